@@ -18,6 +18,7 @@ BENCHES: dict[str, Callable[[Path], Figure | list[Figure]]] = {
     "journal-load": journal.loading,
     "get-task": commands.get_task,
     "get-task-bare": commands.get_task_bare,
+    "first-screen": commands.first_screen,
     "hook": commands.hook,
     "submit-work": commands.submit_work,
     "step-cost": step_cost.quick,

@@ -46,7 +46,7 @@ def make(folder: Path, env: dict[str, str]) -> Path:
         ["commit", "-qm", "start"],
     ):
         subprocess.run(["git", *args], cwd=repo, env=env, check=True)
-    call(repo, env, "get-task")
+    call(repo, env, "start")
     (repo / "ACTIVE_PR.json").write_text(FILES["ACTIVE_PR.json"])
     call(repo, env, "submit-work", "--summary", "s")
     call(repo, env, "get-task")
@@ -80,6 +80,15 @@ def get_task(folder: Path) -> Figure:
     python = sys.executable
     got = interleaved(repo, env, 40, plain=[python, "-I", "-c", "pass"], task=[python, "-I", "-c", ENTRY, "get-task"])
     return Figure("get-task, nothing changed", got["task"], "python -I -c pass", got["plain"], 2.5)
+
+
+def first_screen(folder: Path) -> Figure:
+    """`detent` alone, where a run is open, against starting Python."""
+    env = environment(folder)
+    repo = make(folder, env)
+    python = sys.executable
+    got = interleaved(repo, env, 40, plain=[python, "-I", "-c", "pass"], screen=[python, "-I", "-c", ENTRY])
+    return Figure("detent alone", got["screen"], "python -I -c pass", got["plain"], 2.5)
 
 
 def get_task_bare(folder: Path) -> Figure:

@@ -20,7 +20,7 @@ TEST = "from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n"
 WORKS: Json = {"state": "RUNNING", "write": {"calc.py": CODE, "tests/test_add.py": TEST}, "reply": "Prices are added, and a test shows it."}
 FAILS: Json = {"state": "RUNNING", "write": {"calc.py": "def add(a, b):\n    return 0\n", "tests/test_add.py": TEST}, "reply": "done"}
 TITLE = "Add prices"
-BRANCH = "beads-it-1-add-prices"
+BRANCH = "it-1-add-prices"
 
 # A hook of the remote: at the first push, someone else pushes to the same branch first.
 OTHERS = """

@@ -91,7 +91,9 @@ class Project:
         return subprocess.run(self.argv(*args), cwd=self.root, env=whole, input=stdin, capture_output=True, text=True, errors="replace")
 
     def task(self) -> dict[str, Any]:
-        return self.run("get-task", "--json").json
+        """The next briefing; the first of a new run, where there is none."""
+        found = self.run("get-task", "--json").json
+        return found if "run" in found else self.run("start", "--json").json
 
     def submit(self, **fields: Any) -> dict[str, Any]:
         """Hand in; the verdict, with the exit code beside it."""

@@ -162,7 +162,7 @@ def test_a_planted_hook_stops_every_command_that_would_call_git(project: Project
 
 
 def test_json_output_is_exactly_one_object_and_text_is_none(project: Project) -> None:
-    assert set(json.loads(project.run("get-task", "--json").out)) >= {"run", "state", "briefing", "instruction", "attempt_id"}
+    assert set(json.loads(project.run("start", "--json").out)) >= {"run", "state", "briefing", "instruction", "attempt_id"}
     assert not project.run("get-task").out.startswith("{")
 
 
@@ -191,6 +191,6 @@ def test_text_from_agents_cannot_move_the_cursor_or_hide(raw: str, shown: str) -
 def test_a_linked_worktree_has_its_own_run(project: Project, tmp_path: Path) -> None:
     first = project.task()["run"]
     sh(project.root, "git", "worktree", "add", "-q", str(tmp_path / "linked"), "-b", "other")
-    second = project.run("-C", str(tmp_path / "linked"), "get-task", "--json").json["run"]
+    second = project.run("-C", str(tmp_path / "linked"), "start", "--json").json["run"]
     assert second != first
     assert {r["run"] for r in project.run("runs", "--json").json["runs"]} == {first, second}

@@ -132,7 +132,7 @@ def test_a_worker_takes_items_to_pushed_branches_in_the_order_of_their_needs(til
     assert order.index(("ended", "execute-it-1-1")) < order.index(("started", "execute-it-2-1"))
     states = {e["item"]: (e["state"], e["attempt"]) for e in queue(till, "list", "--all")["executions"]}
     assert states == {one: ("done", 1), two: ("done", 1), bad: ("failed", 1)}
-    assert till.there("log", "--format=%s", "-1", "beads-it-2-add-taxes").strip() == f"Bead {two}: Add taxes"
+    assert till.there("log", "--format=%s", "-1", "it-2-add-taxes").strip() == f"{two}: Add taxes"
     assert (till.item(one).status, till.item(bad).status) == ("closed", "in_progress")
     text = till.project.run("queue", "logs", one).out
     assert "done: COMPLETED" in text
@@ -188,7 +188,7 @@ def test_a_killed_worker_s_execution_is_taken_up_from_its_journal(till: Till, tm
     assert till.project.run("work", "--once").code == 0
     run = queue(till, "show", one)
     assert (run["state"], run["run_state"], run["starts"]) == ("done", "COMPLETED", 2)
-    assert till.there("log", "--format=%s", "main..beads-it-1-add-prices").splitlines() == [f"Bead {one}: Add prices"]
+    assert till.there("log", "--format=%s", "main..it-1-add-prices").splitlines() == [f"{one}: Add prices"]
     assert [e.on for e in till.events(run["id"])].count("started") == 1, "it went on from the journal"
 
 

@@ -1,18 +1,22 @@
 """The demo does what the README says, and leaves nothing behind."""
 
+import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from detent.errors import DetentError
+from detent.interfaces.demos import demo_cheat
+from detent.interfaces.demos.demo_cheat import ATTEMPTS
 from detent.interfaces.demos.demo_queue import typed
-from tests.project import Project
+from tests.project import ROOT, Project
 
 
 def test_the_demo_goes_through_two_pull_requests_and_catches_what_it_should(tmp_path: Path) -> None:
     project = Project(tmp_path / "p")
     (made := tmp_path / "tmp").mkdir()
-    ran = project.run("demo", XDG_STATE_HOME=str(tmp_path / "state"), TMPDIR=str(made))
+    ran = project.run("demo", "pr", XDG_STATE_HOME=str(tmp_path / "state"), TMPDIR=str(made))
     assert ran.code == 0, ran
     for said in (
         "REFUSED",
@@ -28,6 +32,48 @@ def test_the_demo_goes_through_two_pull_requests_and_catches_what_it_should(tmp_
     assert not (tmp_path / "state").exists()
 
 
+def test_the_first_demo_catches_three_cheats_in_sentences_that_fit_a_terminal(tmp_path: Path) -> None:
+    (made := tmp_path / "tmp").mkdir()
+    ran = Project(tmp_path / "p").run("demo", XDG_STATE_HOME=str(tmp_path / "state"), TMPDIR=str(made), COLUMNS="80")
+    assert ran.code == 0, ran
+    told = " ".join(ran.out.split())
+    assert all(attempt.story in told for attempt in ATTEMPTS)
+    assert [line.split()[1].strip(":") for line in ran.out.splitlines() if line.lstrip()[:1] in "✓✗" and line.strip()] == [
+        a.wanted for a in ATTEMPTS
+    ]
+    assert "What you saw" in ran.out and "What to do now" in ran.out and "detent check" in ran.out
+    assert max(map(len, ran.out.splitlines())) <= 80
+    assert not [*made.iterdir()] and not (tmp_path / "state").exists()
+
+
+def test_a_demo_that_goes_otherwise_than_its_story_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from detent.interfaces.cli.demo import command
+
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr(demo_cheat, "ATTEMPTS", (ATTEMPTS[0]._replace(wanted="FAILURE"),))
+    assert command.main(["cheat"], standalone_mode=False) == 1
+
+
+def test_the_picture_of_the_readme_shows_the_demo_as_it_is() -> None:
+    picture = ElementTree.parse(ROOT / "docs" / "pictures" / "demo.svg")
+    rows = ["".join(row.itertext()) for row in picture.iter("{http://www.w3.org/2000/svg}text")]
+    shown = " ".join(" ".join(rows).replace("\u00a0", " ").split())
+    assert all(attempt.story in shown for attempt in ATTEMPTS), "renew it: .venv/bin/python docs/demo_cast.py"
+    head, *events = (ROOT / "docs" / "pictures" / "demo.cast").read_text("utf-8").splitlines()
+    assert json.loads(head)["version"] == 2 and all(json.loads(event)[1] == "o" for event in events)
+    assert "docs/pictures/demo.svg" in (ROOT / "README.md").read_text("utf-8")
+
+
+def test_what_a_demo_needs_is_said_before_it_begins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from detent.interfaces.cli import demo
+
+    monkeypatch.setitem(demo.DEMOS, "tdd", ("no_such_package",))
+    with pytest.raises(DetentError, match="needs no_such_package, which is not installed beside Detent"):
+        demo.command.main(["tdd"], standalone_mode=False)
+
+
 def test_a_demo_that_is_not_there_is_told(tmp_path: Path) -> None:
     ran = Project(tmp_path / "p").run("demo", "nonsense")
     assert ran.code == 2 and "no demo 'nonsense'" in ran.err
@@ -39,10 +85,11 @@ def test_the_tdd_demo_builds_a_feature_test_by_test_and_catches_what_it_should(t
     ran = Project(tmp_path / "p").run("demo", "tdd", XDG_STATE_HOME=str(tmp_path / "state"))
     assert ran.code == 0, ran
     said = ran.out
-    assert "slugify/__init__.py changed; a RED step writes tests only" in said
-    assert "tests/test_longest.py was modified; tests are frozen while the code is written" in said
-    assert "passes already, so nothing needs this step" in said
-    assert "? FLAGS  The branch is ready to land and has 1 flag to look at: no-proof" in said and "the person: accept" in said
+    whole = " ".join(said.split())
+    assert "slugify/__init__.py changed; a RED step writes tests only" in whole
+    assert "tests/test_longest.py was modified; tests are frozen while the code is written" in whole
+    assert "passes already, so nothing needs this step" in whole
+    assert "? FLAGS The branch is ready to land and has 1 flag to look at: no-proof" in whole and "the person: accept" in whole
     assert "4 tests done, 0 open" in said and '"nextPhase": "COMPLETE"' in said
     prefixes = [
         line.split()[2] for line in said.splitlines() if line.startswith("  ") and len(line.split()) > 2 and line.split()[2].endswith(":")
@@ -65,8 +112,8 @@ def test_the_pipeline_demo_leads_a_feature_from_a_request_to_a_release_with_peop
         "changes requested 1",
         "acceptance, at that tree pytest -q tests/test_hello.py passed; python release.py passed",
     ):
-        assert said in told, ran.out
-    assert "`python release.py` fails: pyproject.toml does not name: /hello" in ran.out
+        assert said in " ".join(told), ran.out
+    assert "`python release.py` fails: pyproject.toml does not name: /hello" in " ".join(told)
     assert "Merge branch 'detent/" in ran.out and "chain unbroken" in ran.out
     assert not [*made.iterdir()] and not (tmp_path / "state").exists()
 
@@ -80,13 +127,13 @@ def test_the_queue_demo_works_six_items_off_and_lands_what_is_done(tmp_path: Pat
     told = [" ".join(line.split()) for line in ran.out.splitlines()]
     for said in (
         "Worked off: 4 done, 1 failed, 1 blocked.",
-        "BACK beads-it-4-show-totals-with-a-sign it conflicts with main in price.py",
+        "BACK it-4-show-totals-with-a-sign it conflicts with main in price.py",
         "it-4 closed Show totals with a sign execute-it-4-1 COMPLETED, execute-it-4-2 COMPLETED",
         "it-5 blocked Import the old price list execute-it-5-1 BLOCKED",
         "it-8 open Tests fail: Print receipts filed by the machine, not queued",
     ):
-        assert said in told, ran.out
-    merges = [line for line in told if "Merge branch 'beads-" in line]
+        assert said in " ".join(told), ran.out
+    merges = [line for line in told if "Merge branch 'it-" in line]
     assert (len(merges), len([line for line in merges if line.endswith("', which it-2 needs")])) == (5, 1), (
         "four landed, and it-2 began with it-1"
     )

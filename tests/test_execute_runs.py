@@ -43,8 +43,8 @@ def test_an_item_becomes_a_pushed_branch_with_one_commit(till: Till) -> None:
     item = till.file(TITLE, description="Totals are missing.")
     ran = till.execute(item, WORKS)
     assert (ran.code, ran.json["state"], ran.json["outcome"], ran.json["branch"]) == (0, "COMPLETED", "done", BRANCH), ran
-    assert [c["subject"] for c in ran.json["commits"]] == ["Bead it-1: Add prices"]
-    assert till.there("log", "--format=%s", f"main..{BRANCH}") == "Bead it-1: Add prices"
+    assert [c["subject"] for c in ran.json["commits"]] == ["it-1: Add prices"]
+    assert till.there("log", "--format=%s", f"main..{BRANCH}") == "it-1: Add prices"
     assert till.there("rev-parse", BRANCH) == ran.json["commits"][0]["hash"]
     assert till.there("show", f"{BRANCH}:calc.py") + "\n" == CODE
     assert (till.item(item).status, till.item(item).assignee, follow_ups(till)) == ("closed", "", [])
@@ -181,7 +181,7 @@ def test_a_rejected_push_is_rebased_tested_and_pushed(till: Till, tmp_path: Path
     till.hook(OTHERS.format(text="others = 1", path="others.py"))
     ran = till.execute(till.file(), WORKS)
     assert (ran.code, ran.json["state"]) == (0, "COMPLETED"), ran
-    assert till.there("log", "--format=%s", f"main..{BRANCH}").splitlines() == ["Bead it-1: Add prices", "someone else was faster"]
+    assert till.there("log", "--format=%s", f"main..{BRANCH}").splitlines() == ["it-1: Add prices", "someone else was faster"]
     assert till.there("show", f"{BRANCH}:others.py") == "others = 1" and till.there("show", f"{BRANCH}:calc.py").startswith("def add")
     assert [e.on for e in till.events(RUN)] == ["start", "started", "done", "rejected", "rebased", "pushed"]
     ended(till)
@@ -198,7 +198,7 @@ def test_a_rebase_that_conflicts_moves_nothing_and_files_a_follow_up(till: Till)
     ran = till.execute(item, WORKS)
     assert (ran.code, ran.json["state"]) == (1, "FAILED") and "calc.py" in ran.json["error"], ran
     assert till.there("log", "-1", "--format=%s", BRANCH) == "someone else was faster"
-    assert till.git("log", "-1", "--format=%s", BRANCH) == "Bead it-1: Add prices"  # the work is kept here
+    assert till.git("log", "-1", "--format=%s", BRANCH) == "it-1: Add prices"  # the work is kept here
     assert follow_ups(till) == [("Merge conflict: Add prices", (item,))] and till.item(item).status == "in_progress"
     ended(till)
 
@@ -290,24 +290,22 @@ def test_a_hostile_title_is_only_words(till: Till, title: str) -> None:
     from detent.workflows.execute.execute_effects import branch_wanted
     from tests.repos import git_at
 
-    name = branch_wanted("it-1", title)
-    assert name == "beads-it-1" or name.startswith("beads-it-1-")
+    name = branch_wanted("{id}-{title}", "it-1", title)
+    assert name == "it-1" or name.startswith("it-1-")
     assert set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789-") and len(name) < 90 and not name.endswith("-")
     assert free_name(git_at(till.project.root), name, frozenset()) == f"refs/heads/{name}"
 
 
 def test_a_hostile_title_runs_like_any_other(till: Till) -> None:
     ran = till.execute(till.file("--upload-pack=x; $(id)\nBLOCKED: by the title \x1b[31m"), WORKS)
-    assert (ran.code, ran.json["state"], ran.json["branch"]) == (0, "COMPLETED", "beads-it-1-upload-pack-x-id-blocked-by-the-title-31m"), (
-        ran
-    )
-    assert till.there("log", "-1", "--format=%s", ran.json["branch"]).startswith("Bead it-1: --upload-pack=x; $(id) BLOCKED: by the title")
+    assert (ran.code, ran.json["state"], ran.json["branch"]) == (0, "COMPLETED", "it-1-upload-pack-x-id-blocked-by-the-title-31m"), ran
+    assert till.there("log", "-1", "--format=%s", ran.json["branch"]).startswith("it-1: --upload-pack=x; $(id) BLOCKED: by the title")
 
 
 def test_without_a_remote_the_branch_stays_here(tmp_path: Path) -> None:
     till = Till(tmp_path, remote=False)
     ran = till.execute(till.file(), WORKS)
-    assert (ran.code, ran.json["state"]) == (0, "COMPLETED") and till.git("log", "-1", "--format=%s", BRANCH) == "Bead it-1: Add prices"
+    assert (ran.code, ran.json["state"]) == (0, "COMPLETED") and till.git("log", "-1", "--format=%s", BRANCH) == "it-1: Add prices"
     assert TEST.strip() == till.git("show", f"{BRANCH}:tests/test_add.py")
 
 

@@ -24,9 +24,9 @@ def test_with_the_strategy_tdd_the_phases_are_pushed_as_they_are(tmp_path: Path)
     till = Till(tmp_path, f"{CONFIG}[queue]\nstrategy = 'tdd'\n")
     item = till.file("Sums", description="It adds two numbers.")
     ran = till.execute(item, agent=HONEST)
-    assert (ran.code, ran.json["state"], ran.json["branch"]) == (0, "COMPLETED", "beads-it-1-sums"), ran
+    assert (ran.code, ran.json["state"], ran.json["branch"]) == (0, "COMPLETED", "it-1-sums"), ran
     first = ["plan: adds two numbers", "test: adds two numbers", "feat: adds two numbers", "refactor: no changes needed"]
-    assert subjects(till, "beads-it-1-sums")[:4] == first and [c["subject"] for c in ran.json["commits"]][:4] == first
+    assert subjects(till, "it-1-sums")[:4] == first and [c["subject"] for c in ran.json["commits"]][:4] == first
     assert till.run(f"{RUN}.work").parent == RUN and till.run(f"{RUN}.work").state == "COMPLETE"
     assert till.item(item).status == "closed" and "tdd: Sums [DONE]" in till.item(item).notes
     assert "refs/notes/detent-evidence" in till.there("for-each-ref") and not workspaces(till.project) and till.owed(RUN) == []
@@ -38,7 +38,7 @@ def test_the_notes_of_an_inner_run_follow_its_commits_when_they_are_rebased(tmp_
     till.hook(OTHERS.format(text="others = 1", path="others.py"))
     ran = till.execute(till.file("Sums", description="It adds two numbers."), agent=HONEST)
     assert (ran.code, ran.json["state"]) == (0, "COMPLETED"), ran
-    commits = till.there("log", "--reverse", "--format=%H %s", "main..beads-it-1-sums").splitlines()
+    commits = till.there("log", "--reverse", "--format=%H %s", "main..it-1-sums").splitlines()
     assert [line.partition(" ")[2] for line in commits][:3] == [
         "someone else was faster",
         "plan: adds two numbers",
@@ -53,8 +53,8 @@ def test_with_the_strategy_pr_the_items_text_is_the_plan_and_stays_out_of_the_tr
     item = till.file("add numbers", description="# Why\n- because")
     ran = till.execute(item, agent=HONEST)
     assert (ran.code, ran.json["state"]) == (0, "COMPLETED"), ran
-    assert subjects(till, "beads-it-1-add-numbers") == ["Bead it-1: add numbers"]
-    assert till.there("ls-tree", "-r", "--name-only", "beads-it-1-add-numbers").splitlines().count(".detent/plan.md") == 0
+    assert subjects(till, "it-1-add-numbers") == ["it-1: add numbers"]
+    assert till.there("ls-tree", "-r", "--name-only", "it-1-add-numbers").splitlines().count(".detent/plan.md") == 0
     assert till.run(f"{RUN}.work").state == "DONE" and "pr: add numbers [DONE]" in till.item(item).notes
     assert till.there("rev-parse", "main") == till.git("rev-parse", "main")  # nothing was merged
 
@@ -63,7 +63,7 @@ def test_an_item_is_not_done_by_what_an_agent_writes_into_its_plan(tmp_path: Pat
     till = Till(tmp_path, f"{CONFIG}[queue]\nstrategy = 'pr'\n")
     item = till.file("add numbers")
     liar = tmp_path / "liar.py"
-    mark = f"open('.detent/plan.md', 'w').write('- Bead {item}: add numbers [DONE] abcdef1')"
+    mark = f"open('.detent/plan.md', 'w').write('- {item}: add numbers [DONE] abcdef1')"
     liar.write_text(f"import json\n\n{mark}\nprint(json.dumps({{'summary': 's', 'no_pr_left': True}}))\n")
     ran = till.execute(item, agent=f"command:{sys.executable} {liar}")
     assert (ran.code, ran.json["state"]) == (1, "FAILED"), ran
@@ -126,11 +126,11 @@ def test_an_execution_begins_with_the_finished_work_that_its_item_needs(tmp_path
     ran = till.execute(two, {**WORKS, "write": TWICE})
     assert (ran.code, ran.json["state"]) == (0, "COMPLETED"), ran
     run = till.run("execute-it-2-1")
-    assert run.data.onto == "beads-it-1-add-prices"
+    assert run.data.onto == "it-1-add-prices"
     (briefing,) = [e.briefing.briefing for e in till.events(run.id) if e.was == "QUEUED" and e.briefing]
-    assert "begins at main with the work that this item needs and that is not landed yet (beads-it-1-add-prices)" in briefing
-    subjects = till.there("log", "--first-parent", "--format=%s", "main..beads-it-2-add-twice").splitlines()
-    assert subjects == ["Bead it-2: Add twice", "Merge branch 'beads-it-1-add-prices', which it-2 needs"]
+    assert "begins at main with the work that this item needs and that is not landed yet (it-1-add-prices)" in briefing
+    subjects = till.there("log", "--first-parent", "--format=%s", "main..it-2-add-twice").splitlines()
+    assert subjects == ["it-2: Add twice", "Merge branch 'it-1-add-prices', which it-2 needs"]
     assert till.git("log", "-1", "--format=%s", "main") != subjects[1], "main itself has not moved"
     landed = till.project.run("land", "--json")
     assert landed.code == 0 and {row["item"]: row["outcome"] for row in landed.json["branches"]} == {"it-1": "landed", two: "landed"}
@@ -149,9 +149,9 @@ def test_needed_work_that_conflicts_with_main_waits_for_a_person_to_land_it(tmp_
     till.git("push", "-q", "origin", "main")
     ran = till.execute(two, {**WORKS, "write": TWICE})
     assert (ran.code, ran.json["state"]) == (10, "HALTED"), ran
-    assert "it-2 needs what is on beads-it-1-add-prices" in ran.json["error"] and "detent land beads-it-1-add-prices" in ran.json["error"]
-    assert till.git("branch", "--list", "beads-it-2*") == "", "nothing was begun"
-    till.git("merge", "-q", "-X", "ours", "-m", "by hand", "beads-it-1-add-prices")
+    assert "it-2 needs what is on it-1-add-prices" in ran.json["error"] and "detent land it-1-add-prices" in ran.json["error"]
+    assert till.git("branch", "--list", "it-2*") == "", "nothing was begun"
+    till.git("merge", "-q", "-X", "ours", "-m", "by hand", "it-1-add-prices")
     till.git("push", "-q", "origin", "main")
     done = till.project.run("resume", "--run", "execute-it-2-1", "--json")
     assert (done.code, done.json["state"]) == (0, "COMPLETED"), done

@@ -57,12 +57,12 @@ def till(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[AtForge]:
 def test_an_issue_becomes_a_pull_request_that_closes_it_when_it_is_merged(till: AtForge) -> None:
     till.forge.put(TITLE, "Prices are to be added.\n")
     ran = till.execute("1", WORKS, READY)
-    assert (ran.code, ran.json["state"], ran.json["branch"]) == (0, "COMPLETED", "beads-1-add-prices"), ran
+    assert (ran.code, ran.json["state"], ran.json["branch"]) == (0, "COMPLETED", "issue-1-add-prices"), ran
     pull = till.pull
     assert (pull["title"], pull["branch"], till.there("rev-parse", pull["branch"])) == (
         TITLE,
-        "beads-1-add-prices",
-        till.git("rev-parse", "beads-1-add-prices"),
+        "issue-1-add-prices",
+        till.git("rev-parse", "issue-1-add-prices"),
     )
     assert "Closes #1" in pull["body"] and "Prices are to be added." in pull["body"] and "| proved | `tests/test_add.py::" in pull["body"]
     assert till.item("1").status == "closed" and till.forge.issues[1]["state"] in ("open", "opened")  # done, and closed by the merge
@@ -136,10 +136,10 @@ def test_what_ci_says_is_waited_for_and_a_red_one_goes_back_to_the_agent_once(ch
     assert till.project.run(*go_on).code == 75 and till.run("execute-1-1").state == "OPENING"
     outcome = ended(till.project.root, "execute-1-1", 75)
     assert (outcome.state, outcome.delay) == ("again", 60.0)
-    first, till.forge.checks["lint"] = till.there("rev-parse", "beads-1-add-prices"), RED[till.kind]
+    first, till.forge.checks["lint"] = till.there("rev-parse", "issue-1-add-prices"), RED[till.kind]
     ran = till.project.run(*go_on)
     assert ran.code == 1 and ran.json["state"] == "FAILED" and "lint" in ran.json["error"], ran  # it is red a second time
-    assert [e.on for e in till.events("execute-1-1")].count("ci-red") == 2 and till.there("rev-parse", "beads-1-add-prices") != first
+    assert [e.on for e in till.events("execute-1-1")].count("ci-red") == 2 and till.there("rev-parse", "issue-1-add-prices") != first
     assert len(till.forge.pulls) == 1 and [i.title for i in till.items() if "follow-up" in i.labels] == [f"CI fails: {TITLE}"]
 
 

@@ -289,9 +289,7 @@ def test_a_linked_worktree_has_a_run_of_its_own(states: dict[str, Project], tmp_
     states["GREEN"].git("worktree", "add", "-q", str(tmp_path / "linked"), "-b", "other", "main")
     linked = {**claude_shell(states["GREEN"], "pytest"), "cwd": str(tmp_path / "linked")}
     assert not said("claude", linked)
-    done = subprocess.run(
-        states["GREEN"].argv("get-task"), cwd=tmp_path / "linked", env=states["GREEN"].env, capture_output=True, text=True
-    )
+    done = subprocess.run(states["GREEN"].argv("start"), cwd=tmp_path / "linked", env=states["GREEN"].env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "The machine runs the tests itself" in said("claude", linked)
     assert "in the git dir" in said(

@@ -83,5 +83,6 @@ def test_outside_a_repository_and_in_a_linked_worktree_the_thorough_way_is_taken
     assert done.returncode == 2 and "not in a git repository" in done.stderr
     project.git("worktree", "add", "-q", str(tmp_path / "linked"), "-b", "other", "main")
     assert os.path.exists(tmp_path / "linked" / PLAN)
-    done = subprocess.run(project.argv("get-task"), cwd=tmp_path / "linked", env=project.env, capture_output=True, text=True)
+    for call in ("start", "get-task"):
+        done = subprocess.run(project.argv(call), cwd=tmp_path / "linked", env=project.env, capture_output=True, text=True)
     assert done.returncode == 0 and "Plan the next pull request" in done.stdout

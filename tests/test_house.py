@@ -37,7 +37,7 @@ FLOORS = (
     ("forge",),
     ("journal",),
     ("kernel", "storage"),
-    ("extensions",),
+    ("extensions", "installation"),
     ("errors",),
     ("__init__",),
 )

@@ -113,7 +113,7 @@ def test_completed_executions_land_by_priority_and_a_conflict_goes_back_to_an_ag
         assert done.code == 0, done
     both = {"calc.py": EMPTY["calc.py"].replace("a + b", "sum((b, a))"), **adding("again")}
     agent = scripted(till.project, {**WORKS, "write": both})
-    till.git("branch", "-q", "-D", f"beads-{late}-late")  # as if another machine had made it: only the remote has it
+    till.git("branch", "-q", "-D", f"{late}-late")  # as if another machine had made it: only the remote has it
     ran = till.project.run("land", "--agent", agent, "--json")
     rows = {row["item"]: row for row in ran.json["branches"]}
     assert ran.code == 1 and [row["item"] for row in ran.json["branches"]] == [urgent, late, same], ran

@@ -6,7 +6,6 @@ import signal
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import anyio
@@ -172,8 +171,8 @@ def test_a_call_that_cannot_be_made_is_told_why_and_how(project: Project, tmp_pa
         async with connected(project, cwd=folder) as agent:
             assert "is not in a git repository" in await agent.error("get_task")
             later = Project(folder, {"a.py": ""})
-            assert f"the plan {PLAN} is not there" in await agent.error("get_task")
-            assert "there is no run in this checkout" in await agent.error("submit_work", summary="s")
+            assert "there is no run in this repository yet" in await agent.error("get_task")
+            assert "there is no run in this repository yet" in await agent.error("submit_work", summary="s")
             later.write(START)
             later.git("add", "-A"), later.git("commit", "-q", "-m", "a plan")
             assert (await agent.task())["state"] == "INITIALIZING"
@@ -283,6 +282,7 @@ def test_the_end_of_the_client_or_a_signal_leaves_nothing_behind(project: Projec
 
 
 def test_nothing_but_the_protocol_goes_out_and_an_old_client_is_understood(project: Project) -> None:
+    assert project.run("start").code == 0
     with by_hand(project) as raw:
         assert raw.hello("2025-06-18")["result"]["protocolVersion"] == "2025-06-18"
         assert raw.child.stdin is not None
@@ -381,7 +381,7 @@ def halted(project: Project, settings: str = "") -> Project:
 
 
 def people(project: Project) -> list[tuple[str, str]]:
-    return [(e["on"], e["channel"]) for e in project.run("history", "--json").json["events"] if e["by"] == "human"]
+    return [(e["on"], e["channel"]) for e in project.run("history", "--json").json["events"] if e["by"] == "human" and e["on"] != "start"]
 
 
 @ERAS
@@ -442,7 +442,7 @@ def test_an_answer_to_a_question_that_no_longer_stands_lapses(project: Project, 
 def test_an_answer_counts_only_for_the_text_that_was_shown(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     halted(project)
     monkeypatch.chdir(project.root)
-    asked = get_task(GetTask(), Lock(), lambda: True)[1]
+    asked = get_task(GetTask(), lambda: True)[1]
     assert asked is not None
     assert answer(Answer(asked.run, "0" * 64, "finish", ""), lambda: True) is None
     assert answer(Answer(asked.run, asked.digest, "approve", ""), lambda: True) is None
@@ -455,7 +455,7 @@ def test_an_answer_counts_only_for_the_text_that_was_shown(project: Project, mon
 def test_an_answer_that_no_dialog_asked_for_is_turned_away(project: Project, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     halted(project)
     monkeypatch.chdir(project.root)
-    asked = get_task(GetTask(), Lock(), lambda: True)[1]
+    asked = get_task(GetTask(), lambda: True)[1]
     assert asked is not None
     made_up: dict[str, Any] = {"action": "accept", "content": {"choice": "finish"}}
     params = {"name": "get_task", "arguments": {}, "inputResponses": {"decision": made_up}, "requestState": f"{asked.run} {asked.digest}"}

@@ -3,7 +3,6 @@
 import json
 from contextlib import closing
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import pytest
@@ -40,7 +39,7 @@ def hand_in(p: Project, entry: dict[str, Any], **more: Any) -> str:
 
 
 def asked() -> Question:
-    question = get_task(GetTask(), Lock(), lambda: True)[1]
+    question = get_task(GetTask(), lambda: True)[1]
     assert question is not None
     return question
 

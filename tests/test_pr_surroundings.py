@@ -39,14 +39,13 @@ def at(p: Project, folder: Path) -> Project:
 # -- the checkout -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", ["get-task", "start"])
-def test_a_dirty_checkout_is_not_started_on(tmp_path: Path, command: str) -> None:
+def test_a_dirty_checkout_is_not_started_on(tmp_path: Path) -> None:
     p = project(tmp_path / "p")
     p.write({"calc.py": "# a person's own\n"})
-    told(p.run(command), "calc.py", "--adopt")
+    told(p.run("start"), "calc.py", "--adopt")
     p.git("checkout", "-q", "--", "calc.py")
     p.write({"notes.txt": "a person's own\n"})
-    told(p.run(command), "notes.txt", "--adopt")
+    told(p.run("start"), "notes.txt", "--adopt")
     assert not (p.root / "ORCHESTRATION_STATE.json").exists()
     assert (p.root / "notes.txt").read_text() == "a person's own\n"
 
@@ -80,9 +79,9 @@ def test_what_is_no_repository_or_has_no_commit_or_no_branch_is_refused(tmp_path
     told(at(p, tmp_path / "plain").run("submit-work", "--summary", "s"), "is not in a git repository")
     (tmp_path / "empty").mkdir()
     sh(tmp_path / "empty", "git", "init", "-q")
-    told(at(p, tmp_path / "empty").run("get-task"), "no commit yet", "git commit")
+    told(at(p, tmp_path / "empty").run("start", "--workflow", "pr"), "no commit yet", "git commit")
     p.git("switch", "-q", "--detach")
-    told(p.run("get-task"), "HEAD is detached", "git switch")
+    told(p.run("start"), "HEAD is detached", "git switch")
 
 
 def test_a_submit_without_a_run_says_how_to_start_one(tmp_path: Path) -> None:
@@ -185,16 +184,14 @@ def test_a_missing_plan_is_told_with_its_path(tmp_path: Path) -> None:
     p = project(tmp_path / "p", files={PLAN: "# gone\n"})
     p.git("rm", "-q", PLAN)
     p.git("commit", "-qm", "no plan")
-    told(p.run("get-task"), PLAN, "[pr] plan")
+    told(p.run("start"), PLAN, "detent init --entry")
+    told(p.run("start", "--workflow", "pr"), PLAN, "detent init --entry")
     told(p.run("start", "docs/other.md"), "docs/other.md")
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "no entries here\n",
-        "# Plan\n\n```\n- feat: add numbers\n```\n",
         "- feat: add numbers [DONE] 0123456\n",
         "- feat: add numbers\n" * 2,
     ],
@@ -207,6 +204,13 @@ def test_a_plan_without_the_one_open_entry_takes_no_pull_request(tmp_path: Path,
     assert (verdict["status"], verdict["state"], verdict["exit"]) == ("REFUSED", "INITIALIZING", 1)
     assert verdict["reasons"][0].startswith("prTitle: 'feat: add numbers' matches ")
     assert json.loads((p.root / "ACTIVE_PR.json").read_text())["prTitle"] == "feat: add numbers", "the agent's draft stays"
+
+
+@pytest.mark.parametrize("text", ["", "no entries here\n", "# Plan\n\n```\n- feat: add numbers\n```\n"])
+def test_a_plan_without_entries_is_not_started_on(tmp_path: Path, text: str) -> None:
+    p = project(tmp_path / "p", files={PLAN: text})
+    told(p.run("start"), "has no entry", "detent init --entry")
+    assert not (p.root / "ORCHESTRATION_STATE.json").exists()
 
 
 FAULTS: dict[str, tuple[str, str]] = {
@@ -325,12 +329,12 @@ def test_a_published_file_that_is_a_link_is_not_written_through(tmp_path: Path) 
 )
 def test_a_setting_that_is_none_is_told_with_the_nearest_one(tmp_path: Path, config: str, words: tuple[str, ...]) -> None:
     p = project(tmp_path / "p", config)
-    told(p.run("get-task"), "detent.toml", *words)
+    told(p.run("start"), "detent.toml", *words)
     assert not (p.root / "ORCHESTRATION_STATE.json").exists()
 
 
 def test_a_variable_that_is_no_setting_is_told_with_the_nearest_one(tmp_path: Path) -> None:
-    told(project(tmp_path / "p").run("get-task", DETENT_TEST_TIMEOUTS="3"), "DETENT_TEST_TIMEOUTS", "DETENT_TEST_TIMEOUT")
+    told(project(tmp_path / "p").run("start", DETENT_TEST_TIMEOUTS="3"), "DETENT_TEST_TIMEOUTS", "DETENT_TEST_TIMEOUT")
 
 
 # -- output --------------------------------------------------------------------------------------------------------------------

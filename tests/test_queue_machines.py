@@ -58,7 +58,7 @@ def test_what_one_machine_queues_another_executes_and_both_see_it(tmp_path: Path
     assert (worked.code, worked.json["done"]) == (0, 1), (worked, here.project.run("queue", "logs", item))
     seen = here.json("queue", "show", item)
     assert (seen["state"], seen["run_state"]) == ("done", "COMPLETED")
-    assert till.there("log", "--format=%s", "main..beads-it-1-add-prices").splitlines() == [f"Bead {item}: Add prices"]
+    assert till.there("log", "--format=%s", "main..it-1-add-prices").splitlines() == [f"{item}: Add prices"]
     assert here.json("items", "show", item)["status"] == "closed"
     assert json.loads(here.project.run("show", queued["id"], "--json").out)["events"]
 
@@ -95,8 +95,8 @@ def test_another_machine_goes_on_where_one_was_lost_with_all_it_had(tmp_path: Pa
     go.touch()
     worked = other.project.run("work", "--once", "--json")
     assert (worked.code, worked.json["done"]) == (0, 1), (worked, other.project.run("queue", "logs", item))
-    assert till.there("log", "--format=%s", "main..beads-it-1-add-prices").splitlines() == [f"Bead {item}: Add prices"]
-    assert till.there("branch", "--format=%(refname:short)").split() == ["beads-it-1-add-prices", "main"], "and no second branch"
+    assert till.there("log", "--format=%s", "main..it-1-add-prices").splitlines() == [f"{item}: Add prices"]
+    assert till.there("branch", "--format=%(refname:short)").split() == ["it-1-add-prices", "main"], "and no second branch"
     assert other.json("items", "show", item)["status"] == "closed"
     assert not (tmp_path / "lost").exists(), "nothing was written where the other machine had its work"
 
@@ -131,13 +131,13 @@ def test_workers_that_are_killed_at_random_push_each_commit_and_file_each_follow
     said = [(e, here.project.run("queue", "logs", e["id"]).out[-3000:]) for e in ended if (e["state"] == "done") == (e["item"] in wrong)]
     assert states == dict.fromkeys(good, "done") | dict.fromkeys(wrong, "failed"), said
     for item in good:
-        branch = f"beads-{item}-{ids[item].lower().replace(' ', '-')}"
-        assert till.there("log", "--format=%s", f"main..{branch}").splitlines() == [f"Bead {item}: {ids[item]}"]
+        branch = f"{item}-{ids[item].lower().replace(' ', '-')}"
+        assert till.there("log", "--format=%s", f"main..{branch}").splitlines() == [f"{item}: {ids[item]}"]
     items = here.json("items", "list", "--all")["items"]
     assert {i["id"]: i["status"] for i in items if i["id"] in states} == dict.fromkeys(good, "closed") | dict.fromkeys(wrong, "in_progress")
     assert sorted(i["found_in"][0] for i in items if i["id"] not in states) == sorted(wrong), "one follow-up for each failure"
     assert processes_below(tmp_path) == []
-    branches = {f"beads-{item}-{ids[item].lower().replace(' ', '-')}" for item in good}
+    branches = {f"{item}-{ids[item].lower().replace(' ', '-')}" for item in good}
     assert set(till.there("branch", "--format=%(refname:short)").split()) == {"main", *branches}, "each pushed under one name"
     queue = DurableQueue(open_database(url, here.project.root / ".git" / "detent" / "queue.db"))
     assert (queue.engine.holders(), queue.counts()["running"]) == ({}, 0), "no slot is left taken"

@@ -32,6 +32,7 @@ def registered(folder: Path, client: str) -> Project:
     assert project.run("init", "--client", client).code == 0
     project.git("add", "-A")
     project.git("commit", "-q", "-m", "register")
+    assert project.run("start").code == 0
     return project
 
 

@@ -103,7 +103,7 @@ def test_an_execution_is_followed_cancelled_and_tried_again_in_the_browser(chrom
     expect(page.get_by_text("paused: a person paused it")).to_be_visible()
     page.context.close()
     assert p.run("items", "show", "it-1", "--json").json["status"] == "closed"
-    assert "Bead it-1: Add prices" in p.git("log", "--all", "--format=%s")
+    assert "it-1: Add prices" in p.git("log", "--all", "--format=%s")
 
 
 @pytest.mark.slow

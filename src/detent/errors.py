@@ -2,6 +2,7 @@
 
 DetentError            expected trouble: two lines for a person, exit 2
 ├── Busy               another caller works on this run
+├── NoRun              there is no run that a call could be about
 ├── Moved              the run is no longer where the caller saw it (compare-and-swap missed)
 ├── RedStart           tests or preflight fail before the run begins, and nobody accepted that
 ├── Unwanted           whoever asked no longer waits for the answer; nothing was marked
@@ -64,6 +65,10 @@ class RedStart(DetentError):
 
 class JournalError(DetentError):
     """The journal cannot be used as it is. Nothing was written."""
+
+
+class NoRun(DetentError):
+    """There is no run that a call could be about."""
 
 
 class NoJournal(JournalError):

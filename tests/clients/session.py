@@ -38,8 +38,8 @@ def test_waits():
 class Agent:
     """An agent in a client: it calls tools and reads what comes back."""
 
-    def __init__(self, client: Client) -> None:
-        self.client = client
+    def __init__(self, client: Client, begin: Callable[[], object] | None = None) -> None:
+        self.client, self.begin = client, begin
 
     async def call(self, tool: str, **arguments: Any) -> CallToolResult:
         return await self.client.call_tool(tool, arguments)
@@ -53,6 +53,11 @@ class Agent:
         return result.structured_content
 
     async def task(self) -> dict[str, Any]:
+        """The next briefing. Where there is no run, the user starts one first, as the answer says."""
+        result = await self.call("get_task")
+        if result.is_error and self.begin is not None:
+            assert "ask the user to start one" in text_of(result), text_of(result)
+            await anyio.to_thread.run_sync(self.begin)
         return await self.get("get_task")
 
     async def submit(self, **fields: Any) -> dict[str, Any]:
@@ -78,7 +83,8 @@ def server(project: Project, *flags: str, cwd: Path | None = None) -> StdioServe
 @asynccontextmanager
 async def connected(project: Project, *flags: str, mode: str = MODERN, cwd: Path | None = None, **more: Any) -> AsyncIterator[Agent]:
     async with Client(server(project, *flags, cwd=cwd), mode=mode, read_timeout_seconds=PATIENCE, **more) as client:
-        yield Agent(client)
+        folder = cwd or project.root
+        yield Agent(client, lambda: project.run("-C", str(folder), "start"))
 
 
 def play(story: Callable[[], Awaitable[None]]) -> None:

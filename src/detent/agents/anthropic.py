@@ -6,6 +6,7 @@ The key comes from our own environment and goes into the client, nowhere else.
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from detent import installation
 from detent.agents.agent_protocol import Reply, Usage
 from detent.agents.anthropic_cache import request
 from detent.agents.arguments import block_of, read_call
@@ -44,7 +45,7 @@ def make_client(outer: Mapping[str, str]) -> "anthropic.Anthropic":
     try:
         import anthropic
     except ImportError as e:
-        raise DetentError("the anthropic agent needs the package anthropic", "in Detent's checkout: pip install '.[anthropic]'") from e
+        raise DetentError("the anthropic agent needs the package anthropic", f"install it: {installation.extra('anthropic')}") from e
     key = key_of(outer)
     return anthropic.Anthropic(
         api_key=key,

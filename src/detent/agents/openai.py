@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
+from detent import installation
 from detent.agents.agent_protocol import Reply
 from detent.agents.catalog import SERVICES, Address, Catalog
 from detent.agents.faults import Key
@@ -98,7 +99,7 @@ def make_client(asks: Asks, outer: Mapping[str, str]) -> "openai.OpenAI":
 
 
 def missing() -> DetentError:
-    return DetentError("the openai agent needs the package openai", "in Detent's checkout: pip install '.[openai]'")
+    return DetentError("the openai agent needs the package openai", f"install it: {installation.extra('openai')}")
 
 
 def _add_key(service: str) -> str:

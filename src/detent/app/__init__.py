@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from detent.app.clock import now
-from detent.app.opened import AnyJournal, App
+from detent.app.opened import NO_RUN, AnyJournal, App
 from detent.app.registry import brief_of, is_workflow, workflow_of
 from detent.app.shared import open_journal
 from detent.door import AnyRun, Door, always
-from detent.errors import DetentError, NoJournal
+from detent.errors import NoJournal, NoRun
 from detent.git.place import Place, find_place
 from detent.journal.holder import this_process
 from detent.kernel.table import Table
@@ -56,7 +56,7 @@ def _journal(place: Place, outer: Mapping[str, str], create: bool) -> "AnyJourna
     try:
         return open_journal(place, outer, create)
     except NoJournal as e:
-        raise DetentError("there is no run in this repository yet", "start one with `detent start`, or call `detent get-task`") from e
+        raise NoRun("there is no run in this repository yet", NO_RUN) from e
 
 
 class _LazyTables(dict[str, Table[Any]]):

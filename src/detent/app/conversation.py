@@ -1,6 +1,7 @@
 """What agents and people say to a run, and what they are told: the same for every door. Each caller says through which channel it speaks."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -9,14 +10,17 @@ from detent.app.allowed import base_of, rules
 from detent.app.people import allowed, by_a_person
 from detent.app.plain_text import shown
 from detent.app.registry import FOR_PLANS
-from detent.app.starting import start_of
-from detent.blocks.terms import Terms
 from detent.journal.journal import Hot
 from detent.kernel.model import Briefing, Sent, Verdict
 
+if TYPE_CHECKING:
+    from detent.blocks.terms import Terms
 
-def begin(app: App, workflow: str, terms: Terms, by: str) -> str:
+
+def begin(app: App, workflow: str, terms: "Terms", by: str) -> str:
     """Create a run as a person asked for it, through a channel; its id."""
+    from detent.app.starting import start_of  # most calls start nothing
+
     sent = Sent("start", by="human", channel=by)
     if terms.baseline or terms.policies:  # an answer given beforehand
         by_a_person(app, sent.channel)
@@ -25,10 +29,8 @@ def begin(app: App, workflow: str, terms: Terms, by: str) -> str:
     return start_of(workflow, "run" if terms.agent else "start")(app, sent, terms)
 
 
-def briefed(app: App, run: str | None, by: str) -> Briefing:
-    """The next briefing; with no run in this checkout, of a new one on the plan."""
-    if run is None and app.newest() is None:  # a run that ended is shown until a person starts another
-        run = start_of(FOR_PLANS, "start")(app, Sent("start", by="agent", channel=by), Terms())
+def briefed(app: App, run: str | None) -> Briefing:
+    """The next briefing of a run. A run is started by a person or on purpose, never by asking for work."""
     chosen = app.chosen(run)
     run_now = app.door.load(chosen).run
     if not app.journal.heads(chosen)[0].ended and (run_now.workflow == FOR_PLANS or not run_now.data.setup.workspace):

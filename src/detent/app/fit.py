@@ -26,7 +26,8 @@ IN_PROGRESS = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", 
 def no_run_is_open(app: App) -> None:
     if (open_run := app.current()) is not None:
         raise DetentError(
-            f"run {open_run.run} is open in this checkout ({open_run.state})", "go on with `detent get-task`, or end it with `detent abort`"
+            f"run {open_run.run} is open in this checkout ({open_run.state})",
+            "continue it with `detent get-task`, or end it with `detent abort`",
         )
 
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Union
 
 from detent.door import AnyEvent, AnyRun, Door
-from detent.errors import DetentError
+from detent.errors import DetentError, NoRun
 from detent.git.place import Place
 from detent.journal.journal import Head, SqliteJournal
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from detent.world.work_tree import RepoWorld
 from detent.world.known_runs import Runs
 
+NO_RUN = 'start one: detent start (the plan), or detent start "what you want"; `detent runs --all` lists those of other checkouts'
 AnyJournal = Union[SqliteJournal, "PostgresJournal"]
 
 
@@ -57,5 +58,5 @@ class App(NamedTuple):
             return run
         head = self.current() or self.newest()
         if head is None:
-            raise DetentError("there is no run in this checkout", "start one with `detent start`, or call `detent get-task`")
+            raise NoRun("there is no run in this checkout", NO_RUN)
         return head.run

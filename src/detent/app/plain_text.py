@@ -1,4 +1,8 @@
-"""Texts as a terminal can be given them, and briefings as text: for commands, and for what is kept for the quick way."""
+"""Texts as a terminal can be given them, and briefings as text: for commands, and for what is kept for the quick way.
+
+Tables and briefings name the calls of an agent as tools (`submit_work with summary`); a terminal names what can be typed there
+(`detent submit-work --summary …`). Knows the names of the calls; changes nothing else of a text.
+"""
 
 import re
 
@@ -12,7 +16,7 @@ STUCK = ("HALTED", "BLOCKED")
 def shown(briefing: Briefing) -> tuple[str, str, int]:
     """A briefing as text, as JSON, and the exit code that goes with it."""
     trouble = f"\n\nLast error: {plain(briefing.last_error)}" if briefing.actor == "system" and briefing.last_error else ""
-    text = plain(briefing.briefing).rstrip() + trouble + "\n"
+    text = typed(plain(briefing.briefing)).rstrip() + trouble + "\n"
     return text, msgspec.json.encode(briefing).decode() + "\n", 10 if briefing.state in STUCK else 0
 
 
@@ -27,3 +31,52 @@ def _spelled(found: re.Match[str]) -> str:
 
 
 HIDDEN = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")  # all but tab and new line
+
+
+# -- the calls in the words of the command line ----------------------------------------------------------------------------------
+
+FIELDS = ("summary", "test_command", "expectation", "analysis_decision", "commit_hash", "findings", "reply", "no_pr_left")
+JSON = r"\{(?:[^{}\n]|\{[^{}\n]*\})*\}"  # an object, with objects in it
+FIELD = rf"(?:an? )?(?:{'|'.join(FIELDS)})(?: (?:\"[^\"\n]*\"|true\b|{JSON}))?(?: or \"[^\"\n]*\")?"
+LIST = rf"{FIELD}(?:(?:, and |, | and ){FIELD})*"
+SUBMIT = re.compile(rf"\b([Cc])all submit_work(?: with ({LIST}))?")
+ONE = re.compile(rf"(?:an? )?({'|'.join(FIELDS)})(?: (\"[^\"\n]*\"|true\b|{JSON}))?(?: or (\"[^\"\n]*\"))?")
+REPORT = re.compile(r"\b([Cc])all escalate_for_external_help(?: with markdown_report)?")
+PASSED_TO = re.compile(r"\bpass it to\s+escalate_for_external_help as markdown_report")
+OTHERS = re.compile(r"\b([Cc])all (get_task|request_scope_reduction)\b")
+LISTED = re.compile(r"^- (request_scope_reduction|escalate_for_external_help): ", re.MULTILINE)
+
+
+def typed(text: str) -> str:
+    """A text of Detent's own, with every call as a command."""
+    if "_" not in text:
+        return text
+    text = SUBMIT.sub(lambda m: f"{_run(m[1])} `{' '.join(['detent submit-work', *_flags(m[2] or '')])}`{_held(m[2] or '')}", text)
+    text = REPORT.sub(lambda m: f"{_run(m[1])} `detent escalate-for-external-help --report FILE`", text)
+    text = PASSED_TO.sub("hand it in with `detent escalate-for-external-help --report FILE`", text)
+    text = OTHERS.sub(lambda m: f"{_run(m[1])} `detent {m[2].replace('_', '-')}`", text)
+    return LISTED.sub(lambda m: f"- `detent {m[1].replace('_', '-')}`: ", text)
+
+
+def _run(letter: str) -> str:
+    return "Run" if letter == "C" else "run"
+
+
+def _held(said: str) -> str:
+    """What stands in the file of a reply, where the sentence shows it."""
+    shown = [value for _, value, _ in ONE.findall(said) if value.startswith("{")]
+    return f", where FILE has {shown[0]}" if shown else ""
+
+
+def _flags(said: str) -> list[str]:
+    """The fields that a sentence names, as flags with what it says of their values."""
+    found = []
+    for name, value, other in ONE.findall(said):
+        flag = f"--{name.replace('_', '-')}"
+        if name == "no_pr_left":
+            found.append(flag)
+        elif name in ("findings", "reply") and not value.startswith('"'):
+            found.append(f"{flag} FILE")
+        else:
+            found.append(f"{flag} {'|'.join(each.strip(chr(34)) for each in (value, other) if each) or '…'}")
+    return found

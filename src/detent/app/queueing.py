@@ -11,6 +11,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from detent import installation
 from detent.app import AnyJournal, App, journal_at, open_app
 from detent.app.overtime import seconds_until
 from detent.app.policy import policies_of
@@ -56,7 +57,7 @@ def open_queue(place: Place, env: Mapping[str, str]) -> "DurableQueue":
         from detent.queue.database import open_database
         from detent.queue.engine import DurableQueue
     except ModuleNotFoundError as e:
-        raise DetentError(f"the queue needs the package {e.name}", "install it, in Detent's checkout: pip install '.[queue]'") from e
+        raise DetentError(f"the queue needs the package {e.name}", f"install it: {installation.extra('queue')}") from e
     return DurableQueue(open_database(queue_settings(place, env).queue.url, queue_file(place)))
 
 

@@ -34,6 +34,7 @@ from detent.evidence.runners.build_caches import for_agents
 from detent.git.branch_view import make_view
 from detent.git.repo import GitError
 from detent.kernel.model import Briefing
+from detent.storage.machine import has
 from detent.tools import Toolbox
 from detent.world.turn_tree import left_by
 from detent.world.turns import turn as at_turn
@@ -190,6 +191,8 @@ def _view(world: RepoWorld, run: AnyRun) -> tuple[Path, Path] | None:
 
 def locks_held() -> frozenset[str]:
     """The files that any process of this machine holds such a lock on, as the kernel names them."""
+    if not has("proc"):
+        return frozenset()
     try:
         lines = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
     except OSError:

@@ -117,7 +117,7 @@ def _exists(path: Path) -> bool:
 
 
 def _is_there(name: str, cwd: Path, env: Mapping[str, str]) -> bool:
-    return (cwd / name).exists() if "/" in name else shutil.which(name, path=env.get("PATH", "")) is not None
+    return os.path.exists(cwd / name) if "/" in name else shutil.which(name, path=env.get("PATH", "")) is not None
 
 
 def _words(command: str) -> list[str]:

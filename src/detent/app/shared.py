@@ -74,7 +74,7 @@ def _opened(place: Place, env: Mapping[str, str] | None, create: bool, accepted:
     try:
         from detent.journal.journal_postgres import PostgresJournal
     except ModuleNotFoundError as e:
-        raise DetentError(
-            f"a journal in PostgreSQL needs the package {e.name}", "install it, in Detent's checkout: pip install '.[queue]'"
-        ) from e
+        from detent.installation import extra
+
+        raise DetentError(f"a journal in PostgreSQL needs the package {e.name}", f"install it: {extra('queue')}") from e
     return PostgresJournal(url, create, accepted)

@@ -1,16 +1,21 @@
 """Starting a run of any workflow: which can be started how, and which options belong to which."""
 
+import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from detent.app.registry import checked, startable, workflow_of, workflows
+from detent.app.registry import FOR_PLANS, FOR_REQUESTS, checked, startable, workflow_of, workflows
 from detent.errors import DetentError
 
 if TYPE_CHECKING:
+    from detent.app import App
     from detent.app.workflow import Start
     from detent.blocks.terms import Terms
 
 PAGE = "page"
+PATH_LIKE = re.compile(r"\S+\.(?:md|markdown|txt|rst)|(?:\.{0,2}/)\S*")
+NOTHING = 'say what you want ("add a longest length to slugify"), or make a plan: detent init --entry "what the first pull request does"'
 COMMANDS = {"start": "detent start", "run": "detent run", PAGE: "the page"}
 
 
@@ -26,6 +31,60 @@ def start_of(workflow: str, door: str) -> "Start":
         raise DetentError(f"the machine drives a run of {workflow}: no agent calls by itself", f"start it with {ways}")
     checked(workflow)
     return flow.start
+
+
+def workflow_for(request: str, root: Path, plan: str, workflow: str = "") -> str:
+    """Which workflow a request is for, where none is named: a plan is worked through, anything else is built test by test.
+
+    No request means the plan of the settings. A word that looks like a path and is none is refused: nobody wants a feature called docs/pln.md.
+    """
+    if workflow:
+        return workflow
+    words = request.strip()
+    if words and (root / words).is_file():
+        return FOR_PLANS
+    if not words:
+        if (root / plan).is_file():
+            return FOR_PLANS
+        other = _near(root, plan.lower())
+        raise DetentError(
+            f"there is nothing to start: no request, and no plan at {plan}", f"detent start {other}; or {NOTHING}" if other else NOTHING
+        )
+    if PATH_LIKE.fullmatch(words):
+        near = _near(root, words)
+        raise DetentError(f"there is no plan {words}", f"did you mean {near}?" if near else NOTHING)
+    return FOR_REQUESTS
+
+
+def _near(root: Path, words: str) -> str:
+    """The markdown file whose path is the nearest to what was typed."""
+    from difflib import get_close_matches
+
+    there = [str(file.relative_to(root)) for pattern in ("*.md", "docs/*.md", "docs/*/*.md") for file in root.glob(pattern)]
+    named = [path for path in there if Path(path).stem.lower() in ("plan", "active_plan")]
+    return next(iter(get_close_matches(words, there, 1) or named), "")
+
+
+def landing_of(app: "App", workflow: str) -> str:
+    """What becomes of finished work, in a sentence, before anything begins; empty for workflows that merge nothing by themselves."""
+    from detent.app.run_configs import settings_at
+    from detent.git.commits import main_branch
+
+    git = app.world.git
+    if workflow != FOR_PLANS or not git.head():
+        return ""
+    settings = settings_at(git, "HEAD", app.world.outer).git
+    if not settings.branching:
+        return f"Detent commits every step to the branch {git.branch() or 'that is checked out'}: git.branching is off."
+    if settings.merge == "pull-request":
+        return "Detent opens a pull request for each entry, and merges nothing."
+    if settings.merge == "branch":
+        return "Detent leaves a branch for each entry, and merges nothing."
+    try:
+        main = main_branch(git, settings.main).removeprefix("refs/heads/")
+    except DetentError:
+        return ""  # starting says it, with the way out
+    return f'Detent merges each finished pull request into {main}. To keep branches instead: [git] merge = "branch" or "pull-request".'
 
 
 def options_fit(workflow: str, terms: "Terms", names: Mapping[str, str]) -> None:

@@ -72,10 +72,10 @@ def span_of(git: Git, text: str, main: str) -> CommitSpan:
     return CommitSpan(base, tip, commits)
 
 
-def commit_named(git: Git, name: str, otherwise: str = "") -> str:
+def commit_named(git: Git, name: str, otherwise: str = "", hint: str = "fetch it (git fetch), or name another one") -> str:
     found = git.resolve(f"{name}^{{commit}}")
     if not found:
-        raise DetentError(otherwise or f"there is no commit '{name}' here", "fetch it (git fetch), or name another one")
+        raise DetentError(otherwise or f"there is no commit '{name}' here", hint)
     return found
 
 
@@ -95,7 +95,8 @@ def _own_base(git: Git, tip: str, main: str) -> str:
     notes = list_notes(git, REF)
     lines = [line.split() for line in git.run("log", "--first-parent", "--format=%H %P", tip).text.splitlines()]
     if len(lines[0]) > 2 or tip not in notes:
-        return commit_named(git, f"{tip}^1", f"{tip[:12]} is the first commit, so there is nothing that it could be proved over")
+        said = f"{tip[:12]} is the first commit, so there is nothing that it could be proved over"
+        return commit_named(git, f"{tip}^1", said, "name a range, once there is one: detent verify main..HEAD")
     began = _began(git, notes, tip)
     return next((commit for commit, *_ in lines if _began(git, notes, commit) != began), lines[-1][0])
 

@@ -56,10 +56,21 @@ def _price(row: TokenPrice) -> Price:
 def agents_are_ready(settings: Settings, agent: str, env: Mapping[str, str], project: Path) -> None:
     """Every agent that a driven run may ask can be asked. DetentError names the one that cannot, and a role that nobody has."""
     roles_are_known(settings)
+    if not agent and not settings.agents.roles:
+        _default_is_ready(settings, env, project)
     specs = (agent,) if agent else settings.agents.roles.values()
     for spec in dict.fromkeys((*specs, settings.agents.escalate.to)):
         if spec:
             must_be_ready(spec, env, project, settings.agents.model, catalog_of(settings))
+
+
+def _default_is_ready(settings: Settings, env: Mapping[str, str], project: Path) -> None:
+    """Where nobody is named, the default works; without its key, the hint says whom to name."""
+    try:
+        must_be_ready(DEFAULT, env, project, settings.agents.model, catalog_of(settings))
+    except DetentError as e:
+        said = f"nobody is named who works, and the default, {DEFAULT}, has no key"
+        raise DetentError(said, f"name an agent: --agent claude (`detent doctor` lists those that are installed); or {e.hint}") from e
 
 
 def roles_are_known(settings: Settings) -> None:

@@ -125,7 +125,9 @@ class LimitSettings(Value, frozen=True):
 
 
 class SandboxSettings(Value, frozen=True):
-    level: Literal["auto", "", "none", "bubblewrap", "podman", "docker", "container", "outer"] = "auto"  # empty is auto, in older runs
+    level: Literal["auto", "", "none", "bubblewrap", "sandbox-exec", "podman", "docker", "container", "outer"] = (
+        "auto"  # empty is auto, in older runs
+    )
     pull: Literal["auto", "none"] = "auto"
     cpus: int = 4
     memory: str = "8g"
@@ -170,6 +172,8 @@ class TrackerSettings(Value, frozen=True):
     kind: Literal["builtin", "beads", "github", "gitlab"] = "builtin"
     query: str = ""
     ready: str = ""
+    branch: str = ""  # unset: as the kind of tracker has it
+    commit: str = ""
 
 
 class Forge(Value, frozen=True):

@@ -22,6 +22,7 @@ FILE, PYPROJECT, PROPERTIES = "detent.toml", "pyproject.toml", "tdd.properties"
 NOT_SETTINGS = (
     *("DETENT_RUN", "DETENT_STATE", "DETENT_ROLE"),  # what Detent tells the agents it starts
     *("DETENT_CHECK_CACHE", "DETENT_CHECK_SECRET"),  # of a machine of CI, see docs/ci.md
+    "DETENT_TEST_WITHOUT",  # of Detent's own tests, see storage/machine.py
 )
 TDD_NAMES = {"TDD_MODEL": "agents.model", "TDD_MAX_RETRIES": "tdd.retries"}
 PROPERTY_NAMES = ("bash.timeout", "test.command")

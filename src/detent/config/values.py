@@ -33,6 +33,11 @@ FORMS = {
     ),
     "notify.webhook": (re.compile(r"(https?://[^\s/]\S*)?"), "an address that begins with https:// or http://"),
     "notify.events": (re.compile(r"person|paused|budget|over"), "some of person, paused, budget and over"),
+    "tracker.branch": (
+        re.compile(r"((?![-/.])(?!.*(?:\.\.|//|\.lock\Z|/\Z))(?=.*\{id\})(?:[\w./-]|\{id\}|\{title\})+)?", re.ASCII),
+        "a branch name with {id}, and {title} if you like",
+    ),
+    "tracker.commit": (re.compile(r"(?:(?=.*\{(?:id|title)\})(?:[^{}\n]|\{id\}|\{title\})+)?"), "one line with {id} or {title}"),
     "forge.project": (re.compile(r"([\w.-]+(/[\w.-]+)+)?", re.ASCII), "a project as its forge names it"),
 }
 ROLE = re.compile(r"[A-Za-z][\w-]*", re.ASCII)
@@ -49,6 +54,8 @@ EXAMPLES = {
     "sandbox.memory": '"8g"',
     "test.env": '["CI", "DATABASE_URL"]',
     "tracker.query": '"labels=detent&milestone=3"',
+    "tracker.branch": '"work/{id}-{title}"',
+    "tracker.commit": '"{title} ({id})"',
     "forge.project": '"owner/name"',
     "queue.window": '"22:00-07:00"',
     "notify.webhook": '"https://example.com/hook"',

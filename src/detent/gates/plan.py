@@ -219,6 +219,13 @@ def entries(text: str) -> list[PlanLine]:
     return found
 
 
+def listed_entries(text: str) -> list[PlanLine]:
+    """The entries without the title of the plan: its only heading of the first level, if it stands first and is not alone, or says "plan"."""
+    found = entries(text)
+    titled = bool(found) and found[0].depth == 1 and not any(entry.depth == 1 for entry in found[1:])
+    return found[1:] if titled and (len(found) > 1 or re.search(r"\bplan\b", found[0].text, re.IGNORECASE)) else found
+
+
 def find_entry(title: str, master: str) -> tuple[PlanLine | None, int]:
     """The open entry that a title means, and how many it stands in: the one with exactly this text, else the only one."""
     matches = [e for e in open_entries(master) if title in e.text]

@@ -64,6 +64,11 @@ def _checkout_file(place: Place) -> Path:
     return state_dir() / "checkouts" / hashlib.sha256(os.fsencode(place.root)).hexdigest()[:24]
 
 
+def files_of(place: Place) -> tuple[Path, ...]:
+    """What is kept of a checkout in the user's state folder."""
+    return _file(place), _checkout_file(place)
+
+
 def bind(place: Place, anew: bool = False) -> None:
     """Keep which git dir a checkout has, once; anew where a person accepts another one."""
     file = _checkout_file(place)

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 from detent.git.place import Place
+from detent.storage.machine import has
 
 TOLD = re.compile(r"Unable to create '([^'\n]+\.lock)': File exists")
 OLD = 3.0  # seconds; whoever has a lock has it for less, unless it was killed or is a git that can be seen
@@ -53,7 +54,7 @@ def _take_away(place: Place, lock: Path) -> bool:
 
 def _is_held(place: Place, age: float) -> bool:
     """Whether a git that is as old as the lock may be at work in this repository. One that cannot be looked at may be."""
-    if not (PROCESSES / "uptime").exists():
+    if (Path("/proc") == PROCESSES and not has("proc")) or not (PROCESSES / "uptime").exists():
         return True
     up = float((PROCESSES / "uptime").read_text().split()[0])
     return any(_is_at_work(process, place, up - age + SLACK) for process in PROCESSES.glob("[0-9]*"))

@@ -49,6 +49,14 @@ def runs_here(common: Path) -> list[str]:
     return sorted({name.partition(f"-{_own(common)}-")[2].partition(".")[0] for name in names})
 
 
+def workspaces_of(common: Path) -> list[Path]:
+    """The workspaces of this clone, wherever they stand."""
+    found = sorted((common / "worktrees").glob(f"*-{_own(common)}-*"))
+    return [
+        Path((folder / "gitdir").read_text("utf-8", "surrogateescape").strip()).parent for folder in found if (folder / "gitdir").is_file()
+    ]
+
+
 def make_workspace(git: Git, root: Path, branch: str, commit: str) -> Git:
     """A checkout in a folder of its own, of a branch (made at the commit if it is new) or else of the commit; git for it.
 

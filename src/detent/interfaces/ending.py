@@ -4,13 +4,15 @@ import signal
 from collections.abc import Callable
 
 import anyio
+from anyio.abc import TaskStatus
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-async def end_on_signal(end: Callable[[], None], ended_by: list[int]) -> None:
-    """One clean way out at the first signal; a second one is immediate."""
+async def end_on_signal(end: Callable[[], None], ended_by: list[int], *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
+    """One clean way out at the first signal; a second one is immediate. It has started once signals come here."""
     with anyio.open_signal_receiver(*SIGNALS) as signals:
+        task_status.started()
         async for number in signals:
             ended_by[0] = 128 + number
             break

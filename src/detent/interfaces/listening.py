@@ -59,7 +59,7 @@ async def serve_until_signal(app: Asgi, listening: socket.socket, said: str, end
         server.should_exit = True
 
     async with anyio.create_task_group() as group:
-        group.start_soon(end_on_signal, end, ended_by)
+        await group.start(end_on_signal, end, ended_by)
         print(said, flush=True)
         await server.serve([listening])
         group.cancel_scope.cancel()

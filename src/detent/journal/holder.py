@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 from detent.kernel.model import Value
+from detent.storage.machine import has
 
 
 class Holder(Value, frozen=True, omit_defaults=False):
@@ -21,7 +22,8 @@ class Holder(Value, frozen=True, omit_defaults=False):
 
 
 @cache
-def _boot() -> str:
+def boot_id() -> str:
+    """What names the time since this machine was started; empty where the system does not say."""
     return _line("/proc/sys/kernel/random/boot_id")
 
 
@@ -46,6 +48,8 @@ def _space() -> str:
 
 def _start(pid: int) -> str:
     """When a process started, in the kernel's own count; empty if there is no such process (or no way to know)."""
+    if not has("proc"):
+        return ""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text("ascii", "replace")
     except OSError:
@@ -56,12 +60,12 @@ def _start(pid: int) -> str:
 
 def this_process(since: str, doing: str) -> Holder:
     pid = os.getpid()
-    return Holder(pid, _start(pid), _boot(), os.uname().nodename, since, doing, _machine(), _space())
+    return Holder(pid, _start(pid), boot_id(), os.uname().nodename, since, doing, _machine(), _space())
 
 
 def is_here(holder: Holder) -> bool:
     """Whether the holder's process would be seen from here: on this machine since it started last, and numbered as ours are."""
-    return _same_machine(holder) and holder.boot == _boot()
+    return _same_machine(holder) and holder.boot == boot_id()
 
 
 def _same_machine(holder: Holder) -> bool:
@@ -73,9 +77,9 @@ def is_alive(holder: Holder) -> bool:
     """Whether the holder may still be at work. One on another machine counts as alive: only its own machine can tell."""
     if not _same_machine(holder):
         return True
-    if holder.boot != _boot():
+    if holder.boot != boot_id():
         return False
-    if Path("/proc/self/stat").exists():
+    if has("proc"):
         return bool(holder.start) and _start(holder.pid) == holder.start
     try:
         os.kill(holder.pid, 0)

@@ -16,6 +16,12 @@ def _bubblewrap(home: Path, limits: ProcessLimits, image: str = "") -> Sandbox:
     return make(home, limits)
 
 
+def _seatbelt(home: Path, limits: ProcessLimits, image: str = "") -> Sandbox:
+    from detent.sandbox.seatbelt import make
+
+    return make()
+
+
 def _engine(name: str) -> "Made":
     def made(home: Path, limits: ProcessLimits, image: str) -> Sandbox:
         from detent.sandbox.container import make
@@ -40,6 +46,7 @@ def _outer(home: Path, limits: ProcessLimits, image: str = "") -> Sandbox:
 Made = Callable[[Path, ProcessLimits, str], Sandbox]
 SANDBOXES: dict[str, Made] = {
     "bubblewrap": _bubblewrap,
+    "sandbox-exec": _seatbelt,
     "podman": _engine("podman"),
     "docker": _engine("docker"),
     "container": _engine("container"),

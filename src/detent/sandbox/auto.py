@@ -4,6 +4,7 @@ The network is the machine's, and so are sockets by name: databases on this mach
 """
 
 import os
+import platform
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -30,6 +31,8 @@ class Auto:
         from detent.sandbox.bubblewrap import make
         from detent.sandbox.sandbox_probe import probe
 
+        if platform.system() == "Darwin":
+            return self._on_a_mac()
         home = Path(self.outer.get("HOME") or Path.home())
         whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         try:
@@ -38,6 +41,17 @@ class Auto:
             return Unisolated(e.message.replace(", and nothing is run without it", ""))
         holes = probe(made, self.outer, network=True)
         return Unisolated(f"bubblewrap does not hold here: {holes[0]}") if holes else made
+
+    def _on_a_mac(self) -> Sandbox:
+        """sandbox-exec, if what it must keep out was tried and stayed out."""
+        from detent.sandbox.seatbelt import holes, make
+
+        try:
+            made = make()
+        except DetentError as e:
+            return Unisolated(e.message)
+        found = holes(made)
+        return Unisolated(f"sandbox-exec does not hold here: {found[0]}") if found else made
 
     @property
     def name(self) -> str:

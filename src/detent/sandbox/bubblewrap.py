@@ -22,6 +22,7 @@ from detent.sandbox.limits import ControlGroup, ProcessLimits, find_places, unhe
 from detent.sandbox.process import Ran, run
 from detent.sandbox.sandbox_protocol import DEVNULL, Room, always
 from detent.sandbox.ways_on import lack, ways_on
+from detent.storage.machine import has
 
 PROGRAM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/run/wrappers/bin", "/run/current-system/sw/bin")
 INSTALL = "install it (Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install bubblewrap; Arch: pacman -S bubblewrap)"
@@ -33,6 +34,8 @@ BOUNDARY = (
 
 def find_program(folders: Sequence[str] = PROGRAM_FOLDERS) -> Path | None:
     """Bubblewrap, in the folders of the system only: what a PATH or a workspace holds is never asked."""
+    if not has("bubblewrap") and folders is PROGRAM_FOLDERS:
+        return None
     found = (Path(folder) / "bwrap" for folder in folders)
     return next((path for path in found if path.is_file() and os.access(path, os.X_OK)), None)
 

@@ -18,6 +18,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 
 from detent.errors import CannotTell, DetentError
+from detent.journal.holder import boot_id
 from detent.sandbox import calls, keeper, mounts, root
 from detent.sandbox.container_engine import (
     USER,
@@ -274,7 +275,7 @@ def _fault(made: Container) -> str:
 
 def _key(engine: ContainerEngine) -> str:
     stamp = engine.program.stat()
-    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    boot = boot_id()
     return f"{boot} {os.getuid()} {engine.program} {stamp.st_ino} {stamp.st_mtime_ns}"
 
 

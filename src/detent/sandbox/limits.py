@@ -12,6 +12,8 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
+from detent.storage.machine import has
+
 GROUPS = Path("/sys/fs/cgroup")
 UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 PERIOD = 100_000  # microseconds, the kernel's own default
@@ -42,6 +44,8 @@ def size(text: str) -> int:
 
 def find_places(root: Path = GROUPS, membership: Path = Path("/proc/self/cgroup")) -> tuple[GroupPlace, ...]:
     """Where groups can be made on this machine: one place at most for each hierarchy that limits processes."""
+    if root == GROUPS and not has("cgroups"):
+        return ()
     try:
         lines = [line.split(":", 2) for line in membership.read_text().splitlines()]
     except OSError:

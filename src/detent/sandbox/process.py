@@ -17,6 +17,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from detent.storage.machine import has
+
 HEAD = TAIL = 200_000  # bytes of output kept at either end
 DRAIN = 0.5  # seconds to wait for output once the program has ended
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
@@ -169,7 +171,7 @@ def _end_all(child: subprocess.Popen[bytes], before: set[int]) -> int:
     left: set[int] = set()
     for _ in range(100):
         alive = [pid for pid in _descendants(child.pid, before) if pid != child.pid]
-        if child.poll() is None:
+        if child.poll() is None or not has("proc"):  # where nobody says who is below it, its group is all that is known
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(child.pid, signal.SIGKILL)
         left |= {pid for pid in alive if not _has_ended(pid)}
@@ -191,22 +193,25 @@ _RUNNING: set[int] = set()  # what threads of this process run at the moment: a 
 _STARTING = threading.Lock()
 
 
+def _prctl(option: int, value: int) -> None:
+    """Ask Linux for something about this process; elsewhere it is done without (storage/machine.py says what is weaker)."""
+    if has("prctl"):
+        _LIBC.prctl(option, value, 0, 0, 0)
+
+
 def adopt_orphans() -> None:
     """Become the parent of whatever our descendants leave behind."""
-    with contextlib.suppress(AttributeError):
-        _LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    _prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def stay_private() -> None:
     """Let no other program of this user read our memory or environment: keys stand there. What we start is not affected."""
-    with contextlib.suppress(AttributeError):
-        _LIBC.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+    _prctl(PR_SET_DUMPABLE, 0)
 
 
 def die_with_parent(number: int) -> None:
     """Have the kernel send this process a signal when the thread that started it ends."""
-    with contextlib.suppress(AttributeError):
-        _LIBC.prctl(PR_SET_PDEATHSIG, number, 0, 0, 0)
+    _prctl(PR_SET_PDEATHSIG, number)
 
 
 def end_descendants() -> None:
@@ -246,6 +251,8 @@ def _session(pid: int) -> int | None:
 
 def _children(pid: int) -> set[int]:
     found: set[int] = set()
+    if not has("proc"):
+        return found
     with contextlib.suppress(OSError):
         for task in Path(f"/proc/{pid}/task").iterdir():
             with contextlib.suppress(OSError):

@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 
 from detent.errors import CannotTell
+from detent.journal.holder import boot_id
 from detent.sandbox import attacks
 from detent.sandbox.mounts import SECRET
 from detent.sandbox.sandbox_protocol import Room, Sandbox
@@ -61,6 +62,11 @@ def probe(sandbox: Sandbox, outer: Mapping[str, str], network: bool = False) -> 
     """What got through, one sentence each; empty: the sandbox holds. What cannot be looked at does not hold."""
     if sandbox.name in ("none", "outer"):
         return ("programs are not isolated at all",)
+    if sandbox.name == "sandbox-exec":
+        from detent.sandbox.seatbelt import Seatbelt, holes  # of macOS alone
+
+        assert isinstance(sandbox, Seatbelt)
+        return holes(sandbox)
     sandbox = getattr(sandbox, "bare", sandbox)  # an image changes what is inside, not what holds it
     file, key = state_dir() / "probe.json", _key(sandbox, network)
     if key and key in _remembered(file):
@@ -148,7 +154,9 @@ def _key(sandbox: Sandbox, network: bool) -> str:
     if program is None:
         return ""
     stamp = program.stat()
-    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    boot = boot_id()
+    if not boot:
+        return ""
     ours = hashlib.sha256(b"".join(file.read_bytes() for file in sorted(Path(__file__).parent.glob("*.py")))).hexdigest()
     parts = (
         boot,

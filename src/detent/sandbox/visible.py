@@ -81,7 +81,7 @@ def toolchains(outer: Mapping[str, str]) -> tuple[Path, ...]:
         found += [root / part for part in kept.parts]
     for folder in outer.get("PATH", "").split(os.pathsep):
         found += _on_path(Path(folder), home)
-    return _outermost(path for path in found if path.is_absolute() and path.exists() and not closed(path.resolve(), home))
+    return _outermost(path for path in found if path.is_absolute() and os.path.exists(path) and not closed(path.resolve(), home))
 
 
 def _base(environment: Path) -> list[Path]:
@@ -95,15 +95,23 @@ def _base(environment: Path) -> list[Path]:
 
 def _on_path(folder: Path, home: Path) -> list[Path]:
     """A folder of PATH outside the system, and where its links lead. Outside the home, the installation that it belongs to."""
-    if not folder.is_absolute() or not folder.is_dir() or is_system(folder.resolve()):
+    if not folder.is_absolute() or not os.path.isdir(folder) or is_system(folder.resolve()):
         return []
     if not folder.resolve().is_relative_to(home.resolve()):
         return [installation(folder)]
-    links = [entry.path for entry in sorted(os.scandir(folder), key=lambda e: e.name)[:MOST_LINKS] if entry.is_symlink()]
+    links = [entry.path for entry in _listed(folder)[:MOST_LINKS] if entry.is_symlink()]
     targets = {target for target in map(os.path.realpath, links) if not target.startswith(f"{folder.resolve()}{os.sep}")}
-    programs = [target for target in map(Path, targets) if target.is_file() and not is_system(target)]
+    programs = [target for target in map(Path, targets) if os.path.isfile(target) and not is_system(target)]
     needed = (path for program in programs for path in _needed(program, home.resolve()))
     return [folder, *_beside(folder, home), *_beside(folder.resolve(), home), *needed]
+
+
+def _listed(folder: Path) -> list["os.DirEntry[str]"]:
+    """What lies in a folder, by name; nothing of one that may not be read."""
+    try:
+        return sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return []
 
 
 def _beside(folder: Path, home: Path) -> list[Path]:
@@ -111,7 +119,7 @@ def _beside(folder: Path, home: Path) -> list[Path]:
     above = folder.parent
     if folder.name != "bin" or above.resolve() in (home.resolve(), (home / ".local").resolve()):
         return []
-    return [above / part for part in PARTS if (above / part).exists()]
+    return [above / part for part in PARTS if os.path.exists(above / part)]
 
 
 def _needed(program: Path, home: Path) -> list[Path]:

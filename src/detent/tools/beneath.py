@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from detent.errors import ToolError
+from detent.storage.machine import has
 
 MOST = 16 << 20  # bytes of a file that are read
 READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-LOOK = os.O_PATH | os.O_CLOEXEC
+ONLY_LOOK = getattr(os, "O_PATH", 0)  # of Linux; elsewhere a folder is opened for reading
+LOOK = (ONLY_LOOK or os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY) | os.O_CLOEXEC
 FOLDER = LOOK | os.O_DIRECTORY
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 OPENAT2 = 437  # the same number on every architecture
@@ -166,7 +168,7 @@ def _step(folder: int, name: str, flags: int) -> int:
             if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
                 raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name) from None
         raise
-    if flags & os.O_PATH and stat.S_ISLNK(os.fstat(fd).st_mode):
+    if flags & ONLY_LOOK and stat.S_ISLNK(os.fstat(fd).st_mode):
         os.close(fd)
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)
     return fd
@@ -174,6 +176,8 @@ def _step(folder: int, name: str, flags: int) -> int:
 
 def best_opener() -> Opener:
     """openat2 where the kernel has it and lets us use it."""
+    if not has("openat2"):
+        return by_walk
     try:
         os.close(by_openat2(-100, ".", FOLDER))  # -100: the current folder
     except OSError:

@@ -27,6 +27,7 @@ from detent.agents.clients.row import Access
 from detent.agents.clients.service_answers import Answers, ModelCall
 from detent.agents.faults import LATER, Trouble
 from detent.errors import DetentError
+from detent.storage.machine import has
 
 PATIENCE = 60.0  # seconds; a client that would wait longer for the service is ended, and the run waits
 LARGEST = 32 << 20  # bytes of a request
@@ -161,7 +162,7 @@ def listening(folder: Path | None, name: str) -> socket.socket:
         return socket.create_server(("127.0.0.1", 0))
     made, place = socket.socket(socket.AF_UNIX), os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        made.bind(f"/proc/self/fd/{place}/{name}")  # the folder's own path may be too long for a socket
+        made.bind(f"/proc/self/fd/{place}/{name}" if has("proc") else str(folder / name))  # its own path may be too long for a socket
     finally:
         os.close(place)
     made.listen()

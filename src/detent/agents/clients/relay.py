@@ -16,6 +16,8 @@ import threading
 def main() -> int:
     folder, name, port, words, *argv = sys.argv[1:]
     place = f"/proc/self/fd/{os.open(folder, os.O_RDONLY | os.O_DIRECTORY)}"  # a path to a socket must be short
+    if not os.path.isdir(place):
+        place = folder
     if port != "0":
         listener = socket.create_server(("127.0.0.1", int(port)))
         threading.Thread(target=serve, args=(listener, f"{place}/{name}"), daemon=True).start()

@@ -20,7 +20,7 @@ Pair = tuple[BenchLanguage, BenchAgent]
 
 
 @click.command("bench")
-@click.argument("what", type=click.Choice(["gates"]))
+@click.argument("what", metavar="WHAT", type=click.Choice(["gates"]))
 @click.option("--language", "only", multiple=True, help="Only this language; may be given again.")
 @click.option("--agent", "named", multiple=True, help="Only the agent of this name; may be given again.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="one a core", help="How many at once.")

@@ -2,31 +2,44 @@
 
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
 from detent.errors import DetentError
+from detent.installation import adding
 
-DEMOS = ("pr", "tdd", "pipeline", "queue")  # each a module of interfaces/demos
+DEMOS: dict[str, tuple[str, ...]] = {  # each a module of interfaces/demos, and the packages that it needs beside Detent
+    "cheat": (),
+    "pr": ("pytest",),
+    "tdd": ("pytest",),
+    "pipeline": ("pytest",),
+    "queue": ("pytest", "dbos"),
+}
 
 
 @click.command("demo")
-@click.argument("name", default="pr")
+@click.argument("name", default="cheat")
 @click.option("--keep", is_flag=True, help="Leave the repository there, to look at it.")
 def command(name: str, keep: bool) -> int:
-    """Watch scripted agents at work: NAME is `pr` (a plan of two pull requests), `tdd` (a feature, test by test),
-    `pipeline` (a team, from a request to a release) or `queue` (six work items, three at once).
+    """Watch scripted agents at work, in a throw-away repository: git and the tests are real, no key and no network are needed.
 
-    It makes honest mistakes and mends them, and it cheats: `true` as test command, a deleted test, a weakened one, code written with
-    its test. Every verdict is the machine's own: git and the tests are real.
+    \b
+    detent demo             an agent cheats three times, and is caught; takes seconds
+    detent demo pr          a plan of two pull requests, with review and merge
+    detent demo tdd         a feature, test by test
+    detent demo pipeline    a team, from a request to a release
+    detent demo queue       six work items, three at once
+
+    Every verdict is Detent's own: a demo that goes otherwise than its story ends with exit code 1.
     """
     if name not in DEMOS:
         raise DetentError(f"there is no demo '{name}'", f"there are: {', '.join(DEMOS)}")
+    _has_all(name)
     folder = Path(tempfile.mkdtemp(prefix="detent-demo-"))
     try:
         env = _environment(folder)
@@ -39,12 +52,16 @@ def command(name: str, keep: bool) -> int:
             shutil.rmtree(folder, ignore_errors=True)
 
 
+def _has_all(name: str) -> None:
+    """What a demo needs is there before it begins; `detent demo` alone needs nothing."""
+    if missing := [package for package in DEMOS[name] if find_spec(package) is None]:
+        said = f"the demo '{name}' needs {' and '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed beside Detent"
+        raise DetentError(said, f"install it: {adding(*missing)}\n`detent demo` alone needs nothing")
+
+
 def _environment(folder: Path) -> dict[str, str]:
-    """The demo's own: nothing of it stays behind, and pytest is found beside this Python."""
+    """The demo's own: nothing of it stays behind, and what it runs is found beside this Python."""
     os.environ["XDG_STATE_HOME"] = str(folder / "state")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     env = {**os.environ, "PATH": path, "GIT_CONFIG_GLOBAL": os.devnull}
-    found = subprocess.run([sys.executable, "-c", "import pytest"], env=env, capture_output=True)
-    if found.returncode != 0:
-        raise DetentError("the demo runs real tests and pytest is not installed beside Detent", "pip install pytest")
     return {k: v for k, v in env.items() if not k.startswith("DETENT_")}

@@ -20,7 +20,8 @@ from detent.git.place import Place, find_place
 from detent.interfaces.cli.doctor_clients import client_rows
 from detent.interfaces.cli.doctor_disk import disk_check
 from detent.interfaces.cli.doctor_extensions import extension_checks
-from detent.interfaces.cli.doctor_project import DoctorCheck, project_checks
+from detent.interfaces.cli.doctor_project import DoctorCheck, machine_checks, project_checks
+from detent.interfaces.cli.runner import may_decide
 
 
 @click.command("doctor")
@@ -30,36 +31,24 @@ def command(as_json: bool, accept: bool) -> int:
     """Check this machine and this repository. Exit 0 if everything that is needed works, 2 if not."""
     if accept:
         place = find_place(Path.cwd())
-        _may_accept()
+        may_decide("accept this")
         if said := accept_journal(place):
             click.echo(f"Accepted: {said}.", err=True)
         fingerprint.remember(place)
         _accept_installed(place)
-    checks = [_python(), _git(), _repository(), _plants(), _journal(), *extension_checks(), *project_checks(), disk_check(), *_clients()]
+    there = _repository()
+    mine = (
+        [_plants(), _journal(), *extension_checks(), *project_checks(), disk_check()]
+        if there.ok
+        else [*extension_checks(), *machine_checks()]
+    )
+    checks = [_python(), _git(), there, *mine, *_clients()]
     if as_json:
         click.echo(json.dumps({"ok": _fit(checks), "checks": [c._asdict() for c in checks]}))
     else:
         for c in checks:
             click.echo(f"{c.mark} {c.name:<12} {c.says}" + (f"\n{indent(c.fix, ' ' * 17)}" if c.fix else ""))
     return 0 if _fit(checks) else 2
-
-
-def _may_accept() -> None:
-    """To accept is for a person. Where the journal cannot be read, nobody knows what is open in it."""
-    from detent.app.people import NOWHERE, WAY_ON, allowed, must_be_a_persons_shell
-    from detent.interfaces.cli.runner import here
-    from detent.interfaces.cli.tell import channel
-
-    try:
-        journal_at(Path.cwd()).close()
-    except NoJournal:
-        must_be_a_persons_shell(channel())
-    except DetentError as e:
-        must_be_a_persons_shell(channel())
-        if channel() == NOWHERE:
-            raise DetentError(f"to accept this is for a person at a terminal to say: {e.message}", WAY_ON) from e
-    else:
-        allowed(here(), channel())
 
 
 def _accept_installed(place: Place) -> None:

@@ -39,8 +39,8 @@ def project_checks() -> list[DoctorCheck]:
     if isinstance(settings, DoctorCheck):
         return [settings]
     return [
-        _tests(root, settings),
-        _preflight(root, settings),
+        tests_check(root, settings),
+        preflight_check(root, settings),
         *_gates(settings),
         *_tried(settings),
         _runners(),
@@ -48,7 +48,18 @@ def project_checks() -> list[DoctorCheck]:
         *_pull_requests(root, settings),
         _sandbox(settings),
         _containers(settings),
+        *_machine(),
     ]
+
+
+def machine_checks() -> list[DoctorCheck]:
+    """What can be told of a machine outside any project."""
+    settings = _settings(Path.cwd())
+    return (
+        [_runners(), settings]
+        if isinstance(settings, DoctorCheck)
+        else [_runners(), _sandbox(settings), _containers(settings), *_machine()]
+    )
 
 
 def _root() -> Path:
@@ -69,7 +80,7 @@ def _settings(root: Path) -> Settings | DoctorCheck:
         return DoctorCheck("settings", False, e.message, e.hint)
 
 
-def _tests(root: Path, settings: Settings) -> DoctorCheck:
+def tests_check(root: Path, settings: Settings) -> DoctorCheck:
     """How the tests of this project would be run, and whether the program for it is there."""
     try:
         command = find_command(Folder(root, os.environ.get("PATH")), settings.test.command, settings.test.report)
@@ -89,7 +100,7 @@ def _tests(root: Path, settings: Settings) -> DoctorCheck:
     return DoctorCheck("tests", not better, f"`{command.text}`; only its exit code is read", way, needed=False)
 
 
-def _preflight(root: Path, settings: Settings) -> DoctorCheck:
+def preflight_check(root: Path, settings: Settings) -> DoctorCheck:
     """What is run besides the tests on every pass, and what the project configures and nothing runs."""
     path, given = os.environ.get("PATH", os.defpath), settings.preflight.commands
     read = _reader(root)
@@ -191,6 +202,13 @@ def _sandbox(settings: Settings) -> DoctorCheck:
     if level == "outer":
         return _outer()
     return DoctorCheck("sandbox", True, f"{level}: every attack of the probe was tried, and none got out")
+
+
+def _machine() -> list[DoctorCheck]:
+    """What this system has not, and what is weaker therefore."""
+    from detent.storage.machine import lacking
+
+    return [DoctorCheck("machine", False, sentence, needed=False) for sentence in lacking()]
 
 
 def _outer() -> DoctorCheck:

@@ -68,5 +68,8 @@ def report_error(argv: Sequence[str], message: str, hint: str, code: int) -> int
 
         print(json.dumps({"error": message, "hint": hint, "exit_code": code}))
     else:
+        from detent.app.plain_text import typed
+
+        message, hint = typed(message), typed(hint)
         print(f"detent: {message}", *(f"  {line}" for line in hint.splitlines()), sep="\n", file=sys.stderr)
     return code

@@ -11,8 +11,8 @@ from detent.interfaces.cli.tell import tell_briefing
 def command(run: str | None, as_json: bool) -> int:
     """Print the briefing for the next step: what to do, what may be written, and the one call to make afterwards.
 
-    Does the machine's own moves first (branch, review, merge). Calling it again changes nothing. Where there is no run yet, it starts
-    one of `pr` on the plan that [pr] plan names.
+    Does the machine's own moves first (branch, review, merge). Calling it again changes nothing. Where there is no run,
+    nothing is started: `detent start` does that.
     """
     from detent.interfaces.cli.runner import next_briefing
 

@@ -9,42 +9,9 @@ import click
 from detent import __version__
 from detent.errors import DetentError
 from detent.interfaces.cli.ends import ended, report_error
+from detent.interfaces.cli.help_rows import COMMANDS, GROUPS, MEANT
 
-COMMANDS = {
-    "abort": "End a run for good.",
-    "answer": "Answer what a run asks a person.",
-    "bench": "Measure the gates with honest and cheating agents.",
-    "check": "Say what any change proves, without a run.",
-    "decisions": "Show what people are asked, and what they answered.",
-    "demo": "Watch a run in a throw-away world.",
-    "doctor": "Say what is there, what would not work, and how to fix it.",
-    "escalate-for-external-help": "Halt the run and show a person a report.",
-    "get-task": "Print the briefing for the next step.",
-    "graph": "Draw a workflow as a table or as a mermaid diagram.",
-    "history": "Show what happened to the run, event by event.",
-    "hook": "Answer an event of a client: may its agent do this now?",
-    "init": "Write detent.toml with what is detected here.",
-    "items": "File, list and close work items.",
-    "land": "Bring finished branches into main, one at a time.",
-    "mcp": "Serve the tools of an agent over MCP.",
-    "queue": "Queue work items for execution, and look at how they do.",
-    "report": "Report what landed, what waits, what failed, and what it cost.",
-    "repair-notes": "Write the handoff notes and the evidence anew from the journal.",
-    "request-scope-reduction": "Plan a task anew in smaller ones.",
-    "resume": "Release a run that waits for a person.",
-    "review": "Have a fresh agent read a branch.",
-    "rollback": "Go back to an earlier event or commit, as a new run.",
-    "run": "Have the machine drive agents until the work is done.",
-    "runs": "List the runs of this repository.",
-    "serve": "Open the web page: see every run, answer every question.",
-    "show": "Show one run, event by event.",
-    "start": "Create a run and print its first briefing.",
-    "status": "Say where the run stands.",
-    "steer": "Tell a run something while it works.",
-    "submit-work": "Hand in one attempt and get a verdict.",
-    "verify": "Prove commits again from the repository alone.",
-    "work": "Execute what is queued, on this machine.",
-}
+NAMES = 13  # columns for the names in --help; a longer one has a line of its own
 
 FILES = {"report": "morning_report"}  # the files of commands whose name another file has
 
@@ -61,19 +28,38 @@ class Lazy(click.Group):
         module = importlib.import_module(f"detent.interfaces.cli.{FILES.get(name, name.replace('-', '_'))}")
         command = module.command
         assert isinstance(command, click.Command)
+        if f"detent {name}" not in (command.help or "") and not command.epilog:
+            command.epilog = f"Example: {COMMANDS[name].example}"
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(sorted(COMMANDS.items()))
+        for group, rows in GROUPS.items():
+            with formatter.section(group):
+                for name, row in rows.items():
+                    head = f"  {name:<{NAMES}} " if len(name) <= NAMES else f"  {name}\n{'':<{NAMES + 3}}"
+                    formatter.write(f"{head}{row.says}\n{'':<{NAMES + 3}}{row.example}\n")
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[:1] == ["help"]:
+            args = [*args[1:2], "--help"] if args[1:2] else ["--help"]
+            if args == ["--help"]:
+                click.echo(ctx.get_help())
+                ctx.exit()
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            import difflib
-
-            near = difflib.get_close_matches(args[0], COMMANDS, 1)
-            raise click.UsageError(f"there is no command '{args[0]}'" + (f"; did you mean '{near[0]}'?" if near else ""), ctx)
+            raise click.UsageError(f"there is no command '{args[0]}'" + _meant(args[0]), ctx)
         return super().resolve_command(ctx, args)
+
+
+def _meant(word: str) -> str:
+    """The command that somebody may have meant."""
+    import difflib
+
+    plain = word.lower().replace("_", "-")
+    if plain == "version":
+        return "; did you mean 'detent --version'?"
+    near = next(iter(difflib.get_close_matches(plain, [*COMMANDS, *MEANT], 1, 0.66)), "")
+    found = MEANT.get(plain) or MEANT.get(near, near)
+    return f"; did you mean '{found}'?" if found else ""
 
 
 @click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
@@ -82,7 +68,7 @@ class Lazy(click.Group):
 def detent(folder: str | None) -> None:
     """Detent holds a coding agent at every step until evidence releases it.
 
-    Agents reason, Detent decides. Start with `detent demo`, look at a workflow with `detent graph pr`.
+    Agents reason, Detent decides. `detent` alone says where this folder stands; `detent COMMAND --help` has every option.
     """
     if folder is not None:
         try:
@@ -104,10 +90,14 @@ def _called(argv: Sequence[str]) -> int:
         return e.exit_code
     except click.Abort:
         return 130
+    except click.exceptions.NoArgsIsHelpError as e:
+        click.echo(e.format_message(), err=True)
+        return 2
     except click.UsageError as e:
         return report_error(argv, e.format_message(), _usage_hint(e), 2)
 
 
 def _usage_hint(error: click.UsageError) -> str:
     path = error.ctx.command_path if error.ctx else "detent"
-    return f"see `{path} --help`"
+    row = COMMANDS.get(path.removeprefix("detent "))
+    return (f"for example: {row.example}\n" if row and isinstance(error, click.MissingParameter) else "") + f"see `{path} --help`"

@@ -6,7 +6,7 @@ from detent.interfaces.hooks import CLIENTS
 
 
 @click.command("hook")
-@click.argument("client", type=click.Choice(list(CLIENTS)))
+@click.argument("client", metavar="CLIENT", type=click.Choice(list(CLIENTS)))
 def command(client: str) -> int:
     """Answer one event of CLIENT, read as JSON on standard input, by where the run of this checkout stands.
 

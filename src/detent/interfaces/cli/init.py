@@ -2,37 +2,29 @@
 
 import json
 import os
-import re
 import shutil
-import tomllib
-from collections.abc import Iterator
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from detent.app.preflight import default_preflight
 from detent.config import FILE, PYPROJECT, load
-from detent.errors import CannotTell, DetentError
-from detent.evidence.runners import Folder
-from detent.evidence.runners.detect import find_command
+from detent.errors import DetentError
 from detent.git.place import Place, find_place
-from detent.interfaces.cli.tell import plain
+from detent.interfaces.cli.init_detect import detected
+from detent.interfaces.cli.init_file import Found, is_ours, merged, own_table, set_names, toml_text
+from detent.interfaces.cli.tell import channel, plain
 from detent.interfaces.register import PARTS, PROGRAMS
 from detent.interfaces.register.files import read, write
 
-HOOKS = ("pre-push",)
-
 if TYPE_CHECKING:
-    from detent.app.try_tests import Tried
+    from detent.interfaces.cli.init_look import InitLook
     from detent.interfaces.register.act import FileChange
 
-HEADER = "# Written by `detent init` ({}). Change what you like; the keys are in docs/configuration.md of Detent.\n"
-HEADER_LINE = re.compile(r"# Written by `detent init` \(([0-9a-f]{16})\)\.[^\n]*\n")
-PLANS = ("docs/Plan_Doc/Active_Plan.md", "docs/Active_Plan.md", "Active_Plan.md", "docs/PLAN.md", "docs/plan.md", "PLAN.md", "plan.md")
-
 INSTALLED = "installed"  # what `--client` without a name stands for
+HOOKS = ("pre-push",)
+PLAN = "docs/plan.md"
+PLAN_HEAD = "# Plan\n\nEach list item is one pull request. They are done from top to bottom.\n\n"
 HINTS = {
     "claude": "Claude Code asks its user once whether to trust the project and its server.",
     "codex": "Codex reads them only in a project that its user trusts, and runs hooks only once they are trusted: `/hooks` there.",
@@ -42,8 +34,6 @@ HINTS = {
     "opencode": "opencode reads them at its next start. It has no hook for an agent that stops too early.",
     "cursor": "These are written after Cursor's documentation and have not been tried with the program itself.",
 }
-
-Found = dict[str, str | list[str]]
 
 
 class InitReport(NamedTuple):
@@ -82,49 +72,91 @@ class ClientChanges(NamedTuple):
 @click.option(
     "--remove", is_flag=True, help="Take back what init wrote: of the clients named, or all of it, where nobody changed it since."
 )
+@click.option(
+    "--entry", "entries", multiple=True, metavar="TEXT", help="Add this pull request to the plan; makes a first plan if there is none."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
-def command(clients: tuple[str, ...], hooks: tuple[str, ...], remove: bool, as_json: bool) -> int:
-    """Write detent.toml with what is detected here: test command, preflight, plan and main branch. Register with clients.
+def command(clients: tuple[str, ...], hooks: tuple[str, ...], remove: bool, entries: tuple[str, ...], as_json: bool) -> int:
+    """Look at this project, write detent.toml with what is detected, and say what is missing and what to type next.
 
-    Safe to repeat: only what is not there yet is added. Without detent.toml, Detent detects the same anew each time.
+    \b
+    detent init                                     look, write, and say what is next
+    detent init --entry "Round prices to cents"     make a first plan with this pull request
+    detent init --client claude                     register with Claude Code too
+    detent init --remove                            take back what init wrote
+
+    Safe to repeat: only what is not there yet is added. Without detent.toml, Detent detects the same each time.
 
     With --hook pre-push alone, only that hook is written: it needs nothing else. Skip it once with `git push --no-verify`.
     """
     place = find_place(Path.cwd())
+    if remove and entries:
+        raise click.UsageError("--entry and --remove do not go together")
     whole = not clients and not hooks if remove else bool(clients) or not hooks  # not only what is named
+    asked = whole and not remove and not as_json and channel() == "terminal"
+    planned = _plan(place, entries or (_asked_for_entry(place) if asked else ()))
     hooked = _hooks(place, hooks, remove, whole)
     done, code = (InitReport(False, ""), 0) if not whole else _remove(place.root / FILE) if remove else (_init(place), 0)
     named = [*hooked, *_clients(place, clients, remove, whole)]
-    tried = None if remove or not whole else _try(place)
+    seen = None if remove or not whole else _look(place)
     if as_json:
-        told, found = [c._asdict() for c in named], tried._asdict() if tried else None
-        changed = done.changed or any(c.changed for c in named)
-        click.echo(json.dumps({"file": FILE, **done._asdict(), "changed": changed, "clients": told, "tried": found}))
+        _tell_json(done, planned, named, seen)
         return code
-    _tell(done, named)
-    if tried:
-        click.echo(f"Tried it on the last commit: {tried.words}")
-        if tried.trouble or tried.failing or tried.preflight:
-            click.echo(tried.hint or "What fails now can be accepted as known when a run starts: detent start --baseline")
+    _tell(done, planned, named)
+    for line in _lines(seen):
+        click.echo(plain(line))
     return code
 
 
-def _try(place: Place) -> "Tried | None":
-    """The tests and the preflight as a run would run them: a command that cannot work is told now, not at the first step."""
-    from detent.app.try_tests import try_tests
-    from detent.interfaces.cli.doctor_project import commands_of
+def _look(place: Place) -> "InitLook":
+    from detent.interfaces.cli.init_look import look
 
-    settings = load(lambda name: read(place.root / name), os.environ)
-    try:
-        return try_tests(place, settings, os.environ, commands_of(place.root, settings))
-    except (DetentError, CannotTell):
-        return None  # what stands in the way is for `doctor` to say; what was written is written
+    return look(place, load(lambda name: read(place.root / name), os.environ), os.environ)
 
 
-def _tell(done: InitReport, clients: list[ClientChanges]) -> None:
+def _lines(seen: "InitLook | None") -> list[str]:
+    from detent.interfaces.cli.init_look import lines
+
+    return lines(seen) if seen else []
+
+
+def _tell_json(done: InitReport, planned: str, named: list[ClientChanges], seen: "InitLook | None") -> None:
+    changed = done.changed or bool(planned) or any(c.changed for c in named)
+    looked = [row._asdict() for row in seen.rows] if seen else None
+    tried = seen.tried._asdict() if seen and seen.tried else None
+    following = [command for command, _ in seen.following] if seen else []
+    told = {"file": FILE, **done._asdict(), "changed": changed, "plan": planned or None, "clients": [c._asdict() for c in named]}
+    click.echo(json.dumps({**told, "tried": tried, "found": looked, "next": following}))
+
+
+def _asked_for_entry(place: Place) -> tuple[str, ...]:
+    """A person who has no plan yet is asked for its first line."""
+    if "pr.plan" in detected(place) or read(place.root / load(lambda name: read(place.root / name), os.environ).pr.plan) is not None:
+        return ()
+    click.echo("There is no plan yet. A plan is a list of pull requests, and Detent takes an agent through them one by one.")
+    said = click.prompt("What should the first one do? (Enter: no plan now)", default="", show_default=False)
+    return (said,) if said.strip() else ()
+
+
+def _plan(place: Place, entries: tuple[str, ...]) -> str:
+    """Add entries to the plan, or make it; its path, if it was written."""
+    wanted = [" ".join(entry.split()) for entry in entries]
+    if not all(wanted):
+        raise DetentError("an entry of the plan needs words", 'say what the pull request does: --entry "Round prices to cents"')
+    if not wanted:
+        return ""
+    named = load(lambda name: read(place.root / name), os.environ).pr.plan
+    path = next((each for each in (named, str(detected(place).get("pr.plan", ""))) if each and (place.root / each).is_file()), PLAN)
+    text = read(place.root / path, "utf-8") or PLAN_HEAD
+    write(place.root / path, f"{text}{'' if text.endswith(chr(10)) else chr(10)}" + "".join(f"- {entry}\n" for entry in wanted))
+    return path
+
+
+def _tell(done: InitReport, planned: str, clients: list[ClientChanges]) -> None:
     lines = [done.says] if done.says else []
-    lines += [f"  {name} = {_toml(value)}" for name, value in done.written.items()]
+    lines += [f"  {name} = {toml_text(value)}" for name, value in done.written.items()]
     lines += [*(f"  kept: {name}" for name in done.kept), *([done.hint] if done.hint else ())]
+    lines += [f"The plan {planned} was written."] if planned else []
     for client in clients:
         lines += [client.says, *(plain(diff.rstrip()) for diff in client.diffs.values()), *([client.hint] if client.hint else ())]
     for line in lines:
@@ -174,138 +206,31 @@ def _init(place: Place) -> InitReport:
     old = read(place.root / FILE)
     settings = load(lambda name: read(place.root / name), {})
     elsewhere = {"test.command"} if settings.test.command else set()  # tdd.properties, which detent.toml would hide
-    set_here = _set_names(old or "", place) | elsewhere
-    found = _detected(place)
+    set_here = set_names(old or "", place) | elsewhere
+    found = detected(place)
     missing = {name: value for name, value in found.items() if name not in set_here}
     kept = tuple(sorted(set(found) & set_here))
-    if old is None and _own_table(place) is not None:
+    if old is None and own_table(place) is not None:
         hint = f"detected and not set there: {', '.join(missing)}" if missing else ""
         return InitReport(False, f"Nothing to change: the settings stand in {PYPROJECT} under [tool.detent].", {}, kept, hint)
     if not missing:
-        nothing = "nothing was detected; set [test] command in detent.toml by hand" if not found else ""
+        nothing = f"nothing was detected; set [test] command in {FILE} by hand" if not found else ""
         return InitReport(False, "Nothing to change.", {}, kept, nothing)
-    new = _merged(old or "", missing)
+    new = merged(old or "", missing)
     if new is None:
-        lines = ", ".join(f"{name} = {_toml(value)}" for name, value in missing.items())
+        lines = ", ".join(f"{name} = {toml_text(value)}" for name, value in missing.items())
         return InitReport(
             False, f"Nothing changed: {FILE} is written in a way that cannot be added to safely.", {}, kept, f"add by hand: {lines}"
         )
     write(place.root / FILE, new)
-    return InitReport(
-        True, f"{FILE} was {'written' if old is None else 'added to'}.", missing, kept, f"Commit {FILE}, then call `detent start`."
-    )
+    return InitReport(True, f"{FILE} was {'written' if old is None else 'added to'}.", missing, kept)
 
 
 def _remove(file: Path) -> tuple[InitReport, int]:
     text = read(file)
     if text is None:
         return InitReport(False, f"Nothing to remove: there is no {FILE}."), 0
-    if not _is_ours(text):
+    if not is_ours(text):
         return InitReport(False, f"{FILE} was not removed: it is not as init wrote it.", hint="delete it by hand if you mean to"), 1
     file.unlink()
     return InitReport(True, f"{FILE} was removed; it was as init wrote it."), 0
-
-
-# What is there.
-
-
-def _detected(place: Place) -> Found:
-    """What can be told from the files of the project."""
-    root, path = place.root, os.environ.get("PATH", os.defpath)
-    found: Found = {}
-    if call := find_command(Folder(root, path)):
-        found["test.command"] = call.text
-    if preflight := default_preflight(lambda name: read(root / name), root, path):
-        found["preflight.commands"] = list(preflight)
-    if plan := next((p for p in PLANS if (root / p).is_file()), ""):
-        found["pr.plan"] = plan
-    if main := _main_branch(place):
-        found["git.main"] = main
-    return found
-
-
-def _main_branch(place: Place) -> str:
-    """The main branch, from git's files alone: origin/HEAD, main, master, or the only branch."""
-    branches = set(_branches(place.common_dir))
-    remote = _pointed(place.common_dir / "refs" / "remotes" / "origin" / "HEAD", "refs/remotes/origin/")
-    head = _pointed(place.git_dir / "HEAD", "refs/heads/")
-    only = head if not branches or branches == {head} else ""
-    return next((name for name in (remote, "main", "master") if name in branches), only)
-
-
-def _branches(common_dir: Path) -> Iterator[str]:
-    heads = common_dir / "refs" / "heads"
-    yield from (p.relative_to(heads).as_posix() for p in heads.rglob("*") if p.is_file() and not p.name.endswith(".lock"))
-    for line in (read(common_dir / "packed-refs") or "").splitlines():
-        name = line.partition(" ")[2]
-        if name.startswith("refs/heads/") and not line.startswith("#"):
-            yield name.removeprefix("refs/heads/")
-
-
-def _pointed(file: Path, prefix: str) -> str:
-    """The branch that a symbolic ref names; empty for a detached HEAD and for refs that are kept in another form."""
-    text = (read(file) or "").strip().removeprefix("ref: ")
-    name = text.removeprefix(prefix) if text.startswith(prefix) else ""
-    return "" if name == ".invalid" else name
-
-
-def _set_names(text: str, place: Place) -> set[str]:
-    table = tomllib.loads(text) if text else _own_table(place) or {}
-    return {f"{section}.{key}" for section, keys in table.items() for key in keys}
-
-
-def _own_table(place: Place) -> dict[str, dict[str, object]] | None:
-    try:
-        tool = tomllib.loads(read(place.root / PYPROJECT) or "").get("tool", {})
-    except tomllib.TOMLDecodeError:
-        return None
-    own: dict[str, dict[str, object]] | None = tool.get("detent")
-    return own
-
-
-# The file.
-
-
-def _merged(old: str, missing: Found) -> str | None:
-    """The text with the missing keys added, each in its section; None where that would say anything else."""
-    body = HEADER_LINE.sub("", old, count=1) if (ours := not old or _is_ours(old)) else old
-    for name, value in missing.items():
-        section, _, key = name.partition(".")
-        line = f"{key} = {_toml(value)}\n"
-        header = re.search(rf"^[ \t]*\[[ \t]*{section}[ \t]*\][ \t]*(?:#[^\n]*)?(?:\r?\n|\Z)", body, re.MULTILINE)
-        if header:
-            start = body[: header.end()]
-            body = start + ("" if start.endswith("\n") else "\n") + line + body[header.end() :]
-        else:
-            body = body + ("" if not body or body.endswith("\n") else "\n") + f"\n[{section}]\n{line}"
-    new = _headed(body) if ours else body
-    return new if _says_the_same(old, missing, new) else None
-
-
-def _says_the_same(old: str, missing: Found, new: str) -> bool:
-    wanted = tomllib.loads(old)
-    for name, value in missing.items():
-        section, _, key = name.partition(".")
-        wanted.setdefault(section, {})[key] = value
-    try:
-        return tomllib.loads(new) == wanted
-    except tomllib.TOMLDecodeError:
-        return False
-
-
-def _headed(body: str) -> str:
-    return HEADER.format(_print_of(body)) + body
-
-
-def _print_of(body: str) -> str:
-    return sha256(body.encode()).hexdigest()[:16]
-
-
-def _is_ours(text: str) -> bool:
-    """Whether a text is byte for byte what init wrote."""
-    header = HEADER_LINE.match(text)
-    return header is not None and _headed(text[header.end() :]) == text
-
-
-def _toml(value: str | list[str]) -> str:
-    return json.dumps(value, ensure_ascii=False)

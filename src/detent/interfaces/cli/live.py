@@ -1,7 +1,9 @@
 """A driven run as it is shown: a live view for people, JSON Lines for programs, and the result at the end. Shows; decides nothing."""
 
 import json
+import shutil
 import sys
+import textwrap
 import time
 from typing import Any
 
@@ -19,6 +21,7 @@ from detent.interfaces.cli.tell import plain
 PARKED = 75
 CODES = {"done": 0, "aborted": 1, "waiting": 10, "halted": 10}
 COLOURS = {"SUCCESS": "green", "FAILURE": "red", "HALTED": "magenta", "ERROR": "red"}  # by their names; numbers are other colours here
+UNBOUNDED = 100_000  # columns, where a program reads
 LAST = 3  # lines of what the agent says that stay in view
 
 
@@ -131,8 +134,8 @@ class LiveLines(Silent):
 class LiveTerminal:
     """For people: one line per turn and verdict; on a terminal, what is happening now stays in view below them."""
 
-    def __init__(self, live: bool, app: App) -> None:
-        self.moves = Moves(app)
+    def __init__(self, live: bool, app: App, width: int = 0) -> None:
+        self.moves, self.width = Moves(app), width or (shutil.get_terminal_size().columns if live else UNBOUNDED)
         self.begun, self.last, self.now = time.monotonic(), list[str](), ""
         self.shown: Any = None
         if live:
@@ -145,13 +148,14 @@ class LiveTerminal:
         self.now = _where(seen)
         for status, line in self.moves.since(seen.run.id) if _has_roles(seen) else ():
             calm = status == "SUCCESS"
-            self._print(click.style(f"{'the machine':<11} {plain(line)}", fg=None if calm else COLOURS.get(status, "yellow"), dim=calm))
+            said = folded(f"{'the machine':<11} {plain(line)}", 12, self.width)
+            self._print(click.style(said, fg=None if calm else COLOURS.get(status, "yellow"), dim=calm))
         if seen.kind == "turn":
             self.last = []
         elif seen.kind == "verdict" and seen.verdict is not None:
-            self._print(_verdict(seen))
+            self._print(_verdict(seen, self.width))
         elif seen.kind in ("failed", "wait"):
-            self._print(click.style(f"{'':<9} {plain(seen.text)[:160]}", dim=True))
+            self._print(click.style(folded(f"{'':<9} {plain(seen.text)[:160]}", 10, self.width), dim=True))
         elif seen.kind == "progress" and seen.text.strip():
             self.last = [*self.last, *plain(seen.text).splitlines()][-LAST:]
 
@@ -192,7 +196,16 @@ def _where(seen: Seen) -> str:
     return "  ".join(p for p in parts if p)
 
 
-def _verdict(seen: Seen) -> str:
+def folded(text: str, indent: int, width: int) -> str:
+    """A line that fits: what is too long goes on below it, indented. A word that is longer than a line stays whole."""
+    if len(text) <= width:
+        return text
+    lead = len(text) - len(text.lstrip())
+    lines = textwrap.wrap(text.strip(), width, initial_indent=" " * lead, subsequent_indent=" " * indent, break_long_words=False)
+    return "\n".join(lines)
+
+
+def _verdict(seen: Seen, width: int) -> str:
     assert seen.verdict is not None
     verdict, step = seen.verdict, seen.briefing.step
     status = click.style(f"{verdict.status:<14}", fg=COLOURS.get(verdict.status, "yellow"), bold=True)
@@ -202,6 +215,11 @@ def _verdict(seen: Seen) -> str:
         line = (
             f"{seen.briefing.role:<11} {seen.briefing.state:<16} {seen.run.data.task_id:<7} {status} → {verdict.state:<16} {ran}".rstrip()
         )
-        return "\n".join([line, *(click.style(f"{'':<11} └ {plain(r)[:160]}", dim=True) for r in verdict.reasons)])
-    line = f"{seen.briefing.state:<9} {status} → {verdict.state:<9} {ran:<22} {plain(step.description) if step else ''}"
-    return "\n".join([line, *(click.style(f"{'':<9} └ {plain(r)[:160]}", dim=True) for r in verdict.reasons)])
+        if ran and len(click.unstyle(line)) > width:
+            line = line.removesuffix(ran).rstrip() + f"\n{'':<11} {ran}"
+        return "\n".join([line, *(click.style(folded(f"{'':<11} └ {plain(r)}", 14, width), dim=True) for r in verdict.reasons)])
+    about = plain(step.description) if step else ""
+    head = f"{seen.briefing.state:<9} {status} → {verdict.state:<9} {ran:<22}"
+    fits = len(click.unstyle(head)) + 1 + len(about) <= width
+    lines = [f"{head} {about}".rstrip()] if fits else [head.rstrip(), folded(f"{'':<10}{about}", 10, width)]
+    return "\n".join([*lines, *(click.style(folded(f"{'':<9} └ {plain(r)}", 12, width), dim=True) for r in verdict.reasons)])

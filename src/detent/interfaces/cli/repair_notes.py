@@ -37,6 +37,6 @@ def command(as_json: bool) -> int:
         return 0
     if aside:
         click.echo(f"Notes could not be read; they were put aside as {', '.join(aside)}.")
-    click.echo(f"{mended} of the notes of {len(runs)} runs were written anew; the others were right.")
-    click.echo(f"{claims} of the claims of {len(proving)} runs were written anew; the others were right.")
+    click.echo(f"{mended} of the notes of {len(runs)} runs were written again; the others were right.")
+    click.echo(f"{claims} of the claims of {len(proving)} runs were written again; the others were right.")
     return 0

@@ -20,7 +20,7 @@ def command(branch: str, agent: str, again: bool, as_json: bool) -> int:
     not. An execution that waits because its branch was not ready is reviewed again, and goes on if it is ready now.
 
     \b
-    detent review beads-it-7-round-prices
+    detent review it-7-round-prices
     """
     from detent.app.push import fit_for_push, said_agent
     from detent.app.review_by_hand import review, waiting_for

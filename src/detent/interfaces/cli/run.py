@@ -4,17 +4,15 @@ from typing import Any
 
 import click
 
-from detent.app.registry import FOR_REQUESTS
 from detent.interfaces.cli.live import follow
+from detent.interfaces.cli.runner import WORKFLOW_HELP
 
 OPTIONS = ("lean", "research", "ui", "parallel", "context", "again")  # those that not every workflow has
 
 
 @click.command("run")
 @click.argument("request", nargs=-1)
-@click.option(
-    "--workflow", default=FOR_REQUESTS, show_default=True, metavar="NAME", help="Which workflow to run: `detent graph` lists them."
-)
+@click.option("--workflow", default="", metavar="NAME", help=WORKFLOW_HELP)
 @click.option(
     "--agent",
     default="",
@@ -54,7 +52,7 @@ def command(
 
     \b
     detent run "add a slug function that keeps umlauts"
-    detent run --workflow pr docs/plan.md --agent command:./my-agent
+    detent run docs/plan.md --agent claude     a plan, pull request by pull request; without a REQUEST: [pr] plan
     detent run --workflow pipeline "a till that adds prices" --yes-to approve-design,review-strategy
     detent run --workflow execute it-7         one work item, to a pushed branch
 
@@ -65,15 +63,17 @@ def command(
     from detent.app.push import fit_for_push, said_agent
     from detent.app.starting import options_fit, policies_fit
     from detent.blocks.terms import Terms
-    from detent.interfaces.cli.runner import begin_or_ask, here
+    from detent.interfaces.cli.runner import begin_or_ask, chosen_workflow, here, say_where_it_lands
 
     asked = Terms(" ".join(request), policies=read_policies(yes_to), agent=agent, **how)  # the other flags have the names of its fields
     if known:
         return _drive_on(known, asked == Terms(), as_json, events, park)
+    workflow = chosen_workflow(asked.request, workflow)
     options_fit(workflow, asked, {name: f"--{name}" for name in OPTIONS})
     policies_fit(workflow, asked, "--yes-to")
     app = here(create=True)
     fit_for_push(app, agent)
+    say_where_it_lands(app, workflow, as_json or events)
     return follow(app, begin_or_ask(app, workflow, asked._replace(agent=said_agent(agent))), as_json, events)
 
 

@@ -1,10 +1,12 @@
 """What several commands share: the repository of this folder, and speaking to a run of it through the command line's channel."""
 
+import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from detent.app import App, open_app
+from detent.app import App, journal_at, open_app
 from detent.errors import RedStart
 from detent.interfaces.cli.tell import channel
 from detent.kernel.model import Briefing, Sent, Verdict
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from detent.blocks.terms import Terms
 
 MOST_SHOWN = 10
+WORKFLOW_HELP = "Which workflow; else `pr` for a plan (a file, or no REQUEST), `tdd` for a request in words. `detent graph` lists them."
 
 
 def here(create: bool = False) -> App:
@@ -40,10 +43,31 @@ def begin_or_ask(app: App, workflow: str, terms: "Terms") -> str:
         return begin(app, workflow, terms._replace(baseline=True), channel())
 
 
+def chosen_workflow(request: str, workflow: str) -> str:
+    """The workflow that is named, or the one that the request is for: the same for `start` and `run`."""
+    from detent.app.starting import workflow_for
+    from detent.config import load
+    from detent.git.place import find_place
+
+    if workflow:
+        return workflow
+    root = find_place(Path.cwd()).root
+    plan = load(lambda name: (root / name).read_text("utf-8", "replace") if (root / name).is_file() else None, os.environ).pr.plan
+    return workflow_for(request, root, plan)
+
+
+def say_where_it_lands(app: App, workflow: str, quiet: bool) -> None:
+    """Before the first step a person is told what is merged, and into what."""
+    from detent.app.starting import landing_of
+
+    if not quiet and (said := landing_of(app, workflow)):
+        sys.stderr.write(f"{said}\n")
+
+
 def next_briefing(run: str | None) -> Briefing:
     from detent.app.conversation import briefed
 
-    return briefed(here(create=True), run, channel())
+    return briefed(here(), run)
 
 
 def say(run: str | None, sent: Sent) -> Verdict:
@@ -57,3 +81,20 @@ def person(verb: str, run: str | None, terms: Mapping[str, str] | None = None, /
     from detent.app.conversation import spoken
 
     return spoken(here(), channel(), verb, run, terms, **fields)
+
+
+def may_decide(what: str) -> None:
+    """What concerns the whole repository is for a person. Where the journal cannot be read, nobody knows what is open in it."""
+    from detent.app.people import NOWHERE, WAY_ON, allowed, must_be_a_persons_shell
+    from detent.errors import DetentError, NoJournal
+
+    try:
+        journal_at(Path.cwd()).close()
+    except NoJournal:
+        must_be_a_persons_shell(channel())
+    except DetentError as e:
+        must_be_a_persons_shell(channel())
+        if channel() == NOWHERE:
+            raise DetentError(f"to {what} is for a person at a terminal to say: {e.message}", WAY_ON) from e
+    else:
+        allowed(here(), channel())

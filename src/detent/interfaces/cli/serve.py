@@ -2,6 +2,7 @@
 
 import click
 
+from detent import installation
 from detent.errors import DetentError
 
 
@@ -22,7 +23,7 @@ def command(host: str, port: int, no_open: bool, open_to_network: bool) -> int:
     except ModuleNotFoundError as e:
         if e.name not in ("starlette", "uvicorn"):
             raise
-        raise DetentError(f"{e.name} is not installed", "install the extra, in Detent's checkout: pip install '.[web]'") from e
+        raise DetentError(f"{e.name} is not installed", f"install it: {installation.extra('web')}") from e
     from detent.app.people import must_be_a_persons_shell
 
     must_be_a_persons_shell("terminal")  # whoever starts it is handed the right to answer

@@ -9,21 +9,29 @@ from detent.app import journal_at
 from detent.app.run_rows import card_object
 from detent.errors import DetentError
 from detent.git.place import find_place
+from detent.interfaces.cli.runner import here
 from detent.interfaces.cli.tell import card_lines, plain
 from detent.journal.journal import Entry
 from detent.world.pulls import kept_url
 
 
 @click.command("show")
-@click.argument("run")
+@click.argument("run", default="")
 @click.option("-n", "count", type=click.IntRange(1), default=50, show_default=True, help="How many events, the newest ones.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def command(run: str, count: int, as_json: bool) -> None:
-    """Show RUN: its state, and its newest events with verdict and tree, and what its branch proves, once it was about to land."""
+    """Show RUN, or else the run of this checkout: its state, its newest events with verdict and tree, and what its branch proves, once
+    it was about to land.
+
+    \b
+    detent show
+    detent show pr-1a2b3c
+    """
     journal, common = journal_at(Path.cwd()), find_place(Path.cwd()).common_dir
+    run = run or here().chosen(None)
     last = journal.last(run)
     if last is None:
-        raise DetentError(f"there is no run {run}", "see `detent runs --all`")
+        raise DetentError(f"there is no run {run}", _near(run, [head.run for head in journal.heads()]))
     events = journal.events(run, after=max(0, last.seq - count), limit=count)
     url = json.loads(last.body)["run"].get("data", {}).get("pull", "") or kept_url(common, run)
     if as_json:
@@ -43,6 +51,14 @@ def command(run: str, count: int, as_json: bool) -> None:
     accepted = json.loads(last.body)["run"].get("accepted", "")
     for line in card_lines(common, run, accepted):
         click.echo(line)
+
+
+def _near(run: str, runs: list[str]) -> str:
+    """The run whose name is nearest, or else where all of them are listed."""
+    from difflib import get_close_matches
+
+    near = [name for name in runs if name.startswith(run)] or get_close_matches(run, runs, 1)
+    return f"did you mean {near[0]}? `detent runs --all` lists them" if near else "see `detent runs --all`"
 
 
 def _flags(entry: Entry) -> list[dict[str, str]]:

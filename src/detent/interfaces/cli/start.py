@@ -2,13 +2,13 @@
 
 import click
 
-from detent.app.registry import FOR_PLANS
+from detent.interfaces.cli.runner import WORKFLOW_HELP
 from detent.interfaces.cli.tell import tell_briefing
 
 
 @click.command("start")
 @click.argument("request", nargs=-1)
-@click.option("--workflow", default=FOR_PLANS, show_default=True, metavar="NAME", help="Which workflow to run: `detent graph` lists them.")
+@click.option("--workflow", default="", metavar="NAME", help=WORKFLOW_HELP)
 @click.option("--adopt", is_flag=True, help="Take over changes that are not committed.")
 @click.option("--baseline", is_flag=True, help="Accept the tests that fail now as known failures.")
 @click.option("--lean", is_flag=True, help="The short way of pipeline: one small task, no design, no release.")
@@ -20,15 +20,22 @@ def command(
 ) -> int:
     """Create a run in this checkout and print its first briefing.
 
-    For `tdd` and `pipeline`, REQUEST says what is wanted; for `pr` it may be the path of the plan (else [pr] plan).
-    The checkout must be clean, on a branch, with at least one commit.
+    \b
+    detent start                                the plan that [pr] plan names, pull request by pull request (pr)
+    detent start docs/plan.md                   another plan (pr)
+    detent start "add a longest length"         a request in words, test by test (tdd)
+    detent start --workflow pipeline "a till"   from a request to a release (pipeline)
+
+    The checkout must be clean, on a branch, with at least one commit. `detent run` takes the same requests, and drives the agent itself.
     """
     from detent.app.starting import options_fit
     from detent.blocks.terms import Terms
-    from detent.interfaces.cli.runner import begin_or_ask, here
+    from detent.interfaces.cli.runner import begin_or_ask, chosen_workflow, here, say_where_it_lands
 
     terms = Terms(" ".join(request), adopt, baseline, lean, research=research, ui=ui)
+    workflow = chosen_workflow(terms.request, workflow)
     options_fit(workflow, terms, {"adopt": "--adopt", "lean": "--lean", "research": "--research", "ui": "--ui"})
     app = here(create=True)
+    say_where_it_lands(app, workflow, as_json)
     run = begin_or_ask(app, workflow, terms)
     return tell_briefing(app.door.next(run), as_json)

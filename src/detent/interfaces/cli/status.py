@@ -5,6 +5,7 @@ import json
 import click
 
 from detent.app import App
+from detent.app.plain_text import typed
 from detent.app.registry import workflow_of
 from detent.app.run_rows import agent_at_work, known_before, second_try_of, stands
 from detent.door import AnyRun
@@ -54,7 +55,7 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
     for line in card_lines(app.place.common_dir, run_now.id, run_now.accepted):
         click.echo(f"  {line}")
     told = app.door.tables[acting.workflow].instruction(acting)
-    click.echo(f"  Next: {told or 'the run has ended'}")
+    click.echo(f"  Next: {typed(told) or 'the run has ended'}")
     return 0
 
 

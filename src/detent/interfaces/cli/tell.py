@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from detent.app.plain_text import STUCK, plain, shown
+from detent.app.plain_text import STUCK, plain, shown, typed
 from detent.kernel.model import Briefing, Flag, Verdict
 
 __all__ = ["STUCK", "card_lines", "channel", "exit_code", "flag_lines", "plain", "shown", "tell_briefing", "tell_verdict"]
@@ -37,7 +37,7 @@ def tell_verdict(verdict: Verdict, as_json: bool) -> int:
         status = f"\x1b[1;{COLOURS.get(verdict.status, YELLOW)}m{verdict.status}\x1b[0m" if sys.stdout.isatty() else verdict.status
         print(f"{status}  {verdict.state}")
         for reason in verdict.reasons:
-            print(f"  {plain(reason)}")
+            print(f"  {typed(plain(reason))}")
         for line in flag_lines(verdict.flags):
             print(f"  {plain(line)}")
         if verdict.evidence is not None:
@@ -47,7 +47,7 @@ def tell_verdict(verdict: Verdict, as_json: bool) -> int:
             print(f"  Evidence: {verdict.evidence.kind}; {ran}; tree {verdict.evidence.tree[:12]}; {kept}")
         if verdict.output:
             print(f"\n{plain(verdict.output).rstrip()}\n")
-        print(f"Next: {verdict.instruction}")
+        print(f"Next: {typed(verdict.instruction)}")
     return exit_code(verdict)
 
 

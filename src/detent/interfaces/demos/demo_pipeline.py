@@ -22,8 +22,14 @@ from detent.interfaces.cli.tell import plain
 from detent.interfaces.demos.demo_pipeline_script import ANSWERS, FILES, REQUEST, DemoAnswer, team
 from detent.interfaces.demos.demo_repo import make_repo
 from detent.interfaces.demos.demo_tdd import kept_in
+from detent.interfaces.demos.telling import ending, para, width, wrapped
 from detent.kernel.model import Sent
 
+SHOWED = (
+    "Every document and every task was judged before the next role began; what was found wrong came back as a repair.",
+    "A person was asked where only a person can decide, and the answers are in the journal.",
+    "The acceptance checks ran on the very tree that was merged.",
+)
 REPAIRS = ("FIX_REVIEW", "FIX_TESTS", "FIX_SECURITY", "FIX_BUILD")
 
 
@@ -38,8 +44,12 @@ def show(folder: Path, env: Mapping[str, str]) -> int:
     app = open_app(repo, create=True, env=env)
     run = start_of("pipeline", "run")(app, Sent("start", by="human", channel="demo"), Terms(REQUEST, agent=f"scripted:{script}"))
     script.write_text(json.dumps(team(app.door.load(run).run.data.session)), "utf-8")
-    click.echo(f"Request: {REQUEST}")
-    click.echo(f"Git, tests and checks are real; the team and the person are scripted. Sandbox: {sandbox}\n")
+    para(f"Request: {REQUEST}")
+    para(
+        "A team of agents takes it from a specification to a release; a person decides at the gates. "
+        f"Git, tests and checks are real, team and person are scripted. Sandbox: {sandbox}"
+    )
+    click.echo("")
     done = _play(app, run)
     _summary(app, run, env, done, time.monotonic() - begun)
     app.journal.close()
@@ -50,7 +60,7 @@ def _play(app: App, run: str) -> dict[str, Any]:
     """Drive to the end; at each question the person answers, and it goes on."""
     answers = iter(ANSWERS)
     while True:
-        view = LiveTerminal(os.isatty(1), app)
+        view = LiveTerminal(os.isatty(1), app, width())
         try:
             done = push(app, run, view.see)
         finally:
@@ -64,9 +74,9 @@ def _play(app: App, run: str) -> dict[str, Any]:
 
 def _answer(app: App, run: str, asked: dict[str, object], said: DemoAnswer) -> None:
     id, words = str(asked["decision_id"]), plain(str(asked["question"])).splitlines()
-    click.echo(click.style(f"\n? {id}", fg="magenta", bold=True) + f"  {words[0]}")
-    for line in words[1:]:
-        click.echo(f"  {line}")
+    click.echo(click.style(f"\n? {id}", fg="magenta", bold=True))
+    for line in words:
+        para(line, "  ")
     answer = said.value + (f" --to {said.to}" if said.to else "") + (f" --note '{said.note}'" if said.note else "")
     click.echo(click.style("  the person: ", bold=True) + answer)
     sent = Sent(
@@ -98,8 +108,9 @@ def _summary(app: App, run: str, env: Mapping[str, str], done: dict[str, Any], s
         ("time", f"{seconds:.1f} s"),
     ]
     for name, value in rows:
-        click.echo(f"{name:<26} {plain(value)}")
+        click.echo(wrapped(f"{name:<26} {plain(value)}", "", " " * 27))
     click.echo("\nThe report, the documents and the repository stay there with --keep.")
+    ending(SHOWED)
 
 
 def _turns(app: App, events: Iterable[AnyEvent]) -> dict[str, int]:

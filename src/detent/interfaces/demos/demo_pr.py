@@ -14,25 +14,29 @@ from detent.blocks.terms import Terms
 from detent.gates.review_gates import read_findings
 from detent.interfaces.demos.demo_repo import make_repo
 from detent.interfaces.demos.demo_script import FILES, REVIEWER, TURNS, DemoTurn
+from detent.interfaces.demos.telling import answered, does, ending, para
 from detent.journal.codec import from_entry
 from detent.kernel.model import Sent, Verdict
 
-WIDTHS = (22, 8, 46, 14)
-COLOURS = {"SUCCESS": "green", "NEEDS_ANALYSIS": "yellow", "REFUSED": "yellow", "FAILURE": "red", "HALTED": "magenta", "ERROR": "red"}
+SHOWED = (
+    "A plan of two pull requests, each branched, reviewed, squashed and merged into main, every step only after its own evidence.",
+    "`true` as test command, and a deleted test: neither was accepted. An honest mistake was found, and fixed.",
+    "The reviewer's finding came back to the agent before anything was merged.",
+)
 
 
 def show(folder: Path, env: dict[str, str]) -> int:
     begun, repo = time.monotonic(), folder / "calculator"
     _make(repo, env, folder)
     app = open_app(repo, create=True, env=env)
-    click.echo("A throw-away repository with a plan of two pull requests; git and pytest are real, the agent is scripted.")
-    click.echo(f"Its tests run in a sandbox where one can be had. Journal: {app.place.journal}\n")
+    para("A throw-away repository with a plan of two pull requests. Git, pytest and the reviewer are real, the agent is scripted.")
+    para("Detent merges each finished pull request into main, here in this throw-away repository.")
     run = start_of("pr", "start")(app, Sent("start", by="human", channel="demo"), Terms())
-    _line("state", "step", "the agent", "verdict", "", bold=True)
     tally: dict[str, int] = {}
     for n, (turn, step, state, verdict) in enumerate(_play(app, run, repo, env), 1):
         tally[verdict.status] = tally.get(verdict.status, 0) + 1
-        _line(state, step, turn.says, verdict.status, f"{n}/{len(TURNS)}", verdict.reasons[0] if verdict.reasons else "")
+        does(n, f"The agent {turn.says}. ({state}{f', {step}' if step else ''})")
+        answered(verdict.status, verdict.reasons[0] if verdict.reasons else "")
     end = app.door.next(run)
     _summary(app, run, repo, env, tally, time.monotonic() - begun)
     app.journal.close()
@@ -76,16 +80,7 @@ def _machine(app: App, run: str, seen: int) -> None:
     for entry in app.journal.events(run, seen):
         event = from_entry(app.door.tables["pr"], entry)
         said = "; ".join(f.description for f in read_findings(event.sent.findings)) if event.sent.findings else ""
-        moved = f"{event.was:<{WIDTHS[0]}} {'':<{WIDTHS[1]}} the machine: {event.on}" + (f" ({said})" if said else "")
-        click.echo(click.style(moved, dim=True))
-
-
-def _line(state: str, step: str, says: str, status: str, progress: str, reason: str = "", bold: bool = False) -> None:
-    cells = f"{state:<{WIDTHS[0]}} {step:<{WIDTHS[1]}} {says:<{WIDTHS[2]}} "
-    shown = click.style(f"{status:<{WIDTHS[3]}}", fg=None if bold else COLOURS.get(status), bold=True)
-    click.echo(click.style(cells, bold=bold) + shown + (f" {progress:>5}" if progress else ""))
-    if reason:
-        click.echo(click.style(f"{'':<{WIDTHS[0] + WIDTHS[1] + 2}}└ {reason[:150]}", dim=True))
+        para(f"the machine: {event.on}" + (f" ({said})" if said else ""), "   ", dim=True)
 
 
 def _summary(app: App, run: str, repo: Path, env: dict[str, str], tally: dict[str, int], seconds: float) -> None:
@@ -103,3 +98,4 @@ def _summary(app: App, run: str, repo: Path, env: dict[str, str], tally: dict[st
     ]
     for name, value in rows:
         click.echo(f"{name:<26} {value}")
+    ending(SHOWED)

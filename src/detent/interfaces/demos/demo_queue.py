@@ -17,7 +17,13 @@ from detent.interfaces.cli.tell import plain
 from detent.interfaces.demos.demo_queue_script import AGAIN, CONFIG, FILES, ITEMS
 from detent.interfaces.demos.demo_repo import make_repo
 from detent.interfaces.demos.demo_tdd import kept_in
+from detent.interfaces.demos.telling import ending, para, wrapped
 
+SHOWED = (
+    "Six items, three at once, each in a workspace and on a branch of its own.",
+    "One was blocked and says why, one failed its tests and was filed again, one conflicted with main and was done over.",
+    "Only what passes on the merged tree is in main.",
+)
 BROKE = (2, 3)  # the environment, or a bug
 
 
@@ -29,7 +35,10 @@ def show(folder: Path, env: Mapping[str, str]) -> int:
     again.write_text(json.dumps(AGAIN), "utf-8")
     _make(folder, repo, CONFIG.format(again=again), env)
     env, sandbox = kept_in(repo, env)
-    click.echo(f"A small shop with a remote; git, tests and the queue are real, the agents are scripted. Sandbox: {sandbox}\n")
+    para(
+        f"A small shop with a remote, and six work items for three agents at once. Git, tests and the queue are real, the agents are scripted. Sandbox: {sandbox}"
+    )
+    click.echo("")
     for item in ITEMS:
         typed(repo, env, "items", "add", item.title, "-p", str(item.priority), quiet=True)
     for n, item in enumerate(ITEMS, 1):
@@ -42,6 +51,7 @@ def show(folder: Path, env: Mapping[str, str]) -> int:
     typed(repo, env, "work", "--once")
     landed = typed(repo, env, "land")
     _summary(repo, env, time.monotonic() - begun)
+    ending(SHOWED)
     return landed
 
 
@@ -57,7 +67,7 @@ def _make(folder: Path, repo: Path, config: str, env: Mapping[str, str]) -> None
 
 def typed(repo: Path, env: Mapping[str, str], *args: str, quiet: bool = False) -> int:
     """One command of a person, shown as it is typed. That items fail or wait is the demo's own story; a command that breaks ends it."""
-    click.echo(click.style(f"$ detent {shlex.join(args)}", bold=True))
+    click.echo(click.style(wrapped(f"$ detent {shlex.join(args)}", "", "    ", " \\"), bold=True))
     sys.stdout.flush()
     argv = [sys.executable, "-m", "detent", *args]
     code = subprocess.run(argv, cwd=repo, env=dict(env), stdout=subprocess.DEVNULL if quiet else None).returncode
@@ -77,6 +87,6 @@ def _summary(repo: Path, env: Mapping[str, str], seconds: float) -> None:
     for item in items_of(app).items():
         runs = sorted(run for run in ends if run.startswith(f"execute-{item.id}-"))
         said = ", ".join(f"{run} {ends[run]}" for run in runs) or "filed by the machine, not queued"
-        click.echo(f"{item.id:<6} {item.status:<12} {plain(item.title):<44} {said}")
+        click.echo(wrapped(f"{item.id:<6} {item.status:<12} {plain(item.title)}  {said}", "", " " * 20))
     click.echo(f"\nJournal: chain {app.journal.first_fault() or 'unbroken'}. Time: {seconds:.1f} s")
     app.journal.close()

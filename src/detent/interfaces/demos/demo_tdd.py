@@ -18,10 +18,16 @@ from detent.errors import DetentError
 from detent.interfaces.cli.live import LiveTerminal, tell_result
 from detent.interfaces.cli.tell import plain
 from detent.interfaces.demos.demo_repo import make_repo
+from detent.interfaces.demos.telling import ending, para, width
 from detent.kernel.model import Sent
 
 EXAMPLE = "python-slugify"
 SCRIPT = "agent.yaml"
+SHOWED = (
+    "Four tests, each seen failing before its code was written, each phase a commit with a note that says what was proved.",
+    "Code written in the step for tests, and a test changed in the step for code: both were caught.",
+    "A test that passed at once proves nothing new, so a person was asked before the branch was done.",
+)
 
 
 def example() -> Path:
@@ -41,7 +47,11 @@ def show(folder: Path, env: Mapping[str, str]) -> int:
     (repo / SCRIPT).replace(script)
     make_repo(repo, env)
     env, sandbox = kept_in(repo, env)
-    click.echo(f"The example {EXAMPLE}; git and pytest are real, the agent is scripted, mistakes and cheats included. Sandbox: {sandbox}\n")
+    para(
+        f"The example {EXAMPLE}, built test by test: a test that fails, the code that makes it pass, a clean-up. "
+        f"Git and pytest are real, the agent is scripted, cheats included. Sandbox: {sandbox}"
+    )
+    click.echo("")
     app = open_app(repo, create=True, env=env)
     run = start_of("tdd", "run")(
         app, Sent("start", by="human", channel="demo"), Terms((repo / "feature.md").read_text("utf-8"), agent=f"scripted:{script}")
@@ -56,11 +66,12 @@ def show(folder: Path, env: Mapping[str, str]) -> int:
     click.echo("\nThe handoff note on the last commit, as `git notes --ref=tdd-handoffs show` prints it:\n")
     click.echo(subprocess.run(note, cwd=repo, env=dict(env), check=True, capture_output=True, text=True).stdout)
     app.journal.close()
+    ending(SHOWED)
     return 0 if done["outcome"] == "done" else 1
 
 
 def _push(app: App, run: str) -> dict[str, Any]:
-    view = LiveTerminal(os.isatty(1), app)
+    view = LiveTerminal(os.isatty(1), app, width())
     try:
         return push(app, run, view.see)
     finally:
@@ -70,9 +81,10 @@ def _push(app: App, run: str) -> dict[str, Any]:
 def _accept(app: App, run: str) -> None:
     """The person looks at the flags of the branch, and takes them: one test passed at once, since an earlier step had written its code."""
     flags = asking(app.door.load(run).run)
-    click.echo(click.style(f"\n? {QUESTION}", fg="magenta", bold=True) + f"  {question_of(flags)}")
+    click.echo(click.style(f"\n? {QUESTION}", fg="magenta", bold=True))
+    para(question_of(flags), "  ")
     for flag in flags:
-        click.echo(f"  {plain(line_of(flag))}")
+        para(plain(line_of(flag)), "  ")
     sent = Sent("answer", by="human", channel="demo", decision=QUESTION, value=ACCEPT, facts={"who": "the person"})
     verdict = app.door.submit(run, sent)
     click.echo(click.style("  the person: ", bold=True) + f"{ACCEPT}\n  {verdict.status} → {verdict.state}\n")

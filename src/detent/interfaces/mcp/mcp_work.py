@@ -5,7 +5,6 @@ The app is imported here, at the first call; before it, the server has only said
 
 import os
 import stat
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,16 +13,18 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import UNSET
 
-from detent.errors import DetentError
+from detent.errors import DetentError, NoRun
 from detent.interfaces.mcp.dialog import Answer, Question
 from detent.interfaces.mcp.tools import Check, EscalateForExternalHelp, GetTask, Looked, RequestScopeReduction, SubmitWork
 from detent.kernel.model import Briefing, Sent, Verdict
+from detent.storage.machine import path_of
 
 if TYPE_CHECKING:
     from detent.app import App
 
 Wanted = Callable[[], bool]
 CHANNEL = "mcp"
+ASK_THE_USER = "ask the user to start one, in a terminal with `detent start` or on the page of `detent serve`; then call get_task again"
 LARGEST = 5_000_000  # bytes of a file or a text that is handed in
 
 
@@ -39,18 +40,17 @@ def opened(wanted: Wanted, create: bool = False) -> Iterator["App"]:
         app.journal.close()
 
 
-def get_task(call: GetTask, starting: threading.Lock, wanted: Wanted) -> tuple[Briefing, Question | None]:
-    """The next briefing; and, where it is a person's turn, what a dialog may ask. Of two calls at once, one starts a run."""
+def get_task(call: GetTask, wanted: Wanted) -> tuple[Briefing, Question | None]:
+    """The next briefing; and, where it is a person's turn, what a dialog may ask."""
     from detent.app.conversation import briefed
     from detent.interfaces.mcp.asking import question
 
-    with opened(wanted, create=True) as app:
-        with starting:
-            fresh = not call.run and app.newest() is None
-            briefing = briefed(app, None, CHANNEL) if fresh else None
-        if briefing is None:
-            briefing = briefed(app, call.run or None, CHANNEL)
-        return briefing, question(app, briefing)
+    try:
+        with opened(wanted) as app:
+            briefing = briefed(app, call.run or None)
+            return briefing, question(app, briefing)
+    except NoRun as e:
+        raise DetentError(e.message, ASK_THE_USER) from e
 
 
 def answer(said: Answer, wanted: Wanted) -> Verdict | None:
@@ -156,7 +156,7 @@ def _file_below(root: Path, what: str, name: str) -> str:
         raise DetentError(f"{what}: a file's name has no NUL in it", "give the JSON itself, or name a file in the checkout")
     fd = os.open(root / name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(fd, "rb") as file:
-        if not Path(os.path.realpath(f"/proc/self/fd/{fd}")).is_relative_to(root) or not stat.S_ISREG(os.fstat(fd).st_mode):
+        if not Path(path_of(fd) or "/").is_relative_to(root) or not stat.S_ISREG(os.fstat(fd).st_mode):
             raise DetentError(f"{what}: {name} is not a file of this checkout", "give the JSON itself, or name a file in the checkout")
         data = file.read(LARGEST + 1)
     if len(data) > LARGEST:

@@ -49,7 +49,6 @@ class Calls:
     def __init__(self, dialogs: bool = True) -> None:
         self.dialogs = dialogs
         self.asked: dict[str, str] = {}  # by run, the question that was shown; the same one again only after the run went on
-        self.starting = threading.Lock()
 
     async def call(self, ctx: Context, params: types.CallToolRequestParams) -> Result:
         try:
@@ -84,7 +83,7 @@ class Calls:
         return call_result((await self._briefed(ctx, call))[0])
 
     async def _briefed(self, ctx: Context, call: GetTask) -> tuple[Briefing, Question | None]:
-        briefing, question = await attended(ctx, "get_task", partial(work.get_task, call, self.starting))
+        briefing, question = await attended(ctx, "get_task", partial(work.get_task, call))
         if question is None:
             self.asked.pop(briefing.run, None)
         return briefing, question

@@ -148,7 +148,7 @@ TOOLS: Mapping[str, McpTool] = {
         "Get the next task",
         "Call this first, and again after every verdict. It does the moves that are the machine's own (branch, review, merge), then answers "
         "with a complete briefing: the goal, what may be written, and the one call to make afterwards. Calling it again changes nothing. "
-        "Where no run is open yet, it starts one on the configured plan. If it says that a person has to act, stop and tell the user.",
+        "Where there is no run, nothing is started: ask the user to. If it says that a person has to act, stop and tell the user.",
         GetTask,
         Briefing,
         idempotent=True,

@@ -56,6 +56,8 @@ class ExecuteSetup(Ground, frozen=True):
     hours: str = "6"
     silence: str = "6"
     limits: dict[str, int] = {}  # of the inner run, as the project configures them
+    branch_name: str = "beads-{id}-{title}"  # how branches and commits of items are called: those of beads have the form of its own tools
+    commit_subject: str = "Bead {id}: {title}"
 
 
 class ItemChange(Value, frozen=True):
@@ -126,7 +128,7 @@ def keep_workspace(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[Execu
 
 def keep_proof(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:
     """The tests passed on this tree; it is the one to commit and to push."""
-    subject = f"Bead {run.data.item.id}: {run.data.item.title}"
+    subject = subject_of(run.data.setup.commit_subject, run.data.item.id, run.data.item.title)
     data = replace(run.data, proved_tree=found.tree, good_tree=found.tree, subject=subject, reason="")
     return replace(run, last_error="", guidance="", data=data)
 
@@ -220,14 +222,33 @@ def children(run: Run[ExecuteData]) -> tuple[Child, ...]:
     assert inner is not None, "looked at when the execution was queued"
     request = "\n\n".join(part for part in (f"{item.id}: {item.title}", item.description, data.context) if part)
     ground = Ground(**{name: getattr(data.setup, name) for name in Ground.__struct_fields__})  # as its parent has it
-    return (inner(Inner(CHILD, request, data.plan, plan_of(item), ground, data.branch, data.base, data.good_tree, data.setup.limits)),)
+    return (
+        inner(
+            Inner(
+                CHILD,
+                request,
+                data.plan,
+                plan_of(item, data.setup.commit_subject),
+                ground,
+                data.branch,
+                data.base,
+                data.good_tree,
+                data.setup.limits,
+            )
+        ),
+    )
 
 
-def plan_of(item: WorkItem) -> str:
+def subject_of(template: str, id: str, title: str) -> str:
+    """What the commit of an item is called."""
+    return template.replace("{id}", id).replace("{title}", title)
+
+
+def plan_of(item: WorkItem, subject: str) -> str:
     """The item's text as a plan with one entry; what stands in its description is no entry."""
     title = item.title.replace("[DONE]", "").strip() or item.id
     quoted = "".join(f"> {line}\n" for line in item.description.splitlines())
-    return f"# Work item {item.id}\n\n- Bead {item.id}: {title}\n\n{quoted}"
+    return f"# Work item {item.id}\n\n- {subject_of(subject, item.id, title)}\n\n{quoted}"
 
 
 def unproven(run: Run[ExecuteData]) -> tuple[str, ...]:

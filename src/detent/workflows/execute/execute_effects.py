@@ -47,8 +47,10 @@ def slug(text: str, most: int = 60) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:most].strip("-")
 
 
-def branch_wanted(item: str, title: str) -> str:
-    return "-".join(part for part in ("beads", slug(item), slug(title)) if part)
+def branch_wanted(template: str, item: str, title: str) -> str:
+    """The name of an item's branch: what the item itself says is made safe, and what is empty leaves no gap."""
+    name = template.replace("{id}", slug(item)).replace("{title}", slug(title))
+    return re.sub(r"-{2,}", "-", name).strip("-/") or "item"
 
 
 # -- jobs --------------------------------------------------------------------------------------------------------------------
@@ -106,7 +108,7 @@ def _failures(world: RepoWorld, run: AnyRun) -> int:
 
 def _begin(world: RepoWorld, run: AnyRun, facts: dict[str, str], needed: Mapping[str, str]) -> Sent:
     git, ways, item = world.git, world.config_of(run).ways, run.data.item
-    wanted = branch_wanted(item.id, item.title)
+    wanted = branch_wanted(run.data.setup.branch_name, item.id, item.title)
 
     def choose() -> str:
         return free_name(git, wanted, names_at(git, ways.remote, wanted) if has_remote(git, ways.remote) else frozenset())
@@ -130,7 +132,7 @@ def lay_plan(root: Path, run: AnyRun) -> str:
     file = root / PLAN
     if not file.exists() and is_plain(root, PLAN):
         file.parent.mkdir(exist_ok=True)
-        write_whole(file, plan_of(run.data.item))
+        write_whole(file, plan_of(run.data.item, run.data.setup.commit_subject))
     return PLAN
 
 

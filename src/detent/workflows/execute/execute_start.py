@@ -23,6 +23,12 @@ from detent.tracker import Item
 from detent.workflows.execute.execute_data import PLAIN, ExecuteData, ExecuteSetup, ProjectFacts, stem
 
 LONGEST_TITLE = 200
+NAMES = {  # by the kind of tracker: branch, subject of the commit
+    "builtin": ("{id}-{title}", "{id}: {title}"),
+    "beads": ("beads-{id}-{title}", "Bead {id}: {title}"),
+    "github": ("issue-{id}-{title}", "{title} (#{id})"),
+    "gitlab": ("issue-{id}-{title}", "{title} (#{id})"),
+}
 
 
 def start_execution(app: App, sent: Sent, terms: Terms) -> str:
@@ -86,12 +92,19 @@ def setup_of(app: App, terms: Terms) -> ExecuteSetup:
         hours=f"{settings.queue.timeout / 3600:g}",
         silence=f"{settings.queue.silence / 3600:g}",
         limits=_inner_limits(settings, strategy),
+        **_names(settings),
     )
     if not terms.baseline:
         return setup
     probe = Run("execute-baseline", "execute", "QUEUED", 0, ExecuteData(setup=setup))
     known = accepted(app, probe, app.world.git.tree(main), terms)
     return msgspec.structs.replace(setup, baseline=known.baseline, red_preflight=known.red_preflight, reports=known.reports)
+
+
+def _names(settings: Settings) -> dict[str, str]:
+    """How branches and commits of items are called: as configured, or as the kind of tracker has it."""
+    branch, commit = NAMES[settings.tracker.kind]
+    return {"branch_name": settings.tracker.branch or branch, "commit_subject": settings.tracker.commit or commit}
 
 
 def _inner_limits(settings: Settings, strategy: str) -> dict[str, int]:

@@ -19,7 +19,7 @@ from detent.config import Settings
 from detent.effects.make_branch import create_branch
 from detent.effects.publish import exclude, publish, set_aside, where
 from detent.errors import DetentError
-from detent.gates.plan import ActivePr, PlannedStep, read_plan
+from detent.gates.plan import ActivePr, PlannedStep, listed_entries, read_plan
 from detent.git import fingerprint
 from detent.git.commits import main_branch
 from detent.git.place import Place
@@ -29,6 +29,7 @@ from detent.kernel.model import Run, Sent
 from detent.workflows.pr.pr_data import PrData, PrSetup
 from detent.workflows.pr.pr_files import ERROR_FILE, PLAN_FILE, STATE_FILE, published
 
+NO_PLAN = 'add one: detent init --entry "what the first pull request does"; or name another plan: detent start PATH'
 PUBLISHED = (PLAN_FILE, STATE_FILE, ERROR_FILE, "FINDINGS.json")
 
 
@@ -81,7 +82,8 @@ def _setup(git: Git, settings: Settings, head: str, env: Mapping[str, str], term
     if terms.request:
         settings = msgspec.structs.replace(settings, pr=msgspec.structs.replace(settings.pr, plan=terms.request))
     if git.read(head, settings.pr.plan) is None and not (git.place.root / settings.pr.plan).is_file():
-        raise DetentError(f"the plan {settings.pr.plan} is not there", "write it, or name it with [pr] plan in detent.toml")
+        raise DetentError(f"the plan {settings.pr.plan} is not there", NO_PLAN)
+    _has_entries(git, head, settings.pr.plan)
     fixed = ground(git, settings, head, env, terms.agent, run)
     return PrSetup(
         plan=settings.pr.plan,
@@ -91,6 +93,14 @@ def _setup(git: Git, settings: Settings, head: str, env: Mapping[str, str], term
         independent=bool(settings.review.agent) or settings.review.require_independent,
         **{**{name: getattr(fixed, name) for name in fixed.__struct_fields__}, "accepts": kinds_of(terms.policies)},
     )
+
+
+def _has_entries(git: Git, head: str, plan: str) -> None:
+    """A plan without an entry has nothing to do."""
+    file = git.place.root / plan
+    text = file.read_text("utf-8", "replace") if file.is_file() else (git.read(head, plan) or b"").decode("utf-8", "replace")
+    if not listed_entries(text):
+        raise DetentError(f"the plan {plan} has no entry: each list item or heading is one pull request", NO_PLAN)
 
 
 # -- files that are there already ---------------------------------------------------------------------------------------------

@@ -1,0 +1,163 @@
+"""Everything that Detent ever wrote for a repository, outside the files that a person registered: found first, removed only when asked to.
+
+Branches, commits and worktrees of people are never touched; a branch that a run made holds work, and stays.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from detent.effects.publish import EXCLUDED, MARK, write_whole
+from detent.errors import DetentError
+from detent.git import fingerprint
+from detent.git.place import Place
+from detent.git.repo import ZERO, Git
+from detent.git.workspace import remove_workspace, workspace_place, workspaces_of
+from detent.journal.anchor import anchor_file, older_anchor_file
+from detent.storage.state import state_dir
+
+NOTES = ("refs/notes/detent-evidence", "refs/notes/tdd-handoffs", "refs/notes/detent-unfinished")
+SHARED = ("anchors", "fingerprints", "checkouts")  # folders of the state that have a file for each repository
+
+
+class Piece(NamedTuple):
+    """One thing that was written: of which kind, what it is, and how it goes."""
+
+    kind: str  # file, exclude, ref, workspace, state
+    what: str
+    remove: Callable[[], None]
+
+
+def pieces(place: Place, env: dict[str, str]) -> list[Piece]:
+    """All of it, in the order in which it is removed: the state that vouches for the rest goes last."""
+    git = Git(place, env)
+    return [*_published(git), *_exclude(place), *_workspaces(git), *_refs(git), *_git_dirs(place), *_state(place)]
+
+
+def kept_branches(git: Git) -> list[str]:
+    """Branches that runs made: they hold work, and stay."""
+    names = git.run("for-each-ref", "--format=%(refname:short)", "refs/heads/").text.split()
+    refs = (ref.split("/", 5) for ref in git.run("for-each-ref", "--format=%(refname)", "refs/detent/").text.split())
+    made = {parts[5] for parts in refs if len(parts) == 6 and parts[3] == "branch"}
+    return [name for name in names if name.startswith("detent/") or name in made]
+
+
+def _published(git: Git) -> Iterator[Piece]:
+    """Files at the root that git was told not to look at, by us alone."""
+    root = git.place.root
+    if MARK not in _text(git.place.common_dir / "info" / "exclude").splitlines():
+        return
+    tracked = set(git.run("ls-files", "-z").items)
+    for pattern in EXCLUDED:
+        for found in sorted(root.glob(pattern.strip("/"))):
+            name = str(found.relative_to(root))
+            if name not in tracked and not any(each.startswith(f"{name}/") for each in tracked):
+                yield Piece("file", name, partial(_away, found))
+
+
+def _exclude(place: Place) -> Iterator[Piece]:
+    file = place.common_dir / "info" / "exclude"
+    if MARK not in _text(file).splitlines():
+        return
+    yield Piece("exclude", f"{len(EXCLUDED)} lines in {_below(file, place)}", lambda: write_whole(file, without_ours(_text(file))))
+
+
+def without_ours(text: str) -> str:
+    """An exclude file without the lines that Detent added; lines of the same words that stand before its mark are a person's."""
+    lines = text.splitlines(keepends=True)
+    at = next((i for i, line in enumerate(lines) if line.strip() == MARK), len(lines))
+    return "".join(lines[:at] + [line for line in lines[at:] if line.strip() not in (MARK, *EXCLUDED)])
+
+
+def _workspaces(git: Git) -> Iterator[Piece]:
+    for root in workspaces_of(git.place.common_dir):
+        yield Piece("workspace", str(root), partial(remove_workspace, workspace_place(git.place.common_dir, root)))
+
+
+def _refs(git: Git) -> Iterator[Piece]:
+    lines = git.run("for-each-ref", "--format=%(objectname) %(refname)", "refs/detent/", "refs/notes/").text.splitlines()
+    ours = [(ref, commit) for commit, _, ref in (line.partition(" ") for line in lines) if _is_ours(ref)]
+    for name in sorted({_group(ref) for ref, _ in ours}):
+        mine = [(ref, commit) for ref, commit in ours if _group(ref) == name]
+        said = name if len(mine) == 1 and mine[0][0] == name else f"{name}/… ({len(mine)})"
+        yield Piece("ref", said, partial(git.update, [(ref, ZERO, commit) for ref, commit in mine]))
+
+
+def _is_ours(ref: str) -> bool:
+    return ref.startswith("refs/detent/") or ref.removesuffix("-seen") in NOTES
+
+
+def _group(ref: str) -> str:
+    return "/".join(ref.split("/")[:3])
+
+
+def _git_dirs(place: Place) -> Iterator[Piece]:
+    """The folder in the git dir, and in those of a person's other worktrees."""
+    linked = place.common_dir / "worktrees"
+    for folder in (place.common_dir, *(sorted(linked.iterdir()) if linked.is_dir() else ())):
+        if (folder / "detent").is_dir():
+            said = f"{_below(folder / 'detent', place)} (journal, evidence, transcripts)"
+            yield Piece("state", said, partial(shutil.rmtree, folder / "detent"))
+
+
+def _state(place: Place) -> Iterator[Piece]:
+    """What the user's state folder keeps for this repository; all of it, where no other repository has a part in it."""
+    home = state_dir()
+    own = [file for file in (anchor_file(place.journal), older_anchor_file(place.journal), *fingerprint.files_of(place)) if file.exists()]
+    others = [each for name in SHARED if (home / name).is_dir() for each in (home / name).iterdir() if each not in own]
+    spaces = [each for each in (home / "workspaces").glob("*") if each not in workspaces_of(place.common_dir)]
+    if not _beyond_git(home):
+        return
+    if not others and not spaces:
+        yield Piece(
+            "state", f"{home} (keys, anchors, caches; no other repository uses it)", lambda: shutil.rmtree(home, ignore_errors=True)
+        )
+        return
+    for file in own:
+        yield Piece("state", str(file), partial(file.unlink, missing_ok=True))
+
+
+def _beyond_git(home: Path) -> bool:
+    """Whether the state folder has more than the settings for git that any call of ours leaves there, this one too."""
+    return home.is_dir() and any(each.name != "git" for each in home.iterdir())
+
+
+def forget_this_call() -> None:
+    """Remove what looking itself left in a state folder that has nothing else."""
+    if state_dir().is_dir() and not _beyond_git(state_dir()):
+        shutil.rmtree(state_dir(), ignore_errors=True)
+
+
+def open_here(place: Place) -> list[str]:
+    """The runs that are open in this repository; a journal that cannot be read says nothing."""
+    from detent.app.shared import open_journal
+
+    try:
+        journal = open_journal(place)
+    except DetentError:
+        return []
+    try:
+        return [head.run for head in journal.heads() if not head.ended and not head.parent]
+    finally:
+        journal.close()
+
+
+def _away(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text("utf-8", "surrogateescape")
+    except OSError:
+        return ""
+
+
+def _below(path: Path, place: Place) -> str:
+    return os.path.relpath(path, place.root) if path.is_relative_to(place.root) else str(path)

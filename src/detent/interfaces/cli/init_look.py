@@ -1,0 +1,160 @@
+"""What `detent init` sees in a project once its file is written: what is there, what is missing, and the commands to type next. Changes nothing.
+
+`detent start` is named only where it would be accepted; until then, each thing that stands in its way has the line that helps.
+"""
+
+import shlex
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from detent.app import open_app
+from detent.config import Settings
+from detent.errors import CannotTell, DetentError
+from detent.gates.plan import listed_entries
+from detent.git.place import Place
+from detent.git.repo import Git
+from detent.git.snapshot import untracked
+from detent.interfaces.cli.doctor_project import DoctorCheck, commands_of, preflight_check, tests_check
+from detent.interfaces.register.files import read
+
+if TYPE_CHECKING:
+    from detent.app.try_tests import Tried
+
+ENTRY = 'detent init --entry "what the first pull request does"'
+REQUEST = 'detent start --workflow tdd "what you want"'
+LOOK = "detent init"
+CHECK = "detent check"
+
+
+class InitLook(NamedTuple):
+    """One look: its rows, what came of trying the tests, and the commands to type next, each with why."""
+
+    rows: list[DoctorCheck]
+    tried: "Tried | None"
+    following: list[tuple[str, str]]
+
+
+def look(place: Place, settings: Settings, env: Mapping[str, str]) -> InitLook:
+    plan, tests, preflight = _plan(place, settings), tests_check(place.root, settings), preflight_check(place.root, settings)
+    try:
+        git = Git(place, env)
+    except DetentError as e:
+        rows = [tests, preflight, plan, _agents(env), DoctorCheck("git", False, e.message, e.hint)]
+        return InitLook(rows, None, [(LOOK, "once git is there")])
+    tried, trouble = _try(place, settings, env)
+    rows = [tests, *_tried(tried, trouble), preflight, plan, _agents(env), _remote(git), *_checkout(git)]
+    return InitLook(rows, tried, _next(git, rows, tried))
+
+
+def lines(seen: InitLook) -> list[str]:
+    """The look for a person."""
+    said = []
+    for row in seen.rows:
+        said += [f"{row.mark} {row.name:<12} {row.says}", *(f"{'':<17}{line}" for line in row.mend.splitlines())]
+    return ["", *said, "", "Next:", *(line for command, why in seen.following for line in _typed(command, why))]
+
+
+def _typed(command: str, why: str) -> list[str]:
+    """A command to type and what it is for: on one line where that is short."""
+    return [f"  {command:<30} {why}".rstrip()] if len(command) <= 30 else [f"  {command}", *([f"{'':<33}{why}"] if why else [])]
+
+
+def _try(place: Place, settings: Settings, env: Mapping[str, str]) -> "tuple[Tried | None, str]":
+    """The tests and the preflight as a run would run them: a command that cannot work is reported now, not at the first step."""
+    from detent.app.try_tests import try_tests
+
+    try:
+        return try_tests(place, settings, env, commands_of(place.root, settings)), ""
+    except (DetentError, CannotTell) as e:
+        return None, str(e)
+
+
+def _tried(tried: "Tried | None", trouble: str) -> list[DoctorCheck]:
+    if trouble:
+        return [DoctorCheck("tried", False, f"the tests could not be tried: {trouble}", "see `detent doctor`", needed=False)]
+    if tried is None:
+        return []
+    if tried.trouble:
+        return [DoctorCheck("tried", False, tried.trouble, tried.hint)]
+    red = bool(tried.failing or tried.preflight)
+    way = "fix it, or accept it as known when a run starts: detent start --baseline" if red else ""
+    return [DoctorCheck("tried", not red, f"on the last commit: {tried.words}", way, needed=False)]
+
+
+def _plan(place: Place, settings: Settings) -> DoctorCheck:
+    """The plan that `detent start` would take, and whether anything stands in it."""
+    path = settings.pr.plan
+    text = read(place.root / path, "utf-8")
+    if text is None:
+        return DoctorCheck("plan", False, "there is none yet; `detent start` works through one", f"{ENTRY}\nor without a plan: {REQUEST}")
+    count = len(listed_entries(text))
+    if not count:
+        return DoctorCheck("plan", False, f"{path} has no entry: each list item or heading is one pull request", f"add one, or: {ENTRY}")
+    return DoctorCheck("plan", True, f"{path}, {count} {'entry' if count == 1 else 'entries'}")
+
+
+def _agents(env: Mapping[str, str]) -> DoctorCheck:
+    """The clients that Detent can drive or register with, by their programs on PATH; none is started."""
+    from detent.agents.acp import AGENTS
+    from detent.agents.acp.acp_row import row_of
+    from detent.agents.client import find_program
+    from detent.agents.clients import CLIENTS
+
+    found = [row.name for row in (*CLIENTS.values(), *(row_of(agent, env) for agent in AGENTS.values())) if find_program(row, env)]
+    found += [f"{name} by its key" for name in ("anthropic", "openai") if env.get(f"{name.upper()}_API_KEY")]
+    if not found:
+        way = "`detent doctor` says how to install one; any agent that can run a command works without: detent get-task"
+        return DoctorCheck("agents", False, "none found on PATH, and no key of a model's vendor", way, needed=False)
+    return DoctorCheck("agents", True, ", ".join(found))
+
+
+def _remote(git: Git) -> DoctorCheck:
+    names = git.call("remote").text.split()
+    if not names:
+        return DoctorCheck("remote", True, "none: branches and merges stay in this repository")
+    return DoctorCheck("remote", True, f"{', '.join(names)}: finished branches can be pushed there")
+
+
+def _checkout(git: Git) -> list[DoctorCheck]:
+    """What of the checkout itself would stop a run."""
+    from detent.app.fit import checkout_is_fit, no_run_is_open
+
+    try:
+        checkout_is_fit(git)
+        if git.place.journal.exists():
+            no_run_is_open(open_app(git.place.root))
+    except DetentError as e:
+        return [DoctorCheck("checkout", False, e.message, e.hint)]
+    return []
+
+
+def _next(git: Git, rows: list[DoctorCheck], tried: "Tried | None") -> list[tuple[str, str]]:
+    """The commands to type now, in their order."""
+    names = {row.name for row in rows if not row.ok and row.needed}
+    if "checkout" in names and not git.head():
+        return [("git add -A && git commit -m start", "Detent compares with a commit"), (LOOK, "to look again")]
+    tested = next(row for row in rows if row.name == "tests")
+    found = [(CHECK, "what your last change proves; needs nothing else")] if tested.ok else []
+    if not tested.ok:
+        found += [(tested.mend, ""), (LOOK, "to look again")]
+    elif names:
+        ways = {
+            "tried": ("detent doctor", "what else is in the way"),
+            "plan": (ENTRY, "makes a first plan"),
+            "checkout": ("detent status", "where this checkout stands"),
+        }
+        found += [way for name, way in ways.items() if name in names]
+    else:
+        red = bool(tried and (tried.failing or tried.preflight))
+        found += [*_commit(git), ("detent start --baseline" if red else "detent start", "begins the first entry of the plan")]
+    return found
+
+
+def _commit(git: Git) -> list[tuple[str, str]]:
+    """What must be committed first: a run begins from a clean checkout, and reads its settings from the commit."""
+    changed = [*git.run("diff-index", "-z", "--name-only", "HEAD").items, *untracked(git)]
+    if not changed:
+        return []
+    few = len(changed) <= 6
+    what = shlex.join(changed) if few else "-A"
+    return [(f"git add {what} && git commit -m 'Set up Detent'", "" if few else f"({len(changed)} files are not committed)")]

@@ -1,0 +1,68 @@
+"""How demos tell their story: sentences that fit 80 columns, a verdict below each, and at the end what it showed and what to do now."""
+
+import shutil
+import textwrap
+from collections.abc import Iterable
+
+import click
+
+MOST = 80
+COLOURS = {"SUCCESS": "green", "NEEDS_ANALYSIS": "yellow", "REFUSED": "yellow", "FAILURE": "red", "HALTED": "magenta", "ERROR": "red"}
+MARKS = {"SUCCESS": "✓", "NEEDS_ANALYSIS": "✓", "REFUSED": "✗", "FAILURE": "✗"}
+NOW = (
+    ("cd YOUR-PROJECT", ""),
+    ("detent check", "what your last change proves; nothing to set up"),
+    ("detent init", "set it up for an agent (--client claude: Claude Code)"),
+)
+
+
+def width() -> int:
+    """The columns that a story may take."""
+    return min(MOST, shutil.get_terminal_size((MOST, 24)).columns)
+
+
+def wrapped(text: str, indent: str = "", hanging: str | None = None, end: str = "") -> str:
+    """A paragraph that fits. A word that is longer than a line is left whole: it may be a path that somebody copies.
+
+    Columns of a first line stay as they are. `end` stands at each line but the last, as a shell wants it.
+    """
+    after = indent if hanging is None else hanging
+    if len(indent) + len(text) <= width():
+        return indent + text
+    lines = textwrap.wrap(
+        text,
+        width() - len(end),
+        initial_indent=indent,
+        subsequent_indent=after,
+        break_long_words=False,
+        break_on_hyphens=False,
+        drop_whitespace=True,
+    )
+    return f"{end}\n".join(lines)
+
+
+def para(text: str, indent: str = "", dim: bool = False) -> None:
+    said = wrapped(text, indent)
+    click.echo(click.style(said, dim=True) if dim else said)
+
+
+def does(number: int, text: str) -> None:
+    """What the agent does next."""
+    click.echo("")
+    click.echo(click.style(wrapped(text, f"{number}. ", "   "), bold=True))
+
+
+def answered(status: str, reason: str = "") -> None:
+    """What Detent answers, in colour, with the reason."""
+    said = f"{MARKS.get(status, '·')} {status}" + (f": {reason}" if reason else "")
+    click.echo(click.style(wrapped(said, "   ", "     "), fg=COLOURS.get(status)))
+
+
+def ending(showed: Iterable[str], now: Iterable[tuple[str, str]] = NOW) -> None:
+    """What it showed, and what to do now."""
+    click.echo(click.style("\nWhat you saw", bold=True))
+    for line in showed:
+        click.echo(wrapped(line, "  - ", "    "))
+    click.echo(click.style("\nWhat to do now", bold=True))
+    for command, why in now:
+        click.echo(f"  {command:<22} {why}".rstrip())
