@@ -19,6 +19,7 @@ from detent.app.conversation import briefed, say_to_run
 from detent.door import AnyRun
 from detent.evidence.own_traces import planted_file
 from detent.kernel.model import Briefing, Sent
+from detent.workflows.pr.pr_start import start_pr
 from detent.world import RunConfig
 from tests.real_crash_child import Points, fragile
 
@@ -113,9 +114,13 @@ def turn(folder: Path, points: Points, target: int) -> dict[str, Any]:
     """Ask for the task and hand in, until there are so many events."""
     RUNNING.clear()
     app = rough(folder, points)
-    before = 0 if app.newest() is None else app.door.load(app.chosen(None)).run.seq
+    if app.newest() is None:
+        start_pr(app, Sent("start", by="human", channel="terminal"))
+        before = 0
+    else:
+        before = app.door.load(app.chosen(None)).run.seq
     while True:
-        briefing = briefed(app, None, "terminal")
+        briefing = briefed(app, None)
         assert not planted_file(app.place).exists(), "the canary of a run that was killed is gone"
         strange = set(changed(folder)) - FILES
         assert not strange, strange

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from detent import __version__
-from detent.interfaces.cli.group import COMMANDS
+from detent.interfaces.cli.help_rows import COMMANDS
 from detent.interfaces.cli.tell import plain
 from tests.machine import no_walls
 from tests.project import Project

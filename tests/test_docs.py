@@ -4,7 +4,7 @@ import importlib.util
 from pathlib import Path
 
 from detent.app.registry import BUILT_IN as TABLES
-from detent.interfaces.cli.group import COMMANDS
+from detent.interfaces.cli.help_rows import COMMANDS
 from detent.interfaces.cli.init import HINTS
 from detent.interfaces.register import PARTS
 

@@ -121,13 +121,13 @@ def test_a_turn_that_was_killed_begins_again_on_what_it_found(p: Project) -> Non
 def test_work_that_cannot_be_judged_is_judged_again_and_not_paid_again(p: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     spends = {"usage": {"input_tokens": 10, "output_tokens": 5}}
     with driven(p, {**PLANS, **spends}, {**REDS, **spends}, {**GREENS, **spends}, REFACTORS, ENDS) as d:
-        world, wrong = d.app.worlds.judge, [2]
+        judge, wrong = d.app.door.judge.judge, [2]
 
         def unsure(case: Case) -> Found:
             if case.run.state == "GREEN" and wrong[0]:
                 wrong[0] -= 1
                 return Found(unclear="the disk is full", tree=case.tree)
-            return world(case)
+            return judge(case)
 
         monkeypatch.setattr(d.app.door.judge, "judge", unsure)
         done = d.go()

@@ -14,7 +14,7 @@ from detent.evidence.runners.detect import DETECTION
 from detent.gates.plan import listed_entries
 from detent.interfaces.cli import first_screen
 from detent.interfaces.cli.first_screen import SIGNS, first_screen_in, look
-from detent.interfaces.cli.group import COMMANDS
+from detent.interfaces.cli.help_rows import COMMANDS
 from tests.people import without_marks
 from tests.project import PLAN, Project
 from tests.repos import make_repo

@@ -67,7 +67,6 @@ PROCESSES_LEFT = (
     "detent.evidence.runners.wrapper",
     "detent.evidence.installed",
     "detent.interfaces.cli.bench",
-    "detent.interfaces.cli.demo",
     "detent.interfaces.cli.doctor",
     "detent.interfaces.demos",
     "detent.interfaces.gatebench",

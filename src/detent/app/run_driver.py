@@ -20,7 +20,7 @@ from detent.app.policy import answer_of
 from detent.app.registry import workflow_of
 from detent.app.run_configs import home_of
 from detent.app.run_sandbox import OPEN, RunSandbox, sandbox_of
-from detent.app.turn_context import told
+from detent.app.turn_context import with_context
 from detent.app.turn_standing import begin, undo
 from detent.app.who import agent_of, catalog_of
 from detent.blocks.prompts import system_prompt
@@ -152,7 +152,7 @@ def _turn(app: App, run: AnyRun, briefing: Briefing, settings: Settings, inside:
     world, flow = app.worlds.of(run), workflow_of(run.workflow)
     root: Path = world.place.root
     inside = inside._replace(only=only(briefing, root), view=_view(world, run) if inside.sandbox.name not in OPEN else None)
-    briefing = told(app, run, briefing)
+    briefing = with_context(app, run, briefing)
     env = {**for_agents(world.collector(run).env), "DETENT_RUN": run.id, "DETENT_STATE": run.state, "DETENT_ROLE": briefing.role}
     shell = inside.shell(root, env, float(settings.bash.timeout), lambda: app.door.load(run.id).run.state == run.state)
     transcripts = app.place.common_dir / "detent" / "transcripts"

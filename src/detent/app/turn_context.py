@@ -35,7 +35,7 @@ COUNTS = (
 )
 
 
-def told(app: App, run: AnyRun, briefing: Briefing) -> Briefing:
+def with_context(app: App, run: AnyRun, briefing: Briefing) -> Briefing:
     """The briefing as a driven agent gets it: with all of this before what comes next, and without calls, since there are none to make.
 
     A workflow whose roles get documents brings what is about the project itself.

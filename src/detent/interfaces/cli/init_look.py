@@ -50,7 +50,7 @@ def lines(seen: InitLook) -> list[str]:
     """The look for a person."""
     said = []
     for row in seen.rows:
-        said += [f"{row.mark} {row.name:<12} {row.says}", *(f"{'':<17}{line}" for line in row.mend.splitlines())]
+        said += [f"{row.mark} {row.name:<12} {row.says}", *(f"{'':<17}{line}" for line in row.fix.splitlines())]
     return ["", *said, "", "Next:", *(line for command, why in seen.following for line in _typed(command, why))]
 
 
@@ -136,7 +136,7 @@ def _next(git: Git, rows: list[DoctorCheck], tried: "Tried | None") -> list[tupl
     tested = next(row for row in rows if row.name == "tests")
     found = [(CHECK, "what your last change proves; needs nothing else")] if tested.ok else []
     if not tested.ok:
-        found += [(tested.mend, ""), (LOOK, "to look again")]
+        found += [(tested.fix, ""), (LOOK, "to look again")]
     elif names:
         ways = {
             "tried": ("detent doctor", "what else is in the way"),

@@ -49,7 +49,7 @@ def local(text: str) -> datetime:
     return datetime.fromisoformat(text).astimezone()
 
 
-def told(cost: AgentCost) -> str:
+def cost_text(cost: AgentCost) -> str:
     return f"{money(cost.usd)}, {many(cost.tokens)} tokens, {lasting(cost.seconds)} of agents' work in {plural(cost.turns, 'turn')}"
 
 
@@ -85,7 +85,7 @@ def counted(report: Report) -> str:
 def as_text(report: Report) -> str:
     since, until = local(report.since), local(report.until)
     lines = [f"{plain(report.project)}: {since:%a %d %b %H:%M} to {until:%a %d %b %H:%M}", "", *_wrapped(counted(report), "  ")]
-    lines += _wrapped(told(report.cost), "  ") if report.cost.turns else []
+    lines += _wrapped(cost_text(report.cost), "  ") if report.cost.turns else []
     lines += list(_queue_lines(report.queue)) if report.queue else []
     for group, title in TITLES.items():
         if rows := [row for row in report.rows if row.group == group]:
@@ -161,7 +161,7 @@ def _share_lines(title: str, shares: tuple[CostShare, ...]) -> list[str]:
 def as_markdown(report: Report) -> str:
     since, until = local(report.since), local(report.until)
     lines = [f"# {marked(report.project)}: {since:%a %d %b %H:%M} to {until:%a %d %b %H:%M}", "", f"{counted(report)}."]
-    lines += ["", f"{told(report.cost)}."] if report.cost.turns else []
+    lines += ["", f"{cost_text(report.cost)}."] if report.cost.turns else []
     if report.queue and report.queue.paused:
         lines += ["", f"**The queue is paused:** {marked(report.queue.paused.reason)}."]
     for group, title in TITLES.items():

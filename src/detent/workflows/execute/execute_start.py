@@ -86,13 +86,12 @@ def setup_of(app: App, terms: Terms) -> ExecuteSetup:
     fixed, strategy = ground_of_main(app, terms.agent), settings.queue.strategy
     shared = {name: getattr(fixed, name) for name in fixed.__struct_fields__}
     setup = ExecuteSetup(
-        **{**shared, "accepts": kinds_of(terms.policies)},
+        **{**shared, "accepts": kinds_of(terms.policies), **_names(settings)},
         strategy=strategy,
         pull_request=settings.git.merge == "pull-request",
         hours=f"{settings.queue.timeout / 3600:g}",
         silence=f"{settings.queue.silence / 3600:g}",
         limits=_inner_limits(settings, strategy),
-        **_names(settings),
     )
     if not terms.baseline:
         return setup
