@@ -5,6 +5,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from itertools import product
 from pathlib import Path
@@ -27,6 +28,7 @@ from detent.tools.write_policy import matches
 from tests.project import Project
 
 Json = dict[str, Any]
+Form = Callable[[Project, str], Json]  # an event for a command or a file
 
 
 # -- events, as the clients write them ---------------------------------------------------------------------------------------
@@ -69,7 +71,7 @@ def cursor_event(project: Project, name: str, **more: Any) -> Json:
     return {"conversation_id": "c", "cwd": str(project.root), "workspace_roots": [str(project.root)], "hook_event_name": name, **more}
 
 
-FORMS = {
+FORMS: dict[str, tuple[Form, Form]] = {
     "claude": (claude_shell, claude_write),
     "codex": (codex_shell, codex_write),
     "gemini": (
@@ -116,7 +118,7 @@ def said(client: str, given: Json) -> str:
         told = answer["hookSpecificOutput"]
         assert isinstance(told, dict) and told["permissionDecision"] == "deny" and told["hookEventName"] == "PreToolUse"
         return str(told["permissionDecisionReason"])
-    forms = {
+    forms: dict[str, tuple[Json, str]] = {
         "gemini": ({"decision": "deny"}, "reason"),
         "copilot": ({"permissionDecision": "deny"}, "permissionDecisionReason"),
         "opencode": ({}, "refused"),
@@ -183,7 +185,7 @@ def test_a_state_lets_exactly_its_files_be_written(states: dict[str, Project], c
 @pytest.mark.parametrize("state", ["NONE", "ENDED"])
 def test_where_there_is_no_run_nothing_is_said(states: dict[str, Project], client: str, state: str) -> None:
     project, (shell, write) = states[state], FORMS[client]
-    others = [{"cwd": str(project.root), **given} for given in (STOPS.get(client, ({},))[0], BEGINS.get(client, {}))]
+    others = [{"cwd": str(project.root), **given} for given in (STOPS[client][0] if client in STOPS else {}, BEGINS.get(client, {}))]
     for given in (shell(project, "pytest"), write(project, ".git/config"), *others):
         assert reply_to(client_of(client), given) is None
 

@@ -317,7 +317,7 @@ def test_red_fails_and_is_tried_again_with_the_reason(now: TestReport, changes: 
     decision = judged(World(a_run("RED"), now=now, changes=changes))
     assert (decision.status, decision.run.state, decision.run.counts) == ("FAILURE", "RED", {"retries": 1})
     assert said_so in decision.run.last_error
-    assert decision.owes == ("undo_strays", "write_note")
+    assert decision.owes == ("take_back", "write_note")
 
 
 REWRITTEN = Rewritten("tests/test_sum.py:4", "    assert old() == 1", "    assert old() == 2")
