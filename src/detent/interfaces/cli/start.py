@@ -28,6 +28,7 @@ def command(
 
     The checkout must be clean, on a branch, with at least one commit. `detent run` takes the same requests, and drives the agent itself.
     """
+    from detent.app.conversation import briefed
     from detent.app.starting import options_fit
     from detent.blocks.terms import Terms
     from detent.interfaces.cli.runner import begin_or_ask, chosen_workflow, here, say_where_it_lands
@@ -38,4 +39,4 @@ def command(
     app = here(create=True)
     say_where_it_lands(app, workflow, as_json)
     run = begin_or_ask(app, workflow, terms)
-    return tell_briefing(app.door.next(run), as_json)
+    return tell_briefing(briefed(app, run), as_json)  # kept for the quick way and for hooks, as get-task keeps it
