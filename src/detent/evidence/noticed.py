@@ -12,6 +12,7 @@ from typing import NamedTuple
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.bite import ONE_RUN, Teeth
 from detent.evidence.candidates import OUTSIDE, Mutant, candidates, of_the_same_kind
+from detent.evidence.ids import family
 from detent.evidence.mutate.lot import Lot
 from detent.evidence.outcomes import file_of
 from detent.evidence.report import TestReport
@@ -81,7 +82,8 @@ def notice(
     asked = {place for place, tries in whole.items() if any(each.bad is not None for each in tries)}
     killed = frozenset[str]().union(*(each.bad or frozenset() for tries in seen.values() for each in tries))
     tried = sum(each.bad is not None for tries in seen.values() for each in tries)
-    idle = tuple(sorted(proved - killed)) if tried and not _late(until) else ()
+    heeding = {family(test) for test in killed}  # a row that pins beside others of its table belongs to a test that notices
+    idle = tuple(sorted(test for test in proved - killed if family(test) not in heeding)) if tried and not _late(until) else ()
     left = [place for place in quiet if place not in asked]
     why = f"{teeth.seconds:.0f} s were not enough for {len(left)} of {len(chosen)} places" if left and _late(until) else ""
     by = {place: frozenset[str]().union(*(each.bad or frozenset() for each in tries)) for place, tries in seen.items()}
