@@ -32,6 +32,7 @@ from detent.evidence.outcomes import Outcomes, compare, file_of
 from detent.evidence.probe import indifferent
 from detent.evidence.report import TestReport
 from detent.evidence.rewritten import Rewritten
+from detent.evidence.shared_by_tests import shared_files, told_of_shared
 from detent.evidence.static_look import can_end_itself
 from detent.evidence.subject import Subject
 from detent.evidence.test_blocks import blocks
@@ -246,20 +247,26 @@ class Old(NamedTuple):
     broken: frozenset[str] = frozenset()  # those that passed, or that pass only since they say something else now
     backed: frozenset[str] = frozenset()  # of the broken: new tests ask for the same change of behaviour
     report: TestReport = TestReport()
+    shared: tuple[str, ...] = ()  # files without tests of their own that were changed, and that are as they were here
 
 
 def _old_tests(span: BranchSpan, look: RepoLook, before: TestReport) -> Old:
-    """Whether what older tests asked for still holds: only where lines of theirs were taken out."""
+    """Whether what older tests asked for still holds: only where lines of theirs were taken out, or what they share was changed."""
     touched = {each.place.rpartition(":")[0] for each in look.rewritten()}
     gone = {file_of(before, test) for test in look.outcomes().lost}
-    files = tuple(sorted((touched | gone) & set(before.files.values())))
-    if not files:
+    holding = set(before.files.values())
+    shared = shared_files(look.changed(), holding)
+    files = tuple(sorted((touched | gone) & holding))
+    if not files and not shared:
         return Old()
-    overlay = {path: look.changes.git.read(span.base, path) or b"" for path in files}
-    seen = span.collector.clean(span.tip, span.wanted, files, overlay)
-    old = frozenset(test for test in before.having("passed") if file_of(before, test) in files)
+    every = [
+        c.path for c in look.changed() if shared and c.sort == "test" and c.how != "added" and not c.inside
+    ]  # they fit each other only
+    overlay = {path: look.changes.git.read(span.base, path) or b"" for path in (*files, *every)}
+    seen = span.collector.clean(span.tip, span.wanted, () if shared else files, overlay)
+    old = frozenset(test for test in before.having("passed") if shared or file_of(before, test) in files)
     fixed = before.bad & seen.bad & look.tests().having("passed")  # it failed, and only another expectation makes it pass
-    return Old(old & seen.having("passed"), (old - seen.having("passed", "skipped")) | fixed, report=seen)
+    return Old(old & seen.having("passed"), (old - seen.having("passed", "skipped")) | fixed, report=seen, shared=shared)
 
 
 def _failures(look: RepoLook, seen: Outcomes, before: TestReport, old: Old, teeth: Teeth) -> Iterator[str]:
@@ -294,6 +301,8 @@ def _rewritten(look: RepoLook, seen: Outcomes, before: TestReport, old: Old) -> 
     ]
     out = sorted(seen.lost - old.passing)
     flags += moved[:MOST_SHOWN]
+    unshown = {test for test in old.broken - seen.lost if file_of(before, test) not in {each.place.rpartition(":")[0] for each in hunks}}
+    flags += told_of_shared(look.changes.patch(), old.shared, unshown, bool(unshown - old.backed)) if old.shared else []
     tests = dict.fromkeys(family(test) for test in out)  # a table is one test, however many rows it had
     return flags + [
         Flag("rewritten-test", f"{test} was taken out: it does not pass with this change", test) for test in [*tests][:MOST_SHOWN]

@@ -13,7 +13,8 @@ from detent.evidence.mutate import bodies_on, mutants
 from detent.evidence.mutate.turned import is_named
 from detent.evidence.outcomes import file_of
 from detent.evidence.report import TestReport
-from detent.evidence.test_names import changed_tests
+from detent.evidence.shared_by_tests import is_helper, shared_files, speaks_of
+from detent.evidence.test_names import changed_tests, standing_otherwise
 from detent.evidence.trials import trial_of
 
 MOST_NOTICED = 3  # changes that a test failed for before: if it fails for none of them now, it is weakened
@@ -32,11 +33,12 @@ def weakened(teeth: Teeth, now: TestReport, before: TestReport) -> tuple[str, ..
     if not changed:
         return ()
     files = tuple(sorted({file_of(now, test) for test in changed}))
-    older = {path: teeth.git.read(teeth.marks.good, path) or b"" for path in files}
+    helpers = _helpers(teeth, before)
+    older = {path: teeth.git.read(teeth.marks.good, path) or b"" for path in (*files, *helpers)}
     changed -= _failing(teeth, files, older) or frozenset()  # what the older one asks for is not so any more: shown, and nothing to notice
     missed: dict[str, int] = {}
     until, open_ = time.monotonic() + teeth.seconds, set(changed)
-    for path, text in _mutants(teeth, files):
+    for path, text in _mutants(teeth, (*files, *helpers)):
         if not open_ or time.monotonic() > (until + PATIENCE * teeth.seconds if open_ & missed.keys() else until):
             break
         failed = open_ & (_failing(teeth, files, {**older, path: text.encode()}) or frozenset())
@@ -85,9 +87,21 @@ def _changed(teeth: Teeth, now: TestReport, before: TestReport) -> frozenset[str
     passed = now.having("passed") & before.having("passed")
     found = set()
     for path in (c.path for c in teeth.changed if c.sort == "test" and c.how == "modified"):
-        names = changed_tests(path, _text(teeth, teeth.marks.good, path), _text(teeth, teeth.tree, path))
+        both = _text(teeth, teeth.marks.good, path), _text(teeth, teeth.tree, path)
+        names = changed_tests(path, *both) | standing_otherwise(path, *both)
         found |= {t for t in passed if file_of(now, t) == path and any(is_named(t, name) for name in names)}
-    return frozenset(found)
+    helpers = _helpers(teeth, before)
+    users = {path for path in (set(now.files.values()) if helpers else ()) if any(_uses(teeth, path, helper) for helper in helpers)}
+    return frozenset(found) | frozenset(test for test in passed if file_of(now, test) in users)
+
+
+def _helpers(teeth: Teeth, before: TestReport) -> tuple[str, ...]:
+    """Code that tests share, and that was changed."""
+    return tuple(filter(is_helper, shared_files(teeth.changed, set(before.files.values()))))
+
+
+def _uses(teeth: Teeth, path: str, helper: str) -> bool:
+    return speaks_of(_text(teeth, teeth.marks.good, path), helper)
 
 
 def _text(teeth: Teeth, tree: str, path: str) -> str:
