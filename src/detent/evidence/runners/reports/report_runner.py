@@ -45,4 +45,5 @@ RUNNER = Runner(
     tests=TESTS.search,
     config=re.compile(r"(?!(?:.*/)?(?:tests?|__tests__)/)(?:.*/)?(?:package\.json|\.npmrc|ava\.config\.\w+)").fullmatch,
     runner_part=js_project.runner_part,
+    scratch=("node_modules/.cache/ava",),  # ava writes there before it runs anything
 )
