@@ -4,7 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from detent.errors import CannotTell
 from detent.evidence.exit_code import better_command
+from detent.evidence.formats.tap import read_points
+from detent.evidence.mutate.called import asked
 from detent.evidence.noticed import idle_of
 from detent.evidence.runners import Command
 from detent.evidence.shared_by_tests import speaks_of, told_of_shared
@@ -148,3 +151,55 @@ def test_a_wrapped_runner_is_named_with_the_line_that_reads_it() -> None:
     package = '{"scripts": {"test": "node build.js && vitest run"}, "devDependencies": {"vitest": "4"}}'
     assert better_command(Command(("sh", "-c", "npm test")), package) == "npx vitest run"
     assert not better_command(Command(("sh", "-c", "npm test")), "{}") and not better_command(None, package)
+
+
+# -- reports and tests as other people write them ----------------------------------------------------------------------------------
+
+
+def test_what_tape_says_above_its_points_is_their_name() -> None:
+    said = b"TAP version 13\n# parse\nok 1 should be equal\nnot ok 2 should be equal\n  ---\n    at: x\n  ...\n# join\nok 3 join\n\n1..3\n# tests 3\n# pass  2\n"
+    assert [(point.names, point.outcome) for point in read_points(said)] == [
+        (("parse", "should be equal"), "passed"),
+        (("parse", "should be equal"), "failed"),
+        (("join",), "passed"),
+    ]
+    plain = b"TAP version 14\nok 1 - a\n# a diagnosis\nok 2 - b\n1..2\n"
+    assert [(point.names, point.said) for point in read_points(plain)] == [(("a",), "a diagnosis"), (("b",), "")]
+
+
+def test_failures_beside_the_plan_are_failures_and_nothing_else_may_stand_beside_it() -> None:
+    ava = b"TAP version 13\nok 1 - a\nnot ok 2 - test.js exited with a non-zero exit code: 1\n\n1..1\n# tests 1\n"
+    assert [point.outcome for point in read_points(ava)] == ["passed", "failed"]
+    for said in (ava.replace(b"not ok 2", b"ok 2"), ava.replace(b"1..1", b"1..3")):
+        with pytest.raises(CannotTell, match="not whole"):
+            read_points(said)
+
+
+ASKED = """import unittest
+from words import slug, cut  # no mock
+
+
+class TestSlug(unittest.TestCase):
+    def test_named(self):
+        text = "One Two"
+        found = slug(text, sep="_")
+        self.assertEqual(found, "one_two")
+
+    def test_inside(self):
+        from words.more import short
+        self.assertEqual(short("abc", 2), "ab")
+
+    def test_two(self):
+        first = slug("a")
+        second = cut("b")
+        self.assertEqual(second, "b")
+"""
+
+
+def test_what_unittest_asks_can_be_asked_without_a_test() -> None:
+    found = asked(ASKED, [f"t.py::TestSlug::{name}" for name in ("test_named", "test_inside", "test_two")])
+    assert [(call.call, call.wanted, call.imports) for call in found] == [
+        ("slug('One Two', sep='_')", "'one_two'", "from words import slug, cut"),
+        ("short('abc', 2)", "'ab'", "from words.more import short"),
+    ], "what another call did before may decide an answer"
+    assert asked(ASKED.replace("def test_two", "def setUp"), ["t.py::TestSlug::test_named"]) == []

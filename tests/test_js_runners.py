@@ -476,6 +476,8 @@ DETECTED: tuple[tuple[dict[str, str], str, str], ...] = (
     ({"package.json": package("xo && ava && tsd")}, "node_modules/.bin/ava --tap > .detent-tests.tap", "report"),
     ({"package.json": package("nyc tape 'test/**/*.js'")}, "node_modules/.bin/tape 'test/**/*.js' > .detent-tests.tap", "report"),
     ({"package.json": package("ava --watch")}, "npm test", ""),
+    ({"package.json": package("npm run -s lint && jest").replace("{\"test\"", '{"lint": "eslint $(git ls-files)", "test"')}, "node_modules/.bin/jest", "jest"),
+    ({"package.json": package("node --test && npm run check:types").replace("{\"test\"", '{"check:types": "tsc -p .", "test"')}, "node --test", "node"),
     ({"package.json": package("vitest bench")}, "npm test", ""),
     ({"package.json": package("vitest related a.js")}, "npm test", ""),
     ({"package.json": package("jest --onlyChanged")}, "npm test", ""),

@@ -77,7 +77,8 @@ def by_exit_code(span: Looked, look: RepoLook, found: tuple[Flag, ...], tried: l
 
 def _fails_always(tip: TestReport, better: str) -> str:
     """Why nothing can be told: a command that fails with the change and without it is no test of it."""
-    last = [line.rstrip()[:WIDEST] for line in tip.output.splitlines() if line.strip()][-LAST_WORDS:]
+    said = tip.output.rpartition("\n[no adapter reads")[0] or tip.output  # without our own last line
+    last = [line.rstrip()[:WIDEST] for line in said.splitlines() if line.strip()][-LAST_WORDS:]
     way = f"name another command: DETENT_TEST_COMMAND={better!r} detent check, or [test] command in detent.toml of the base"
     other = (
         way

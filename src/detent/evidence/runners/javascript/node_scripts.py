@@ -22,6 +22,9 @@ JUDGES = frozenset(
         "vue-tsc", "check-dts", "typecheck", "bundlesize", "npm-audit", "aud", "better-npm-audit", "multiocular", "commitlint",
     }
 )  # fmt: skip
+LOOKS = re.compile(
+    r"(?:lint|format|fmt|style|type-?check|audit|prettier|eslint|readme|check[:_-](?:types?|lint|format|style))(?:[:_.-].*)?"
+)  # names of scripts
 TYPES = frozenset({"tsc", "tsgo", "flow"})  # these judge where they write nothing
 
 
@@ -64,7 +67,8 @@ def _each(scripts: Mapping[str, object], name: str, depth: int, seen: dict[str, 
             inner = _script(words, scripts) if words else []
             if inner:
                 for one in inner:
-                    yield from _each(scripts, one, depth + 1, seen)
+                    found = _each(scripts, one, depth + 1, seen)
+                    yield from (words for words in found if not LOOKS.fullmatch(one))  # by its name it judges, whatever it takes for that
             else:
                 yield words
 
