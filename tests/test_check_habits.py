@@ -1,5 +1,7 @@
 """`detent check` and the habits of projects that nobody here wrote: what tests share, tests that hang, tests without a value, scripts around the runner."""
 
+import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,8 @@ from detent.evidence.exit_code import better_command
 from detent.evidence.formats.tap import read_points
 from detent.evidence.mutate.called import asked
 from detent.evidence.noticed import idle_of
-from detent.evidence.runners import Command
+from detent.evidence.runners import RUNNERS, Command
+from detent.evidence.runners.javascript.vitest import REPORTER
 from detent.evidence.shared_by_tests import speaks_of, told_of_shared
 from detent.evidence.test_names import standing_otherwise
 from tests.project import INI
@@ -203,3 +206,32 @@ def test_what_unittest_asks_can_be_asked_without_a_test() -> None:
         ("short('abc', 2)", "'ab'", "from words.more import short"),
     ], "what another call did before may decide an answer"
     assert asked(ASKED.replace("def test_two", "def setUp"), ["t.py::TestSlug::test_named"]) == []
+
+
+# -- vitest before 3, which hands over plain tasks; as its 1.6.1 said of a real project -----------------------------------------------
+
+TASKS = """
+import Report from %s;
+const report = new Report();
+report.onInit({ version: '1.6.1', config: {} });
+const failed = { state: 'fail', errors: [{ name: 'AssertionError', message: 'expected 1 to be 2' }], duration: 3 };
+const tasks = [
+  { type: 'suite', name: 'case', mode: 'run', result: { state: 'fail' }, tasks: [
+    { type: 'test', name: 'keeps', mode: 'run', result: { state: 'pass', duration: 1 } },
+    { type: 'test', name: 'turns', mode: 'run', result: failed } ] },
+  { type: 'test', name: 'later', mode: 'todo' },
+  { type: 'test', name: 'ends', mode: 'run' },
+];
+await report.onFinished([{ type: 'suite', name: 'test/a.test.ts', filepath: process.cwd() + '/test/a.test.ts', mode: 'run', result: { state: 'fail' }, tasks }]);
+"""
+
+
+@pytest.mark.needs("node")
+def test_tasks_of_an_older_vitest_are_read(tmp_path: Path) -> None:
+    (report := tmp_path / "report").touch()
+    (tmp_path / "say.mjs").write_text(TASKS % json.dumps(REPORTER.as_uri()))
+    subprocess.run(["node", "say.mjs", f"--outputFile={report}"], cwd=tmp_path, check=True)
+    found = RUNNERS["vitest"].read(report.read_bytes(), 1, "")
+    assert {test.partition("::")[2]: outcome for test, outcome in found.outcomes.items()} == {
+        "case > keeps": "passed", "case > turns": "failed", "later": "skipped", "ends": "error"
+    }  # fmt: skip
