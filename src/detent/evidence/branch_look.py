@@ -20,7 +20,7 @@ from detent.evidence.cannot_run import hint_for, left_behind, not_fetched
 from detent.evidence.card import Card, Trial
 from detent.evidence.card_trials import TrialRun, places, trials
 from detent.evidence.collect import Collector
-from detent.evidence.exit_code import by_exit_code
+from detent.evidence.exit_code import CommandSpan, by_exit_code
 from detent.evidence.eyes import RepoLook
 from detent.evidence.generated import is_generated
 from detent.evidence.ids import family
@@ -90,7 +90,8 @@ def _card(span: BranchSpan, tried: Tried) -> Card:
         return _without_tests(span, look)
     if base is None or not base.runner:
         flags = (*can_end_itself(look.changes), *_judged_by(look), *look.read_through())
-        return by_exit_code(span, look, flags, tried)
+        asked = CommandSpan(span.base, span.tip, span.collector, span.wanted, span.say, span.about, span.run is not None)
+        return by_exit_code(asked, look, flags, tried)
     before, tip = look.tests_before(), look.tests()
     if tip.fault:
         return Card(span.base, span.tip, failed=(f"the tests of the tip cannot be run: {tip.fault}",))

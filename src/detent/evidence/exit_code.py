@@ -4,7 +4,7 @@ Knows trees and one command; no test can be told from another here.
 """
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import NamedTuple
 
 from detent.evidence.card import Card, Trial
 from detent.evidence.card_trials import without_the_change
@@ -28,31 +28,24 @@ LAST_WORDS = 6  # lines of what a command said before it failed
 WIDEST = 200
 
 
-class Looked(Protocol):
-    """Of what is looked at, the part that is needed here."""
+class CommandSpan(NamedTuple):
+    """What is looked at, and with what."""
 
-    @property
-    def base(self) -> str: ...
-    @property
-    def tip(self) -> str: ...
-    @property
-    def collector(self) -> Collector: ...
-    @property
-    def wanted(self) -> Callable[[], bool]: ...
-    @property
-    def run(self) -> object: ...
-    @property
-    def say(self) -> Callable[[str], None]: ...
-    @property
-    def about(self) -> str: ...
+    base: str  # trees
+    tip: str
+    collector: Collector
+    wanted: Callable[[], bool]
+    say: Callable[[str], None]
+    about: str = ""
+    in_run: bool = False
 
 
-def by_exit_code(span: Looked, look: RepoLook, found: tuple[Flag, ...], tried: list[Trial]) -> Card:
+def by_exit_code(span: CommandSpan, look: RepoLook, found: tuple[Flag, ...], tried: list[Trial]) -> Card:
     """What the command says of base and tip, and of the new tests without the change. Where there is a run, it was asked on the way."""
     better = better_command(span.collector.suite.base, look.changes.text("package.json")(span.base))
     said = f"{SAID}; each is read with [test] command = {better!r} in detent.toml, or DETENT_TEST_COMMAND" if better else SAID
     flags = (Flag("weak-evidence", said, level="note"), *found)
-    if span.run is not None:
+    if span.in_run:
         return Card(span.base, span.tip, flags=flags)
     span.say("2 of 2: running the test command on base and tip")
     before, tip = (span.collector.clean(tree, span.wanted) for tree in (span.base, span.tip))
