@@ -27,7 +27,7 @@ MOST_TRIED = 40
 def weakened(teeth: Teeth, now: TestReport, before: TestReport) -> tuple[str, ...]:
     """The tests that were changed, pass before and now, and no longer fail for anything that they failed for.
 
-    Where time runs out, a test counts only if that was seen often enough: that it was changed is shown in any case.
+    Where time runs out, a test counts only if that was seen often enough, of it or of all tests of its file: that it was changed is shown in any case.
     """
     changed = _changed(teeth, now, before)
     if not changed:
@@ -37,6 +37,7 @@ def weakened(teeth: Teeth, now: TestReport, before: TestReport) -> tuple[str, ..
     older = {path: teeth.git.read(teeth.marks.good, path) or b"" for path in (*files, *helpers)}
     changed -= _failing(teeth, files, older) or frozenset()  # what the older one asks for is not so any more: shown, and nothing to notice
     missed: dict[str, int] = {}
+    heard = set[str]()  # files of which a test still notices
     until, open_ = time.monotonic() + teeth.seconds, set(changed)
     for path, text in _mutants(teeth, (*files, *helpers)):
         if not open_ or time.monotonic() > (until + PATIENCE * teeth.seconds if open_ & missed.keys() else until):
@@ -46,6 +47,7 @@ def weakened(teeth: Teeth, now: TestReport, before: TestReport) -> tuple[str, ..
         if noticing is None:
             continue
         open_ -= noticing
+        heard |= {file_of(now, test) for test in failed & noticing}
         for test in failed - noticing:
             missed[test] = missed.get(test, 0) + 1
         _note(teeth, [test for test in sorted(failed - noticing) if missed[test] == 1], files, older, (path, text))
@@ -53,7 +55,10 @@ def weakened(teeth: Teeth, now: TestReport, before: TestReport) -> tuple[str, ..
         missed = {test: n for test, n in missed.items() if test not in noticing}
     else:
         return tuple(sorted(missed))  # everything was tried
-    return tuple(sorted(test for test, n in missed.items() if n >= MOST_NOTICED))
+    deaf = {
+        path for path in files if path not in heard and sum(n for test, n in missed.items() if file_of(now, test) == path) >= MOST_NOTICED
+    }
+    return tuple(sorted(test for test, n in missed.items() if n >= MOST_NOTICED or file_of(now, test) in deaf))
 
 
 def _note(teeth: Teeth, tests: list[str], files: tuple[str, ...], older: dict[str, bytes], mutant: tuple[str, str]) -> None:
