@@ -89,9 +89,7 @@ def _card(span: BranchSpan, tried: Tried) -> Card:
     if base is None and span.run is None:
         return _without_tests(span, look)
     if base is None or not base.runner:
-        flags = (*can_end_itself(look.changes), *_judged_by(look), *look.read_through())
-        asked = CommandSpan(span.base, span.tip, span.collector, span.wanted, span.say, span.about, span.run is not None)
-        return by_exit_code(asked, look, flags, tried)
+        return _by_command(span, look, tried)
     before, tip = look.tests_before(), look.tests()
     if tip.fault:
         return Card(span.base, span.tip, failed=(f"the tests of the tip cannot be run: {tip.fault}",))
@@ -104,8 +102,7 @@ def _card(span: BranchSpan, tried: Tried) -> Card:
     old = _old_tests(span, look, before)
     failed = tuple(_failures(look, seen, before, old, _teeth(look, 0.0, tried)))
     flags = [*no_proof(look, proved, span.about), *_judged_by(look), *look.read_through(), *_without_files(span, seen, before)]
-    flags += told_endless(mixed, tip)
-    flags += examples_in_code(look.teeth(span.seconds), look.changes.patch())
+    flags += [*told_endless(mixed, tip), *examples_in_code(look.teeth(span.seconds), look.changes.patch())]
     seen_by = Noticed()
     if not failed and is_probed(span.settings):
         branch = ProbedBranch(span.base, look.changes.patch(), look.changes.overlay(span.base), before, mixed, tip, proved, span.reds)
@@ -188,6 +185,13 @@ def _eyes(span: BranchSpan) -> RepoLook:
 def _whole(collector: Collector, tree: str) -> TestReport | None:
     known = collector.known(tree)
     return known if known is not None and not known.partial else None
+
+
+def _by_command(span: BranchSpan, look: RepoLook, tried: Tried) -> Card:
+    """The card where only an exit code can be read."""
+    flags = (*can_end_itself(look.changes), *_judged_by(look), *look.read_through())
+    asked = CommandSpan(span.base, span.tip, span.collector, span.wanted, span.say, span.about, span.run is not None)
+    return by_exit_code(asked, look, flags, tried)
 
 
 def _without_tests(span: BranchSpan, look: RepoLook) -> Card:
