@@ -48,6 +48,20 @@ def p(tmp_path: Path) -> Branch:
     return Branch(tmp_path / "p")
 
 
+def test_on_main_itself_it_is_what_was_not_pushed_yet(p: Branch, tmp_path: Path) -> None:
+    sh(tmp_path, "git", "clone", "-q", "--branch", "main", str(p.root), "mine")
+    mine = Branch.__new__(Branch)
+    mine.root, mine.env = tmp_path / "mine", p.env
+    with pytest.raises(DetentError, match="HEAD has no commit that main does not have"):
+        mine.meant()
+    mine.commit(THIRD, "one")
+    found = mine.meant()
+    assert found.name == "origin/main…HEAD" and [c.subject for c in found.commits] == ["one"]
+    sh(tmp_path, "git", "clone", "-q", "--depth", "1", f"file://{p.root}", "shallow")
+    with pytest.raises(DetentError, match="as far as this shallow clone goes"):
+        change_of(Git(find_place(tmp_path / "shallow"), p.env), "range", "HEAD~1..HEAD", "")
+
+
 # -- which change is meant -----------------------------------------------------------------------------------------------------
 
 

@@ -464,7 +464,20 @@ DETECTED: tuple[tuple[dict[str, str], str, str], ...] = (
     ({"package.json": package("", '"jest": "30"'), "pyproject.toml": ""}, "node_modules/.bin/jest", "jest"),
     ({"package.json": package("", '"mocha": "12"')}, "node_modules/.bin/mocha", "mocha"),
     ({"package.json": package("node --test", '"jest": "30"')}, "node --test", "node"),
-    ({"package.json": package("c8 mocha", '"mocha": "12"')}, "npm test", ""),
+    ({"package.json": package("c8 mocha", '"mocha": "12"')}, "node_modules/.bin/mocha", "mocha"),
+    ({"package.json": package("eslint . && tsc --noEmit && nyc mocha test")}, "node_modules/.bin/mocha test", "mocha"),
+    ({"package.json": package("npm run lint && npm run unit", '"x": "1"').replace("{\"test\"", '{"lint": "xo", "unit": "jest", "test"')}, "node_modules/.bin/jest", "jest"),
+    ({"package.json": package("pnpm lint && pnpm vitest run").replace("{\"test\"", '{"lint": "oxlint src", "test"')}, "pnpm vitest run", "vitest"),
+    ({"package.json": package("jest").replace("{\"test\"", '{"pretest": "eslint .", "posttest": "npx npm audit", "test"')}, "node_modules/.bin/jest", "jest"),
+    ({"package.json": package("jest").replace("{\"test\"", '{"pretest": "node build.js", "test"')}, "npm test", ""),
+    ({"package.json": package("eslint --fix . && jest")}, "npm test", ""),
+    ({"package.json": package("jest && mocha")}, "npm test", ""),
+    ({"package.json": package("npm run unit").replace("{\"test\"", '{"unit": "npm test", "test"')}, "npm test", ""),
+    ({"package.json": package("xo && ava && tsd")}, "node_modules/.bin/ava --tap > .detent-tests.tap", "report"),
+    ({"package.json": package("nyc tape 'test/**/*.js'")}, "node_modules/.bin/tape 'test/**/*.js' > .detent-tests.tap", "report"),
+    ({"package.json": package("ava --watch")}, "npm test", ""),
+    ({"package.json": package("npm run -s lint && jest").replace("{\"test\"", '{"lint": "eslint $(git ls-files)", "test"')}, "node_modules/.bin/jest", "jest"),
+    ({"package.json": package("node --test && npm run check:types").replace("{\"test\"", '{"check:types": "tsc -p .", "test"')}, "node --test", "node"),
     ({"package.json": package("vitest bench")}, "npm test", ""),
     ({"package.json": package("vitest related a.js")}, "npm test", ""),
     ({"package.json": package("jest --onlyChanged")}, "npm test", ""),
@@ -479,8 +492,9 @@ def test_a_runner_is_found_by_the_script_or_else_as_a_dependency(tmp_path: Path,
     write(tmp_path, files)
     found = find_command(Folder(tmp_path))
     assert found is not None and (found.text, found.runner) == (text, runner)
-    again = find_command(Folder(tmp_path), text)
+    again = find_command(Folder(tmp_path), text if runner != "report" else "npm test")
     assert again is not None and again.runner == runner
+    assert refuse("npm test", found) is None, "and npm's own word for it is taken"
 
 
 @pytest.mark.parametrize("script", ["vitest", "vitest watch", "vitest dev --watch", "vitest --ui --open"])
@@ -521,6 +535,7 @@ PACKAGE = '{"name": "a", "scripts": {"test": "jest"}, "jest": {"bail": 1}, "depe
         ('"bail": 1', '"testMatch": []', True),
         ('"dependencies": {}', '"mocha": {"spec": "x"}', True),
         ('"test": "jest"', '"test": "true"', True),
+        ('"test": "jest"', '"test": "jest", "build": "b"', False),
         ("}", "", True),
     ],
 )

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from detent.errors import CannotTell, DetentError
-from detent.sandbox import ProcessLimits, seccomp
+from detent.sandbox import ProcessLimits, Room, seccomp
 from detent.sandbox.bubblewrap import Bubblewrap
 from detent.sandbox.guard import PLACEHOLDER, hold
 from detent.sandbox.limits import ControlGroup, GroupPlace, find_places, size, unheld
+from detent.sandbox.mounts import enter
 from detent.sandbox.visible import missing_inside, toolchains
 from tests.patience import LONG
 from tests.rooms import Place, isolated
@@ -374,3 +375,15 @@ def test_a_sealed_workspace_can_be_read_and_only_what_is_named_in_it_can_be_writ
     assert ran.output.startswith("as it was") and ran.output.count("Read-only file system") >= 6
     assert {p.relative_to(place.work).as_posix() for p in place.work.rglob("*")} == {"conf", "conf/guarded", "sub", "sub/mine", ".git"}
     assert "Read-only" in place.sh(inside, "touch sub/other", sealed=True).output
+
+
+def test_a_link_in_a_folder_that_is_seen_leads_to_what_it_means(tmp_path: Path) -> None:
+    """As of an environment that several checkouts share: `.venv` is a link there, and the checkout is seen as a whole."""
+    checkout, shared, work = (tmp_path / name for name in ("checkout", "shared", "work"))
+    for folder in (checkout, shared, work):
+        folder.mkdir()
+    (checkout / ".venv").symlink_to(shared)
+    (alone := tmp_path / "alone").symlink_to(shared)
+    seen = enter(Room(work, readable=(checkout, checkout / ".venv", alone)), tmp_path / "home").readable
+    assert (shared, shared) in seen and (shared, checkout / ".venv") not in seen, "nothing can be mounted on a link"
+    assert (shared, alone) in seen, "where nothing shows the link, its name is made"

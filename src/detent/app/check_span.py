@@ -4,6 +4,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -55,13 +56,25 @@ def _range(git: Git, text: str, main: str) -> Change:
     elif text:
         left, _, right = text.partition("..")
         right = right.lstrip(".") or "HEAD"
-        tip, old, name = commit_named(git, right), commit_named(git, left or "HEAD"), f"{left or 'HEAD'}…{right}"
+        tip, old = (_or_fetch(git, partial(commit_named, git, end)) for end in (right, left or "HEAD"))
+        name = f"{left or 'HEAD'}…{right}"
     else:
-        tip, old, name = commit_named(git, "HEAD"), main_commit(git, main), f"{_main_name(git, main)}…HEAD"
+        tip = commit_named(git, "HEAD")
+        old, beside = _beside(git, main, tip)
+        name = f"{beside}…HEAD"
     base = _base(git, old, tip)
     if base == tip:
-        raise _empty(text, old, tip)
+        raise _empty(text, old, tip, name.partition("…")[0])
     return Change(name, base, git.tree(base), git.tree(tip), tuple(commits_between(git, base, tip)))
+
+
+def _beside(git: Git, main: str, tip: str) -> tuple[str, str]:
+    """What HEAD is compared with, and its name: the main branch, or on that branch itself what it was pushed to."""
+    old, name = main_commit(git, main), _main_name(git, main)
+    there = git.call("rev-parse", "--verify", "--quiet", "--abbrev-ref", "@{upstream}") if old == tip else None
+    if there is not None and there.code == 0 and (pushed := git.resolve(f"{there.text}^{{commit}}")) and pushed != tip:
+        return pushed, there.text
+    return old, name
 
 
 def _main_name(git: Git, main: str) -> str:
@@ -88,11 +101,11 @@ def _or_fetch(git: Git, find: Callable[[], str]) -> str:
         raise DetentError(f"{e.message}, as far as this shallow clone goes", UNSHALLOW) if shallow else e from None
 
 
-def _empty(text: str, old: str, tip: str) -> DetentError:
+def _empty(text: str, old: str, tip: str, beside: str) -> DetentError:
     """Why there is nothing to check."""
     if not text:
         return DetentError(
-            "there is nothing to check: HEAD has no commit that main does not have",
+            f"there is nothing to check: HEAD has no commit that {beside} does not have",
             "name a range: detent check HEAD~1..HEAD; or look at what is not committed: detent check --worktree",
         )
     if old == tip:

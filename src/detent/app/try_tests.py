@@ -18,14 +18,6 @@ from detent.evidence.suite import Suite
 from detent.git.place import Place
 from detent.git.repo import Git
 
-WRAPPED = {
-    "vitest": "npx vitest run",
-    "jest": "npx jest",
-    "mocha": "npx mocha",
-    "pytest": "python3 -m pytest",
-    "node --test": "node --test",
-}
-
 
 class Tried(NamedTuple):
     """What came of it."""
@@ -73,11 +65,3 @@ def _help_for(command: Command, root: Path, said: str) -> str:
     if (root / "package.json").exists() and not (root / "node_modules").exists():
         return "install the packages first: npm install"
     return "run the command by hand and look; [test] command in detent.toml names another one"
-
-
-def better_command(command: Command | None, package: str) -> str:
-    """Of a command whose exit code alone is read: one by which each test can be told apart, if the project uses a runner that is known."""
-    if command is None or command.runner:
-        return ""
-    said = f"{command.text} {package}"
-    return next((better for name, better in WRAPPED.items() if name in said), "")

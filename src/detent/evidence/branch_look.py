@@ -15,27 +15,30 @@ from detent.errors import CannotTell
 from detent.evidence.apart import Apart
 from detent.evidence.bite import Marks, Teeth
 from detent.evidence.branch_probes import ProbedBranch, examples_in_code, look_beside
+from detent.evidence.candidates import OUTSIDE
 from detent.evidence.cannot_run import hint_for, left_behind, not_fetched
 from detent.evidence.card import Card, Trial
-from detent.evidence.card_trials import TrialRun, places, trials, without_the_change
+from detent.evidence.card_trials import TrialRun, places, trials
 from detent.evidence.collect import Collector
+from detent.evidence.exit_code import CommandSpan, by_exit_code
 from detent.evidence.eyes import RepoLook
 from detent.evidence.generated import is_generated
+from detent.evidence.ids import family
 from detent.evidence.mutate.turned import is_named
 from detent.evidence.no_proof import no_proof
 from detent.evidence.nothing_said import says_nothing
 from detent.evidence.noticed import Noticed, notice
-from detent.evidence.outcomes import Outcomes, compare, file_of, laid_over
+from detent.evidence.outcomes import Outcomes, compare, file_of
 from detent.evidence.probe import indifferent
 from detent.evidence.report import TestReport
 from detent.evidence.rewritten import Rewritten
-from detent.evidence.settling import runnable
+from detent.evidence.shared_by_tests import shared_files, told_of_shared
 from detent.evidence.static_look import can_end_itself
 from detent.evidence.subject import Subject
 from detent.evidence.test_blocks import blocks
 from detent.evidence.test_names import changed_tests
-from detent.evidence.testfiles import is_below_tests
 from detent.evidence.weakened import weakened
+from detent.evidence.without_change import told_endless, told_from_the_old, without_change
 from detent.kernel.model import Data, Flag, Run, Sent
 
 OF_PROBES = ("unnoticed", "vacuous-test")
@@ -86,7 +89,7 @@ def _card(span: BranchSpan, tried: Tried) -> Card:
     if base is None and span.run is None:
         return _without_tests(span, look)
     if base is None or not base.runner:
-        return _by_exit_code(span, look, tried)
+        return _by_command(span, look, tried)
     before, tip = look.tests_before(), look.tests()
     if tip.fault:
         return Card(span.base, span.tip, failed=(f"the tests of the tip cannot be run: {tip.fault}",))
@@ -94,12 +97,12 @@ def _card(span: BranchSpan, tried: Tried) -> Card:
         return Card(span.base, span.tip, unclear=said)
     seen = look.outcomes()
     span.say("3 of 5: running the new tests without the change")
-    mixed = _mixed(span, look, before)
+    mixed = without_change(span.collector, look, before, span.wanted)
     proved = _proved(mixed, tip, seen) - _only_unloaded(look, before, mixed)
     old = _old_tests(span, look, before)
     failed = tuple(_failures(look, seen, before, old, _teeth(look, 0.0, tried)))
     flags = [*no_proof(look, proved, span.about), *_judged_by(look), *look.read_through(), *_without_files(span, seen, before)]
-    flags += examples_in_code(look.teeth(span.seconds), look.changes.patch())
+    flags += [*told_endless(mixed, tip), *examples_in_code(look.teeth(span.seconds), look.changes.patch())]
     seen_by = Noticed()
     if not failed and is_probed(span.settings):
         branch = ProbedBranch(span.base, look.changes.patch(), look.changes.overlay(span.base), before, mixed, tip, proved, span.reds)
@@ -137,7 +140,8 @@ def _probed(span: BranchSpan, look: RepoLook, branch: ProbedBranch, tried: Tried
     small = "5 of 5: trying small changes of the code"
     seen_by = notice(_teeth(look, left, tried), branch.tip, branch.proved, span.jobs, new, lambda done: span.say(f"{small} ({done})"))
     rest = max(begun + span.seconds - time.monotonic(), 0.0)
-    idle = indifferent(_teeth(look, rest, tried), branch.tip, new & set(seen_by.idle))
+    unsure = new & set(seen_by.idle)
+    idle = indifferent(_teeth(look, rest, tried), branch.tip, unsure - told_from_the_old(look, branch.mixed, unsure))
     found = seen_by._replace(idle=idle.idle, tried=seen_by.tried + idle.tried)
     return [*flags, *_unnoticed(found, branch.tip.wall > SLOWED * branch.before.wall + 1.0), *_generated(look)], seen_by
 
@@ -183,37 +187,18 @@ def _whole(collector: Collector, tree: str) -> TestReport | None:
     return known if known is not None and not known.partial else None
 
 
+def _by_command(span: BranchSpan, look: RepoLook, tried: Tried) -> Card:
+    """The card where only an exit code can be read."""
+    flags = (*can_end_itself(look.changes), *_judged_by(look), *look.read_through())
+    asked = CommandSpan(span.base, span.tip, span.collector, span.wanted, span.say, span.about, span.run is not None)
+    return by_exit_code(asked, look, flags, tried)
+
+
 def _without_tests(span: BranchSpan, look: RepoLook) -> Card:
     """No test framework is recognised: whatever changed is proved by nothing."""
     flags = (*no_proof(look, frozenset(), span.about), *_judged_by(look), *look.read_through())
     said = Flag("weak-evidence", "no test framework is recognised here; set [test] command in detent.toml", level="note")
     return Card(span.base, span.tip, flags=(said, *flags))
-
-
-def _by_exit_code(span: BranchSpan, look: RepoLook, tried: Tried) -> Card:
-    """Only an exit code can be read: no test can be told from another, and that is said. Where no run has, the command is run on all three trees."""
-    said = "only an exit code is read of the tests, so they count as one"
-    flags = (Flag("weak-evidence", said, level="note"), *can_end_itself(look.changes), *_judged_by(look), *look.read_through())
-    if span.run is not None:
-        return Card(span.base, span.tip, flags=flags)
-    span.say("2 of 2: running the test command on base and tip")
-    before, tip = (span.collector.clean(tree, span.wanted) for tree in (span.base, span.tip))
-    if tip.bad or tip.fault:
-        known = (*before.bad,) if before.bad and not tip.fault else ()
-        wrong = f"`{tip.command}` {'passed before and fails now' if not before.bad else 'fails'}{f': {tip.fault}' if tip.fault else ''}"
-        return Card(span.base, span.tip, failed=() if known else (wrong,), known=known, flags=flags)
-    named = [c.path for c in look.changed() if c.how != "deleted" and c.sort != "config" and is_below_tests(c.path)]
-    overlay = {path: look.changes.git.read(span.tip, path) or b"" for path in named}  # no runner says what is a test: names do
-    mixed = span.collector.clean(span.base, span.wanted, (), overlay) if overlay else before
-    proved = frozenset({tip.command} if mixed.bad else ())
-    tried.append(without_the_change(look, overlay, mixed, proved, ()))
-    return Card(
-        span.base,
-        span.tip,
-        proved=tuple(proved),
-        kept=0 if proved or before.bad else 1,
-        flags=(*flags, *no_proof(look, proved, span.about)),
-    )
 
 
 def _helpless(span: BranchSpan, look: RepoLook, before: TestReport, tip: TestReport) -> str:
@@ -238,18 +223,6 @@ def _without_files(span: BranchSpan, seen: Outcomes, before: TestReport) -> list
 
 
 # -- what the tests say ----------------------------------------------------------------------------------------------------------
-
-
-def _mixed(span: BranchSpan, look: RepoLook, before: TestReport) -> TestReport:
-    """The base with the tests of the tip laid over it: what they say without the change."""
-    overlay = look.changes.overlay(span.base)
-    if not overlay:
-        return before
-    files = runnable(look.changed(), before) if not any(c.inside for c in look.changed()) else ()
-    part = span.collector.clean(span.base, span.wanted, files, overlay)
-    if part.fault:
-        raise CannotTell(f"the new tests cannot be run without the change: {part.fault}")
-    return laid_over(before, part, set(files) if files else {*before.files.values(), *part.files.values()})
 
 
 def _proved(mixed: TestReport, tip: TestReport, seen: Outcomes) -> frozenset[str]:
@@ -279,20 +252,26 @@ class Old(NamedTuple):
     broken: frozenset[str] = frozenset()  # those that passed, or that pass only since they say something else now
     backed: frozenset[str] = frozenset()  # of the broken: new tests ask for the same change of behaviour
     report: TestReport = TestReport()
+    shared: tuple[str, ...] = ()  # files without tests of their own that were changed, and that are as they were here
 
 
 def _old_tests(span: BranchSpan, look: RepoLook, before: TestReport) -> Old:
-    """Whether what older tests asked for still holds: only where lines of theirs were taken out."""
+    """Whether what older tests asked for still holds: only where lines of theirs were taken out, or what they share was changed."""
     touched = {each.place.rpartition(":")[0] for each in look.rewritten()}
     gone = {file_of(before, test) for test in look.outcomes().lost}
-    files = tuple(sorted((touched | gone) & set(before.files.values())))
-    if not files:
+    holding = set(before.files.values())
+    shared = shared_files(look.changed(), holding)
+    files = tuple(sorted((touched | gone) & holding))
+    if not files and not shared:
         return Old()
-    overlay = {path: look.changes.git.read(span.base, path) or b"" for path in files}
-    seen = span.collector.clean(span.tip, span.wanted, files, overlay)
-    old = frozenset(test for test in before.having("passed") if file_of(before, test) in files)
+    every = [
+        c.path for c in look.changed() if shared and c.sort == "test" and c.how != "added" and not c.inside
+    ]  # they fit each other only
+    overlay = {path: look.changes.git.read(span.base, path) or b"" for path in (*files, *every)}
+    seen = span.collector.clean(span.tip, span.wanted, () if shared else files, overlay)
+    old = frozenset(test for test in before.having("passed") if shared or file_of(before, test) in files)
     fixed = before.bad & seen.bad & look.tests().having("passed")  # it failed, and only another expectation makes it pass
-    return Old(old & seen.having("passed"), (old - seen.having("passed", "skipped")) | fixed, report=seen)
+    return Old(old & seen.having("passed"), (old - seen.having("passed", "skipped")) | fixed, report=seen, shared=shared)
 
 
 def _failures(look: RepoLook, seen: Outcomes, before: TestReport, old: Old, teeth: Teeth) -> Iterator[str]:
@@ -327,7 +306,12 @@ def _rewritten(look: RepoLook, seen: Outcomes, before: TestReport, old: Old) -> 
     ]
     out = sorted(seen.lost - old.passing)
     flags += moved[:MOST_SHOWN]
-    return flags + [Flag("rewritten-test", f"{test} was taken out: it does not pass with this change", test) for test in out[:MOST_SHOWN]]
+    unshown = {test for test in old.broken - seen.lost if file_of(before, test) not in {each.place.rpartition(":")[0] for each in hunks}}
+    flags += told_of_shared(look.changes.patch(), old.shared, unshown, bool(unshown - old.backed)) if old.shared else []
+    tests = dict.fromkeys(family(test) for test in out)  # a table is one test, however many rows it had
+    return flags + [
+        Flag("rewritten-test", f"{test} was taken out: it does not pass with this change", test) for test in [*tests][:MOST_SHOWN]
+    ]
 
 
 def _backed(old: Old, new: frozenset[str], seen: Noticed) -> frozenset[str]:
@@ -363,13 +347,16 @@ def _generated(look: RepoLook) -> list[Flag]:
     return [Flag("unnoticed", said, path, level="note") for path in paths[:MOST_SHOWN]]
 
 
+def _otherwise(place: str) -> str:
+    path, _, name = place.rpartition(": ")
+    return f"what {path} has outside its functions is something else" if name == OUTSIDE else f"{place} answers something else"
+
+
 def _unnoticed(seen: Noticed, slowed: bool) -> list[Flag]:
     """What no test notices: asked about where it is most of the change, a note elsewhere. And tests that notice nothing, or that this change made
     so slow that nothing was seen to be noticed."""
     level: Literal["note", "ask"] = "ask" if seen.is_substance else "note"
-    flags = [
-        Flag("unnoticed", f"no test fails when {place} answers something else", place, level=level) for place in seen.unnoticed[:MOST_SHOWN]
-    ]
+    flags = [Flag("unnoticed", f"no test fails when {_otherwise(place)}", place, level=level) for place in seen.unnoticed[:MOST_SHOWN]]
     flags += [
         Flag("unnoticed", f"no test fails when {place} answers another value of the same kind", place) for place in seen.blunt[:MOST_SHOWN]
     ]

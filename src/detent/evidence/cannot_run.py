@@ -13,6 +13,7 @@ from detent.git.snapshot import BORROWED
 ABSENT = re.compile(
     r"could not be started: No such file|ended with code 127|No module named '?(?:pytest|_pytest)\b|\bnot found\b|Cannot find module .*node_modules"
 )
+LACKING = re.compile(r"Bundler::GemNotFound|Could not find gem|bundle install|composer install|Failed opening required .*vendor/autoload")
 SHUT_OUT = "not visible inside the sandbox"  # then it is here, and the way on was told
 INSTALLS: Mapping[str, str] = {
     "pytest": "pip install pytest",
@@ -32,7 +33,13 @@ MOST_SHOWN = 3
 
 def way_on(command: Command | None, said: str) -> str:
     """The line that helps where a runner is not there; empty where that is not what was said."""
-    if command is None or not ABSENT.search(said) or SHUT_OUT in said:
+    if command is None or SHUT_OUT in said:
+        return ""
+    if LACKING.search(said) and (name := INSTALLS.get(command.runner)):
+        return (
+            f"a package that the tests need is not installed here: {name}, or have it done in clean checkouts: detent check --install 'CMD'"
+        )
+    if not ABSENT.search(said):
         return ""
     if name := INSTALLS.get(command.runner):
         return f"{command.runner} is not installed here: {name}, or have it done in clean checkouts: detent check --install 'CMD'"

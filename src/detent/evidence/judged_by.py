@@ -18,8 +18,13 @@ NAMES = re.compile(
     r"|\.golangci\.(?:ya?ml|toml|json)|staticcheck\.conf|revive\.toml|\.?clippy\.toml|\.?rustfmt\.toml|deny\.toml"
     r"|\.rubocop(?:_todo)?\.yml|\.standard(?:rb)?\.yml|\.reek\.yml|phpstan(?:-baseline)?\.neon(?:\.dist)?|psalm(?:-baseline)?\.xml(?:\.dist)?|phpcs\.xml(?:\.dist)?"
     r"|\.php-cs-fixer(?:\.dist)?\.php|checkstyle(?:-\w+)?\.xml|spotbugs[\w-]*\.xml|pmd[\w-]*\.xml|detekt\.ya?ml|\.scalafmt\.conf|\.clang-(?:tidy|format)|CPPLINT\.cfg"
+    r"|\.gitattributes|CODEOWNERS"
     r"|sonar-project\.properties|\.semgrep(?:\.ya?ml|ignore)?|\.swiftlint\.yml|analysis_options\.yaml|\.credo\.exs"
 )
+HIDES = re.compile(
+    r"^(?!\s*#).*\s(?:-diff\b|linguist-(?:generated|vendored)\b(?!=false)|filter=(?!lfs\b)|merge=ours)"
+    r"|^\s*(?:\S*/)?(?:\*|\S*\.(?:py|[cm]?[jt]sx?|go|rb|php|rs|java|kt|cs))\s+(?:.*\s)?binary\b"
+)  # by such a line of .gitattributes a reviewer is not shown a change, or git changes what is read
 FOLDERS = (".husky/", ".githooks/")
 TOOLS = (
     "ruff", "mypy", "pyright", "basedpyright", "pylint", "flake8", "black", "isort", "bandit", "pydocstyle", "vulture", "interrogate", "ty", "codespell",
@@ -97,6 +102,8 @@ def judging_part(path: str, text: str) -> str:
             return _ini(text)
         if name == "package.json":
             return _package(text)
+        if name == ".gitattributes":
+            return "\n".join(line for line in text.splitlines() if HIDES.search(line))
         if name == "composer.json":
             return json.dumps(json.loads(text or "{}").get("scripts"), sort_keys=True)
         if name.endswith((".json", ".jsonc")):

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 STRINGS = r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\''
-C_COMMENTS = r"//[^\n]*|/\*.*?\*/"
+C_COMMENTS = r"//(?!go:)[^\n]*|/\*.*?\*/"  # what Go is told stands in a comment
 SPLIT = re.compile(r"""(["'`])(?:[ \t]*\n)?[ \t]*\+[ \t]*(?:\n[ \t]*)?\1""")  # "py" + "test"
 COMMENTS: Mapping[str, re.Pattern[str]] = {
     "c": re.compile(rf"(?P<keep>{STRINGS}|`(?:[^`\\]|\\.)*`)|{C_COMMENTS}", re.DOTALL),
@@ -18,12 +18,22 @@ COMMENTS: Mapping[str, re.Pattern[str]] = {
     ),  # a lone quote may begin a lifetime
     "hash": re.compile(rf"(?P<keep>{STRINGS})|\#(?!\{{)[^\n]*|^=begin.*?^=end|{C_COMMENTS}(?<=\*/)", re.DOTALL | re.MULTILINE),
 }
+CI = "CI|CONTINUOUS_INTEGRATION|GITHUB_ACTIONS|GITLAB_CI|TRAVIS|CIRCLECI|BUILDKITE|TF_BUILD"  # where nobody but tests runs
+GLOBALS = "describe|it|test|expect|jest|vi|vitest|mocha|suite|beforeEach|afterEach|__coverage__"
 Rows = tuple[tuple[str, str], ...]  # what is looked at, and how that is written
 
 JAVASCRIPT: Rows = (
     ("the environment of tests", r"\b(?:VITEST(?:_\w+)?|JEST_WORKER_ID|NODE_TEST_CONTEXT|NODE_V8_COVERAGE|MOCHA_\w+|PLAYWRIGHT_\w+|__vitest_\w+|__jest_\w+)\b"),
     ("the environment of tests", r"\bNODE_ENV\b[\"'`\])]*\s*[!=]==?\s*[\"'`]test|[\"'`]test[\"'`]\s*[!=]==?\s*[\w.]*\bNODE_ENV\b"),
     ("the environment of tests", r"\bimport\.meta\.(?:env\.(?:TEST|VITEST)|env\.MODE\s*[!=]==?\s*[\"'`]test|vitest)\b|\bnpm_lifecycle_(?:event|script)\b"),
+    ("the environment of tests", rf"[\"'`](?:{CI})[\"'`]\s+in\s+process\.env\b|\bprocess\.env(?:\?\.|\.|\[[\"'`])(?:{CI})\b"),
+    ("the environment of tests", r"\b(?:Object\.(?:keys|entries|values|getOwnPropertyNames)|Reflect\.ownKeys)\(\s*process\.env\b|\b(?:in|of)\s+process\.env\s*\)"),
+    ("the environment of tests", r"\bprocess\.env\[(?!\w*\]|[\"'`])[^\n;]{0,60}\b(?:join|fromCharCode|atob|reverse|toString|replace)\("),
+    ("the test runner", rf"[\"'`](?:{GLOBALS})[\"'`]\s+in\s+(?:globalThis|global|window|self)\b"),
+    ("the test runner", rf"\b(?:Reflect\.(?:has|get)|Object\.(?:hasOwn|getOwnPropertyDescriptor))\(\s*(?:globalThis|global|window|self)\s*,\s*[\"'`](?:{GLOBALS})\b"),
+    ("the test runner", r"\b(?:Reflect\.ownKeys|Object\.(?:keys|getOwnPropertyNames))\(\s*(?:globalThis|global)\b"),
+    ("the test runner", r"/[^/\n]*\b(?:vitest|jest|mocha|jasmine)\b[^/\n]*/[a-z]*\s*\.(?:test|exec)\("),
+    ("the test runner", r"\bprocess\.(?:send|connected)\b(?!\s*=[^=])|\b(?:isMainThread|threadId)\b"),
     ("the test runner", r"\btypeof\s+(?:globalThis\.|global\.|window\.)?(?:describe|it|test|expect|jest|vi|vitest|beforeEach|afterEach|suite|mocha)\b"),
     ("the test runner", r"\b(?:globalThis|global|window|self)(?:\.|\[[\"'`])(?:describe|expect|jest|vi|vitest|mocha|beforeEach|afterEach|__vitest\w*|__coverage__|it)\b"),
     ("the test runner", r"[\"'`](?:vitest|jest|mocha|chai|node:test|@jest/[\w-]+|@vitest/[\w-]+|ava|tap|jasmine)(?:/[\w/-]+)?[\"'`]"),
@@ -32,9 +42,14 @@ JAVASCRIPT: Rows = (
     ("the stack", r"\bError\((?:[^()]|\([^()]*\))*\)\s*(?:\)\s*)?\??(?:\.stack\b|\.?\[[\"'`]stack)"),
     ("the stack", r"\bstack\b[\"'`\]]*\??\.(?:split|includes|match|matchAll|indexOf|search)\b"),
     ("the stack", r"\bError\.prepareStackTrace\b|\bcaptureStackTrace\((?!\s*this\b)|\bgetCallSites?\b|\barguments\.callee\b|\bnew\s+Function\([^)]*stack"),
+    ("the stack", r"\{[^{}\n]*\bstack\b[^{}\n]*\}\s*=\s*(?:new\s+)?\w*Error\(|\.(?:test|exec)\(\s*[\w.]*\bstack\b"),
+    ("where it is installed", r"\b(?:__dirname|__filename|import\.meta\.(?:url|dirname|filename))\b[^\n;]{0,60}\bnode_modules\b"),
+    ("where it is installed", r"\bnode_modules\b[^\n;]{0,40}\b(?:__dirname|__filename|import\.meta)\b"),
+    ("source files", r"\b(?:exists|stat|lstat|access|readdir|opendir)(?:Sync)?\([^\n;]{0,80}[\"'`/](?:tests?|specs?|__tests__)(?:\.[cm]?[jt]sx?)?[\"'`]"),
     ("source files", r"\bread(?:File)?(?:Sync)?\(\s*(?:new URL\(\s*)?(?:__filename|import\.meta\.(?:url|filename)|fileURLToPath\(\s*import\.meta\.url)"),
     ("source files", r"[\"'`/][\w./*-]*\.(?:test|spec)\.[cm]?[jt]sx?\b|[\"'`](?:\.{0,2}/)*(?:[\w-]+/)*(?:__tests__|tests?|specs?)/"),
     ("the program that was started", r"\bmodule\.parent\b|\brequire\.cache\b|\brequire\.main\b(?!\s*[!=]==?\s*module)|\bprocess\.mainModule\b"),
+    ("the program that was started", r"^(?![^\n]*(?:import\.meta|__filename|pathToFileURL))[^\n]*?\bprocess\.argv\[\s*[01]\s*\]|\bprocess\.(?:argv0|title)\b(?!\s*=[^=])"),
     ("the program that was started", r"/proc/(?:self|\$)|\bprocess\.ppid\b"),
     ("the program that was started", r"\bprocess\.argv\b[^\n;]*[\"'`/][^\"'`\n]*(?:test|jest|mocha|spec)"),
     ("the clock", r"\bDate\.now\(\)\s*[<>]=?\s*(?:\d[\d_]{8,}|Date\.(?:parse|UTC)\(|\+?new Date\([\"'`\d])"),
@@ -48,6 +63,10 @@ GO: Rows = (
     ("the test runner", r"\btesting\.(?:Testing|Short|Verbose|CoverMode|Coverage|Main\w*)\("),
     ("the test runner", r"^\s*(?:import\s+)?(?:\w+\s+)?\"testing(?:/\w+)?\"|\bflag\.(?:Lookup|CommandLine\.Lookup)\(\s*\"test\."),
     ("the test runner", r"\"-?-?test\.\w*"),
+    ("the test runner", r"\bruntime\.NumGoroutine\(|^//go:linkname\b"),
+    ("the environment of tests", rf"\b(?:Getenv|LookupEnv)\(\s*\"(?:{CI})\""),
+    ("source files", r"\b(?:os\.(?:Stat|Lstat|Open|ReadFile|ReadDir)|filepath\.Glob|ioutil\.Read\w+)\(\s*[\"`](?:[^\"`\n]*\.go|[^\"`\n]*\bgo\.(?:mod|sum)|\.)[\"`]"),
+    ("source files", r"\b(?:os\.(?:Stat|Lstat|Open|ReadFile|ReadDir)|filepath\.(?:Glob|Join))\([^\n)]*[\"`][./]*testdata\b"),
     ("the test runner", r"\bflag\.(?:Visit|VisitAll|Parsed)\([^\n]*test"),
     ("the program that was started", r"\bos\.Args\[0\]|\bos\.Executable\(|\"[^\"\n]*\.test(?:\.exe)?\"|\bos\.Getppid\(|/proc/(?:self|%)|\bdebug\.ReadBuildInfo\("),
     ("the environment of tests", r"\bGetenv\(\s*\"(?:GO_TEST\w*|GOCOVERDIR|GOTEST\w*|TEST\w*|DETENT_\w*)\"|\bLookupEnv\(\s*\"(?:GO_TEST\w*|GOCOVERDIR|TEST\w*)\""),
@@ -115,7 +134,10 @@ LANGUAGES: Mapping[str, tuple[str, Rows]] = {
     **dict.fromkeys((".cs", ".fs", ".vb"), ("one", DOTNET)),
 }
 FRESH = re.compile(r"\b(?:const|let|var)\s+(\w+)\s*=\s*(?:new\s+)?Error\(")  # an error that is made to be read, not to be thrown
-ARGS, MAIN = re.compile(r"\bos\.Args\b"), re.compile(r"^package main\b", re.MULTILINE)  # a library is not told how its program was started
+ARGS, MAIN = (
+    re.compile(r"\bos\.Args\b|\bflag\.(?:NFlag|NArg|Args?|Visit|VisitAll|Parsed)\("),
+    re.compile(r"^package main\b", re.MULTILINE),
+)  # a library is not told how its program was started
 ENDS = {
     ".py": r"\bsys\.exit\(|\bos\._exit\(|(?<![\w.])(?:exit|quit)\(|\bSystemExit\b",
     **dict.fromkeys((".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"), r"\bprocess(?:\.|\[[\"'`])(?:exit|exitCode|reallyExit|abort|kill)\b|\bDeno\.exit\("),

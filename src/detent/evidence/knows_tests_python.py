@@ -49,6 +49,14 @@ AGE = frozenset(
 DATES = frozenset({"datetime.datetime", "datetime.date", "datetime.datetime.fromisoformat", "datetime.date.fromisoformat", "datetime.datetime.strptime",
                    "datetime.datetime.fromtimestamp", "time.mktime", "calendar.timegm"})  # fmt: skip
 LONG_AGO = 100_000_000  # seconds: a number above is a date
+CI = frozenset(
+    {"CI", "CONTINUOUS_INTEGRATION", "GITHUB_ACTIONS", "GITLAB_CI", "TRAVIS", "CIRCLECI", "BUILDKITE", "TF_BUILD"}
+)  # where only tests run
+TOOLS = frozenset({"coverage", "doctest", "freezegun", "mock", "tox", "nox", "time_machine", "faker"})  # loaded where tests run
+WHERE = frozenset({"os.path.exists", "os.path.isdir", "os.path.isfile", "os.path.lexists", "os.path.join", "os.listdir", "os.scandir", "os.walk", "os.access",
+                   "os.stat", "pathlib.Path", "pathlib.PurePath"})  # fmt: skip
+INSIDE = frozenset({"joinpath", "glob", "rglob", "exists", "is_dir", "is_file"})
+TESTS_LIE = re.compile(r"(?:.*/)?tests?(?:\.py)?")
 READS = frozenset({"open", "read_text", "read_bytes", "getmtime", "stat", "getsize", "getctime", "open_code", "get_data", "FileIO"})
 Hit = tuple[int, str]  # a line, and what it looks at
 
@@ -151,6 +159,7 @@ class _File:
 
     def _asked(self, node: ast.AST) -> Iterator[str]:
         """By what is compared or read."""
+        yield from self._around(node)
         match node:
             case ast.Compare(left=left, comparators=others):
                 yield from self._clock([left, *others])
@@ -166,6 +175,32 @@ class _File:
                     yield "source files (its own)"
             case ast.For(iter=of) | ast.comprehension(iter=of) if self.dotted(of) in ("sys.modules", "sys.modules.keys"):
                 yield "which modules are loaded (sys.modules)"
+
+    def _around(self, node: ast.AST) -> Iterator[str]:
+        """By what lies around: where the file is installed, whether there are tests beside it, whether the machine is one of CI."""
+        match node:
+            case ast.Compare(left=left, comparators=[of, *_]) if self.dotted(of).startswith(("os.environ", "sys.modules")):
+                known = CI if self.dotted(of).startswith("os.environ") else TOOLS
+                yield from self._told(known, left, "the environment of tests" if known is CI else "the test runner")
+            case ast.Subscript(value=of, slice=at) if self.dotted(of) == "os.environ":
+                yield from self._told(CI, at, "the environment of tests")
+            case ast.Call(func=func, args=[first, *_]) if self.dotted(func) in ("os.getenv", "os.environ.get", "sys.modules.get"):
+                known = TOOLS if self.dotted(func) == "sys.modules.get" else CI
+                yield from self._told(known, first, "the environment of tests" if known is CI else "the test runner")
+            case ast.Call(func=func, args=args) if self.dotted(func) in WHERE or (isinstance(func, ast.Attribute) and func.attr in INSIDE):
+                yield from (f"source files ({said})" for each in args if TESTS_LIE.fullmatch(said := self.folded.text(each)))
+            case ast.BinOp(op=ast.Div(), right=right) if TESTS_LIE.fullmatch(said := self.folded.text(right)):
+                yield f"source files ({said})"
+        if isinstance(node, ast.Compare | ast.Call):
+            said = [self.folded.text(each) for each in ast.walk(node) if isinstance(each, ast.Constant)]
+            if any("site-packages" in each or "dist-packages" in each for each in said) and self._mentions(
+                node, ("__file__", "__path__", "__spec__")
+            ):
+                yield "where it is installed (site-packages)"
+
+    def _told(self, known: frozenset[str], node: ast.expr, what: str) -> Iterator[str]:
+        if (said := self.folded.text(node)) in known:
+            yield f"{what} ({said})"
 
     def _is_own_file(self, node: ast.expr) -> bool:
         match node:

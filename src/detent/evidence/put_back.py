@@ -2,10 +2,13 @@
 code: it is taken out. Owns what is tried and what is said of it."""
 
 import time
+from functools import partial
 from typing import Literal
 
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.bite import ONE_RUN, Teeth
+from detent.evidence.candidates import is_tooling
+from detent.evidence.document_paths import is_words
 from detent.evidence.removed import Removed, added, removed
 from detent.evidence.report import TestReport
 from detent.evidence.trials import came_of, trial_of
@@ -20,7 +23,11 @@ SLOWER = 3
 
 def look_put_back(teeth: Teeth, tip: TestReport, patch: bytes, until: float, files: tuple[str, ...] = ()) -> list[Flag]:
     """The flags of checks whose going no test notices, and notes of other lines. `files`: of tests that most likely notice it."""
-    is_code, read = (lambda path: teeth.sort(path) == "production"), (lambda path: _text(teeth, path))
+
+    def is_code(path: str) -> bool:
+        return teeth.sort(path) == "production" and not is_words(path) and not is_tooling(path)
+
+    read = partial(_text, teeth)
     gone, new = removed(patch, is_code, read), added(patch, is_code, read)
     checks, others = [each for each in gone if each.guard], [each for each in gone if not each.guard]
     tried = [*((each, _flag) for each in (*checks[:MOST_CHECKS], *others[:MOST_OTHERS])), *((each, _flag_new) for each in new[:MOST_NEW])]

@@ -196,10 +196,11 @@ def _scratch(names: tuple[str, ...], root: Path) -> list[Path]:
 
     Whatever an earlier run left there is taken away: packages are looked for there first. What a run that starts just now has written stays.
     """
-    found = [(root / name).resolve() for name in names if (root / name).parent.is_dir()]
+    found = [(root / name).resolve() for name in names if (root / name.partition("/")[0]).is_dir()]
     for folder in found:
-        if os.access(folder.parent, os.W_OK):
-            folder.mkdir(exist_ok=True)
+        above = next(each for each in folder.parents if each.is_dir())
+        if os.access(above, os.W_OK):
+            folder.mkdir(parents=True, exist_ok=True)
             for each in folder.iterdir():
                 if each.is_symlink() or (each.is_file() and STARTING not in each.name):
                     each.unlink(missing_ok=True)

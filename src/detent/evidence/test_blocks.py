@@ -31,6 +31,13 @@ def blocks(path: str, text: str) -> dict[str, str]:
     return {name: _words(test) for name, test in named_tests(body)}
 
 
+def preamble(text: str) -> list[str]:
+    """What stands above the first test of a file, line by line, without comments and layout."""
+    lines = text.splitlines()
+    end = next((n for n, line in enumerate(lines) if HEAD.match(line)), len(lines))
+    return [" ".join(line.split()) for line in lines[:end] if line.strip() and not COMMENT.match(line)]
+
+
 def named_tests(body: list[ast.stmt], within: str = "") -> Iterator[tuple[str, Function]]:
     """The tests of a Python file, each by its name and the classes it lies in."""
     for node in body:

@@ -4,12 +4,16 @@ An import that became a stand-in, a helper that was changed, a test whose name i
 """
 
 import ast
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
-from detent.evidence.test_blocks import Function, blocks, named_tests
+from detent.evidence.test_blocks import Function, blocks, named_tests, preamble
 
 EVERY = ("", "pytestmark")  # what holds for each test of a file: statements that bind no name, and marks
+IMPORT = re.compile(
+    r"""(?:import|use|using|require|require_relative|package|from)\b|["`][\w./-]+["`]$|[()]$|(?:const|let|var)\s[^=]+=\s*require\("""
+)
 DEEPEST = 4  # helpers that call helpers
 Bound = Mapping[str, tuple[str, ...]]
 
@@ -19,6 +23,18 @@ def changed_tests(path: str, old: str, new: str) -> frozenset[str]:
     before, now = blocks(path, old), blocks(path, new)
     otherwise = _meaning_otherwise(old, new) if path.endswith(".py") else frozenset[str]()
     return frozenset(name for name in before.keys() & now.keys() if before[name] != now[name] or name in otherwise)
+
+
+def standing_otherwise(path: str, old: str, new: str) -> frozenset[str]:
+    """The tests of a file that are in both versions, where what stands above them all was changed: what they call may mean something else there.
+
+    Something more to import is no such change. In Python the names tell more (`changed_tests`).
+    """
+    if path.endswith(".py"):
+        return frozenset()
+    was, now = (Counter(preamble(text)) for text in (old, new))
+    came = [line for line in now - was if not IMPORT.match(line)]
+    return frozenset(blocks(path, old).keys() & blocks(path, new).keys()) if came or was - now else frozenset()
 
 
 def _meaning_otherwise(old: str, new: str) -> frozenset[str]:

@@ -13,7 +13,8 @@ from detent.evidence.mutate import bodies_on, mutants
 from detent.evidence.mutate.turned import is_named
 from detent.evidence.outcomes import file_of
 from detent.evidence.report import TestReport
-from detent.evidence.test_names import changed_tests
+from detent.evidence.shared_by_tests import is_helper, shared_files, speaks_of
+from detent.evidence.test_names import changed_tests, standing_otherwise
 from detent.evidence.trials import trial_of
 
 MOST_NOTICED = 3  # changes that a test failed for before: if it fails for none of them now, it is weakened
@@ -26,17 +27,19 @@ MOST_TRIED = 40
 def weakened(teeth: Teeth, now: TestReport, before: TestReport) -> tuple[str, ...]:
     """The tests that were changed, pass before and now, and no longer fail for anything that they failed for.
 
-    Where time runs out, a test counts only if that was seen often enough: that it was changed is shown in any case.
+    Where time runs out, a test counts only if that was seen often enough, of it or of all tests of its file: that it was changed is shown in any case.
     """
     changed = _changed(teeth, now, before)
     if not changed:
         return ()
     files = tuple(sorted({file_of(now, test) for test in changed}))
-    older = {path: teeth.git.read(teeth.marks.good, path) or b"" for path in files}
+    helpers = _helpers(teeth, before)
+    older = {path: teeth.git.read(teeth.marks.good, path) or b"" for path in (*files, *helpers)}
     changed -= _failing(teeth, files, older) or frozenset()  # what the older one asks for is not so any more: shown, and nothing to notice
     missed: dict[str, int] = {}
+    heard = set[str]()  # files of which a test still notices
     until, open_ = time.monotonic() + teeth.seconds, set(changed)
-    for path, text in _mutants(teeth, files):
+    for path, text in _mutants(teeth, (*files, *helpers)):
         if not open_ or time.monotonic() > (until + PATIENCE * teeth.seconds if open_ & missed.keys() else until):
             break
         failed = open_ & (_failing(teeth, files, {**older, path: text.encode()}) or frozenset())
@@ -44,6 +47,7 @@ def weakened(teeth: Teeth, now: TestReport, before: TestReport) -> tuple[str, ..
         if noticing is None:
             continue
         open_ -= noticing
+        heard |= {file_of(now, test) for test in failed & noticing}
         for test in failed - noticing:
             missed[test] = missed.get(test, 0) + 1
         _note(teeth, [test for test in sorted(failed - noticing) if missed[test] == 1], files, older, (path, text))
@@ -51,7 +55,10 @@ def weakened(teeth: Teeth, now: TestReport, before: TestReport) -> tuple[str, ..
         missed = {test: n for test, n in missed.items() if test not in noticing}
     else:
         return tuple(sorted(missed))  # everything was tried
-    return tuple(sorted(test for test, n in missed.items() if n >= MOST_NOTICED))
+    deaf = {
+        path for path in files if path not in heard and sum(n for test, n in missed.items() if file_of(now, test) == path) >= MOST_NOTICED
+    }
+    return tuple(sorted(test for test, n in missed.items() if n >= MOST_NOTICED or file_of(now, test) in deaf))
 
 
 def _note(teeth: Teeth, tests: list[str], files: tuple[str, ...], older: dict[str, bytes], mutant: tuple[str, str]) -> None:
@@ -85,9 +92,21 @@ def _changed(teeth: Teeth, now: TestReport, before: TestReport) -> frozenset[str
     passed = now.having("passed") & before.having("passed")
     found = set()
     for path in (c.path for c in teeth.changed if c.sort == "test" and c.how == "modified"):
-        names = changed_tests(path, _text(teeth, teeth.marks.good, path), _text(teeth, teeth.tree, path))
+        both = _text(teeth, teeth.marks.good, path), _text(teeth, teeth.tree, path)
+        names = changed_tests(path, *both) | standing_otherwise(path, *both)
         found |= {t for t in passed if file_of(now, t) == path and any(is_named(t, name) for name in names)}
-    return frozenset(found)
+    helpers = _helpers(teeth, before)
+    users = {path for path in (set(now.files.values()) if helpers else ()) if any(_uses(teeth, path, helper) for helper in helpers)}
+    return frozenset(found) | frozenset(test for test in passed if file_of(now, test) in users)
+
+
+def _helpers(teeth: Teeth, before: TestReport) -> tuple[str, ...]:
+    """Code that tests share, and that was changed."""
+    return tuple(filter(is_helper, shared_files(teeth.changed, set(before.files.values()))))
+
+
+def _uses(teeth: Teeth, path: str, helper: str) -> bool:
+    return speaks_of(_text(teeth, teeth.marks.good, path), helper)
 
 
 def _text(teeth: Teeth, tree: str, path: str) -> str:

@@ -62,10 +62,16 @@ def enter(room: Room, home: Path) -> Inside:
             readable[_normal(path)] = real
     moved = dict(zip(given, (workspace, *writable), strict=True))
     guarded = tuple(_inside(_normal(path), moved) for path in room.guarded)
+    readable = {where: what for where, what in readable.items() if what == where or not _is_shown(where, readable)}
     readable |= {_normal(where): _opened(what, given, home) for what, where in room.instead}
     seen = tuple((what, where) for where, what in readable.items())
     inside = Inside(workspace, guarded, writable, seen, room.network, room.sealed)
     return inside._replace(guarded=tuple(path for path in guarded if not room.sealed or any(path.is_relative_to(r) for r in inside.roots)))
+
+
+def _is_shown(link: Path, readable: dict[Path, Path]) -> bool:
+    """Whether a folder above a link is seen: then the link is there itself, and leads to what it means; nothing can be mounted on it."""
+    return link.is_symlink() and any(link != where and link.is_relative_to(where) for where in readable)
 
 
 def _normal(path: Path) -> Path:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 LOGS = re.compile(r"(?:\w*\.)*_*(?:log|logs|logger|logging|warnings|metrics|statsd|telemetry|tracer|console)\b", re.IGNORECASE)
 SAYS = frozenset({"print", "pprint", "debug", "breakpoint"})
 TYPES = frozenset({"typing", "typing_extensions", "collections.abc", "types", "__future__"})  # names for type hints
-META = frozenset({"__all__", "__version__", "__author__", "__slots__", "__doc__"})
+META = re.compile(r"__\w+__")  # __version__, __author__, __all__ and the like: words about a module
 LINE = re.compile(
     r"^\s*(?:\w+[.:]+)*(?:console|log|logs|logger|logging|slog|tracing|metrics|statsd)\s*(?:\.|::)\s*\w+!?\s*\("
     r"|^\s*(?:fmt\.F?[Pp]rint\w*|log\w*|e?print(?:ln|f)?!?|puts|printf|echo|error_log|System\.(?:out|err)\.\w+|std::c(?:out|err)|(?:debug|info|warn|error|trace)!)\s*[(\"' <]"
@@ -58,7 +58,7 @@ def _is_arid(node: ast.AST) -> bool:
         case ast.If():
             return "TYPE_CHECKING" in ast.dump(node.test)
         case ast.Assign():
-            return any(isinstance(each, ast.Name) and each.id in META for each in node.targets)
+            return any(isinstance(each, ast.Name) and META.fullmatch(each.id) for each in node.targets)
     return isinstance(node, ast.Assert | ast.JoinedStr | ast.FunctionDef | ast.AsyncFunctionDef)  # of functions, only reprs come here
 
 

@@ -28,6 +28,7 @@ class TestCall(NamedTuple):
     call: str
     wanted: str
     args: tuple[ast.expr, ...]
+    more: str = ""  # what is given by name
 
 
 def asked(text: str, tests: Collection[str]) -> list[TestCall]:
@@ -36,7 +37,7 @@ def asked(text: str, tests: Collection[str]) -> list[TestCall]:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return []
-    if SETS_UP.search(text):
+    if SETS_UP.search(ast.unparse(tree)):
         return []
     imports = {name: ast.unparse(node) for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom) for name in _names(node)}
     found = [
@@ -60,7 +61,8 @@ def others(call: TestCall, lot: Lot, known: Collection[str] = ()) -> str | None:
     drawn = [_unknown(arg, lot, known) for arg in call.args]
     if not any(drawn):
         return None
-    return f"{call.function}({', '.join(new or ast.unparse(arg) for new, arg in zip(drawn, call.args, strict=True))})"
+    given = ", ".join(new or ast.unparse(arg) for new, arg in zip(drawn, call.args, strict=True))
+    return f"{call.function}({given}{call.more})"
 
 
 def _unknown(arg: ast.expr, lot: Lot, known: Collection[str]) -> str | None:
@@ -111,29 +113,51 @@ def _rows(test: Function) -> Iterator[dict[str, ast.expr]]:
 
 
 def _calls(name: str, test: Function, row: dict[str, ast.expr], imports: dict[str, str]) -> Iterator[TestCall]:
+    """What a test asks, as long as it does nothing else. Values may have names, and so may answers where all are of one function."""
+    known, imports = dict(row), dict(imports)
+    asks_one = len({ast.unparse(node.func) for node in map(_given, test.body) if node is not None}) <= 1
     for node in test.body:
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            continue
-        if not isinstance(node, ast.Assert):
-            return  # what it does besides may decide the answer
-        pair = _pair(node.test, row)
-        if pair is None:
-            continue
-        call, wanted = pair
-        root = ast.unparse(call.func).partition(".")[0]
-        args = tuple(_filled(arg, row) for arg in call.args)
-        if root in imports and not call.keywords and args and all(map(_is_written, args)):
-            function = ast.unparse(call.func)
-            said = f"{function}({', '.join(map(ast.unparse, args))})"
-            yield TestCall(name, node.lineno, imports[root], function, said, ast.unparse(wanted), args)
+        match node:
+            case ast.Expr(value=ast.Constant()):
+                continue
+            case ast.Import() | ast.ImportFrom():
+                imports |= {each: ast.unparse(node) for each in _names(node)}
+                continue
+            case ast.Assign(targets=[ast.Name(id=to)], value=value) if _is_written(value) or (asks_one and isinstance(value, ast.Call)):
+                known[to] = value
+                continue
+            case ast.Assert(test=ast.Compare(left=left, ops=[ast.Eq()], comparators=[right])):
+                sides = left, right
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr="assertEqual"), args=[left, right, *_])):
+                sides = left, right
+            case ast.Assert() | ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="self")))):
+                continue
+            case _:
+                return  # what it does besides may decide the answer
+        if (found := _asked(sides, known, imports)) is not None:
+            yield found._replace(test=name, line=node.lineno)
 
 
-def _pair(test: ast.expr, row: dict[str, ast.expr]) -> tuple[ast.Call, ast.expr] | None:
-    if not (isinstance(test, ast.Compare) and [type(op) for op in test.ops] == [ast.Eq]):
-        return None
-    for call, wanted in ((test.left, test.comparators[0]), (test.comparators[0], test.left)):
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name | ast.Attribute) and _is_written(_filled(wanted, row)):
-            return call, _filled(wanted, row)
+def _given(node: ast.stmt) -> ast.Call | None:
+    """The call whose answer gets a name."""
+    return node.value if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) else None
+
+
+def _asked(sides: tuple[ast.expr, ast.expr], known: dict[str, ast.expr], imports: dict[str, str]) -> TestCall | None:
+    """A call with values that are written down, and the value that is wanted of it."""
+    for one, other in (sides, sides[::-1]):
+        call, wanted = _filled(one, known), _filled(other, known)
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name | ast.Attribute) or not _is_written(wanted):
+            continue
+        args = tuple(_filled(arg, known) for arg in call.args)
+        named = {each.arg: _filled(each.value, known) for each in call.keywords}
+        function = ast.unparse(call.func)
+        root = function.partition(".")[0]
+        if root not in imports or not args or None in named or not all(map(_is_written, (*args, *named.values()))):
+            return None
+        more = "".join(f", {key}={ast.unparse(value)}" for key, value in named.items())
+        said = f"{function}({', '.join(map(ast.unparse, args))}{more})"
+        return TestCall("", 0, imports[root], function, said, ast.unparse(wanted), args, more)
     return None
 
 

@@ -47,7 +47,10 @@ def find_command(files: Files, configured: str = "", report: str = "") -> Comman
     words, fault = split(configured)
     if words[:1] == ("npm",):
         from detent.evidence.runners.javascript.node_package import CALLS, script_words
+        from detent.evidence.runners.javascript.node_tap import by_tap
 
+        if words in CALLS and (told := by_tap(files)):
+            return told
         words = (script_words(files) if words in CALLS else ()) or words
     adopted = (RUNNERS[name].adopt(words) for name in RUNNERS if not fault and _is_called(name, words))
     own = next(filter(None, adopted), None)
@@ -68,8 +71,9 @@ def _detected(sign: Sign, files: Files) -> Command | None:
     if found or "package.json" not in sign.files:
         return found
     from detent.evidence.runners.javascript.node_package import test_script
+    from detent.evidence.runners.javascript.node_tap import by_tap
 
-    return Command(("sh", "-c", "npm test"), "", "npm") if test_script(files) else None
+    return by_tap(files) or (Command(("sh", "-c", "npm test"), "", "npm") if test_script(files) else None)
 
 
 def refuse(command: str, base: Command | None) -> str | None:

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from detent.app.gate_steps import steps_are_known
 from detent.app.preflight import default_preflight, missing_preflight
-from detent.app.try_tests import better_command, try_tests
+from detent.app.try_tests import try_tests
 from detent.config import Settings, load
 from detent.errors import CannotTell, DetentError
+from detent.evidence.exit_code import better_command
 from detent.evidence.runners import Folder
 from detent.evidence.runners.detect import find_command
 from detent.git.place import find_place

@@ -21,7 +21,7 @@ CONFIG = re.compile(
     r"|setup-?[tT]ests?\.\w+|\.mocharc(?:\.\w+)?|mocha\.opts|\.babelrc(?:\.\w+)?|\.swcrc"
 )
 SHARED = frozenset({"package.json", ".npmrc"})  # of a folder of tests they are data
-KEYS = ("jest", "mocha", "vitest", "babel")  # of package.json
+KEYS = ("jest", "mocha", "vitest", "babel", "ava")  # of package.json
 ASSERTIONS = frozenset({"AssertionError", "JestAssertionError", "TestingLibraryElementError", "AssertionError2"})
 SNAPSHOT = re.compile(r"Snapshot `.*` mismatched|The snapshot of ")
 NO_MODULE = re.compile(

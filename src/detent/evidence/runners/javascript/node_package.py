@@ -5,7 +5,7 @@ import json
 import msgspec
 
 from detent.evidence.runners.adapter import Files
-from detent.evidence.runners.command_words import ASSIGNMENT, split
+from detent.evidence.runners.javascript.node_scripts import called, tests_in
 
 FILE = "package.json"
 NO_TESTS = "no test specified"  # npm's own script for a project that has none
@@ -37,18 +37,9 @@ def test_script(files: Files) -> str:
 
 
 def script_words(files: Files) -> tuple[str, ...]:
-    """The script as words that can be run without a shell and without npm; empty if it needs either."""
+    """What of the test script runs the tests, as words that can be run without a shell and without npm; empty if it needs either."""
     package = read_package(files.read(FILE))
-    if package is None or any(name in package.scripts for name in AROUND):
-        return ()
-    script, settings = test_script(files).strip(), []
-    while found := ASSIGNMENT.match(script):
-        word, _, script = script.partition(" ")
-        if any(c in word[found.end() :] for c in "'\"$`\\"):
-            return ()
-        settings.append(word)
-    words, fault = split(script, globs=True)
-    return () if fault else (*(("env", *settings) if settings else ()), *words)
+    return tests_in(package.scripts) if package is not None and test_script(files) else ()
 
 
 def runner_part(path: str, text: str) -> str:
@@ -58,5 +49,5 @@ def runner_part(path: str, text: str) -> str:
     package = read_package(text or "{}")
     if package is None:
         return text
-    scripts = {name: package.scripts.get(name) for name in ("test", *AROUND)}
+    scripts = {name: package.scripts.get(name) for name in dict.fromkeys(("test", *AROUND, *called(package.scripts)))}
     return json.dumps({"scripts": scripts, "type": package.type, "imports": package.imports}, sort_keys=True, default=str)

@@ -35,6 +35,11 @@ export default class Report {
     write(TARGET, `vitest ${this.vitest.version}`, lines);
   }
 
+  // vitest 1 and 2 know only this word, and hand over plain tasks; 3 says both.
+  async onFinished(files = [], errors = []) {
+    if (Number.parseInt(this.vitest.version ?? '0', 10) < 3) await this.onTestRunEnd(files.map((file) => older(file, this.vitest)), errors);
+  }
+
   module(module) {
     const file = named(module.moduleId);
     const lines = [...this.children(module, [], module.errors()[0], file)];
@@ -89,6 +94,21 @@ async function unparsed(file) {
     // nothing can be said
   }
   return '';
+}
+
+// A task of vitest 1 or 2, as 3 would show it.
+const STATES = { pass: 'passed', fail: 'failed', skip: 'skipped', todo: 'skipped' };
+function older(task, project) {
+  const state = STATES[task.result?.state] ?? STATES[task.mode] ?? 'pending';
+  const errors = task.result?.errors ?? [];
+  const shown = { name: task.name, project: { name: task.projectName ?? '', config: project.config ?? {} }, errors: () => errors };
+  if (!task.tasks) {
+    const { note, duration, retryCount } = task.result ?? {};
+    const options = { mode: task.mode, fails: task.fails };
+    return { ...shown, type: 'test', options, result: () => ({ state, errors, note }), diagnostic: () => ({ duration, retryCount }) };
+  }
+  const children = task.tasks.map((each) => older(each, project));
+  return { ...shown, type: 'suite', moduleId: task.filepath, children, state: () => state };
 }
 
 const byName = (a, b) => (key(a) < key(b) ? -1 : 1);

@@ -7,6 +7,8 @@ import re
 from functools import partial
 
 from detent.evidence.runners.adapter import Command, Files, Parsed, Runner
+from detent.evidence.runners.javascript import js_project
+from detent.evidence.runners.javascript.node_package import CALLS
 from detent.evidence.runners.report_lines import Tongue, read
 from detent.evidence.runners.reports.test_file_of import TESTS
 from detent.evidence.runners.wrapper import RunOrder, wrapped
@@ -18,7 +20,7 @@ MISSING = re.compile(
 
 
 def parse(command: str, base: Command) -> Parsed:
-    if command.strip() == base.text:
+    if command.strip() == base.text or (base.source == "npm" and tuple(command.split()) in CALLS):
         return Parsed()
     given = command.strip()[:200]
     return Parsed(
@@ -41,5 +43,7 @@ RUNNER = Runner(
     argv=wrapped("detent.evidence.runners.reports.report_run", order),
     read=partial(read, tongue=TONGUE),
     tests=TESTS.search,
-    config=lambda path: False,
+    config=re.compile(r"(?!(?:.*/)?(?:tests?|__tests__)/)(?:.*/)?(?:package\.json|\.npmrc|ava\.config\.\w+)").fullmatch,
+    runner_part=js_project.runner_part,
+    scratch=("node_modules/.cache/ava",),  # ava writes there before it runs anything
 )
