@@ -88,6 +88,10 @@ def not_redone(world: "RepoWorld", run: AnyRun) -> None:
     pass
 
 
+def nothing_brought(world: "RepoWorld", old: AnyRun, run: AnyRun) -> None:
+    pass
+
+
 def nothing_protected(briefing: Briefing) -> tuple[str, ...]:
     return ()
 
@@ -134,6 +138,7 @@ class Workflow(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     gives_up: tuple[str, ...] = ()  # the causes of a halt that are a failure, and no question to a person
     result: Callable[["App", AnyRun], dict[str, Any]] = nothing_more  # what the result of a driven run has besides
     lay: Callable[[Path, AnyRun], None] = not_laid  # what is put into a workspace that is made
+    before_rollback: Callable[["RepoWorld", AnyRun, AnyRun], None] = nothing_brought  # the old run as it stood, and the new one
     after_rollback: Callable[["RepoWorld", AnyRun], None] = not_redone
     forget: Callable[["RepoWorld", AnyRun], None] = not_redone  # takes away what a failed turn wrote outside of the tree
     protected: Callable[[Briefing], tuple[str, ...]] = nothing_protected  # what the agent never writes

@@ -83,8 +83,13 @@ def no_answer(run: AnyRun) -> Sent | None:
     return None
 
 
-class Driver:
-    """Drives one run. `answers`: what a person answered beforehand to the question that is open; `together`: drives children at once."""
+def _answered(crew: Crew, run: AnyRun) -> bool:
+    """Whether the open question was answered beforehand, by a policy that the run was started with."""
+    sent = crew.answers(run)
+    if sent is None:
+        return False
+    status = crew.door.submit(run.id, sent).status
+    return status == "SUCCESS" or (status == "FAILURE" and not _still(crew, run))  # what was not taken is left to a person
 
     def __init__(
         self,

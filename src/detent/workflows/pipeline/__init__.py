@@ -49,10 +49,10 @@ def _shown(app: "App", run: AnyRun, paths: Iterable[str]) -> dict[str, str]:
     return shown_documents(app.world.git, run, paths)
 
 
-def _forget(world: "RepoWorld", run: AnyRun) -> None:
-    from detent.workflows.pipeline.session_folder import forget_turn
+def _bring(world: "RepoWorld", old: AnyRun, run: AnyRun) -> None:
+    from detent.workflows.pipeline.session_folder import bring_documents
 
-    forget_turn(world, run)
+    bring_documents(world, old, run)
 
 
 def _protected(briefing: Briefing) -> tuple[str, ...]:
@@ -77,6 +77,7 @@ WORKFLOW = Workflow(
     read=read_status,
     title=lambda run: str(run.data.request),
     plan=_plan,
+    before_rollback=_bring,
     claims=session_claims,
     protected=_protected,
     documents=SESSIONS,

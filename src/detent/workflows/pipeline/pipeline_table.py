@@ -120,7 +120,8 @@ ASKS: Go[PipelineData] = go("ASK_USER", because("question"), ask_question, zero(
 NOTES: Go[PipelineData] = go("ASK_USER", because("question"), ask_notes, zero("dispatch"))
 UNANSWERED: Go[PipelineData] = go("BLOCKED", because(MISSING), says="HALTED")  # at a gate: back to the gate
 STILL_OPEN: Go[PipelineData] = go("BLOCKED", unanswered, says="HALTED")  # at ASK_USER: the state it returns to is kept
-LAPSED = go("APPROVE_DESIGN", ask_approval, keep_error, says="FAILURE")
+LAPSED_OFTEN = go("BLOCKED", Because("design_changed", "APPROVE_DESIGN"), ask_approval, keep_error, says="HALTED")
+LAPSED = go("APPROVE_DESIGN", ask_approval, keep_error, count("lapses"), says="FAILURE", spent=LAPSED_OFTEN)
 DESIGNED = (*OK, ask_approval)
 CHECKS = go("INTEGRATE_CHECKS", keep_tree, *OK)
 STUCK: Go[PipelineData] = go("ASK_USER", Because("retry_budget", "FIX_BUILD_CODE"), keep_fault, ask_after_failure, says="FAILURE")
@@ -130,12 +131,15 @@ RED = go("FIX_BUILD", keep_ci, tried("FIX_BUILD"), count("FIX_BUILD"), says="FAI
 RED_AGAIN = go("FIX_BUILD_CODE", keep_ci, tried("FIX_BUILD"), count("FIX_BUILD"), says="FAILURE", spent=STUCK_CI)
 STUCK_MANUAL = go("ASK_USER", keep_failed_manual, Because("retry_budget", "FIX_BUILD_CODE"), ask_after_failure, says="FAILURE")
 NOT_HELD = go("FIX_BUILD_CODE", keep_failed_manual, tried("FIX_BUILD"), count("FIX_BUILD"), zero("answers"), spent=STUCK_MANUAL)
-AGAIN: Go[PipelineData] = go(STAY, ask_again, keep_error, says="FAILURE")
+UNSOUND: Go[PipelineData] = go("BLOCKED", because("design_unsound"), ask_anew, keep_error, says="HALTED")
+ANEW: Go[PipelineData] = go(STAY, ask_anew, keep_error, count("approvals"), says="FAILURE", spent=UNSOUND)
 GREEN = go("INTEGRATED", keep_ci, zero("FIX_BUILD"), clear_error, owes=(commit_judged_tree,))
 MOVED: Go[PipelineData] = go("BLOCKED", because("tree_moved"), keep_error, says="HALTED")
 UNMERGED = go(
     "IMPLEMENT_LOOP", merge_failed, count("merge"), says="FAILURE", spent=go("BLOCKED", because("conflict"), keep_error, says="HALTED")
 )
+RELEASED = zero("dispatch", "answers", "merge", "approvals", "lapses")
+SETTLED = (zero("answers", "approvals"),)
 FROM_START = (zero("FIX_BUILD", "dispatch", "answers"), to_full)
 
 
@@ -152,7 +156,7 @@ ROWS: tuple[Row[PipelineData], ...] = (
     Row("DESIGN",           "designed",             (),    (*DESIGNED_BY, design_is_complete),          go("APPROVE_DESIGN", keep_records, *DESIGNED),         REDO),
     Row("DESIGN",           "designed-ui",          (),    DESIGNED_BY,                                 go("DESIGN_UI", keep_records, *OK),                    REDO),
     Row("DESIGN_UI",        "drawn",                (),    DRAWN,                                       go("APPROVE_DESIGN", keep_design, *DESIGNED),          REDO),
-    Row("APPROVE_DESIGN",   "approved",             OURS,  APPROVED,                                    go("PLAN", keep_spec, approve, zero("answers")),       AGAIN),
+    Row("APPROVE_DESIGN",   "approved",             OURS,  APPROVED,                                    go("PLAN", keep_spec, approve, *SETTLED),              ANEW),
     Row("APPROVE_DESIGN",   "correct-spec",         OURS,  (),                                          _correct("INTAKE")),
     Row("APPROVE_DESIGN",   "correct-research",     OURS,  (),                                          _correct("DESIGN_RESEARCH")),
     Row("APPROVE_DESIGN",   "correct-architecture", OURS,  (),                                          _correct("DESIGN")),
@@ -208,7 +212,7 @@ ROWS: tuple[Row[PipelineData], ...] = (
     Row("ASK_USER",         "fix-flags",            OURS,  (),                                          go("FIX_BUILD_CODE", fix_flags, zero("FIX_BUILD", "answers"))),
     *each(GATES,  "invalid",         go(STAY, keep_invalid, count("answers"), says="FAILURE", spent=UNANSWERED), OURS),
     *each(GATES,  "cancelled",       go("BLOCKED", because(MISSING), cancel, says="HALTED"), (*OURS, cancelled_on_purpose)),
-    Row("BLOCKED",          "resume",               (),    (),                                          go(BACK, reopen, keep_guidance, zero("dispatch", "answers", "merge"))),
+    Row("BLOCKED",          "resume",               (),    (),                                          go(BACK, reopen, keep_guidance, RELEASED)),
     Row("BLOCKED",          "ask-again",            (),    (),                                          go("ASK_USER", reopen, keep_guidance, zero("answers"))),
     *each(PROJECT,   "asks",         ASKS),
     *each(PROJECT,   "notes",        NOTES),
@@ -238,7 +242,7 @@ PIPELINE: Table[PipelineData] = Table(
     moves=MOVES,
     rows=ROWS,
     kind=kind,
-    limits={**ERRORS, "dispatch": 2, "answers": 2, "FIX_BUILD": 3, "merge": 3},
+    limits={**ERRORS, "dispatch": 2, "answers": 2, "FIX_BUILD": 3, "merge": 3, "approvals": 5, "lapses": 3},
     broken=go("BLOCKED", because("errors"), keep_error, says="HALTED"),
     unproven=unproven,
     always=(publish,),

@@ -70,13 +70,40 @@ def _keep_tree(world: RepoWorld, run: AnyRun, ref: str) -> None:
     if not folder.is_dir() or folder.is_symlink():
         return
     index = world.place.git_dir / "detent" / f"documents.{root_id(run)}"
+    index.parent.mkdir(exist_ok=True)  # a workspace that was just made has none
     for left in (index, index.with_name(f"{index.name}.lock")):  # of a call that was killed
         left.unlink(missing_ok=True)
     git.run("add", "-f", "-A", "--", run.data.session, index=index)
     tree, was = git.run("write-tree", index=index).text, git.resolve(ref)
     index.unlink(missing_ok=True)
+    at = [] if run.parent else [(at_ref(run, run.seq), tree, ZERO)]
     if tree != was:
-        git.update([(ref, tree, was or ZERO)])
+        git.update([(kept_ref(run), tree, was or ZERO), *(row for row in at if not git.resolve(row[0]))])
+
+
+def at_ref(run: AnyRun, seq: int) -> str:
+    """The session's folder as an event of the session left it, for whoever goes back to it."""
+    return f"refs/detent/{root_id(run)}/documents-at/{seq}"
+
+
+def bring_documents(world: RepoWorld, old: AnyRun, run: AnyRun) -> None:
+    """A session that goes back has the documents as they stood then; those that came later go, and stay reachable under the old session's refs."""
+    git, root = world.git, world.place.root
+    marks = git.run("for-each-ref", "--format=%(refname)", at_ref(old, 0)[:-1]).text.splitlines()
+    until = [seq for ref in marks if (seq := int(ref.rpartition("/")[2])) <= old.seq]
+    tree = git.resolve(at_ref(old, max(until))) if until else git.resolve(kept_ref(old))
+    if not tree:
+        return
+    shown = git.resolve(shown_ref(old))
+    refs = [(kept_ref(run), tree), (at_ref(run, 1), tree), *([(shown_ref(run), shown)] if shown else [])]
+    git.update([(ref, value, ZERO) for ref, value in refs])
+    then = kept_documents(git, run)
+    for path, blob in kept_documents(git, old).items():
+        if path not in then and read_document(root, path) == _text(git, blob):
+            (root / path).unlink()
+    real_folder(root, run.data.session)
+    for path, blob in then.items():
+        write_document(root, path, _text(git, blob))
 
 
 def kept_documents(git: Git, run: AnyRun) -> dict[str, str]:
