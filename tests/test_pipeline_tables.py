@@ -37,7 +37,7 @@ from tests.looks import LiteralLook
 S = ".agents-work/s"
 TABLES: dict[str, Table[Any]] = {"pipeline": PIPELINE, "task": TASK}
 SMALL = {
-    "pipeline": {"errors": 2, "dispatch": 1, "answers": 1, "FIX_BUILD": 2, "merge": 1},
+    "pipeline": {"errors": 1, "dispatch": 1, "answers": 1, "FIX_BUILD": 1, "merge": 1, "approvals": 1},
     "task": {"errors": 1, "dispatch": 1, "answers": 1, "FIX_REVIEW": 1, "FIX_TESTS": 1, "FIX_SECURITY": 1, "qa_rounds": 1},
 }
 AGENTS = [(t.name, s) for t in TABLES.values() for s, state in t.states.items() if state.actor == "agent"]

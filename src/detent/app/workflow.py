@@ -16,8 +16,7 @@ from detent.blocks.last_words import Reader, read_summary
 from detent.blocks.plan_parts import Part
 from detent.blocks.proved import Fold, claims_nothing
 from detent.door import STOP_CHILDREN, AnyRun
-from detent.gates.human import DecisionData
-from detent.journal.journal import Head
+from detent.gates.human import Decision, DecisionData
 from detent.kernel.decide import ERRORS
 from detent.kernel.model import Briefing, Run, Sent
 from detent.kernel.rows import Child, T
@@ -74,6 +73,18 @@ def no_findings(run: AnyRun) -> str:
 
 def nothing_shown(app: "App", run: AnyRun, paths: Iterable[str]) -> dict[str, str]:
     return {}
+
+
+def nothing_edited(app: "App", run: AnyRun) -> Mapping[str, str]:
+    return {}
+
+
+def as_asked(app: "App", run: AnyRun, asked: "Decision") -> str:
+    return str(asked.question)
+
+
+def nothing_void(run: AnyRun, sent: Sent) -> tuple[str, ...]:
+    return ()
 
 
 def no_limits(settings: "Settings") -> dict[str, int]:
@@ -138,6 +149,10 @@ class Workflow(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     gives_up: tuple[str, ...] = ()  # the causes of a halt that are a failure, and no question to a person
     result: Callable[["App", AnyRun], dict[str, Any]] = nothing_more  # what the result of a driven run has besides
     lay: Callable[[Path, AnyRun], None] = not_laid  # what is put into a workspace that is made
+    stages: tuple[str, ...] = ()  # what a person may have done again; none: its runs have no documents that people revise
+    edited: Callable[["App", AnyRun], Mapping[str, str]] = nothing_edited  # documents that a person changed and that do not count yet
+    asks: Callable[["App", AnyRun, "Decision"], str] = as_asked  # a question with everything that it is about, as markdown
+    void: Callable[[AnyRun, Sent], tuple[str, ...]] = nothing_void  # what a revision makes void, in words
     before_rollback: Callable[["RepoWorld", AnyRun, AnyRun], None] = nothing_brought  # the old run as it stood, and the new one
     after_rollback: Callable[["RepoWorld", AnyRun], None] = not_redone
     forget: Callable[["RepoWorld", AnyRun], None] = not_redone  # takes away what a failed turn wrote outside of the tree

@@ -3,6 +3,7 @@
 A question is written down as pending by the event that asks it, together with the content of what is shown. Agents never answer: the moves are people's alone.
 """
 
+import re
 from collections.abc import Callable
 from typing import Literal, TypeVar
 
@@ -27,7 +28,13 @@ ANSWERS: dict[str, dict[str, str]] = {
     "strategy": {"per-batch": "per-batch", "single-final": "single-final"},
     "question": {},
     "notes": {"accept": "accept", "fix": "fix"},
-    "budget": {"different-approach": "again", "guidance": "again", "accept-known-issues": "waive", "simplify-scope": "simplify"},
+    "budget": {
+        "different-approach": "again",
+        "guidance": "again",
+        "accept-known-issues": "waive",
+        "simplify-scope": "simplify",
+        "change-acceptance": "correct-acceptance",
+    },
     "instructions": {"accept": "accept-instructions", "fix": "fix-instructions"},
     "flags": {"accept": "accept-flags", "fix": "fix-flags"},
     "manual": {"passed": "manual-passed", "failed": "manual-failed"},
@@ -55,7 +62,9 @@ class PersonDecision(Value, frozen=True, omit_defaults=False):
     security: bool = False
     shown: dict[str, str] = {}  # what the person is shown: path -> content hash
     summary: str = ""  # of what is shown, in its own words
-    points: tuple[ReviewPoint, ...] = ()  # the findings it is about
+    before: int = 0  # the event that asked it before, in an earlier round
+    wanted: str = ""  # what a person asked for in that round
+    points: tuple[Point, ...] = ()  # the findings it is about
 
     def __post_init__(self) -> None:
         want = {"pending": (False, False, False), "answered": (True, True, False)}.get(self.status, (False, True, True))
@@ -122,17 +131,35 @@ def _skip(data: DD, seq: int) -> DD:
     return put(data, replace(old, status="skipped", resolved=seq, resolution_reason="overtaken by another question")) if old else data
 
 
-def event_of(decision: PersonDecision | None, sent: Sent) -> str:
-    """The event that an answer causes: by the kind of the question, exactly as written, nothing interpreted. Silence causes none."""
-    value = sent.value.strip()
+def overtaken(run: Run[DD], why: str) -> Run[DD]:
+    """The open question is answered by something else."""
+    old = pending(run.data)
+    return replace(run, data=put(run.data, replace(old, status="skipped", resolved=run.seq + 1, resolution_reason=why))) if old else run
+
+
+def meant(decision: Decision | None, value: str) -> str:
+    """An answer as the question spells it. A capital letter, quotes, a full stop or a space for a hyphen are no reason to ask again."""
+    words = value.strip()
+    if decision is None or decision.kind == "question":
+        return words
+    if decision.kind in ("approval", "strategy") and (found := re.match(r"changes?[\s_-]*requested\s*:", words, re.IGNORECASE)):
+        return f"changes-requested:{words[found.end() :]}"
+    flat = re.sub(r"[\s_]+", "-", words.strip("'\"`").rstrip(".!").strip().casefold())
+    return flat if flat in ANSWERS[decision.kind] or flat == "cancel" else words
+
+
+def event_of(decision: Decision | None, sent: Sent) -> str:
+    """The event that an answer causes, by the kind of the question; nothing is interpreted. Silence causes none."""
+    value = meant(decision, sent.value)
     if decision is None or not value:
         return "silence"
     if value == "cancel":
         return "cancelled"
     if decision.kind == "question":
         return "answered"
-    if decision.kind == "approval" and value.startswith("changes-requested:"):
-        return CORRECTIONS.get(sent.to, "invalid") if value.partition(":")[2].strip() else "invalid"
+    if decision.kind in ("approval", "strategy") and value.startswith("changes-requested:"):
+        on = CORRECTIONS.get(sent.to, "invalid") if decision.kind == "approval" else "correct-plan"
+        return on if value.partition(":")[2].strip() else "invalid"
     if value not in decision.options or (value == "guidance" and not sent.note.strip()):
         return "invalid"
     return ANSWERS[decision.kind].get(value, "invalid")
@@ -146,7 +173,7 @@ def resolve(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
     asked = pending(run.data)
     if asked is None:
         return run
-    done = replace(asked, status="answered", answer=sent.value.strip(), note=sent.note, resolved=run.seq + 1, **_by(sent))
+    done = replace(asked, status="answered", answer=meant(asked, sent.value), note=sent.note, resolved=run.seq + 1, **_by(sent))
     said = f"{asked.question}\n\nThe answer: {done.answer}" + (f"\n{sent.note}" if sent.note else "")
     return replace(run, data=replace(put(run.data, done), held=None), guidance=said, cause="", last_error="")
 
@@ -207,10 +234,35 @@ def keep_invalid(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
     """Say what was no answer, and what would be one."""
     asked = pending(run.data)
     takes = ", ".join(asked.options) if asked else ""
-    never = " A failing test or criterion is never waived." if sent.value == "accept-known-issues" else ""
-    return replace(
-        run, last_error=f"'{sent.value}' is no answer to {asked.decision_id if asked else sent.decision}. It takes: {takes}.{never}"
-    )
+    return replace(run, last_error=f"'{sent.value}' is no answer to {asked.decision_id if asked else sent.decision}. It takes: {takes}.")
+
+
+def not_understood(look: Look[DecisionData]) -> str | None:
+    """An answer that was understood and lacks something is refused with what it lacks; only one that nobody can understand counts."""
+    asked, sent = pending(look.run.data), look.sent
+    if asked is None:
+        return None
+    value = meant(asked, sent.value)
+    takes = f"{asked.decision_id} takes: {', '.join(asked.options)}"
+    if value.startswith("changes-requested:") and not value.partition(":")[2].strip():
+        return f"say what must change, after the colon: detent answer {asked.decision_id} 'changes-requested: TEXT'"
+    if value.startswith("changes-requested:") and asked.kind == "approval" and sent.to not in CORRECTIONS:
+        return f"changes cannot be sent to '{sent.to}'; --to takes: {', '.join(name for name in CORRECTIONS if name)}"
+    if value == "guidance" and value in asked.options and not sent.note.strip():
+        return f"guidance needs words: detent answer {asked.decision_id} guidance --note TEXT"
+    if value == "accept-known-issues" and value not in asked.options:
+        return f"a failing test or criterion is never waived. {takes}"
+    return f"'{value}' does not fit this question. {takes}" if value in ANSWERS[asked.kind] and value not in asked.options else None
+
+
+def accepted_on_purpose(look: Look[DecisionData]) -> str | None:
+    """A finding about security is accepted by a person, with a reason; never by a policy or a dialog that nobody answered."""
+    asked = pending(look.run.data)
+    if asked is None or not asked.security:
+        return None
+    if look.sent.channel not in BY_A_PERSON:
+        return f"{asked.decision_id} is about security: it is accepted at the terminal or on the web page, not by {look.sent.channel or 'silence'}"
+    return None if look.sent.note.strip() else f"{asked.decision_id} is about security: say with --note why it is accepted"
 
 
 def ask_again(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
@@ -220,7 +272,7 @@ def ask_again(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
         return run
     now = {path: content_hash(found.documents.get(path, "")) for path in asked.shown}
     summary = design_summary(run.data, found.documents)
-    return replace(run, data=put(run.data, replace(asked, shown=now, summary=summary, asked=run.seq + 1)))
+    return replace(run, data=put(run.data, replace(asked, shown=now, summary=summary, asked=run.seq + 1, before=asked.asked, wanted="")))
 
 
 # Gates

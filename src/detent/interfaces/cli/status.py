@@ -54,6 +54,10 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
         click.echo(f"  At work: {each.id}  {each.state}" + (f"  because of: {each.cause}" if each.cause else ""))
     for line in card_lines(app.place.common_dir, run_now.id, run_now.accepted):
         click.echo(f"  {line}")
+    from detent.app.revising import changed_words
+
+    for line in changed_words(app, run_now.id):
+        click.echo(f"  {plain(line)}")
     told = app.door.tables[acting.workflow].instruction(acting)
     click.echo(f"  Next: {typed(told) or 'the run has ended'}")
     return 0

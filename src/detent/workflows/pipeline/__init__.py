@@ -8,6 +8,7 @@ from detent.app.workflow import Late, Workflow
 from detent.blocks.last_words import read_status
 from detent.blocks.plan_parts import Part
 from detent.door import AnyRun
+from detent.gates.human import Decision
 from detent.kernel.model import Briefing, Run, Sent
 from detent.workflows.pipeline.pipeline_data import PipelineData
 from detent.workflows.pipeline.pipeline_table import PIPELINE
@@ -55,6 +56,27 @@ def _bring(world: "RepoWorld", old: AnyRun, run: AnyRun) -> None:
     bring_documents(world, old, run)
 
 
+def _edited(app: "App", run: AnyRun) -> dict[str, str]:
+    from detent.workflows.pipeline.session_folder import edited_documents
+
+    writes = tuple(w.removeprefix("$session/") for w in PIPELINE.states[run.state].writes)
+    return edited_documents(app.world.git, run, writes)
+
+
+def _asks(app: "App", run: AnyRun, asked: Decision) -> str:
+    from detent.workflows.pipeline.gate_text import gate_text
+    from detent.workflows.pipeline.session_folder import documents_diff
+
+    since = documents_diff(app.world.git, run, asked.before, asked.asked, tuple(asked.shown)) if asked.before else ""
+    return gate_text(run, asked, since)
+
+
+def _void(run: AnyRun, sent: Sent) -> tuple[str, ...]:
+    from detent.workflows.pipeline.pipeline_revise import invalidated
+
+    return invalidated(run, sent)
+
+
 def _protected(briefing: Briefing) -> tuple[str, ...]:
     return THE_MACHINES if any(w.startswith(SESSIONS) for w in briefing.writes) else (SESSIONS, f"{SESSIONS}/**")
 
@@ -77,6 +99,10 @@ WORKFLOW = Workflow(
     read=read_status,
     title=lambda run: str(run.data.request),
     plan=_plan,
+    stages=("spec", "acceptance", "research", "architecture", "design", "plan"),
+    edited=_edited,
+    asks=_asks,
+    void=_void,
     before_rollback=_bring,
     claims=session_claims,
     protected=_protected,

@@ -79,10 +79,32 @@ def _line(event: AnyEvent) -> dict[str, str | int]:
         "event": event.run.seq,
         "at": event.at,
         "decision_id": sent.decision,
-        "answer": sent.value,
+        "answer": sent.value or _revised(event),
         "to": sent.to or "spec",
     }
     return {**about, "note": sent.note, "channel": sent.channel, "by": sent.facts.get("who", "")}
+
+
+def _revised(event: AnyEvent) -> str:
+    """What a person changed by themselves, or wants done again."""
+    names = [path.removeprefix(f"{event.run.data.session}/") for path in event.sent.documents]
+    return f"edited: {', '.join(sorted(names))}" if names else "revise"
+
+
+def _lay(world: RepoWorld, event: AnyEvent) -> None:
+    """What a person wrote, in the session's folder; their own copy is the same from now on."""
+    with alone(world, event.run):
+        bring_back(world, event.run)
+        for path, text in event.sent.documents.items():
+            write_document(world.place.root, path, text)
+        keep_documents(world, event.run)
+        show(world, event.run)
+
+
+def _drop(world: RepoWorld, event: AnyEvent) -> None:
+    good = event.run.data.good_tree
+    if good and (kept := world.snapshot(event.run)) != good:
+        bring_to(world.git, good, kept)
 
 
 def _commit(world: RepoWorld, event: AnyEvent, message: str) -> None:
@@ -105,8 +127,7 @@ def _commit_task(world: RepoWorld, event: AnyEvent) -> None:
 
 
 def _commit_build(world: RepoWorld, event: AnyEvent) -> None:
-    said = "release: documentation and release files" if event.run.data.documented else "integrate: the tasks as one build"
-    _commit(world, event, said)
+    _commit(world, event, event.run.data.commit_subject or "integrate: the tasks as one build")
 
 
 def _reset(world: RepoWorld, event: AnyEvent) -> None:
@@ -141,6 +162,8 @@ def _commits(world: RepoWorld, run: AnyRun) -> tuple[str, ...]:
 EFFECTS: Effects = {
     "publish": _publish,
     "append_design_history": _history,
+    "lay_documents": _lay,
+    "drop_unproved": _drop,
     "commit_task": _commit_task,
     "commit_judged_tree": _commit_build,
     "commit_merged": commit_merged,

@@ -20,6 +20,7 @@ GD = TypeVar("GD", bound=Grounded)
 ROLES: Mapping[str, str] = {  # who acts in which state, of a session and of its tasks
     "INTAKE": "SpecAgent",
     "INTAKE_LEAN": "SpecAgent",
+    "FIX_ACCEPTANCE": "SpecAgent",
     "DESIGN_RESEARCH": "Researcher",
     "DESIGN": "Architect",
     "DESIGN_UI": "Designer",
@@ -38,17 +39,24 @@ ROLES: Mapping[str, str] = {  # who acts in which state, of a session and of its
     "FIX_SECURITY": "Coder",
 }
 
-CODING = (SPEC, TASKS, ARCHITECTURE, SPECS)
+CODING = (SPEC, TASKS, ARCHITECTURE, RECORDS, SPECS)
+OWN: Mapping[str, tuple[str, ...]] = {  # what a role wrote: it gets it again when it runs again
+    "SpecAgent": (SPEC, ACCEPTANCE),
+    "Researcher": (RESEARCH,),
+    "Architect": (ARCHITECTURE, RECORDS),
+    "Designer": (SPECS,),
+    "Planner": (TASKS,),
+}
 READS: Mapping[str, tuple[str, ...]] = {  # what each role is given to read; a folder stands for the files a role named in it
     "SpecAgent": (),
     "Researcher": (SPEC, ACCEPTANCE),
     "Architect": (SPEC, ACCEPTANCE, RESEARCH),
     "Designer": (SPEC, ACCEPTANCE, ARCHITECTURE),
-    "Planner": (SPEC, ACCEPTANCE, ARCHITECTURE, RESEARCH, SPECS),
+    "Planner": (SPEC, ACCEPTANCE, ARCHITECTURE, RECORDS, RESEARCH, SPECS),
     "Coder": CODING,
     "Reviewer": CODING,
     "QA": (SPEC, ACCEPTANCE, TASKS, SPECS),
-    "Security": (TASKS, ARCHITECTURE, SPEC),
+    "Security": (TASKS, ARCHITECTURE, RECORDS, SPEC),
     "Integrator": (TASKS, ACCEPTANCE),
     "Docs": (SPEC, ACCEPTANCE, ARCHITECTURE, RECORDS, TASKS, RESEARCH, SPECS),
 }
@@ -256,9 +264,13 @@ def keep_points(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
 
 
 def keep_noted(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
-    """The person wants the notes fixed: they are what the Coder is given."""
+    """The person wants notes fixed: those named in the remark, else all. They are what the Coder is given; the others become known issues."""
     asked = pending(run.data)
-    return replace(run, data=replace(run.data, points=asked.points if asked else ()))
+    every = asked.points if asked else ()
+    named = tuple(p for p in every if p.id in sent.note) or every
+    known = {issue.finding for issue in run.data.known_issues}
+    left = tuple(Issue(p.id, p.text, run.data.task_id) for p in every if p not in named and p.id not in known)
+    return replace(run, data=replace(run.data, points=named, known_issues=(*run.data.known_issues, *left)))
 
 
 # What briefings say
@@ -269,7 +281,8 @@ def context_files(data: DecisionData, role: str) -> tuple[str, ...]:
     named = {RESEARCH: data.research, RECORDS: data.records, SPECS: data.design_specs}
     lacking = (ARCHITECTURE,) if data.mode == "lean" else ()
     task = data.task if isinstance(data, TaskData) else None
-    also = (ARCHITECTURE,) if role == "Researcher" and "Architect" in getattr(data, "roles", ()) else ()  # of an earlier round
+    ran = getattr(data, "roles", ())
+    also = (*(OWN.get(role, ()) if role in ran else ()), *((ARCHITECTURE,) if role == "Researcher" and "Architect" in ran else ()))
     own = tuple(
         path for name in (*READS.get(role, ()), *also) if name not in lacking for path in named.get(name, (f"{data.session}/{name}",))
     )
