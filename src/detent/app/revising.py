@@ -32,6 +32,13 @@ def edited(app: App, run: str) -> Mapping[str, str]:
     return flow.edited(app, now) if flow.stages and not app.journal.heads(run)[0].ended else {}
 
 
+def papers(app: App, run: str) -> dict[str, str]:
+    """The documents of a run that a person may revise, as they stand where the work is: path -> text."""
+    now = app.door.load(run).run
+    flow = workflow_of(now.workflow)
+    return {path: text for path, text in flow.shown(app, now, flow.papers(now)).items() if text} if flow.stages else {}
+
+
 def changed_words(app: App, run: str) -> list[str]:
     """What a person is told while they have changed documents that do not count yet."""
     names = sorted("/".join(path.split("/")[2:]) for path in edited(app, run))

@@ -15,7 +15,7 @@ from detent.blocks.inner import Inner
 from detent.blocks.last_words import Reader, read_summary
 from detent.blocks.plan_parts import Part
 from detent.blocks.proved import Fold, claims_nothing
-from detent.door import STOP_CHILDREN, AnyRun
+from detent.door import STOP_CHILDREN, AnyEvent, AnyRun
 from detent.gates.human import Decision, DecisionData
 from detent.kernel.decide import ERRORS
 from detent.kernel.model import Briefing, Run, Sent
@@ -81,6 +81,10 @@ def nothing_edited(app: "App", run: AnyRun) -> Mapping[str, str]:
 
 def as_asked(app: "App", run: AnyRun, asked: "Decision") -> str:
     return str(asked.question)
+
+
+def no_costs(events: Iterable[AnyEvent]) -> dict[str, dict[str, float]]:
+    return {}
 
 
 def nothing_void(run: AnyRun, sent: Sent) -> tuple[str, ...]:
@@ -150,8 +154,10 @@ class Workflow(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     result: Callable[["App", AnyRun], dict[str, Any]] = nothing_more  # what the result of a driven run has besides
     lay: Callable[[Path, AnyRun], None] = not_laid  # what is put into a workspace that is made
     stages: tuple[str, ...] = ()  # what a person may have done again; none: its runs have no documents that people revise
+    papers: Callable[[AnyRun], tuple[str, ...]] = none_written  # the documents that people may revise, by path
     edited: Callable[["App", AnyRun], Mapping[str, str]] = nothing_edited  # documents that a person changed and that do not count yet
     asks: Callable[["App", AnyRun, "Decision"], str] = as_asked  # a question with everything that it is about, as markdown
+    costs: Callable[[Iterable[AnyEvent]], dict[str, dict[str, float]]] = no_costs  # what each role took so far: turns, seconds, tokens, usd
     void: Callable[[AnyRun, Sent], tuple[str, ...]] = nothing_void  # what a revision makes void, in words
     before_rollback: Callable[["RepoWorld", AnyRun, AnyRun], None] = nothing_brought  # the old run as it stood, and the new one
     after_rollback: Callable[["RepoWorld", AnyRun], None] = not_redone

@@ -59,7 +59,11 @@ class Tdd(Value, frozen=True):
     retries: int = 3
 
 
-class GitSettings(Value, frozen=True):
+class Pipeline(Value, frozen=True):
+    keep_documents: bool = False  # a session's documents are committed to its branch, below docs/sessions/
+
+
+class Git(Value, frozen=True):
     main: str = ""
     branching: bool = True
     checkpoint: Literal["auto", "agent"] = "auto"
@@ -212,7 +216,8 @@ class Settings(Value, frozen=True):
     gate: tuple[OwnGate, ...] = ()  # every [[gate]]
     pr: Pr = Pr()
     tdd: Tdd = Tdd()
-    git: GitSettings = GitSettings()
+    pipeline: Pipeline = Pipeline()
+    git: Git = Git()
     debug: Debug = Debug()
     review: ReviewSettings = ReviewSettings()
     agents: Agents = Agents()

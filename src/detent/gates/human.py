@@ -17,7 +17,7 @@ from detent.kernel.model import Found, Run, Sent, Value
 
 replace = msgspec.structs.replace
 
-Kind = Literal["approval", "strategy", "question", "notes", "budget", "manual", "instructions", "flags"]
+Kind = Literal["approval", "strategy", "clarify", "question", "notes", "budget", "manual", "instructions", "flags"]
 MISSING = "mandatory_user_decision_missing"
 APPROVE, STRATEGY, FLAGS = "UD-APPROVE-DESIGN", "UD-REVIEW-STRATEGY", "FLAGS"
 BY_A_PERSON = ("terminal", "web")  # the channels that silence cannot take
@@ -26,6 +26,7 @@ BY_A_PERSON = ("terminal", "web")  # the channels that silence cannot take
 ANSWERS: dict[str, dict[str, str]] = {
     "approval": {"approved": "approved"},
     "strategy": {"per-batch": "per-batch", "single-final": "single-final"},
+    "clarify": {"skip": "answered"},
     "question": {},
     "notes": {"accept": "accept", "fix": "fix"},
     "budget": {
@@ -142,6 +143,8 @@ def meant(decision: Decision | None, value: str) -> str:
     words = value.strip()
     if decision is None or decision.kind == "question":
         return words
+    if decision.kind == "clarify":
+        return "skip" if words.casefold() == "skip" else words
     if decision.kind in ("approval", "strategy") and (found := re.match(r"changes?[\s_-]*requested\s*:", words, re.IGNORECASE)):
         return f"changes-requested:{words[found.end() :]}"
     flat = re.sub(r"[\s_]+", "-", words.strip("'\"`").rstrip(".!").strip().casefold())
@@ -155,7 +158,7 @@ def event_of(decision: Decision | None, sent: Sent) -> str:
         return "silence"
     if value == "cancel":
         return "cancelled"
-    if decision.kind == "question":
+    if decision.kind in ("question", "clarify"):
         return "answered"
     if decision.kind in ("approval", "strategy") and value.startswith("changes-requested:"):
         on = CORRECTIONS.get(sent.to, "invalid") if decision.kind == "approval" else "correct-plan"

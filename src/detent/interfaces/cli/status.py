@@ -7,7 +7,7 @@ import click
 from detent.app import App
 from detent.app.plain_text import typed
 from detent.app.registry import workflow_of
-from detent.app.run_rows import agent_at_work, known_before, second_try_of, stands
+from detent.app.run_rows import agent_at_work, costs_of, known_before, second_try_of, stands
 from detent.door import AnyRun
 from detent.interfaces.cli.tell import card_lines, flag_lines, plain
 from detent.world.pulls import url_of
@@ -40,6 +40,8 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
         click.echo(f"  Step: {step.type} of '{plain(step.task)}': {plain(step.description)}")
     for line in _driven(app, run_now):
         click.echo(f"  {plain(line)}")
+    for line in _costs(app, run_now):
+        click.echo(f"  {plain(line)}")
     for name, count in run_now.counts.items():
         click.echo(f"  {name}: {count} of {run_now.limits[name]}")
     click.echo(f"  Last: {event.on} → {event.status} at {event.at}" + "".join(f"\n    {plain(r)}" for r in event.verdict.reasons))
@@ -69,6 +71,15 @@ def _driven(app: App, run: AnyRun) -> list[str]:
     done = [f"List: {len(tests['completed'])} of {sum(map(len, tests.values()))} tests done"] if tests else []
     second = second_try_of(app, run)
     return [*([f"Agent: {agent}"] if agent else []), *([f"Second try: {second}"] if second else []), *done]
+
+
+def _costs(app: App, run: AnyRun) -> list[str]:
+    """What each role took so far."""
+    found = costs_of(app, run.id)
+    rows = [
+        f"{role} {c['turns']:g} turn{'' if c['turns'] == 1 else 's'}, {c['seconds']:.0f} s, ${c['usd']:.2f}" for role, c in found.items()
+    ]
+    return [f"By role: {rows[0]}", *(f"{'':9}{row}" for row in rows[1:])] if rows else []
 
 
 def told_known(known: dict[str, list[str]]) -> str:

@@ -131,7 +131,7 @@ def shown(app: App, id: str) -> shapes.DecisionShown:
         shown=_digest(row, text, options, artifacts),
         text=text,
         options=options,
-        free=asked is not None and asked.kind == "question",
+        free=asked is not None and asked.kind in ("question", "clarify"),
         to=tuple(t for t in CORRECTIONS if t) if asked and asked.kind == "approval" else (),
         artifacts=artifacts,
         may_cancel=asked is not None,

@@ -74,6 +74,14 @@ class SteerAsked(Shape, frozen=True, kw_only=True):
     text: Text
 
 
+class ReviseAsked(Shape, frozen=True, kw_only=True):
+    """A revision: documents as a person wants them, or a stage that is done again with `text` as what must change."""
+
+    to: Line = ""
+    text: Text = ""
+    documents: dict[str, Text] = {}  # by their names in the session's folder
+
+
 class AbortAsked(Shape, frozen=True, kw_only=True):
     reason: Text = ""
 
@@ -199,6 +207,26 @@ class CommitRow(Shape, frozen=True, kw_only=True):
     subject: str
 
 
+class Paper(Shape, frozen=True, kw_only=True):
+    name: str  # in the session's folder
+    text: str
+    edited: str = ""  # what a person made of it in their own checkout, where that does not count yet
+
+
+class Papers(Shape, frozen=True, kw_only=True):
+    """The documents of a session that people may revise, and the stages that they may have done again."""
+
+    papers: tuple[Paper, ...]
+    stages: tuple[str, ...]
+
+
+class Revision(Shape, frozen=True, kw_only=True):
+    """What a revision would do."""
+
+    diff: str
+    void: tuple[str, ...]
+
+
 class RunShown(Shape, frozen=True, kw_only=True):
     """Everything about one run but its events."""
 
@@ -225,6 +253,8 @@ class RunShown(Shape, frozen=True, kw_only=True):
     flags: tuple[Flag, ...]  # open ones of its branch
     held_by: str
     trouble: str  # why the process that should drive it ended
+    stages: tuple[str, ...] = ()  # what a person may have done again; none: the run has no documents to revise
+    roles: dict[str, dict[str, float]] = {}  # what each role took so far: turns, seconds, tokens, usd
     asks: tuple[str, ...]  # the ids of its open questions
     output_size: int
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from detent.app.workflow import Late, Workflow
 from detent.blocks.last_words import read_status
 from detent.blocks.plan_parts import Part
-from detent.door import AnyRun
+from detent.door import AnyEvent, AnyRun
 from detent.gates.human import Decision
 from detent.kernel.model import Briefing, Run, Sent
 from detent.workflows.pipeline.pipeline_data import PipelineData
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 SESSIONS = ".agents-work"  # where sessions keep their documents: open to the roles that write them, and only what is theirs
-THE_MACHINES = tuple(f"{SESSIONS}/*/{name}" for name in ("status.json", "report.md", "approve-design-history.jsonl", "instructions/**"))
+THE_MACHINES = tuple(
+    f"{SESSIONS}/*/{name}" for name in ("status.json", "report.md", "approve-design-history.jsonl", "instructions/**", "diffs/**")
+)
 STATUSES = {"completed": "done", "implemented": "now", "in-progress": "now", "blocked": "blocked"}
 
 
@@ -71,6 +73,21 @@ def _asks(app: "App", run: AnyRun, asked: Decision) -> str:
     return gate_text(run, asked, since)
 
 
+def _costs(events: Iterable[AnyEvent]) -> dict[str, dict[str, float]]:
+    from detent.workflows.pipeline.session_report import costs
+
+    return {
+        role: {"turns": c.turns, "seconds": round(c.seconds, 1), "tokens": c.tokens, "usd": round(c.usd, 6)}
+        for role, c in costs(events).items()
+    }
+
+
+def _papers(run: AnyRun) -> tuple[str, ...]:
+    from detent.gates.documents import TASKS, design_files
+
+    return (*design_files(run.data), *run.data.research, *((f"{run.data.session}/{TASKS}",) if run.data.tasks else ()))
+
+
 def _void(run: AnyRun, sent: Sent) -> tuple[str, ...]:
     from detent.workflows.pipeline.pipeline_revise import invalidated
 
@@ -100,8 +117,10 @@ WORKFLOW = Workflow(
     title=lambda run: str(run.data.request),
     plan=_plan,
     stages=("spec", "acceptance", "research", "architecture", "design", "plan"),
+    papers=_papers,
     edited=_edited,
     asks=_asks,
+    costs=_costs,
     void=_void,
     before_rollback=_bring,
     claims=session_claims,

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 
 from detent.gates.documents import Task, recommended
-from detent.gates.human import Decision
-from detent.workflows.pipeline.pipeline_data import PipelineData, Session
+from detent.gates.human import Decision, pending
+from detent.workflows.pipeline.pipeline_data import PipelineData, Session, facts
 from detent.workflows.pipeline.task_data import listed
 
 STRATEGIES = (
@@ -19,6 +19,13 @@ def gate_text(run: Session, asked: Decision, since: str = "") -> str:
     """The question and what is decided by it. `since`: how the documents differ from when it was asked before."""
     made = TEXTS.get(asked.kind)
     return made(run, asked, since) if made and isinstance(run.data, PipelineData) else asked.question
+
+
+def shown_facts(run: Session) -> Mapping[str, str]:
+    """The names of the briefings, with the question of a manual check as a person needs it, and what was asked for in a second round."""
+    asked = pending(run.data)
+    more = {"question": gate_text(run, asked)} if asked and asked.kind == "manual" else {}
+    return {**facts(run), "wanted": (asked.wanted if asked else "") or "nothing: it is asked for the first time", **more}
 
 
 def _round(asked: Decision, since: str) -> list[str]:

@@ -67,6 +67,7 @@ class PipelineData(Grounded, frozen=True):
 
     wants_research: bool = False  # by SpecAgent or a person
     wants_ui: bool = False
+    clarified: bool = False  # the SpecAgent has asked its questions; they are answered once
     assumptions: tuple[str, ...] = ()  # what the specification takes for granted
     criteria: tuple[Criterion, ...] = ()
     correction: Literal["none", "queued", "dispatched", "completed"] = "none"

@@ -16,9 +16,11 @@ from detent.git.repo import ZERO
 from detent.kernel.model import Sent
 from detent.kernel.own_gate import PROVED
 from detent.kernel.table import Table
+from detent.workflows.pipeline.documents_kept import keep_on_branch
 from detent.workflows.pipeline.pipeline_table import PIPELINE
-from detent.workflows.pipeline.session import CommandProof
-from detent.workflows.pipeline.session_changes import changed_files, instructions_changed, tests_of, touched
+from detent.workflows.pipeline.project_look import laid_texts
+from detent.workflows.pipeline.session import Proof
+from detent.workflows.pipeline.session_changes import changed_files, instructions_changed, task_diff, tests_of, touched
 from detent.workflows.pipeline.session_files import STATUS, published
 from detent.workflows.pipeline.session_folder import (
     alone,
@@ -31,7 +33,7 @@ from detent.workflows.pipeline.session_folder import (
     write_document,
 )
 from detent.workflows.pipeline.session_report import REPORT, report_of
-from detent.workflows.pipeline.task_data import ROLES, context_files, is_prepared
+from detent.workflows.pipeline.task_data import DIFFS, JUDGING, ROLES, context_files, diff_file, is_prepared
 from detent.workflows.pipeline.task_table import TASK
 from detent.workflows.pipeline.tasks_apart import commit_merged, merge_task
 from detent.world.before_landing import held_up
@@ -41,7 +43,7 @@ from detent.world.work_tree import Effects, Jobs, RepoWorld, is_apart, is_plain,
 
 TABLES: Mapping[str, Table[Any]] = {"pipeline": PIPELINE, "task": TASK}
 HISTORY = "approve-design-history.jsonl"
-OURS = (STATUS, TASKS, HISTORY, REPORT, "instructions/**")  # written anew by the machine, whatever stands there
+OURS = (STATUS, TASKS, HISTORY, REPORT, "instructions/**", f"{DIFFS}**")  # written anew by the machine, whatever stands there
 
 # -- effects -----------------------------------------------------------------------------------------------------------------
 
@@ -170,6 +172,7 @@ EFFECTS: Effects = {
     "reset_to_good": _reset,
     "undo_strays": _undo,
     "write_report": _report,
+    "keep_on_branch": keep_on_branch,
     "snapshot": keep_snapshot,
     "leave_workspace": leave,
     "publish_claims": settle_claims,
@@ -185,11 +188,16 @@ def _prepare(world: RepoWorld, run: AnyRun) -> Sent | None:
     _on_its_branch(world, run)
     bring_back(world, run)
     instructions = lay_instructions(world, run)
+    for name, text in laid_texts(world, run).items():
+        write_document(world.place.root, f"{run.data.session}/instructions/{name}", text)
+        instructions = (*instructions, f"{run.data.session}/instructions/{name}")
     role, root = ROLES[run.state], world.place.root
+    tree = world.snapshot(run)
+    if run.workflow == "task" and role in JUDGING:
+        write_document(root, diff_file(run.data.session, run.data.task_id), task_diff(world, run, tree))
     missing = [path for path in context_files(run.data, role) if not (is_plain(root, path) and (root / path).is_file())]
     if missing:
         return outcome("context-missing", f"{missing[0]} is not there, and {role} must read it ({len(missing)} missing in all)")
-    tree = world.snapshot(run)
     changed = changed_files(world, run, tree)
     facts = {"instructions": "\n".join(instructions), "changed_files": msgspec.json.encode(changed).decode()}
     if run.workflow == "task":

@@ -63,6 +63,8 @@ def _submitted(run: Run[PipelineData], sent: Sent) -> str:
     said = amounts_to(reply)
     if said == "OK":
         return _forward(run, reply)
+    if said == "NEEDS_INFO" and run.state in ("INTAKE", "INTAKE_LEAN"):
+        return "asked-twice" if run.data.clarified else "clarify"
     return {"FAIL": "failed", "PASS_WITH_NOTES": "notes"}.get(said, "asks")
 
 

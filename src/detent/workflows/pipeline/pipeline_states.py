@@ -72,7 +72,7 @@ MOVES: dict[str, Move] = {
         WORK,
     ),
     **dict.fromkeys(("integrated", "fixed", "released", "packed"), WORK),
-    **dict.fromkeys(("asks", "notes", "failed", "no-reply"), REPLY),
+    **dict.fromkeys(("asks", "clarify", "asked-twice", "notes", "failed", "no-reply"), REPLY),
     "approved": by_human(
         "answer", "detent answer UD-APPROVE-DESIGN approved, or detent answer UD-APPROVE-DESIGN 'changes-requested: TEXT' [--to ROLE]"
     ),

@@ -48,6 +48,8 @@ from detent.gates.tests import none_is_lost
 from detent.kernel.rows import BACK, STAY, Because, Change, Go, Row, each, go
 from detent.kernel.table import Table
 from detent.workflows.pipeline.apart_owed import commit_merged
+from detent.workflows.pipeline.clarify import ask_clarify, keep_asked_twice
+from detent.workflows.pipeline.gate_text import shown_facts
 from detent.workflows.pipeline.pipeline_children import children
 from detent.workflows.pipeline.pipeline_data import (
     PipelineData,
@@ -57,7 +59,6 @@ from detent.workflows.pipeline.pipeline_data import (
     ask_strategy,
     checks_are_of_this_tree,
     choose,
-    facts,
     keep_ci,
     keep_design,
     keep_docs,
@@ -80,7 +81,7 @@ from detent.workflows.pipeline.pipeline_data import (
 )
 from detent.workflows.pipeline.pipeline_flags import accept_flags, ask_flags, fix_flags
 from detent.workflows.pipeline.pipeline_kind import kind
-from detent.workflows.pipeline.pipeline_owed import append_design_history, drop_unproved, lay_documents, write_report
+from detent.workflows.pipeline.pipeline_owed import append_design_history, drop_unproved, keep_on_branch, lay_documents, write_report
 from detent.workflows.pipeline.pipeline_revise import (
     EARLY,
     ask_acceptance,
@@ -162,6 +163,9 @@ SETTLED = zero("answers", "approvals")
 FROM_START = (zero("FIX_BUILD", "dispatch", "answers"), to_full)
 
 
+CLARIFY: Go[PipelineData] = go("ASK_USER", because("question"), ask_clarify, zero("dispatch"))
+TWICE: Go[PipelineData] = go(STAY, count("dispatch"), keep_asked_twice, forget, says="FAILURE", spent=NO_AGENT)
+SPECIFIED = ("INTAKE", "INTAKE_LEAN")
 STOPPED = (stop_children, drop_unproved)
 EDITED = (edits_are_sound,)
 ZERO = zero("FIX_BUILD", "dispatch", "answers", "approvals")
@@ -228,7 +232,7 @@ ROWS: tuple[Row[PipelineData], ...] = (
     Row("INTEGRATED",       "to-release",           (),    (),                                          go("RELEASE")),
     Row("INTEGRATED",       "manual-open",          (),    (),                                          go("ASK_USER", because("manual_check"), ask_manual)),
     Row("INTEGRATED",       "open-ends",            (),    (),                                          go("BLOCKED", because("open_ends"), keep_open, says="HALTED")),
-    Row("INTEGRATED",       "finished",             (nothing_is_open,), (design_as_approved,),          go("LANDING", owes=(write_report, publish_claims)),    LAPSED),
+    Row("INTEGRATED",       "finished",             (nothing_is_open,), (design_as_approved,),          go("LANDING", owes=(write_report, publish_claims, keep_on_branch)), LAPSED),
     Row("RELEASE",          "released",             (),    TOLD,                                        go("RELEASE_FILES", keep_docs, keep_tree, *OK),        REDO),
     Row("RELEASE_FILES",    "packed",               (),    BUILD,                                       go("INTEGRATE_CHECKS", part_done, keep_tree, *OK),     REDO),
     Row("LANDING",          "landed",               (nothing_is_open,), (),                             go("DONE", owes=(write_report, publish, leave_workspace))),
@@ -260,6 +264,8 @@ ROWS: tuple[Row[PipelineData], ...] = (
     *each(PROJECT,   "no-reply",     RETRY),
     *each(PROJECT,   "agent-failed", RETRY),
     *each(DOCUMENTS, "asks",         ASKS, (), (wrote_nothing,), REDO),
+    *each(SPECIFIED, "clarify",      CLARIFY, (), (wrote_nothing,), REDO),
+    *each(SPECIFIED, "asked-twice",  TWICE, (), (wrote_nothing,), REDO),
     *each(DOCUMENTS, "notes",        NOTES, (), (wrote_nothing,), REDO),
     *each(DOCUMENTS, "failed",       REDO),
     *each(DOCUMENTS, "no-reply",     REDO),
@@ -298,5 +304,5 @@ PIPELINE: Table[PipelineData] = Table(
     unproven=unproven,
     always=(publish,),
     children=children,
-    facts=facts,
+    facts=shown_facts,
 )

@@ -177,7 +177,7 @@ def _text(git: Git, blob: str) -> str:
 def is_editable(path: str, run: AnyRun) -> bool:
     """Whether a document is a person's to change as well."""
     name = path.removeprefix(f"{run.data.session}/")
-    return name not in OWN and not name.startswith("instructions/") and not name.endswith((REJECTED, NEWER))
+    return name not in OWN and not name.startswith(("instructions/", "diffs/")) and not name.endswith((REJECTED, NEWER))
 
 
 def edited_documents(git: Git, run: AnyRun, writes: tuple[str, ...]) -> dict[str, str]:

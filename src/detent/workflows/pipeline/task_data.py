@@ -60,6 +60,8 @@ READS: Mapping[str, tuple[str, ...]] = {  # what each role is given to read; a f
     "Integrator": (TASKS, ACCEPTANCE),
     "Docs": (SPEC, ACCEPTANCE, ARCHITECTURE, RECORDS, TASKS, RESEARCH, SPECS),
 }
+DIFFS = "diffs/"
+JUDGING = ("Reviewer", "QA", "Security")  # they are given the diff of what they judge
 CALM_TYPES = ("docs", "documentation", "chore")  # tasks that touch no behaviour, so that QA has nothing to test
 
 
@@ -281,19 +283,25 @@ def context_files(data: DecisionData, role: str) -> tuple[str, ...]:
     named = {RESEARCH: data.research, RECORDS: data.records, SPECS: data.design_specs}
     lacking = (ARCHITECTURE,) if data.mode == "lean" else ()
     task = data.task if isinstance(data, TaskData) else None
+    diff = (diff_file(data.session, data.task_id),) if isinstance(data, TaskData) and role in JUDGING else ()
     ran = getattr(data, "roles", ())
     also = (*(OWN.get(role, ()) if role in ran else ()), *((ARCHITECTURE,) if role == "Researcher" and "Architect" in ran else ()))
     own = tuple(
         path for name in (*READS.get(role, ()), *also) if name not in lacking for path in named.get(name, (f"{data.session}/{name}",))
     )
-    return tuple(dict.fromkeys((*own, *(task.context_files if task else ()))))
+    return tuple(dict.fromkeys((*diff, *own, *(task.context_files if task else ()))))
+
+
+def diff_file(session: str, task: str) -> str:
+    """Where the machine writes what a task changed, for those who judge it."""
+    return f"{session}/{DIFFS}{task}.diff"
 
 
 def session_facts(run: Run[DD], role: str, task: TaskEntry | None = None) -> dict[str, str]:
     """The names that the briefings of both tables share."""
     data, asked = run.data, pending(run.data)
     told = (*(data.earlier if isinstance(data, Grounded) else ()), *told_of(data))
-    files = context_files(data, role)
+    files, law = context_files(data, role), _law(data)
     given = Dispatch(role, data.session, data.mode, task, files, data.changed_files, data.known_issues, told, data.instructions)
     return {
         "session": data.session,
@@ -304,10 +312,19 @@ def session_facts(run: Run[DD], role: str, task: TaskEntry | None = None) -> dic
         "changed_files": listed(tuple(f"{f.path} ({f.change_type})" for f in data.changed_files)),
         "known_issues": listed(tuple(f"[{i.finding}] {i.text}" for i in data.known_issues)),
         "instructions": listed(data.instructions),
+        "constitution": f"`{law}`: keep to it; where the request or a document breaks it, say so" if law else "there is none",
+        "project_look": f"{data.session}/instructions/project.md",
+        "template": f"{data.session}/instructions/template-{'spec' if role == 'SpecAgent' else 'architecture'}.md",
         "decision_id": asked.decision_id if asked else "",
         "question": asked.question if asked else "",
         "options": ", ".join(asked.options) if asked and asked.options else "any text",
     }
+
+
+def _law(data: DecisionData) -> str:
+    """The project's constitution: its own file, else what it tells agents."""
+    named = {path.rpartition("/")[2]: path for path in data.instructions}
+    return named.get("constitution.md") or named.get("AGENTS.md", "")
 
 
 def listed(lines: tuple[str, ...]) -> str:
