@@ -243,7 +243,7 @@ def test_no_row_of_any_workflow_repeats_without_a_bound(name: str) -> None:
         f"{row.on} at {row.at}"
         for row in table.rows
         for way in (row.to, row.fail)
-        if way is not None and way.to in (STAY, row.at) and not way.counted and row.on not in STAYS
+        if way is not None and way.to in (STAY, row.at) and not way.counted and row.on not in STAYS and table.moves[row.on].call != "revise"
     ]
     assert not endless, endless
     failing = [way for row in table.rows for way in (row.to, row.fail) if way is not None and way.says == "FAILURE"]

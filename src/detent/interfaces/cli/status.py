@@ -20,6 +20,7 @@ from detent.world.pulls import url_of
 def command(run: str | None, watch: bool, as_json: bool) -> int:
     """Say where the run stands: state, step, counters, plan, last verdict. Changes nothing."""
     from detent.app.questions import at_work
+    from detent.app.revising import changed_words
     from detent.interfaces.cli.runner import here
 
     app = here()
@@ -36,11 +37,8 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
         click.echo(json.dumps(stands(app, event)))
         return 0
     click.echo(f"{run_now.id}  {run_now.workflow}  {run_now.state}" + (f"  because of: {run_now.cause}" if run_now.cause else ""))
-    if step:
-        click.echo(f"  Step: {step.type} of '{plain(step.task)}': {plain(step.description)}")
-    for line in _driven(app, run_now):
-        click.echo(f"  {plain(line)}")
-    for line in _costs(app, run_now):
+    about = [f"Step: {step.type} of '{step.task}': {step.description}"] if step else []
+    for line in (*about, *_driven(app, run_now), *_costs(app, run_now)):
         click.echo(f"  {plain(line)}")
     for name, count in run_now.counts.items():
         click.echo(f"  {name}: {count} of {run_now.limits[name]}")
@@ -54,12 +52,8 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
     acting, *beside = at_work(app, run_now.id)
     for each in (acting, *beside) if acting.id != run_now.id else ():
         click.echo(f"  At work: {each.id}  {each.state}" + (f"  because of: {each.cause}" if each.cause else ""))
-    for line in card_lines(app.place.common_dir, run_now.id, run_now.accepted):
+    for line in (*card_lines(app.place.common_dir, run_now.id, run_now.accepted), *map(plain, changed_words(app, run_now.id))):
         click.echo(f"  {line}")
-    from detent.app.revising import changed_words
-
-    for line in changed_words(app, run_now.id):
-        click.echo(f"  {plain(line)}")
     told = app.door.tables[acting.workflow].instruction(acting)
     click.echo(f"  Next: {typed(told) or 'the run has ended'}")
     return 0

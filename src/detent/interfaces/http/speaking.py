@@ -16,8 +16,8 @@ from detent.app.starting import PAGE, options_fit, policies_fit, start_of
 from detent.blocks.open_flags import ACCEPT
 from detent.blocks.terms import Terms
 from detent.errors import DetentError
-from detent.interfaces.http import shapes
-from detent.interfaces.http.heads import StalePage, head_of
+from detent.interfaces.http import shapes, shapes_revise
+from detent.interfaces.http.heads import Changed, head_of
 from detent.interfaces.http.inbox import LANDING, answer_of, left_of, shown
 from detent.interfaces.http.run_pages import driver_log
 from detent.kernel.model import Verdict
@@ -57,29 +57,29 @@ def steer(app: App, run: str, text: str) -> Verdict:
     return spoken(app, CHANNEL, "steer", run, note=text)
 
 
-def papers_of(app: App, run: str) -> shapes.Papers:
+def papers_of(app: App, run: str) -> shapes_revise.Papers:
     """What people may revise of a run."""
     head_of(app, run)
     session, changed = app.door.load(run).run.data.session if stages(app, run) else "", edited(app, run)
     rows = papers(app, run).items()
-    made = (shapes.Paper(name=path.removeprefix(f"{session}/"), text=text, edited=changed.get(path, "")) for path, text in rows)
-    return shapes.Papers(papers=tuple(made), stages=stages(app, run))
+    made = (shapes_revise.Paper(name=path.removeprefix(f"{session}/"), text=text, edited=changed.get(path, "")) for path, text in rows)
+    return shapes_revise.Papers(papers=tuple(made), stages=stages(app, run))
 
 
-def revision(app: App, run: str, asked: shapes.ReviseAsked) -> shapes.Revision:
+def revision(app: App, run: str, asked: shapes_revise.ReviseAsked) -> shapes_revise.Revision:
     """What a revision would do; nothing is changed."""
     head_of(app, run)
     planned = looked_at(app, run, _by_path(app, run, asked), asked.to)
-    return shapes.Revision(diff=planned.diff, void=planned.void)
+    return shapes_revise.Revision(diff=planned.diff, void=planned.void)
 
 
-def revise_run(app: App, run: str, asked: shapes.ReviseAsked) -> Verdict:
+def revise_run(app: App, run: str, asked: shapes_revise.ReviseAsked) -> Verdict:
     """Take over what a person wrote, or have a stage done again; then the run is driven on."""
     head_of(app, run)
     return _driven(app, run, revise(app, run, CHANNEL, _by_path(app, run, asked), asked.to, asked.text))
 
 
-def _by_path(app: App, run: str, asked: shapes.ReviseAsked) -> dict[str, str]:
+def _by_path(app: App, run: str, asked: shapes_revise.ReviseAsked) -> dict[str, str]:
     session = app.door.load(run).run.data.session if stages(app, run) else ""
     return {f"{session}/{name}": text for name, text in asked.documents.items()}
 

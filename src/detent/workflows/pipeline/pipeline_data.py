@@ -338,6 +338,8 @@ def facts(run: Session) -> Mapping[str, str]:
         "correction": data.correction_note or "none",
         "design": listed(design_files(data)),
         "summary": next((d.summary for d in data.decisions if d.decision_id == APPROVE), ""),
+        "project_look": f"{data.session}/instructions/project.md",
+        "template": f"{data.session}/instructions/template-{'spec' if ROLES.get(run.state) == 'SpecAgent' else 'architecture'}.md",
         "criteria": listed(tuple(f"{c.id} {c.description} ({'; '.join(c.verify)})" for c in data.criteria)),
         "assumptions": listed(data.assumptions),
         "tasks": listed(tuple(f"{t.id} {t.title} [{t.status}] {t.goal}" for t in data.tasks)),

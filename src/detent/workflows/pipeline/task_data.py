@@ -313,8 +313,6 @@ def session_facts(run: Run[DD], role: str, task: TaskEntry | None = None) -> dic
         "known_issues": listed(tuple(f"[{i.finding}] {i.text}" for i in data.known_issues)),
         "instructions": listed(data.instructions),
         "constitution": f"`{law}`: keep to it; where the request or a document breaks it, say so" if law else "there is none",
-        "project_look": f"{data.session}/instructions/project.md",
-        "template": f"{data.session}/instructions/template-{'spec' if role == 'SpecAgent' else 'architecture'}.md",
         "decision_id": asked.decision_id if asked else "",
         "question": asked.question if asked else "",
         "options": ", ".join(asked.options) if asked and asked.options else "any text",
