@@ -263,5 +263,4 @@ def test_the_project_has_a_say_reviewers_see_the_diff_and_documents_stay_in_git(
     status = p.run("status", "--json", "--run", s.id).json
     assert status["roles"]["Coder"]["turns"] == 3
     assert "# Goals" in p.git("show", f"main:docs/sessions/{TILL.rpartition('/')[2]}/spec.md")
-    assert "# Report" in p.git("show", f"main:docs/sessions/{TILL.rpartition('/')[2]}/report.md")
     assert json.dumps(JUDGES) and ONE and FILES

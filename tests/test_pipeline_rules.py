@@ -496,9 +496,7 @@ def test_the_integrator_integrates_and_finishes_the_release_and_the_report_is_ow
     assert [ROLES[state] for state in ("INTEGRATE", "RELEASE_FILES", "RELEASE")] == ["Integrator", "Integrator", "Docs"]
     assert "release notes, changelog entry, version" in brief(PIPELINE, session("RELEASE_FILES", FULL)).briefing
     row = PIPELINE.row("INTEGRATED", "finished")
-    assert (
-        row is not None and row.to.to == "LANDING" and [e.name for e in row.to.owes] == ["write_report", "publish_claims", "keep_on_branch"]
-    )
+    assert row is not None and row.to.to == "LANDING" and [e.name for e in row.to.owes] == ["write_report", "publish_claims"]
     assert [gate.__name__ for gate in row.gates] == ["nothing_is_open"]
 
 

@@ -21,12 +21,13 @@ STATE = "state"  # the kind of a question that a state asks by itself
 
 def asked_of(app: App, run: str) -> list[dict[str, object]]:
     """Every question of a run, in the order of its runs."""
-    from detent.gates.human import DecisionData, decision_row
+    from detent.gates.human import DecisionData, decision_row, decisions_of
 
     found: list[dict[str, object]] = []
     for each in app.worlds.runs.family(run):
         if isinstance(each.data, DecisionData):
-            rows = [(d, decision_row(d, each.id, app.worlds.runs.when)) for d in each.data.decisions]
+            ended = bool(app.door.tables[each.workflow].states[each.state].end)
+            rows = [(d, decision_row(d, each.id, app.worlds.runs.when)) for d in decisions_of(each, ended)]
             asks = workflow_of(each.workflow).asks
             found += [
                 {

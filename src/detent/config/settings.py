@@ -60,7 +60,7 @@ class Tdd(Value, frozen=True):
 
 
 class Pipeline(Value, frozen=True):
-    keep_documents: bool = False  # a session's documents are committed to its branch, below docs/sessions/
+    keep_documents: bool = False  # a full session's documents are committed to its branch with the release, below docs/sessions/
 
 
 class Git(Value, frozen=True):

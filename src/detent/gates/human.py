@@ -322,7 +322,13 @@ def design_as_approved(look: FilesLook[DecisionData]) -> str | None:
     return _moved(look, given) if given else "the design was never approved"
 
 
-def decision_row(d: PersonDecision, run: str, when: Callable[[str, int], str]) -> dict[str, object]:
+def decisions_of(run: Run[DD], ended: bool) -> tuple[Decision, ...]:
+    """The questions of a run; one that was open when the run ended is asked no more."""
+    over = {"status": "skipped", "resolved": run.seq, "resolution_reason": "the run that asked it has ended"}
+    return tuple(replace(d, **over) if ended and d.status == "pending" else d for d in run.data.decisions)
+
+
+def decision_row(d: Decision, run: str, when: Callable[[str, int], str]) -> dict[str, object]:
     """A decision as people and programs see it; `when` gives the time of an event."""
     return {
         "decision_id": d.decision_id,

@@ -16,7 +16,7 @@ from detent.git.repo import ZERO
 from detent.kernel.model import Sent
 from detent.kernel.own_gate import PROVED
 from detent.kernel.table import Table
-from detent.workflows.pipeline.documents_kept import keep_on_branch
+from detent.workflows.pipeline.documents_kept import lay_kept
 from detent.workflows.pipeline.pipeline_table import PIPELINE
 from detent.workflows.pipeline.project_look import laid_texts
 from detent.workflows.pipeline.session import Proof
@@ -172,7 +172,6 @@ EFFECTS: Effects = {
     "reset_to_good": _reset,
     "undo_strays": _undo,
     "write_report": _report,
-    "keep_on_branch": keep_on_branch,
     "snapshot": keep_snapshot,
     "leave_workspace": leave,
     "publish_claims": settle_claims,
@@ -192,6 +191,7 @@ def _prepare(world: RepoWorld, run: AnyRun) -> Sent | None:
         write_document(world.place.root, f"{run.data.session}/instructions/{name}", text)
         instructions = (*instructions, f"{run.data.session}/instructions/{name}")
     role, root = ROLES[run.state], world.place.root
+    lay_kept(world, run)
     tree = world.snapshot(run)
     if run.workflow == "task" and role in JUDGING:
         write_document(root, diff_file(run.data.session, run.data.task_id), task_diff(world, run, tree))

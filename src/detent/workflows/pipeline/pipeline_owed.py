@@ -10,10 +10,6 @@ lay_documents = Effect("lay_documents", "Write what a person changed of the sess
 drop_unproved = Effect(
     "drop_unproved", "Bring the checkout back to the last tree that passed its proof; what stood there is kept under the run's refs."
 )
-keep_on_branch = Effect(
-    "keep_on_branch",
-    "Where [pipeline] keep_documents says so: commit the session's documents and report to its branch, below docs/sessions/.",
-)
 write_report = Effect(
     "write_report",
     "Write report.md from the journal: what was done, how to run, how to test, known issues, evidence per criterion, manual checks, cost and time per role.",

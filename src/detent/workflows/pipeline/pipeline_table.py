@@ -81,7 +81,7 @@ from detent.workflows.pipeline.pipeline_data import (
 )
 from detent.workflows.pipeline.pipeline_flags import accept_flags, ask_flags, fix_flags
 from detent.workflows.pipeline.pipeline_kind import kind
-from detent.workflows.pipeline.pipeline_owed import append_design_history, drop_unproved, keep_on_branch, lay_documents, write_report
+from detent.workflows.pipeline.pipeline_owed import append_design_history, drop_unproved, lay_documents, write_report
 from detent.workflows.pipeline.pipeline_revise import (
     EARLY,
     ask_acceptance,
@@ -232,7 +232,7 @@ ROWS: tuple[Row[PipelineData], ...] = (
     Row("INTEGRATED",       "to-release",           (),    (),                                          go("RELEASE")),
     Row("INTEGRATED",       "manual-open",          (),    (),                                          go("ASK_USER", because("manual_check"), ask_manual)),
     Row("INTEGRATED",       "open-ends",            (),    (),                                          go("BLOCKED", because("open_ends"), keep_open, says="HALTED")),
-    Row("INTEGRATED",       "finished",             (nothing_is_open,), (design_as_approved,),          go("LANDING", owes=(write_report, publish_claims, keep_on_branch)), LAPSED),
+    Row("INTEGRATED",       "finished",             (nothing_is_open,), (design_as_approved,),          go("LANDING", owes=(write_report, publish_claims)),    LAPSED),
     Row("RELEASE",          "released",             (),    TOLD,                                        go("RELEASE_FILES", keep_docs, keep_tree, *OK),        REDO),
     Row("RELEASE_FILES",    "packed",               (),    BUILD,                                       go("INTEGRATE_CHECKS", part_done, keep_tree, *OK),     REDO),
     Row("LANDING",          "landed",               (nothing_is_open,), (),                             go("DONE", owes=(write_report, publish, leave_workspace))),

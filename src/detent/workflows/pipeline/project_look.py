@@ -34,7 +34,8 @@ def laid_texts(world: RepoWorld, run: AnyRun) -> dict[str, str]:
 
 def project_text(world: RepoWorld, run: AnyRun) -> str:
     """Existing tests, modules and conventions, in a page."""
-    paths = [line for line in world.git.run("ls-tree", "-r", "-z", "--name-only", run.data.base).items if line]
+    every = world.git.run("ls-tree", "-r", "-z", "--name-only", run.data.base).items
+    paths = [path for path in every if path and not path.startswith(".detent/")]
     suite = world.config_of(run).suite.base
     is_test = RUNNERS[suite.runner].is_test if suite and suite.runner in RUNNERS else (lambda path: "test" in path.lower())
     tests, code = [p for p in paths if is_test(p)], [p for p in paths if not is_test(p)]
