@@ -9,6 +9,8 @@ import pytest
 from detent.app.people import NOWHERE
 from detent.app.revising import edited, first_taken_over, looked_at, revise
 from detent.gates.human import APPROVE, STRATEGY, pending
+from detent.interfaces.http.shapes_revise import ReviseAsked
+from detent.interfaces.http.speaking import papers_of, revision
 from detent.kernel.model import Run, Sent
 from detent.workflows.pipeline.pipeline_data import PipelineData
 from tests.driven import scripted
@@ -187,6 +189,11 @@ def test_an_edit_while_tasks_are_worked_on_is_neither_lost_nor_taken_in_silence(
         home.write_text(better)
         seen = looked_at(s.app, s.id, edited(s.app, s.id))
         assert "+" in seen.diff and any("asked again" in line for line in seen.void) and any("T-002" in line for line in seen.void)
+        page = papers_of(s.app, s.id)
+        assert {paper.name for paper in page.papers} == {"spec.md", "acceptance.json", "architecture.md", "tasks.yaml"}
+        assert next(paper.edited for paper in page.papers if paper.name == "acceptance.json") == better
+        told = revision(s.app, s.id, ReviseAsked(documents={"acceptance.json": better}))
+        assert (told.diff, told.void) == (seen.diff, seen.void)
         assert first_taken_over(s.app, s.acting.id, NOWHERE, "UD-2001") is not None
         assert s.run.state == "APPROVE_DESIGN" and (s.workspace / TILL / "acceptance.json").read_text() == better
         assert s.go()["state"] == "ASK_USER"  # the Coder who takes the task up again asks as well
