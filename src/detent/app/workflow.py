@@ -16,7 +16,8 @@ from detent.blocks.last_words import Reader, read_summary
 from detent.blocks.plan_parts import Part
 from detent.blocks.proved import Fold, claims_nothing
 from detent.door import STOP_CHILDREN, AnyEvent, AnyRun
-from detent.gates.human import Decision, DecisionData
+from detent.gates.human import DecisionData, PersonDecision
+from detent.journal.journal import Head
 from detent.kernel.decide import ERRORS
 from detent.kernel.model import Briefing, Run, Sent
 from detent.kernel.rows import Child, T
@@ -79,7 +80,7 @@ def nothing_edited(app: "App", run: AnyRun) -> Mapping[str, str]:
     return {}
 
 
-def as_asked(app: "App", run: AnyRun, asked: "Decision") -> str:
+def as_asked(app: "App", run: AnyRun, asked: "PersonDecision") -> str:
     return str(asked.question)
 
 
@@ -156,7 +157,7 @@ class Workflow(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     stages: tuple[str, ...] = ()  # what a person may have done again; none: its runs have no documents that people revise
     papers: Callable[[AnyRun], tuple[str, ...]] = none_written  # the documents that people may revise, by path
     edited: Callable[["App", AnyRun], Mapping[str, str]] = nothing_edited  # documents that a person changed and that do not count yet
-    asks: Callable[["App", AnyRun, "Decision"], str] = as_asked  # a question with everything that it is about, as markdown
+    asks: Callable[["App", AnyRun, "PersonDecision"], str] = as_asked  # a question with everything that it is about, as markdown
     costs: Callable[[Iterable[AnyEvent]], dict[str, dict[str, float]]] = no_costs  # what each role took so far: turns, seconds, tokens, usd
     void: Callable[[AnyRun, Sent], tuple[str, ...]] = nothing_void  # what a revision makes void, in words
     before_rollback: Callable[["RepoWorld", AnyRun, AnyRun], None] = nothing_brought  # the old run as it stood, and the new one

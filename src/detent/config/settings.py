@@ -63,7 +63,7 @@ class Pipeline(Value, frozen=True):
     keep_documents: bool = False  # a full session's documents are committed to its branch with the release, below docs/sessions/
 
 
-class Git(Value, frozen=True):
+class GitSettings(Value, frozen=True):
     main: str = ""
     branching: bool = True
     checkpoint: Literal["auto", "agent"] = "auto"
@@ -217,7 +217,7 @@ class Settings(Value, frozen=True):
     pr: Pr = Pr()
     tdd: Tdd = Tdd()
     pipeline: Pipeline = Pipeline()
-    git: Git = Git()
+    git: GitSettings = GitSettings()
     debug: Debug = Debug()
     review: ReviewSettings = ReviewSettings()
     agents: Agents = Agents()

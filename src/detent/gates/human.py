@@ -65,7 +65,7 @@ class PersonDecision(Value, frozen=True, omit_defaults=False):
     summary: str = ""  # of what is shown, in its own words
     before: int = 0  # the event that asked it before, in an earlier round
     wanted: str = ""  # what a person asked for in that round
-    points: tuple[Point, ...] = ()  # the findings it is about
+    points: tuple[ReviewPoint, ...] = ()  # the findings it is about
 
     def __post_init__(self) -> None:
         want = {"pending": (False, False, False), "answered": (True, True, False)}.get(self.status, (False, True, True))
@@ -138,7 +138,7 @@ def overtaken(run: Run[DD], why: str) -> Run[DD]:
     return replace(run, data=put(run.data, replace(old, status="skipped", resolved=run.seq + 1, resolution_reason=why))) if old else run
 
 
-def meant(decision: Decision | None, value: str) -> str:
+def meant(decision: PersonDecision | None, value: str) -> str:
     """An answer as the question spells it. A capital letter, quotes, a full stop or a space for a hyphen are no reason to ask again."""
     words = value.strip()
     if decision is None or decision.kind == "question":
@@ -151,7 +151,7 @@ def meant(decision: Decision | None, value: str) -> str:
     return flat if flat in ANSWERS[decision.kind] or flat == "cancel" else words
 
 
-def event_of(decision: Decision | None, sent: Sent) -> str:
+def event_of(decision: PersonDecision | None, sent: Sent) -> str:
     """The event that an answer causes, by the kind of the question; nothing is interpreted. Silence causes none."""
     value = meant(decision, sent.value)
     if decision is None or not value:
@@ -322,13 +322,13 @@ def design_as_approved(look: FilesLook[DecisionData]) -> str | None:
     return _moved(look, given) if given else "the design was never approved"
 
 
-def decisions_of(run: Run[DD], ended: bool) -> tuple[Decision, ...]:
+def decisions_of(run: Run[DD], ended: bool) -> tuple[PersonDecision, ...]:
     """The questions of a run; one that was open when the run ended is asked no more."""
     over = {"status": "skipped", "resolved": run.seq, "resolution_reason": "the run that asked it has ended"}
     return tuple(replace(d, **over) if ended and d.status == "pending" else d for d in run.data.decisions)
 
 
-def decision_row(d: Decision, run: str, when: Callable[[str, int], str]) -> dict[str, object]:
+def decision_row(d: PersonDecision, run: str, when: Callable[[str, int], str]) -> dict[str, object]:
     """A decision as people and programs see it; `when` gives the time of an event."""
     return {
         "decision_id": d.decision_id,

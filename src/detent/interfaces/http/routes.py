@@ -172,7 +172,7 @@ ROUTES: tuple[Route, ...] = (
         POST,
         "/api/runs/{run}/revision",
         shapes_revise.ReviseAsked,
-        shapes_revise.Revision,
+        shapes_revise.RevisionShown,
         lambda c: speaking.revision(c.app, c.run, c.asked),
         "What a revision would change and make void; nothing is done.",
     ),

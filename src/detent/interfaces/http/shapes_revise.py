@@ -24,7 +24,7 @@ class Papers(Shape, frozen=True, kw_only=True):
     stages: tuple[str, ...]
 
 
-class Revision(Shape, frozen=True, kw_only=True):
+class RevisionShown(Shape, frozen=True, kw_only=True):
     """What a revision would do."""
 
     diff: str

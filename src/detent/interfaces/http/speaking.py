@@ -17,7 +17,7 @@ from detent.blocks.open_flags import ACCEPT
 from detent.blocks.terms import Terms
 from detent.errors import DetentError
 from detent.interfaces.http import shapes, shapes_revise
-from detent.interfaces.http.heads import Changed, head_of
+from detent.interfaces.http.heads import StalePage, head_of
 from detent.interfaces.http.inbox import LANDING, answer_of, left_of, shown
 from detent.interfaces.http.run_pages import driver_log
 from detent.kernel.model import Verdict
@@ -66,11 +66,11 @@ def papers_of(app: App, run: str) -> shapes_revise.Papers:
     return shapes_revise.Papers(papers=tuple(made), stages=stages(app, run))
 
 
-def revision(app: App, run: str, asked: shapes_revise.ReviseAsked) -> shapes_revise.Revision:
+def revision(app: App, run: str, asked: shapes_revise.ReviseAsked) -> shapes_revise.RevisionShown:
     """What a revision would do; nothing is changed."""
     head_of(app, run)
     planned = looked_at(app, run, _by_path(app, run, asked), asked.to)
-    return shapes_revise.Revision(diff=planned.diff, void=planned.void)
+    return shapes_revise.RevisionShown(diff=planned.diff, void=planned.void)
 
 
 def revise_run(app: App, run: str, asked: shapes_revise.ReviseAsked) -> Verdict:

@@ -8,7 +8,7 @@ from detent.app.workflow import Late, Workflow
 from detent.blocks.last_words import read_status
 from detent.blocks.plan_parts import Part
 from detent.door import AnyEvent, AnyRun
-from detent.gates.human import Decision
+from detent.gates.human import PersonDecision
 from detent.kernel.model import Briefing, Run, Sent
 from detent.workflows.pipeline.pipeline_data import PipelineData
 from detent.workflows.pipeline.pipeline_table import PIPELINE
@@ -65,7 +65,7 @@ def _edited(app: "App", run: AnyRun) -> dict[str, str]:
     return edited_documents(app.world.git, run, writes)
 
 
-def _asks(app: "App", run: AnyRun, asked: Decision) -> str:
+def _asks(app: "App", run: AnyRun, asked: PersonDecision) -> str:
     from detent.workflows.pipeline.gate_text import gate_text
     from detent.workflows.pipeline.session_folder import documents_diff
 

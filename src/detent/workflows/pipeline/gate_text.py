@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Mapping
 
-from detent.gates.documents import Task, recommended
-from detent.gates.human import Decision, pending
+from detent.gates.documents import TaskEntry, recommended
+from detent.gates.human import PersonDecision, pending
 from detent.workflows.pipeline.pipeline_data import PipelineData, Session, facts
 from detent.workflows.pipeline.task_data import listed
 
@@ -15,7 +15,7 @@ STRATEGIES = (
 LONGEST_DIFF = 6000
 
 
-def gate_text(run: Session, asked: Decision, since: str = "") -> str:
+def gate_text(run: Session, asked: PersonDecision, since: str = "") -> str:
     """The question and what is decided by it. `since`: how the documents differ from when it was asked before."""
     made = TEXTS.get(asked.kind)
     return made(run, asked, since) if made and isinstance(run.data, PipelineData) else asked.question
@@ -28,7 +28,7 @@ def shown_facts(run: Session) -> Mapping[str, str]:
     return {**facts(run), "wanted": (asked.wanted if asked else "") or "nothing: it is asked for the first time", **more}
 
 
-def _round(asked: Decision, since: str) -> list[str]:
+def _round(asked: PersonDecision, since: str) -> list[str]:
     """In a later round: what was asked for, and what became of it."""
     short = since if len(since) <= LONGEST_DIFF else since[:LONGEST_DIFF].rpartition("\n")[0] + "\n[…] the documents have the rest"
     parts = [f"### What was asked for\n\n{asked.wanted}"] if asked.wanted else []
@@ -37,7 +37,7 @@ def _round(asked: Decision, since: str) -> list[str]:
     return parts + ([f"### What changed since you were asked last\n\n{seen}"] if seen else [])
 
 
-def _approval(run: Session, asked: Decision, since: str) -> str:
+def _approval(run: Session, asked: PersonDecision, since: str) -> str:
     data = run.data
     criteria = listed(tuple(f"{c.id} {c.description} (`{'`; `'.join(c.verify)}`)" for c in data.criteria))
     parts = [asked.question, *_round(asked, since), f"### The design, in its own words\n\n{asked.summary}"]
@@ -45,7 +45,7 @@ def _approval(run: Session, asked: Decision, since: str) -> str:
     return "\n\n".join(parts)
 
 
-def _strategy(run: Session, asked: Decision, since: str) -> str:
+def _strategy(run: Session, asked: PersonDecision, since: str) -> str:
     data = run.data
     which = recommended(data.tasks)[0]
     choices = tuple(f"{line} Recommended." if line.startswith(f"`{which}`") else line for line in STRATEGIES)
@@ -54,14 +54,14 @@ def _strategy(run: Session, asked: Decision, since: str) -> str:
     return "\n\n".join(parts)
 
 
-def _task(task: Task) -> str:
+def _task(task: TaskEntry) -> str:
     after = f", after {', '.join(task.depends_on)}" if task.depends_on else ""
     risks = f" Risks: {', '.join(task.risk_flags)}." if task.risk_flags else ""
     files = f" Files: {', '.join(task.files_expected)}." if task.files_expected else ""
     return f"**{task.id}** {task.title} [{task.status}{after}]: {task.goal}.{files}{risks}".replace("..", ".")
 
 
-def _manual(run: Session, asked: Decision, since: str) -> str:
+def _manual(run: Session, asked: PersonDecision, since: str) -> str:
     data = run.data
     of = [f"{c.id} {c.description}" for c in data.criteria if asked.question in c.verify]
     of += [f"{t.id} {t.title}" for t in data.tasks if asked.question in t.acceptance_checks]
@@ -82,4 +82,4 @@ def _manual(run: Session, asked: Decision, since: str) -> str:
     )
 
 
-TEXTS: Mapping[str, Callable[[Session, Decision, str], str]] = {"approval": _approval, "strategy": _strategy, "manual": _manual}
+TEXTS: Mapping[str, Callable[[Session, PersonDecision, str], str]] = {"approval": _approval, "strategy": _strategy, "manual": _manual}

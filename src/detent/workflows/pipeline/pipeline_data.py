@@ -21,7 +21,7 @@ from detent.gates.documents import (
     read_tasks,
     recommended,
 )
-from detent.gates.human import APPROVE, STRATEGY, Decision, ask, meant, pending, question, resolve
+from detent.gates.human import APPROVE, STRATEGY, PersonDecision, ask, meant, pending, question, resolve
 from detent.gates.summary import design_summary
 from detent.kernel.model import Found, Run, Sent, Value
 from detent.workflows.pipeline.session import CommandProof, Grounded
@@ -194,7 +194,7 @@ def ask_approval(run: Session, sent: Sent, found: Found) -> Session:
     """Ask for approval of the design as it stands, bound to its content. A correction is completed by being asked about again."""
     shown = {path: content_hash(found.documents.get(path, "")) for path in design_files(run.data)}
     words = "Do you approve the specification and the design as they stand, or what must change?"
-    made = Decision(APPROVE, "approval", words, ("approved", "changes-requested: TEXT"), "APPROVE_DESIGN", 0, shown=shown)
+    made = PersonDecision(APPROVE, "approval", words, ("approved", "changes-requested: TEXT"), "APPROVE_DESIGN", 0, shown=shown)
     before, wanted = _round_before(run, APPROVE), run.data.correction_note if run.data.correction != "none" else ""
     after = ask(run, replace(made, summary=design_summary(run.data, found.documents), before=before, wanted=wanted))
     return replace(after, data=replace(after.data, correction="none" if run.data.correction == "none" else "completed"))
@@ -234,7 +234,9 @@ def ask_strategy(run: Session, sent: Sent, found: Found) -> Session:
     old = next((d for d in run.data.decisions if d.decision_id == STRATEGY), None)
     wanted = old.answer.partition(":")[2].strip() if old and old.answer.startswith("changes-requested") else ""
     takes = ("per-batch", "single-final", "changes-requested: TEXT")
-    made = Decision(STRATEGY, "strategy", words, takes, "REVIEW_STRATEGY", 0, shown=shown, before=old.asked if old else 0, wanted=wanted)
+    made = PersonDecision(
+        STRATEGY, "strategy", words, takes, "REVIEW_STRATEGY", 0, shown=shown, before=old.asked if old else 0, wanted=wanted
+    )
     return ask(run, made)
 
 

@@ -19,7 +19,7 @@ from detent.kernel.table import Table
 from detent.workflows.pipeline.documents_kept import lay_kept
 from detent.workflows.pipeline.pipeline_table import PIPELINE
 from detent.workflows.pipeline.project_look import laid_texts
-from detent.workflows.pipeline.session import Proof
+from detent.workflows.pipeline.session import CommandProof
 from detent.workflows.pipeline.session_changes import changed_files, instructions_changed, task_diff, tests_of, touched
 from detent.workflows.pipeline.session_files import STATUS, published
 from detent.workflows.pipeline.session_folder import (

@@ -271,7 +271,7 @@ def keep_noted(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
     every = asked.points if asked else ()
     named = tuple(p for p in every if p.id in sent.note) or every
     known = {issue.finding for issue in run.data.known_issues}
-    left = tuple(Issue(p.id, p.text, run.data.task_id) for p in every if p not in named and p.id not in known)
+    left = tuple(KnownIssue(p.id, p.text, run.data.task_id) for p in every if p not in named and p.id not in known)
     return replace(run, data=replace(run.data, points=named, known_issues=(*run.data.known_issues, *left)))
 
 
