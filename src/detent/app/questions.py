@@ -136,6 +136,7 @@ def _of_decision(run: AnyRun) -> dict[str, Sent]:
     if asked is None:
         return {}
     plain = {value: value for value in asked.options if value != CHANGES} or {ANSWER: ""}
+    plain |= {ANSWER: ""} if asked.kind == "clarify" else {}
     sent = {word: Sent("answer", by="human", decision=asked.decision_id, value=value) for word, value in plain.items()}
     roles = [role for role in CORRECTIONS if role] if CHANGES in asked.options and asked.kind == "approval" else []
     if CHANGES in asked.options and asked.kind != "approval":

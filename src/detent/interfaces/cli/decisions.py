@@ -73,7 +73,8 @@ def _told(d: dict[str, object], of_run: str) -> str:
     options, shown = d["options"], d["shown"]
     if d["status"] == "pending":
         lines += ["", *(f"  Look at: {path}" for path in (shown if isinstance(shown, list) else ()))]
-        lines.append(f"  Takes: {', '.join(options) if isinstance(options, list) and options else 'any text'}")
+        words = options if isinstance(options, list) else []
+        lines.append(f"  Takes: {', '.join((*words, *(() if words and d['kind'] != 'clarify' else ('any text',))))}")
         declines = "" if d["kind"] == "state" else ", or --cancel REASON"
         command = d.get("command") or f"detent answer {d['decision_id']} VALUE{of_run} [--note TEXT]{declines}"
         lines.append(f"  Answer: {command}")

@@ -7,7 +7,7 @@ import msgspec
 
 from detent.evidence.look import SubmitLook
 from detent.gates.documents import ACCEPTANCE, ARCHITECTURE, RECORDS, RESEARCH, SPEC, SPECS, TASKS, ChangedFile, KnownIssue, TaskEntry
-from detent.gates.human import DecisionData, pending, waived
+from detent.gates.human import DecisionData, PersonDecision, pending, waived
 from detent.gates.reply import ReviewPoint, RoleReply, amounts_to, left_open, points, read_reply
 from detent.kernel.model import Found, Run, Sent, StepShown, Value
 from detent.workflows.pipeline.session import LONGEST_NOTE, MOST_NOTES, Aside, Grounded, KnownDecision, told_of
@@ -315,7 +315,7 @@ def session_facts(run: Run[DD], role: str, task: TaskEntry | None = None) -> dic
         "constitution": f"`{law}`: keep to it; where the request or a document breaks it, say so" if law else "there is none",
         "decision_id": asked.decision_id if asked else "",
         "question": asked.question if asked else "",
-        "options": ", ".join(asked.options) if asked and asked.options else "any text",
+        "options": _takes(asked) if asked else "any text",
     }
 
 
@@ -323,6 +323,11 @@ def _law(data: DecisionData) -> str:
     """The project's constitution: its own file, else what it tells agents."""
     named = {path.rpartition("/")[2]: path for path in data.instructions}
     return named.get("constitution.md") or named.get("AGENTS.md", "")
+
+
+def _takes(asked: PersonDecision) -> str:
+    free = ("any text",) if not asked.options or asked.kind == "clarify" else ()
+    return ", ".join((*asked.options, *free))
 
 
 def listed(lines: tuple[str, ...]) -> str:

@@ -179,7 +179,7 @@ ROWS: tuple[Row[TaskData], ...] = (
     Row("REVIEW",       "review-blocked",    (),    (wrote_nothing,), BLOCKED_REVIEW,                                                          REDO),
     Row("REVIEW",       "too-big",           (),    (),               TO_FULL),
     Row("REVIEW",       "instructions-changed", (), (),               go("ASK_USER", because("instructions_changed"), ask_instructions)),
-    Row("ASK_USER",     "accept-instructions", TAKEN, (),              go(BACK, keep_instructed, resolve, zero("answers"))),
+    Row("ASK_USER",     "accept-instructions", OURS, (),              go(BACK, keep_instructed, resolve, zero("answers"))),
     Row("ASK_USER",     "fix-instructions",  OURS,  (),               go("FIX_REVIEW", keep_noted, *AGAIN)),
     Row("QA",           "tested-security",   (),    (wrote_nothing,), go("SECURITY", keep_tests, *NEXT, zero("FIX_TESTS", "qa_rounds")),       REDO),
     Row("QA",           "tested",            (),    (wrote_nothing,), go("COMPLETED", keep_tests, *NEXT, owes=(commit_task,)),                 REDO),
