@@ -15,7 +15,6 @@ from detent.kernel.model import Run, Sent
 from detent.workflows.pipeline.pipeline_data import PipelineData
 from tests.driven import scripted
 from tests.project import Project
-from tests.sessions import ARCHITECTURE as TILL_ARCHITECTURE
 from tests.sessions import SPEC as TILL_SPEC
 from tests.sessions import TEAM, YES, acceptance_text, plays, till
 from tests.sessions import S as TILL
@@ -212,7 +211,7 @@ def test_a_stage_that_is_done_again_gets_its_former_document_and_drops_what_was_
         assert s.acting.state == "BLOCKED" and (s.workspace / "calc.py").read_text() == "half = 1\n"
         assert revise(s.app, s.id, NOWHERE, {}, "architecture", "one file").status == "SUCCESS"
         assert (s.workspace / "calc.py").read_text() == "" and s.run.state == "DESIGN"
-        assert TILL_ARCHITECTURE and f"{TILL}/architecture.md" in s.app.door.next(s.id).briefing
+        assert f"{TILL}/architecture.md" in s.app.door.next(s.id).briefing
         assert s.go()["state"] == "BLOCKED" and s.acting.id.endswith("T-001-2")  # another Coder, who does no better
         assert s.app.door.submit(s.id, s.resume()).status == "SUCCESS"
         assert s.go()["state"] == "DONE", s.run.last_error

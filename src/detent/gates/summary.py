@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from detent.gates.documents import ARCHITECTURE, SPEC, SessionData, design_files, section
 
-PARTS = {  # of which document: what is shown, by the words its heading may have
+PARTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {  # of which document: what is shown, by the words its heading may have
     SPEC: {
         "Goals": ("goal",), "Scope": ("scope",), "Out of scope": ("out of scope", "non-goal", "not in scope"), "Definition of done": ("definition of done",)
     },
@@ -13,7 +13,7 @@ PARTS = {  # of which document: what is shown, by the words its heading may have
         "Overview": ("overview",), "Modules": ("module",), "Data flows": ("flow",), "Key decisions": ("decision",), "Risks": ("risk",)
     },
 }  # fmt: skip
-BUT = {"Scope": ("out of scope", "not in scope"), "Goals": ("non-goal", "non goal")}
+BUT: Mapping[str, tuple[str, ...]] = {"Scope": ("out of scope", "not in scope"), "Goals": ("non-goal", "non goal")}
 PART, WHOLE, HEADS = 500, 3500, 12  # characters of a part and of all, headings of a design spec
 MORE = " […]"
 

@@ -1,7 +1,7 @@
 """Revisions of a session: documents that a person changed, and stages that a person wants done again. What is possible when, what it changes, and
 what it invalidates, in words. Pure; knows no git and no rows."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
@@ -82,6 +82,7 @@ def _faults(look: Look[PipelineData]) -> Iterator[str]:
     changed = {path.removeprefix(start) for path in look.sent.documents}
     for path in design_files(run.data):
         look.read(path)  # what is asked about again is bound to all of them
+    checks: dict[str, tuple[Callable[[Look[PipelineData]], str | None], ...]]
     checks = {SPEC: (short_spec_is_sound if lean else spec_is_sound,), ACCEPTANCE: (acceptance_is_sound,)}
     checks |= {ARCHITECTURE: (architecture_is_sound,), TASKS: (_tasks_fit, context_is_there, *((one_task_only,) if lean else ()))}
     for name in sorted(changed):
