@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from detent.app.crew import only_driver, whole_crew
 from detent.app.rolling_back import roll_back
-from detent.drive import drive
+from detent.app.run_driver import only_driver, whole_driver
 from detent.kernel.model import Sent
 from tests.project import Project
 from tests.sessions import ARCHITECTURE, YES, S, session, till
@@ -53,8 +52,9 @@ def test_a_policy_that_is_not_taken_is_said_once_and_left_to_a_person(p: Project
         s.go()
         (s.workspace / S / "architecture.md").write_text("nothing\n")
         said = [Sent("answer", by="human", channel="policy", decision="UD-APPROVE-DESIGN", value="approved")] * 9
-        with only_driver(s.app, s.id), whole_crew(s.app, s.id, s.seen.append) as crew:
-            drive(s.id, crew._replace(sleep=lambda seconds: None, answers=lambda run: said.pop()))
+        with only_driver(s.app, s.id), whole_driver(s.app, s.id, s.seen.append) as made:
+            made.answers = lambda run: said.pop()
+            made.drive(s.id)
         assert len(said) == 8 and s.run.state == "APPROVE_DESIGN"
 
 

@@ -1,9 +1,9 @@
 """What a person does next after they said something to a run: answer what is open, resume it, or nothing, since somebody drives it. Changes nothing."""
 
 from detent.app import App
-from detent.app.crew import driver_of
 from detent.app.push import is_pushed
 from detent.app.questions import open_of_run
+from detent.app.run_driver import driver_of
 
 
 def after_a_word(app: App, run: str) -> str:

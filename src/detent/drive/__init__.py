@@ -83,13 +83,8 @@ def no_answer(run: AnyRun) -> Sent | None:
     return None
 
 
-def _answered(crew: Crew, run: AnyRun) -> bool:
-    """Whether the open question was answered beforehand, by a policy that the run was started with."""
-    sent = crew.answers(run)
-    if sent is None:
-        return False
-    status = crew.door.submit(run.id, sent).status
-    return status == "SUCCESS" or (status == "FAILURE" and not _still(crew, run))  # what was not taken is left to a person
+class Driver:
+    """Drives one run. `answers`: what a person answered beforehand to the question that is open; `together`: drives children at once."""
 
     def __init__(
         self,
@@ -150,7 +145,10 @@ def _answered(crew: Crew, run: AnyRun) -> bool:
         """Whether the run moved without an agent: it is out of time, or a person answered beforehand what is asked now."""
         if briefing.actor != "none" and (said := self.clock.ends(briefing)) is not None and self._accepted(run, said):
             return True
-        return briefing.actor == "human" and (sent := self.answers(at)) is not None and self._accepted(at.id, sent)
+        if briefing.actor != "human" or (sent := self.answers(at)) is None:
+            return False
+        status = self.door.submit(at.id, sent).status
+        return status == "SUCCESS" or (status == "FAILURE" and not self._still(at))  # what was not taken is left to a person
 
     def _accepted(self, run: str, sent: Sent) -> bool:
         return self.door.submit(run, sent).status in ("SUCCESS", "FAILURE")

@@ -240,7 +240,7 @@ def keep_invalid(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
     return replace(run, last_error=f"'{sent.value}' is no answer to {asked.decision_id if asked else sent.decision}. It takes: {takes}.")
 
 
-def not_understood(look: Look[DecisionData]) -> str | None:
+def not_understood(look: SubmitLook[DecisionData]) -> str | None:
     """An answer that was understood and lacks something is refused with what it lacks; only one that nobody can understand counts."""
     asked, sent = pending(look.run.data), look.sent
     if asked is None:
@@ -258,7 +258,7 @@ def not_understood(look: Look[DecisionData]) -> str | None:
     return f"'{value}' does not fit this question. {takes}" if value in ANSWERS[asked.kind] and value not in asked.options else None
 
 
-def accepted_on_purpose(look: Look[DecisionData]) -> str | None:
+def accepted_on_purpose(look: SubmitLook[DecisionData]) -> str | None:
     """A finding about security is accepted by a person, with a reason; never by a policy or a dialog that nobody answered."""
     asked = pending(look.run.data)
     if asked is None or not asked.security:

@@ -11,41 +11,9 @@ from detent.errors import DetentError
 from detent.interfaces.cli.ends import ended, report_error
 from detent.interfaces.cli.help_rows import COMMANDS, GROUPS, MEANT
 
-COMMANDS = {
-    "abort": "End a run for good.",
-    "answer": "Answer what a run asks a person.",
-    "bench": "Measure the gates with honest and cheating agents.",
-    "check": "Say what any change proves, without a run.",
-    "decisions": "Show what people are asked, and what they answered.",
-    "demo": "Watch a run in a throw-away world.",
-    "doctor": "Say what is there, what would not work, and how to fix it.",
-    "escalate-for-external-help": "Halt the run and show a person a report.",
-    "get-task": "Print the briefing for the next step.",
-    "graph": "Draw a workflow as a table or as a mermaid diagram.",
-    "history": "Show what happened to the run, event by event.",
-    "hook": "Answer an event of a client: may its agent do this now?",
-    "init": "Write detent.toml with what is detected here.",
-    "items": "File, list and close work items.",
-    "land": "Bring finished branches into main, one at a time.",
-    "mcp": "Serve the tools of an agent over MCP.",
-    "queue": "Queue work items for execution, and look at how they do.",
-    "repair-notes": "Write the handoff notes and the evidence anew from the journal.",
-    "request-scope-reduction": "Plan a task anew in smaller ones.",
-    "resume": "Release a run that waits for a person.",
-    "revise": "Change a session's documents in the middle, or have a stage done again.",
-    "review": "Have a fresh agent read a branch.",
-    "rollback": "Go back to an earlier event or commit, as a new run.",
-    "run": "Have the machine drive agents until the work is done.",
-    "runs": "List the runs of this repository.",
-    "serve": "Open the web page: see every run, answer every question.",
-    "show": "Show one run, event by event.",
-    "start": "Create a run and print its first briefing.",
-    "status": "Say where the run stands.",
-    "steer": "Tell a run something while it works.",
-    "submit-work": "Hand in one attempt and get a verdict.",
-    "verify": "Prove commits again from the repository alone.",
-    "work": "Execute what is queued, on this machine.",
-}
+NAMES = 13  # columns for the names in --help; a longer one has a line of its own
+
+FILES = {"report": "morning_report"}  # the files of commands whose name another file has
 
 
 class Lazy(click.Group):

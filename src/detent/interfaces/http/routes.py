@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from detent import __version__
 from detent.app import App
 from detent.app.registry import workflow_names
+from detent.app.report_values import Report
 from detent.interfaces.http import executing, inbox, looking, shapes, shapes_revise, speaking
 from detent.interfaces.http import run_pages as reading
 from detent.interfaces.http import runs_board as board

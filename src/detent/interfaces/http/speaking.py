@@ -12,6 +12,7 @@ from detent.app.policy import read_policies, user
 from detent.app.push import STUCK, fit_for_push, is_pushed, said_agent
 from detent.app.queueing import catch_up, go_on
 from detent.app.revising import edited, looked_at, papers, revise, stages
+from detent.app.run_driver import driver_of
 from detent.app.starting import PAGE, options_fit, policies_fit, start_of
 from detent.blocks.open_flags import ACCEPT
 from detent.blocks.terms import Terms

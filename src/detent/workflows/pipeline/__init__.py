@@ -52,6 +52,12 @@ def _shown(app: "App", run: AnyRun, paths: Iterable[str]) -> dict[str, str]:
     return shown_documents(app.world.git, run, paths)
 
 
+def _forget(world: "RepoWorld", run: AnyRun) -> None:
+    from detent.workflows.pipeline.session_folder import forget_turn
+
+    forget_turn(world, run)
+
+
 def _bring(world: "RepoWorld", old: AnyRun, run: AnyRun) -> None:
     from detent.workflows.pipeline.session_folder import bring_documents
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
-from detent.evidence.look import Look
+from detent.evidence.look import FilesLook, SubmitLook
 from detent.gates.documents import (
     ACCEPTANCE,
     ARCHITECTURE,
@@ -71,18 +71,18 @@ def _names(run: Session, sent: Sent) -> set[str]:
 # Gates
 
 
-def edits_are_sound(look: Look[PipelineData]) -> str | None:
+def edits_are_sound(look: FilesLook[PipelineData]) -> str | None:
     """What a person changed fits its form, is there already, and is not being written by a role at this moment."""
     return "\n".join(dict.fromkeys(_faults(look))) or None
 
 
-def _faults(look: Look[PipelineData]) -> Iterator[str]:
+def _faults(look: FilesLook[PipelineData]) -> Iterator[str]:
     run = look.run
     lean, start = run.data.mode == "lean", f"{run.data.session}/"
     changed = {path.removeprefix(start) for path in look.sent.documents}
     for path in design_files(run.data):
         look.read(path)  # what is asked about again is bound to all of them
-    checks: dict[str, tuple[Callable[[Look[PipelineData]], str | None], ...]]
+    checks: dict[str, tuple[Callable[[FilesLook[PipelineData]], str | None], ...]]
     checks = {SPEC: (short_spec_is_sound if lean else spec_is_sound,), ACCEPTANCE: (acceptance_is_sound,)}
     checks |= {ARCHITECTURE: (architecture_is_sound,), TASKS: (_tasks_fit, context_is_there, *((one_task_only,) if lean else ()))}
     for name in sorted(changed):
@@ -99,12 +99,12 @@ def _covers(pattern: str, name: str) -> bool:
     return name == pattern or (pattern.endswith("/**") and name.startswith(pattern[:-2]))
 
 
-def _tasks_fit(look: Look[PipelineData]) -> str | None:
+def _tasks_fit(look: FilesLook[PipelineData]) -> str | None:
     """tasks.yaml fits its form. The statuses in it are the machine's, and are not read."""
     return "; ".join(read_tasks(look.read(f"{look.run.data.session}/{TASKS}") or "")[1]) or None
 
 
-def stage_can_run(look: Look[PipelineData]) -> str | None:
+def stage_can_run(look: SubmitLook[PipelineData]) -> str | None:
     """A stage is done again once what it rests on is there."""
     data, to = look.run.data, look.sent.to
     approved = any(d.decision_id == APPROVE and d.status == "answered" and d.answer == "approved" for d in data.decisions)

@@ -151,8 +151,8 @@ RED = go("FIX_BUILD", keep_ci, tried("FIX_BUILD"), count("FIX_BUILD"), says="FAI
 RED_AGAIN = go("FIX_BUILD_CODE", keep_ci, tried("FIX_BUILD"), count("FIX_BUILD"), says="FAILURE", spent=STUCK_CI)
 STUCK_MANUAL = go("ASK_USER", keep_failed_manual, Because("retry_budget", "FIX_BUILD_CODE"), ask_after_failure, says="FAILURE")
 NOT_HELD = go("FIX_BUILD_CODE", keep_failed_manual, tried("FIX_BUILD"), count("FIX_BUILD"), zero("answers"), spent=STUCK_MANUAL)
-UNSOUND: Go[PipelineData] = go("BLOCKED", because("design_unsound"), ask_anew, keep_error, says="HALTED")
-ANEW: Go[PipelineData] = go(STAY, ask_anew, keep_error, count("approvals"), says="FAILURE", spent=UNSOUND)
+UNSOUND: Go[PipelineData] = go("BLOCKED", because("design_unsound"), ask_again, keep_error, says="HALTED")
+AGAIN: Go[PipelineData] = go(STAY, ask_again, keep_error, count("approvals"), says="FAILURE", spent=UNSOUND)
 GREEN = go("INTEGRATED", keep_ci, zero("FIX_BUILD"), clear_error, owes=(commit_judged_tree,))
 MOVED: Go[PipelineData] = go("BLOCKED", because("tree_moved"), keep_error, says="HALTED")
 UNMERGED = go(
@@ -195,12 +195,12 @@ ROWS: tuple[Row[PipelineData], ...] = (
     Row("DESIGN",           "designed",             (),    (*DESIGNED_BY, design_is_complete),          go("APPROVE_DESIGN", keep_records, *DESIGNED),         REDO),
     Row("DESIGN",           "designed-ui",          (),    DESIGNED_BY,                                 go("DESIGN_UI", keep_records, *OK),                    REDO),
     Row("DESIGN_UI",        "drawn",                (),    DRAWN,                                       go("APPROVE_DESIGN", keep_design, *DESIGNED),          REDO),
-    Row("APPROVE_DESIGN",   "approved",             OURS,  APPROVED,                                    go("PLAN", keep_spec, approve, zero("answers")),       ANEW),
+    Row("APPROVE_DESIGN",   "approved",             OURS,  APPROVED,                                    go("PLAN", keep_spec, approve, zero("answers")),       AGAIN),
     Row("APPROVE_DESIGN",   "correct-spec",         OURS,  (),                                          _correct("INTAKE")),
     Row("APPROVE_DESIGN",   "correct-research",     OURS,  (),                                          _correct("DESIGN_RESEARCH")),
     Row("APPROVE_DESIGN",   "correct-architecture", OURS,  (),                                          _correct("DESIGN")),
     Row("APPROVE_DESIGN",   "correct-design",       OURS,  (),                                          _correct("DESIGN_UI")),
-    Row("APPROVE_DESIGN",   "approved-again",       OURS,  APPROVED,                                    go("IMPLEMENT_LOOP", keep_spec, approve, SETTLED),     ANEW),
+    Row("APPROVE_DESIGN",   "approved-again",       OURS,  APPROVED,                                    go("IMPLEMENT_LOOP", keep_spec, approve, SETTLED),     AGAIN),
     Row("FIX_ACCEPTANCE",   "respecified",          (),    REVISED,                                     go("APPROVE_DESIGN", keep_spec, *DESIGNED), REDO),
     Row("FIX_ACCEPTANCE",   "respecified-lean",     (),    LEAN_REVISED,                                go("IMPLEMENT_LOOP", keep_spec, *OK),                 REDO),
     Row("PLAN",             "planned",              (),    PLANNED,                                     go("REVIEW_STRATEGY", keep_tasks, *OK, ask_strategy),  REDO),

@@ -77,9 +77,9 @@ def _keep_tree(world: RepoWorld, run: AnyRun, ref: str) -> None:
     git.run("add", "-f", "-A", "--", run.data.session, index=index)
     tree, was = git.run("write-tree", index=index).text, git.resolve(ref)
     index.unlink(missing_ok=True)
-    at = [] if run.parent else [(at_ref(run, run.seq), tree, ZERO)]
+    at = [] if run.parent or ref != kept_ref(run) else [(at_ref(run, run.seq), tree, ZERO)]
     if tree != was:
-        git.update([(kept_ref(run), tree, was or ZERO), *(row for row in at if not git.resolve(row[0]))])
+        git.update([(ref, tree, was or ZERO), *(row for row in at if not git.resolve(row[0]))])
 
 
 def at_ref(run: AnyRun, seq: int) -> str:
