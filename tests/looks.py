@@ -134,9 +134,10 @@ class LiteralLook:
         return Branch()
 
     def read(self, path: str) -> str | None:
-        if path in self.files:
-            self.was_read[path] = self.files[path]
-        return self.files.get(path)
+        text = self.sent.documents.get(path, self.files.get(path))
+        if text is not None:
+            self.was_read[path] = text
+        return text
 
     def toolchain(self) -> tuple[str, ...] | None:
         return ()

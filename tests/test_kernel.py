@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from detent.app.registry import all_tables
 from detent.kernel.decide import decide, refusal
 from detent.kernel.draw import as_mermaid, as_table
 from detent.kernel.model import Data, Found, Run, Sent
@@ -41,6 +42,13 @@ ROWS: tuple[Row[Data], ...] = (
     Row("HALTED", "resume", (), (), go(BACK, Zero(("tries",)))),
     *(Row(at, "abort", (), (), go("ABORTED")) for at in ("WORK", "BUILD", "HALTED")),
 )
+
+
+FOR_EVER: Go[Data] = go(STAY, Count("tries"), says="FAILURE", spent=go(STAY))
+
+
+def with_row(row: Row[Data]) -> tuple[Row[Data], ...]:
+    return (*(r for r in ROWS if (r.at, r.on) != (row.at, row.on)), row)
 
 
 def kind(run: Run[Data], sent: Sent) -> str:
@@ -81,6 +89,9 @@ def test_a_table_that_holds_together_is_taken() -> None:
         ("the outcome built of the job of BUILD is not open to the system", {"moves": {**MOVES, "built": by_human("x", "x")}}),
         ("counts tries, which has no limit", {"limits": {"errors": 3}}),
         ("gives no way for when it is spent", {"rows": (*ROWS, Row("WORK", "built", (), (), go("DONE", Count("tries"))))}),
+        ("broken at BUILD can fail again and again: no counter bounds it", {"rows": with_row(Row("BUILD", "broken", (), (), go("WORK", says="FAILURE")))}),
+        ("hand-in at WORK can fail again and again", {"rows": with_row(Row("WORK", "hand-in", (), (holds,), go("BUILD"), go("BUILD")))}),
+        ("hand-in at WORK stays there once its counter is spent", {"rows": with_row(Row("WORK", "hand-in", (), (holds,), go("BUILD"), FOR_EVER))}),
         ("LOST cannot be reached", {"states": {**STATES, "LOST": State("none", end="stopped")}}),
     ],
 )  # fmt: skip
@@ -210,3 +221,30 @@ def test_a_drawing_shows_every_row_and_gate() -> None:
     assert "WORK --> BUILD: hand-in" in diagram
     assert "BUILD --> WORK: broken" in diagram
     assert "at every state: abort" in diagram
+
+
+# What may stay where it is without a counter, and what bounds it instead
+STAYS = {
+    "steer": "a person says it", "steer-to": "a person says it", "resume": "a person says it",
+    "limited": "the clock: nobody is asked again before the time that was named",
+    "prepared": "the job does nothing for a run that is prepared",
+    "flags-accepted": "the tree whose flags were accepted is remembered",
+    "task-completed": "each child comes back once", "task-implemented": "each child comes back once",
+    "final-review-passed": "each child comes back once", "old-child": "each child comes back once",
+    "green": "each step is done once", "refactor": "each step is done once", "checkpoint": "each step has one checkpoint",
+    "wait": "it changes nothing and is counted as the agent's own silence",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(all_tables()))
+def test_no_row_of_any_workflow_repeats_without_a_bound(name: str) -> None:
+    table = all_tables()[name]
+    endless = [
+        f"{row.on} at {row.at}"
+        for row in table.rows
+        for way in (row.to, row.fail)
+        if way is not None and way.to in (STAY, row.at) and not way.counted and row.on not in STAYS and table.moves[row.on].call != "revise"
+    ]
+    assert not endless, endless
+    failing = [way for row in table.rows for way in (row.to, row.fail) if way is not None and way.says == "FAILURE"]
+    assert all(way.counted or table.states[way.to].end for way in failing)

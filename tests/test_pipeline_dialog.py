@@ -104,7 +104,7 @@ def test_a_dialog_that_a_headless_client_cancels_or_declines_is_silence(p: Proje
 def test_a_choice_that_needs_words_and_has_none_is_silence_and_a_question_takes_the_note_for_its_answer(p: Project) -> None:
     assert hand_in(p, INTAKE, status="NEEDS_INFO", summary="in cents?") == "ASK_USER"
     question = asked()
-    assert list(question.choices) == ["answer with the note"] and "in cents?" in question.message
+    assert list(question.choices) == ["skip", "answer with the note"] and "in cents?" in question.message
     assert choose(question, "answer with the note") == "" and choose(question, "approved") == ""
     assert [status for status, *_ in decided(p)] == ["pending"]
     assert choose(question, "answer with the note", "yes, in cents") == "INTAKE"

@@ -178,7 +178,7 @@ def test_changed_files_are_told_with_what_became_of_each(world: Any) -> None:
     assert found == {"a.txt": ("modified", ""), "add.txt": ("added", ""), "gone.txt": ("deleted", ""), "new.txt": ("renamed", "old.txt")}
 
 
-def test_what_a_person_wrote_into_the_documents_of_their_own_checkout_stays_beside_them(world: Any, tmp_path: Path) -> None:
+def test_what_a_person_wrote_into_the_documents_of_their_own_checkout_stays_as_they_left_it(world: Any, tmp_path: Path) -> None:
     home, root = tmp_path / "home", world.place.root
     home.mkdir()
     run = msgspec.structs.replace(RUN, worktree=str(home), data=PipelineData(session=S, setup=Ground(workspace=str(root))))
@@ -192,8 +192,9 @@ def test_what_a_person_wrote_into_the_documents_of_their_own_checkout_stays_besi
     assert shown("one") == {"spec.md": "one"}
     assert shown("two") == {"spec.md": "two"}  # the machine's own older text is no edit
     (home / S / "spec.md").write_text("mine")
-    assert shown("three") == {"spec.md": "three", "spec.md.rejected": "mine"}
-    assert shown("four") == {"spec.md": "four", "spec.md.rejected": "mine"}
+    assert shown("two") == {"spec.md": "mine"}
+    assert shown("three") == {"spec.md": "mine", "spec.md.new": "three"}
+    assert shown("four") == {"spec.md": "mine", "spec.md.new": "four"}
 
 
 def test_nothing_is_read_or_written_through_a_link(world: Any, tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ from tests.looks import LiteralLook
 S = ".agents-work/s"
 TABLES: dict[str, Table[Any]] = {"pipeline": PIPELINE, "task": TASK}
 SMALL = {
-    "pipeline": {"errors": 2, "dispatch": 1, "answers": 1, "FIX_BUILD": 2, "merge": 1},
+    "pipeline": {"errors": 1, "dispatch": 1, "answers": 1, "FIX_BUILD": 1, "merge": 1, "approvals": 1},
     "task": {"errors": 1, "dispatch": 1, "answers": 1, "FIX_REVIEW": 1, "FIX_TESTS": 1, "FIX_SECURITY": 1, "qa_rounds": 1},
 }
 AGENTS = [(t.name, s) for t in TABLES.values() for s, state in t.states.items() if state.actor == "agent"]
@@ -542,7 +542,7 @@ def test_an_approval_of_a_document_that_changed_is_void_and_asked_again() -> Non
     assert after(first.run, says("approved", APPROVE), files=changed).state == "PLAN"
 
 
-@pytest.mark.parametrize("value", ["Approved", "approved!", "looks good", "yes", "changes-requested:", "changes-requested:  ", "per-batch"])
+@pytest.mark.parametrize("value", ["approved by me", "not approved", "looks good", "yes", "per-batch"])
 def test_only_the_exact_words_are_an_answer_at_approve_design(value: str) -> None:
     decided = take(at_approval(), says(value, APPROVE))
     assert (decided.status, decided.run.state, decided.run.counts) == ("FAILURE", "APPROVE_DESIGN", {"answers": 1})
@@ -592,7 +592,8 @@ def test_requested_changes_go_to_the_role_that_is_named(to: str, state: str) -> 
 
 
 def test_requested_changes_to_nobody_known_are_no_answer() -> None:
-    assert take(at_approval(), says("changes-requested: x", APPROVE, to="coder")).run.counts == {"answers": 1}
+    told = take(at_approval(), says("changes-requested: x", APPROVE, to="coder"))
+    assert (told.status, told.run.state, told.run.counts) == ("REFUSED", "APPROVE_DESIGN", {})
 
 
 def test_a_correction_is_dispatched_once_and_completed_when_the_design_is_asked_about_again() -> None:
@@ -908,7 +909,7 @@ def test_three_repairs_of_a_kind_and_then_a_person_is_asked(state: str, role: st
         assert (back.state, back.counts) == (loop, {})
         assert value in back.guidance
         assert note in back.guidance
-    assert after(spent, says("guidance", asked.decision_id)).counts["answers"] == 1
+    assert take(spent, says("guidance", asked.decision_id)).status == "REFUSED"
     assert after(spent, says("simplify-scope", asked.decision_id)).state == "RESCOPED"
 
 
@@ -935,8 +936,8 @@ def test_a_failing_test_is_never_waived() -> None:
     spent = after(task("FIX_TESTS", about(), counts={"FIX_TESTS": 3}), reply(), changes=CODE, now=RED)
     assert (spent.state, spent.back) == ("ASK_USER", "FIX_TESTS")
     decided = take(spent, says("accept-known-issues", "UD-1"))
-    assert (decided.status, decided.run.state, decided.run.counts["answers"]) == ("FAILURE", "ASK_USER", 1)
-    assert "never waived" in decided.run.last_error
+    assert (decided.status, decided.run.state) == ("REFUSED", "ASK_USER")
+    assert "never waived" in decided.reasons[0]
 
 
 def test_accepted_notes_of_a_coder_do_not_pass_a_failing_test() -> None:
@@ -975,7 +976,8 @@ def test_a_medium_security_finding_is_always_a_persons_decision_and_silence_neve
         quiet = msgspec.structs.replace(says("cancel", "UD-1", note="gone"), channel=channel)
         assert take(run, quiet).status == "REFUSED"
     assert after(run, says("cancel", "UD-1", note="later")).state == "BLOCKED"
-    assert after(run, says("accept", "UD-1"), DUE).state == "COMPLETED"
+    assert take(run, says("accept", "UD-1")).status == "REFUSED"
+    assert after(run, says("accept", "UD-1", note="behind a login"), DUE).state == "COMPLETED"
     assert after(run, says("fix", "UD-1")).state == "FIX_SECURITY"
 
 
@@ -1087,7 +1089,7 @@ def test_a_red_build_goes_to_the_integrator_first_then_to_the_coder_then_to_a_pe
     assert (run.state, run.cause) == ("ASK_USER", "retry_budget")
     assert after(run, says("guidance", "UD-1", note="pin it")).state == "FIX_BUILD_CODE"
     assert after(run, says("guidance", "UD-1", note="pin it")).counts == {}
-    assert after(run, says("accept-known-issues", "UD-1")).counts["answers"] == 1
+    assert take(run, says("accept-known-issues", "UD-1")).status == "REFUSED"
     assert after(run, says("simplify-scope", "UD-1")).state == "PLAN"
 
 

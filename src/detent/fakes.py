@@ -265,7 +265,13 @@ class MemoryLook:
         return Branch("refs/heads/feat/in-memory", self.world.head(), tree, message, len(commits) - self.world.base, tree == self.tree)
 
     def read(self, path: str) -> str | None:
-        text = self.world.files.get(path) if path in PUBLISHED else self._files(self.tree).get(path)
+        text = (
+            self.sent.documents[path]
+            if path in self.sent.documents
+            else self.world.files.get(path)
+            if path in PUBLISHED
+            else self._files(self.tree).get(path)
+        )
         if text is not None:
             self._read[path] = text
         return text

@@ -8,6 +8,7 @@ import { agentName, between, clock, day, lasted, many, money, tokens, toneOf, wo
 import { Log } from "./log.jsx";
 import { Ask, Away, Button, Card, Chip, Empty, Hash, Link, STOP, State, StateChip, Tabs, Where } from "./parts.jsx";
 import { Proof, useCard } from "./proof.jsx";
+import { Revise } from "./revise.jsx";
 import { at, attempt, attend, go, phone, told } from "./store.js";
 import { Markdown, T } from "./text.jsx";
 import { Timeline } from "./timeline.jsx";
@@ -73,7 +74,7 @@ export default function Run({ id, tab: named = "", what = "" }) {
         {tab === "output" && <Log source={`/api/runs/${id}/output`} size={size} />}
         {tab === "turns" && <Turns runs={kin} last={last} at={what} onPick={(a, instead = true) => to("turns", a, instead)} />}
       </div>
-      {asking && <Ask {...asking} onClose={() => setAsking(null)} />}
+      {asking?.revise ? <Revise run={id} onClose={() => setAsking(null)} /> : asking && <Ask {...asking} onClose={() => setAsking(null)} />}
     </div>
   );
 }
@@ -101,6 +102,7 @@ function Head({ got, onAsk, drawing, onDraw }) {
         <div class="acts">
           {got.asks.length > 0 && <Link to={at("inbox", got.asks[0])} class="button primary">Answer</Link>}
           {paused && <Button kind="primary" onClick={() => say("resume", "guidance", "The run goes on.")("")}>Go on</Button>}
+          {open && got.stages.length > 0 && <Button onClick={() => onAsk({ revise: true })} title="Change a document, or have a stage done again">Revise</Button>}
           {open && <Button onClick={() => onAsk({ title: "Tell the agent something", label: "It stands in its next briefing", action: "Tell it", hint: "The agent reads it before its next step. What it does now is not stopped.", onSay: say("steer", "text", "It was noted for the next briefing.") })} title="Tell the agent something; it reads it before its next step">Tell the agent</Button>}
           {queued && <Link to={at("queue", run.run)} class="button">In the queue</Link>}
           {open && !queued && <Button onClick={() => onAsk({ ...STOP, onSay: say("abort", "reason", "The run was stopped.") })}>Stop</Button>}
@@ -186,6 +188,7 @@ function Budget({ got }) {
     <Card title="Budget" aside={<span class="muted">{u.turns} {u.turns === 1 ? "turn" : "turns"}</span>}>
       {got.budget.map((l) => <div key={l.name} class="limit"><span>{LIMITS[l.name] ?? l.name}</span><meter min={0} max={l.most} high={l.most * 0.8} value={Math.min(l.used, l.most)} /><span class="num muted">{l.name === "usd" ? `$${l.used.toFixed(2)} of $${l.most.toFixed(2)}` : `${many(Math.round(l.used))} of ${many(l.most)}`}</span></div>)}
       <dl class="facts">{!got.budget.some((l) => l.name === "usd") && <><dt>Cost</dt><dd class="num">{money(u.usd)}</dd></>}{tokens(u) > 0 && <><dt>Tokens</dt><dd class="num">{many(u.input_tokens)} in, {many(u.cached_tokens)} cached, {many(u.output_tokens)} out</dd></>}{u.seconds >= 1 && <><dt>Agent time</dt><dd class="num">{lasted(u.seconds)}</dd></>}</dl>
+      {Object.keys(got.roles ?? {}).length > 0 && <table class="roles"><caption class="muted">By role</caption><tbody>{Object.entries(got.roles).map(([role, c]) => <tr key={role}><th scope="row">{role}</th><td class="num">{c.turns} {c.turns === 1 ? "turn" : "turns"}</td><td class="num">{lasted(c.seconds)}</td><td class="num">{money(c.usd)}</td></tr>)}</tbody></table>}
       {!got.budget.length && <p class="muted">No limit is set. <code>[limits]</code> in detent.toml sets some.</p>}
     </Card>
   );

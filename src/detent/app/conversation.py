@@ -80,6 +80,12 @@ def spoken(app: App, by: str, verb: str, run: str | None, terms: Mapping[str, st
 
     allowed(app, by, app.chosen(run))
     now = app.door.load(app.chosen(run)).run
+    if verb == "answer" and fields.get("value") != "cancel":
+        from detent.app.revising import first_taken_over
+
+        if (verdict := first_taken_over(app, now.id, by, fields.get("decision", "the question"))) is not None:
+            remember(app, now.parent or now.id)
+            return verdict
     if terms is None:
         terms = renewed(app, now.id) if verb == "resume" and is_pushed(now) else {}
     return say_to_run(app, run, Sent(verb, by="human", channel=by, facts={"who": user(), **terms}, **fields))  # type: ignore[arg-type]

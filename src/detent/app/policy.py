@@ -21,7 +21,7 @@ POLICIES: dict[str, tuple[str, ...]] = {  # the first value is what the bare nam
     "questions": ("own-judgement",),
 }
 FLAGS = "flags"  # its values are kinds of flags
-KINDS = {"approval": "approve-design", "strategy": "review-strategy", "notes": "notes", "question": "questions"}
+KINDS = {"approval": "approve-design", "strategy": "review-strategy", "notes": "notes", "question": "questions", "clarify": "questions"}
 WORDS = {
     "own-judgement": "Nobody can be asked now. Decide by what the request and the documents say, and tell in artifacts.notes what you assumed."
 }
@@ -107,7 +107,7 @@ def answer_of(run: AnyRun) -> Sent | None:
     if not value:
         return None
     before = [d for d in run.data.decisions if d.kind == "question" and d.channel == "policy" and d.state_context == asked.state_context]
-    if asked.kind == "question" and len(before) >= MOST_QUESTIONS:
+    if asked.kind in ("question", "clarify") and len(before) >= MOST_QUESTIONS:
         return None
     value = recommended(run.data.tasks)[0] if value == "recommended" else WORDS.get(value, value)
     said = f"by the policy {name}={run.data.policies[name]}, given when the run was started"

@@ -21,13 +21,25 @@ STATE = "state"  # the kind of a question that a state asks by itself
 
 def asked_of(app: App, run: str) -> list[dict[str, object]]:
     """Every question of a run, in the order of its runs."""
-    from detent.gates.human import DecisionData, decision_row
+    from detent.gates.human import DecisionData, decision_row, decisions_of
 
     found: list[dict[str, object]] = []
     for each in app.worlds.runs.family(run):
         if isinstance(each.data, DecisionData):
-            rows = [(d, decision_row(d, each.id, app.worlds.runs.when)) for d in each.data.decisions]
-            found += [{"run": each.id, "kind": d.kind, **row, **_words(each, d), "shown": _shown(each, sorted(d.shown))} for d, row in rows]
+            ended = bool(app.door.tables[each.workflow].states[each.state].end)
+            rows = [(d, decision_row(d, each.id, app.worlds.runs.when)) for d in decisions_of(each, ended)]
+            asks = workflow_of(each.workflow).asks
+            found += [
+                {
+                    "run": each.id,
+                    "kind": d.kind,
+                    **row,
+                    **_words(each, d),
+                    "shown": _shown(each, sorted(d.shown)),
+                    "text": asks(app, each, d),
+                }
+                for d, row in rows
+            ]
     return found
 
 
@@ -124,8 +136,11 @@ def _of_decision(run: AnyRun) -> dict[str, Sent]:
     if asked is None:
         return {}
     plain = {value: value for value in asked.options if value != CHANGES} or {ANSWER: ""}
+    plain |= {ANSWER: ""} if asked.kind == "clarify" else {}
     sent = {word: Sent("answer", by="human", decision=asked.decision_id, value=value) for word, value in plain.items()}
-    roles = [role for role in CORRECTIONS if role] if CHANGES in asked.options else []
+    roles = [role for role in CORRECTIONS if role] if CHANGES in asked.options and asked.kind == "approval" else []
+    if CHANGES in asked.options and asked.kind != "approval":
+        sent["changes-requested"] = Sent("answer", by="human", decision=asked.decision_id, value="changes-requested:")
     return sent | {
         f"changes-requested, to {role}": Sent("answer", by="human", decision=asked.decision_id, value="changes-requested:", to=role)
         for role in roles

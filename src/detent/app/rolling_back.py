@@ -7,7 +7,7 @@ import msgspec
 
 from detent.app import App
 from detent.app.registry import workflow_of
-from detent.door import AnyEvent
+from detent.door import AnyEvent, AnyRun
 from detent.errors import DetentError
 from detent.git.commits import bring_to, marker, switch
 from detent.git.repo import ZERO, Git
@@ -30,6 +30,17 @@ def roll_back(app: App, run: str, to: str, channel: str) -> str:
     kept = take(git, run, over=now.data.good_tree).tree
     if not head.ended:
         app.door.submit(run, Sent("abort", by="human", channel=channel, note=f"rolled back to event {event.run.seq}"))
+    try:
+        return _begin_again(app, event, commit, kept, now, channel)
+    except DetentError as e:
+        raise DetentError(
+            e.message, f"{run} has ended, and no new run stands in its place; try again: detent rollback {to} --run {run}"
+        ) from e
+
+
+def _begin_again(app: App, event: AnyEvent, commit: str, kept: str, now: AnyRun, channel: str) -> str:
+    """The new run, once everything that it stands on is laid out: a run that stands is whole."""
+    run = event.run.id
     git = app.worlds.of(event.run).git  # a workspace that went with the old run is made anew
     _lay_out(git, event, commit, kept)
     fresh = f"{event.run.workflow}-{secrets.token_hex(3)}"
@@ -37,6 +48,7 @@ def roll_back(app: App, run: str, to: str, channel: str) -> str:
     said = heard(now.said, spoken(sent))  # of what was said since, nothing is lost
     first = msgspec.structs.replace(event.run, id=fresh, seq=0, counts={**event.run.counts, **now.counts}, joined=(), said=said)
     git.update([(f"refs/detent/{fresh}/tip", commit, ZERO), (marker(fresh, 1, "began"), commit, ZERO)])
+    workflow_of(first.workflow).before_rollback(app.worlds.of(first), event.run, first)
     app.door.start(first, sent)
     workflow_of(first.workflow).after_rollback(app.worlds.of(first), first)
     app.worlds.settle("publish", app.door.load(fresh))
@@ -62,15 +74,21 @@ def _event(app: App, git: Git, run: str, to: str) -> AnyEvent:
 
 
 def _commit_at(git: Git, event: AnyEvent) -> str:
-    """The commit that the branch stood at after an event."""
-    refs = git.run("for-each-ref", "--format=%(objectname) %(refname)", f"refs/detent/{event.run.id}/done/").text.splitlines()
-    made = [
-        (int(re.split("-", ref.rpartition("/")[2])[0]), ref.split(" ")[0])
-        for ref in refs
-        if ref.endswith(("-checkpoint", "-plan", "-phase", "-began"))
-    ]
-    before = [m for m in made if m[0] <= event.run.seq]
-    return max(before)[1] if before else event.run.data.base or git.head()
+    """The commit that the branch stood at after an event: the newest that the run made until then, or a child of it whose end had come back."""
+    own = [commit for seq, commit in _made(git, event.run.id) if seq <= event.run.seq]
+    made = [*own, *(commit for child in event.run.joined for _, commit in _made(git, f"{event.run.id}.{child}"))]
+    base = event.run.data.base or git.head()
+    if not event.run.joined or not made:
+        return own[-1] if own else base
+    order = git.run("rev-list", "--reverse", "--topo-order", *made, f"^{base}", "--").text.splitlines()
+    return max(made, key=lambda commit: order.index(commit) if commit in order else -1)
+
+
+def _made(git: Git, run: str) -> list[tuple[int, str]]:
+    """The commits that the machine made for a run, each with the event that made it, the oldest first."""
+    refs = git.run("for-each-ref", "--format=%(objectname) %(refname)", f"refs/detent/{run}/done/").text.splitlines()
+    ends = ("-checkpoint", "-plan", "-phase", "-began")
+    return sorted((int(re.split("-", ref.rpartition("/")[2])[0]), ref.split(" ")[0]) for ref in refs if ref.endswith(ends))
 
 
 def _lay_out(git: Git, event: AnyEvent, commit: str, kept: str) -> None:

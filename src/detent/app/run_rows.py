@@ -42,6 +42,12 @@ def second_try_of(app: App, run: AnyRun) -> str:
     return second_try(app, run) if is_pushed(run) and app.door.tables[run.workflow].states[run.state].actor == "agent" else ""
 
 
+def costs_of(app: App, run: str) -> dict[str, dict[str, float]]:
+    """What each role of a session took so far, its tasks among it; nothing of a run without roles."""
+    flow = workflow_of(app.door.load(run).run.workflow)
+    return flow.costs(e for each in app.worlds.runs.family(run) for e in app.worlds.runs.history(each.id)) if flow.has_decisions else {}
+
+
 def stands(app: App, event: AnyEvent) -> dict[str, object]:
     """Where a run stands after its newest event, as one JSON object."""
     run_now, table = event.run, app.door.tables[event.run.workflow]
@@ -55,6 +61,7 @@ def stands(app: App, event: AnyEvent) -> dict[str, object]:
         "agent": agent_at_work(app, run_now) or None,
         "second_try": second_try_of(app, run_now) or None,
         "tests": workflow_of(run_now.workflow).tests(run_now) or None,
+        "roles": costs_of(app, run_now.id) or None,
         "counts": run_now.counts,
         "limits": run_now.limits,
         "branch": getattr(run_now.data, "branch", "") or None,

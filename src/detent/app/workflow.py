@@ -15,8 +15,8 @@ from detent.blocks.inner import Inner
 from detent.blocks.last_words import Reader, read_summary
 from detent.blocks.plan_parts import Part
 from detent.blocks.proved import Fold, claims_nothing
-from detent.door import STOP_CHILDREN, AnyRun
-from detent.gates.human import DecisionData
+from detent.door import STOP_CHILDREN, AnyEvent, AnyRun
+from detent.gates.human import DecisionData, PersonDecision
 from detent.journal.journal import Head
 from detent.kernel.decide import ERRORS
 from detent.kernel.model import Briefing, Run, Sent
@@ -76,6 +76,22 @@ def nothing_shown(app: "App", run: AnyRun, paths: Iterable[str]) -> dict[str, st
     return {}
 
 
+def nothing_edited(app: "App", run: AnyRun) -> Mapping[str, str]:
+    return {}
+
+
+def as_asked(app: "App", run: AnyRun, asked: "PersonDecision") -> str:
+    return str(asked.question)
+
+
+def no_costs(events: Iterable[AnyEvent]) -> dict[str, dict[str, float]]:
+    return {}
+
+
+def nothing_void(run: AnyRun, sent: Sent) -> tuple[str, ...]:
+    return ()
+
+
 def no_limits(settings: "Settings") -> dict[str, int]:
     return {}
 
@@ -85,6 +101,10 @@ def not_laid(root: Path, run: AnyRun) -> None:
 
 
 def not_redone(world: "RepoWorld", run: AnyRun) -> None:
+    pass
+
+
+def nothing_brought(world: "RepoWorld", old: AnyRun, run: AnyRun) -> None:
     pass
 
 
@@ -134,6 +154,13 @@ class Workflow(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     gives_up: tuple[str, ...] = ()  # the causes of a halt that are a failure, and no question to a person
     result: Callable[["App", AnyRun], dict[str, Any]] = nothing_more  # what the result of a driven run has besides
     lay: Callable[[Path, AnyRun], None] = not_laid  # what is put into a workspace that is made
+    stages: tuple[str, ...] = ()  # what a person may have done again; none: its runs have no documents that people revise
+    papers: Callable[[AnyRun], tuple[str, ...]] = none_written  # the documents that people may revise, by path
+    edited: Callable[["App", AnyRun], Mapping[str, str]] = nothing_edited  # documents that a person changed and that do not count yet
+    asks: Callable[["App", AnyRun, "PersonDecision"], str] = as_asked  # a question with everything that it is about, as markdown
+    costs: Callable[[Iterable[AnyEvent]], dict[str, dict[str, float]]] = no_costs  # what each role took so far: turns, seconds, tokens, usd
+    void: Callable[[AnyRun, Sent], tuple[str, ...]] = nothing_void  # what a revision makes void, in words
+    before_rollback: Callable[["RepoWorld", AnyRun, AnyRun], None] = nothing_brought  # the old run as it stood, and the new one
     after_rollback: Callable[["RepoWorld", AnyRun], None] = not_redone
     forget: Callable[["RepoWorld", AnyRun], None] = not_redone  # takes away what a failed turn wrote outside of the tree
     protected: Callable[[Briefing], tuple[str, ...]] = nothing_protected  # what the agent never writes

@@ -59,6 +59,10 @@ class Tdd(Value, frozen=True):
     retries: int = 3
 
 
+class Pipeline(Value, frozen=True):
+    keep_documents: bool = False  # a full session's documents are committed to its branch with the release, below docs/sessions/
+
+
 class GitSettings(Value, frozen=True):
     main: str = ""
     branching: bool = True
@@ -212,6 +216,7 @@ class Settings(Value, frozen=True):
     gate: tuple[OwnGate, ...] = ()  # every [[gate]]
     pr: Pr = Pr()
     tdd: Tdd = Tdd()
+    pipeline: Pipeline = Pipeline()
     git: GitSettings = GitSettings()
     debug: Debug = Debug()
     review: ReviewSettings = ReviewSettings()

@@ -145,7 +145,10 @@ class Driver:
         """Whether the run moved without an agent: it is out of time, or a person answered beforehand what is asked now."""
         if briefing.actor != "none" and (said := self.clock.ends(briefing)) is not None and self._accepted(run, said):
             return True
-        return briefing.actor == "human" and (sent := self.answers(at)) is not None and self._accepted(at.id, sent)
+        if briefing.actor != "human" or (sent := self.answers(at)) is None:
+            return False
+        status = self.door.submit(at.id, sent).status
+        return status == "SUCCESS" or (status == "FAILURE" and not self._still(at))  # what was not taken is left to a person
 
     def _accepted(self, run: str, sent: Sent) -> bool:
         return self.door.submit(run, sent).status in ("SUCCESS", "FAILURE")

@@ -11,7 +11,15 @@ from pathlib import Path
 
 from detent.git.place import Place
 
-EXCLUDED = ("/ACTIVE_PR.json", "/ORCHESTRATION_STATE.json", "/FINDINGS.json", "/error.log", "/*.rejected", "/.agents-work/", "/.detent/")
+EXCLUDED = (
+    "/ACTIVE_PR.json",
+    "/ORCHESTRATION_STATE.json",
+    "/FINDINGS.json",
+    "/error.log",
+    "/*.rejected",
+    "/.agents-work/",
+    "/.detent/plan.md",
+)
 MARK = "# written by detent"
 
 

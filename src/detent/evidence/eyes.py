@@ -63,6 +63,9 @@ class RepoLook:
         """A file of the judged tree, a published one, or one of an earlier tree, which is not remembered."""
         earlier = {"GOOD": self.subject.marks.good, "BASE": self.subject.marks.base}
         tree, _, name = path.rpartition(":")
+        if self.sent.by == "human" and (written := self.sent.documents.get(path)) is not None:
+            self._read[path] = written
+            return written
         file = self.subject.published(path)
         data = read_plain(file) if file else self._at(earlier[tree], name) if tree in earlier else self.subject.git.read(self.tree, path)
         if data is None:

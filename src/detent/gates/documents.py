@@ -200,19 +200,24 @@ def recommended(tasks: tuple[TaskEntry, ...]) -> tuple[str, str]:
     return "single-final", "the tasks are few, independent and without risk flags"
 
 
-def section(text: str, *words: str) -> str:
-    """The text below the first heading that has one of these words, down to the next heading of its level; code blocks hide no heading."""
+def section(text: str, *words: str, but: tuple[str, ...] = ()) -> str:
+    """The text below the first heading that has one of these words and none of the others, down to the next heading of its level or of another
+    such part; code blocks hide no heading."""
     level, kept, fenced = 0, list[str](), False
     for line in text.splitlines():
         fenced ^= line.lstrip().startswith("```")
         heading = None if fenced else re.match(r"(#{1,6})\s+(.*)", line)
-        if heading and level and len(heading[1]) <= level:
+        if heading and level and (len(heading[1]) <= level or _has(heading[2], but)):
             break
-        if heading and not level and any(word in heading[2].lower() for word in words):
+        if heading and not level and _has(heading[2], words) and not _has(heading[2], but):
             level = len(heading[1])
         elif level and not heading:
             kept.append(line)
     return "\n".join(kept).strip()
+
+
+def _has(heading: str, words: tuple[str, ...]) -> bool:
+    return any(word in heading.lower() for word in words)
 
 
 def listed_below(text: str, *words: str) -> tuple[str, ...]:

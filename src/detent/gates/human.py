@@ -3,6 +3,7 @@
 A question is written down as pending by the event that asks it, together with the content of what is shown. Agents never answer: the moves are people's alone.
 """
 
+import re
 from collections.abc import Callable
 from typing import Literal, TypeVar
 
@@ -16,7 +17,7 @@ from detent.kernel.model import Found, Run, Sent, Value
 
 replace = msgspec.structs.replace
 
-Kind = Literal["approval", "strategy", "question", "notes", "budget", "manual", "instructions", "flags"]
+Kind = Literal["approval", "strategy", "clarify", "question", "notes", "budget", "manual", "instructions", "flags"]
 MISSING = "mandatory_user_decision_missing"
 APPROVE, STRATEGY, FLAGS = "UD-APPROVE-DESIGN", "UD-REVIEW-STRATEGY", "FLAGS"
 BY_A_PERSON = ("terminal", "web")  # the channels that silence cannot take
@@ -25,9 +26,16 @@ BY_A_PERSON = ("terminal", "web")  # the channels that silence cannot take
 ANSWERS: dict[str, dict[str, str]] = {
     "approval": {"approved": "approved"},
     "strategy": {"per-batch": "per-batch", "single-final": "single-final"},
+    "clarify": {"skip": "answered"},
     "question": {},
     "notes": {"accept": "accept", "fix": "fix"},
-    "budget": {"different-approach": "again", "guidance": "again", "accept-known-issues": "waive", "simplify-scope": "simplify"},
+    "budget": {
+        "different-approach": "again",
+        "guidance": "again",
+        "accept-known-issues": "waive",
+        "simplify-scope": "simplify",
+        "change-acceptance": "correct-acceptance",
+    },
     "instructions": {"accept": "accept-instructions", "fix": "fix-instructions"},
     "flags": {"accept": "accept-flags", "fix": "fix-flags"},
     "manual": {"passed": "manual-passed", "failed": "manual-failed"},
@@ -55,6 +63,8 @@ class PersonDecision(Value, frozen=True, omit_defaults=False):
     security: bool = False
     shown: dict[str, str] = {}  # what the person is shown: path -> content hash
     summary: str = ""  # of what is shown, in its own words
+    before: int = 0  # the event that asked it before, in an earlier round
+    wanted: str = ""  # what a person asked for in that round
     points: tuple[ReviewPoint, ...] = ()  # the findings it is about
 
     def __post_init__(self) -> None:
@@ -122,17 +132,37 @@ def _skip(data: DD, seq: int) -> DD:
     return put(data, replace(old, status="skipped", resolved=seq, resolution_reason="overtaken by another question")) if old else data
 
 
+def overtaken(run: Run[DD], why: str) -> Run[DD]:
+    """The open question is answered by something else."""
+    old = pending(run.data)
+    return replace(run, data=put(run.data, replace(old, status="skipped", resolved=run.seq + 1, resolution_reason=why))) if old else run
+
+
+def meant(decision: PersonDecision | None, value: str) -> str:
+    """An answer as the question spells it. A capital letter, quotes, a full stop or a space for a hyphen are no reason to ask again."""
+    words = value.strip()
+    if decision is None or decision.kind == "question":
+        return words
+    if decision.kind == "clarify":
+        return "skip" if words.casefold() == "skip" else words
+    if decision.kind in ("approval", "strategy") and (found := re.match(r"changes?[\s_-]*requested\s*:", words, re.IGNORECASE)):
+        return f"changes-requested:{words[found.end() :]}"
+    flat = re.sub(r"[\s_]+", "-", words.strip("'\"`").rstrip(".!").strip().casefold())
+    return flat if flat in ANSWERS[decision.kind] or flat == "cancel" else words
+
+
 def event_of(decision: PersonDecision | None, sent: Sent) -> str:
-    """The event that an answer causes: by the kind of the question, exactly as written, nothing interpreted. Silence causes none."""
-    value = sent.value.strip()
+    """The event that an answer causes, by the kind of the question; nothing is interpreted. Silence causes none."""
+    value = meant(decision, sent.value)
     if decision is None or not value:
         return "silence"
     if value == "cancel":
         return "cancelled"
-    if decision.kind == "question":
+    if decision.kind in ("question", "clarify"):
         return "answered"
-    if decision.kind == "approval" and value.startswith("changes-requested:"):
-        return CORRECTIONS.get(sent.to, "invalid") if value.partition(":")[2].strip() else "invalid"
+    if decision.kind in ("approval", "strategy") and value.startswith("changes-requested:"):
+        on = CORRECTIONS.get(sent.to, "invalid") if decision.kind == "approval" else "correct-plan"
+        return on if value.partition(":")[2].strip() else "invalid"
     if value not in decision.options or (value == "guidance" and not sent.note.strip()):
         return "invalid"
     return ANSWERS[decision.kind].get(value, "invalid")
@@ -146,7 +176,7 @@ def resolve(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
     asked = pending(run.data)
     if asked is None:
         return run
-    done = replace(asked, status="answered", answer=sent.value.strip(), note=sent.note, resolved=run.seq + 1, **_by(sent))
+    done = replace(asked, status="answered", answer=meant(asked, sent.value), note=sent.note, resolved=run.seq + 1, **_by(sent))
     said = f"{asked.question}\n\nThe answer: {done.answer}" + (f"\n{sent.note}" if sent.note else "")
     return replace(run, data=replace(put(run.data, done), held=None), guidance=said, cause="", last_error="")
 
@@ -207,10 +237,35 @@ def keep_invalid(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
     """Say what was no answer, and what would be one."""
     asked = pending(run.data)
     takes = ", ".join(asked.options) if asked else ""
-    never = " A failing test or criterion is never waived." if sent.value == "accept-known-issues" else ""
-    return replace(
-        run, last_error=f"'{sent.value}' is no answer to {asked.decision_id if asked else sent.decision}. It takes: {takes}.{never}"
-    )
+    return replace(run, last_error=f"'{sent.value}' is no answer to {asked.decision_id if asked else sent.decision}. It takes: {takes}.")
+
+
+def not_understood(look: SubmitLook[DecisionData]) -> str | None:
+    """An answer that was understood and lacks something is refused with what it lacks; only one that nobody can understand counts."""
+    asked, sent = pending(look.run.data), look.sent
+    if asked is None:
+        return None
+    value = meant(asked, sent.value)
+    takes = f"{asked.decision_id} takes: {', '.join(asked.options)}"
+    if value.startswith("changes-requested:") and not value.partition(":")[2].strip():
+        return f"say what must change, after the colon: detent answer {asked.decision_id} 'changes-requested: TEXT'"
+    if value.startswith("changes-requested:") and asked.kind == "approval" and sent.to not in CORRECTIONS:
+        return f"changes cannot be sent to '{sent.to}'; --to takes: {', '.join(name for name in CORRECTIONS if name)}"
+    if value == "guidance" and value in asked.options and not sent.note.strip():
+        return f"guidance needs words: detent answer {asked.decision_id} guidance --note TEXT"
+    if value == "accept-known-issues" and value not in asked.options:
+        return f"a failing test or criterion is never waived. {takes}"
+    return f"'{value}' does not fit this question. {takes}" if value in ANSWERS[asked.kind] and value not in asked.options else None
+
+
+def accepted_on_purpose(look: SubmitLook[DecisionData]) -> str | None:
+    """A finding about security is accepted by a person, with a reason; never by a policy or a dialog that nobody answered."""
+    asked = pending(look.run.data)
+    if asked is None or not asked.security:
+        return None
+    if look.sent.channel not in BY_A_PERSON:
+        return f"{asked.decision_id} is about security: it is accepted at the terminal or on the web page, not by {look.sent.channel or 'silence'}"
+    return None if look.sent.note.strip() else f"{asked.decision_id} is about security: say with --note why it is accepted"
 
 
 def ask_again(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
@@ -220,7 +275,7 @@ def ask_again(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
         return run
     now = {path: content_hash(found.documents.get(path, "")) for path in asked.shown}
     summary = design_summary(run.data, found.documents)
-    return replace(run, data=put(run.data, replace(asked, shown=now, summary=summary, asked=run.seq + 1)))
+    return replace(run, data=put(run.data, replace(asked, shown=now, summary=summary, asked=run.seq + 1, before=asked.asked, wanted="")))
 
 
 # Gates
@@ -265,6 +320,12 @@ def design_as_approved(look: FilesLook[DecisionData]) -> str | None:
     if look.run.data.mode == "lean":
         return None
     return _moved(look, given) if given else "the design was never approved"
+
+
+def decisions_of(run: Run[DD], ended: bool) -> tuple[PersonDecision, ...]:
+    """The questions of a run; one that was open when the run ended is asked no more."""
+    over = {"status": "skipped", "resolved": run.seq, "resolution_reason": "the run that asked it has ended"}
+    return tuple(replace(d, **over) if ended and d.status == "pending" else d for d in run.data.decisions)
 
 
 def decision_row(d: PersonDecision, run: str, when: Callable[[str, int], str]) -> dict[str, object]:

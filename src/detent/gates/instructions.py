@@ -6,12 +6,13 @@ from detent.kernel.model import Data
 
 PROJECT = (".github/copilot-instructions.md", "AGENTS.md", "CLAUDE.md")  # what agents are told of a project's conventions
 NAMES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", "copilot-instructions.md")
+CONSTITUTION = ".detent/constitution.md"
 FOLDERS = (".claude/", ".codex/", ".gemini/", ".cursor/rules/", ".github/instructions/")
 
 
 def is_instruction(path: str) -> bool:
     """Whether a file tells agents how to work, wherever in the project it lies."""
-    return path.rpartition("/")[2] in NAMES or path.startswith(FOLDERS)
+    return path.rpartition("/")[2] in NAMES or path.startswith(FOLDERS) or path == CONSTITUTION
 
 
 def instructions_kept(look: FilesLook[Data]) -> str | None:

@@ -5,12 +5,15 @@ from collections.abc import Iterator, Mapping
 
 from detent.gates.documents import ARCHITECTURE, SPEC, SessionData, design_files, section
 
-PARTS = {  # of which document: what is shown, by the words its heading may have
-    SPEC: {"Goals": ("goal",), "Scope": ("scope",), "Definition of done": ("definition of done",)},
+PARTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {  # of which document: what is shown, by the words its heading may have
+    SPEC: {
+        "Goals": ("goal",), "Scope": ("scope",), "Out of scope": ("out of scope", "non-goal", "not in scope"), "Definition of done": ("definition of done",)
+    },
     ARCHITECTURE: {
         "Overview": ("overview",), "Modules": ("module",), "Data flows": ("flow",), "Key decisions": ("decision",), "Risks": ("risk",)
     },
 }  # fmt: skip
+BUT: Mapping[str, tuple[str, ...]] = {"Scope": ("out of scope", "not in scope"), "Goals": ("non-goal", "non goal")}
 PART, WHOLE, HEADS = 500, 3500, 12  # characters of a part and of all, headings of a design spec
 MORE = " […]"
 
@@ -29,7 +32,7 @@ def _parts(data: SessionData, documents: Mapping[str, str]) -> Iterator[str]:
     for name, parts in PARTS.items():
         text = documents.get(f"{data.session}/{name}", "")
         for title, words in parts.items():
-            if found := section(text, *words):
+            if found := section(text, *words, but=BUT.get(title, ())):
                 yield f"**{title}** ({name})\n\n{cut(found, PART)}"
     for path in design_files(data):
         if path in (*data.records, *data.design_specs):

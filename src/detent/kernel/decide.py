@@ -14,6 +14,7 @@ FLAGS = "flags"  # the fact by which flags are told, as JSON
 SPOKEN = {
     "answer": "answered {decision} with {value}",
     "resume": "released the run",
+    "revise": "changed the documents",
     "steer": "told the agent",
     "rollback": "went back to an earlier step",
     "start": "accepted what failed at the start",

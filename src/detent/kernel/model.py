@@ -88,6 +88,7 @@ class Sent(Value, frozen=True):
     value: str = ""
     note: str = ""
     to: str = ""
+    documents: dict[str, str] = {}  # what a person wrote: path -> text
     outcome: str = ""  # of a job or a child
     child: str = ""
     output: str = ""

@@ -18,6 +18,7 @@ def faults(
         *_stuck(states, moves, rows),
         *_jobs(states, moves, rows),
         *_counters(rows, limits),
+        *_endless(states, rows),
         *_unreachable(starts, states, rows, broken),
     )
 
@@ -81,6 +82,19 @@ def _counters(rows: Rows, limits: Mapping[str, int]) -> Iterator[str]:
                     yield f"{row.on} at {row.at} counts {name}, which has no limit"
                 elif go.spent is None:
                     yield f"{row.on} at {row.at} counts {name} and gives no way for when it is spent"
+
+
+def _endless(states: Mapping[str, State], rows: Rows) -> Iterator[str]:
+    """A failure may happen again, so it is counted or ends the run; and whoever has spent a counter does not stay where it was spent."""
+    for row in rows:
+        for way in (row.to, row.fail):
+            if way is None:
+                continue
+            ends = way.to in states and bool(states[way.to].end)
+            if (way.says == "FAILURE" or (way is row.fail and way.says != "HALTED")) and not way.counted and not ends:
+                yield f"{row.on} at {row.at} can fail again and again: no counter bounds it"
+            if way.spent is not None and way.spent.to == STAY:
+                yield f"{row.on} at {row.at} stays there once its counter is spent"
 
 
 def _unreachable(starts: tuple[str, ...], states: Mapping[str, State], rows: Rows, broken: Go[Any]) -> Iterator[str]:

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from detent.app import App
 from detent.interfaces.cli.tell import exit_code, tell_verdict
+from detent.kernel.model import Verdict
 
 
 @click.command("answer")
@@ -27,10 +28,13 @@ def command(decision: str, value: str, note: str, to: str, cancel: str, run: str
     detent answer FLAGS accept            land the branch with the flags it has, at this tree
     detent answer FLAGS fix --note TEXT   have them fixed (where the work can still go on)
     detent answer UD-APPROVE-DESIGN 'changes-requested: prices are in cents' --to spec
+    detent answer UD-REVIEW-STRATEGY 'changes-requested: one task for each module'
     """
     from detent.app.executions import is_execution
+    from detent.app.next_step import after_a_word
     from detent.app.push import is_pushed
     from detent.app.questions import who_asks
+    from detent.app.registry import workflow_of
     from detent.interfaces.cli.runner import here, person
 
     if not value and not cancel:
@@ -41,9 +45,17 @@ def command(decision: str, value: str, note: str, to: str, cancel: str, run: str
     verdict = person("answer", who_asks(app, chosen, decision), decision=decision, to=to, **given)
     if is_execution((now := app.door.load(chosen).run).workflow) and not exit_code(verdict):
         verdict = replace(verdict, instruction=_goes_on(app, chosen))
+    elif workflow_of(now.workflow).has_decisions and verdict.status in ("SUCCESS", "FAILURE") and not app.journal.heads(chosen)[0].ended:
+        verdict = replace(verdict, instruction=after_a_word(app, chosen), reasons=verdict.reasons or _why(app, chosen, verdict))
     elif is_pushed(now) and not exit_code(verdict) and not app.journal.heads(chosen)[0].ended:
         verdict = replace(verdict, instruction=f"Go on with it: detent resume{f' --run {run}' if run else ''}")
     return tell_verdict(verdict, as_json)
+
+
+def _why(app: App, run: str, verdict: Verdict) -> tuple[str, ...]:
+    """What was wrong with an answer that was not taken."""
+    said = app.door.acting(run).last_error
+    return (said,) if verdict.status == "FAILURE" and said else ()
 
 
 def _goes_on(app: App, run: str) -> str:

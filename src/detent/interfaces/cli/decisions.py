@@ -6,6 +6,7 @@ import click
 
 from detent.app import App
 from detent.blocks.open_flags import CAUSE
+from detent.interfaces.cli.paper import paper
 from detent.interfaces.cli.tell import STUCK, plain
 
 
@@ -43,9 +44,16 @@ def command(run: str | None, every: bool, as_json: bool) -> int:
     stuck = [line for top in ([chosen] if chosen else open_runs(app)) for line in _stuck(app, top)]
     if not found and (chosen or not stuck):
         click.echo(f"Run {chosen} has no open question." if chosen else "No run has an open question.")
-    for line in stuck:
+    for line in (*stuck, *(line for top in ([chosen] if chosen else open_runs(app)) for line in _changed(app, top))):
         click.echo(line)
     return 0
+
+
+def _changed(app: App, run: str) -> list[str]:
+    """Documents that the person changed and that do not count yet, and how to have them count."""
+    from detent.app.revising import changed_words
+
+    return [f"\n{plain(line)}" for line in changed_words(app, run)]
 
 
 def _stuck(app: App, run: str) -> list[str]:
@@ -60,11 +68,13 @@ def _stuck(app: App, run: str) -> list[str]:
 
 def _told(d: dict[str, object], of_run: str) -> str:
     of = f"  ({d['task_id']})" if d["task_id"] else ""
-    lines = [f"{d['decision_id']}  {d['status']}{of}", *(f"  {line}" for line in plain(str(d["question"])).splitlines())]
+    said = d.get("text") if d["status"] == "pending" and d["kind"] != "flags" else d["question"]
+    lines = [f"{d['decision_id']}  {d['status']}{of}", *paper(str(said or d["question"]))]
     options, shown = d["options"], d["shown"]
     if d["status"] == "pending":
-        lines += [f"  Look at: {path}" for path in (shown if isinstance(shown, list) else ())]
-        lines.append(f"  Takes: {', '.join(options) if isinstance(options, list) and options else 'any text'}")
+        lines += ["", *(f"  Look at: {path}" for path in (shown if isinstance(shown, list) else ()))]
+        words = options if isinstance(options, list) else []
+        lines.append(f"  Takes: {', '.join((*words, *(() if words and d['kind'] != 'clarify' else ('any text',))))}")
         declines = "" if d["kind"] == "state" else ", or --cancel REASON"
         command = d.get("command") or f"detent answer {d['decision_id']} VALUE{of_run} [--note TEXT]{declines}"
         lines.append(f"  Answer: {command}")

@@ -21,6 +21,7 @@ GROUPS: dict[str, dict[str, HelpRow]] = {
         "answer": HelpRow("Answer what a run asks you.", "detent answer FLAGS accept"),
         "resume": HelpRow("Continue a run that waits for you.", 'detent resume --guidance "keep the old name"'),
         "steer": HelpRow("Tell a run something while it works.", 'detent steer "leave the parser alone"'),
+        "revise": HelpRow("Change a session's documents in the middle.", "detent revise --show"),
         "abort": HelpRow("End a run for good.", "detent abort"),
         "serve": HelpRow("See every run and answer on a web page.", "detent serve"),
         "demo": HelpRow("Watch a scripted agent cheat and get caught.", "detent demo"),

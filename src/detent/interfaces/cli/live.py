@@ -85,7 +85,7 @@ def tell_result(done: dict[str, Any]) -> None:
     ways = {
         "done": f"Look at it: git log -p {done['branch']}" if done["branch"] else "",
         "halted": "Look: detent status. Go on: detent resume [--guidance TEXT]",
-        "waiting": f"A person is asked: detent {'decisions' if workflow_of(done['workflow']).has_decisions else 'status'}. Then go on: detent resume",
+        "waiting": f"A person is asked: detent {'decisions' if workflow_of(done['workflow']).has_decisions else 'status'}. Then continue: detent resume",
         "aborted": "",
     }
     if "item" in done:

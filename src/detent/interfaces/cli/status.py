@@ -7,7 +7,7 @@ import click
 from detent.app import App
 from detent.app.plain_text import typed
 from detent.app.registry import workflow_of
-from detent.app.run_rows import agent_at_work, known_before, second_try_of, stands
+from detent.app.run_rows import agent_at_work, costs_of, known_before, second_try_of, stands
 from detent.door import AnyRun
 from detent.interfaces.cli.tell import card_lines, flag_lines, plain
 from detent.world.pulls import url_of
@@ -20,6 +20,7 @@ from detent.world.pulls import url_of
 def command(run: str | None, watch: bool, as_json: bool) -> int:
     """Say where the run stands: state, step, counters, plan, last verdict. Changes nothing."""
     from detent.app.questions import at_work
+    from detent.app.revising import changed_words
     from detent.interfaces.cli.runner import here
 
     app = here()
@@ -36,9 +37,8 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
         click.echo(json.dumps(stands(app, event)))
         return 0
     click.echo(f"{run_now.id}  {run_now.workflow}  {run_now.state}" + (f"  because of: {run_now.cause}" if run_now.cause else ""))
-    if step:
-        click.echo(f"  Step: {step.type} of '{plain(step.task)}': {plain(step.description)}")
-    for line in _driven(app, run_now):
+    about = [f"Step: {step.type} of '{step.task}': {step.description}"] if step else []
+    for line in (*about, *_driven(app, run_now), *_costs(app, run_now)):
         click.echo(f"  {plain(line)}")
     for name, count in run_now.counts.items():
         click.echo(f"  {name}: {count} of {run_now.limits[name]}")
@@ -52,7 +52,7 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
     acting, *beside = at_work(app, run_now.id)
     for each in (acting, *beside) if acting.id != run_now.id else ():
         click.echo(f"  At work: {each.id}  {each.state}" + (f"  because of: {each.cause}" if each.cause else ""))
-    for line in card_lines(app.place.common_dir, run_now.id, run_now.accepted):
+    for line in (*card_lines(app.place.common_dir, run_now.id, run_now.accepted), *map(plain, changed_words(app, run_now.id))):
         click.echo(f"  {line}")
     told = app.door.tables[acting.workflow].instruction(acting)
     click.echo(f"  Next: {typed(told) or 'the run has ended'}")
@@ -65,6 +65,15 @@ def _driven(app: App, run: AnyRun) -> list[str]:
     done = [f"List: {len(tests['completed'])} of {sum(map(len, tests.values()))} tests done"] if tests else []
     second = second_try_of(app, run)
     return [*([f"Agent: {agent}"] if agent else []), *([f"Second try: {second}"] if second else []), *done]
+
+
+def _costs(app: App, run: AnyRun) -> list[str]:
+    """What each role took so far."""
+    found = costs_of(app, run.id)
+    rows = [
+        f"{role} {c['turns']:g} turn{'' if c['turns'] == 1 else 's'}, {c['seconds']:.0f} s, ${c['usd']:.2f}" for role, c in found.items()
+    ]
+    return [f"By role: {rows[0]}", *(f"{'':9}{row}" for row in rows[1:])] if rows else []
 
 
 def told_known(known: dict[str, list[str]]) -> str:

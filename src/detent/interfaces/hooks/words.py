@@ -18,7 +18,7 @@ ANY = {  # runs tests if any word is one of these
     "meson": ("test",), "sbt": ("test",),
 }  # fmt: skip
 SCRIPTS = ("npm", "yarn", "pnpm", "bun")  # `npm run test…`
-PEOPLE = ("resume", "answer", "abort", "rollback", "steer", "init", "uninstall", "queue", "work", "land")
+PEOPLE = ("resume", "answer", "abort", "rollback", "revise", "steer", "init", "uninstall", "queue", "work", "land")
 OF_GIT = ("notes", "update-ref", "config")
 EACH = ("rm", "rmdir", "unlink", "touch", "tee", "truncate", "shred", "mv", "rename")  # write or remove every file they name
 LAST = ("cp", "install", "ln", "rsync")  # write the last

@@ -131,7 +131,7 @@ def shown(app: App, id: str) -> shapes.DecisionShown:
         shown=_digest(row, text, options, artifacts),
         text=text,
         options=options,
-        free=asked is not None and asked.kind == "question",
+        free=asked is not None and asked.kind in ("question", "clarify"),
         to=tuple(t for t in CORRECTIONS if t) if asked and asked.kind == "approval" else (),
         artifacts=artifacts,
         may_cancel=asked is not None,
@@ -216,7 +216,8 @@ def _told(app: App, run: AnyRun, asked: PersonDecision | None) -> str:
             )
         return app.door.briefing(app.door.load(run.id)).briefing
     points = "".join(f"\n- {p.text} `{p.id}`" for p in asked.points) or (f"\n{_flagged(run)}" if asked.kind == "flags" else "")
-    question = asked.question.partition("\n")[0] if asked.points and all(p.id in asked.question for p in asked.points) else asked.question
+    told = workflow_of(run.workflow).asks(app, run, asked)
+    question = asked.question.partition("\n")[0] if asked.points and all(p.id in asked.question for p in asked.points) else told
     trouble = f"\n\n> {run.last_error}" if run.last_error and "is no answer" in run.last_error else ""
     return question.removeprefix("NEEDS_DECISION: ") + (f"\n\n### Findings\n{points}" if points else "") + trouble
 
@@ -247,7 +248,7 @@ def _options(app: App, run: AnyRun, asked: PersonDecision | None) -> tuple[shape
             shapes.Option(value=word, words="guidance" if sent.verb == "resume" else "note") for word, sent in ways(app, run).items()
         )
     plain = tuple(shapes.Option(value=v, words="note", needed=v == "guidance") for v in asked.options if v in ANSWERS[asked.kind])
-    if asked.kind == "approval":
+    if any(v.startswith(f"{CHANGES}:") for v in asked.options):
         return (*plain, shapes.Option(value=CHANGES, words="changes", needed=True))
     return plain or tuple(shapes.Option(value=v, words="note") for v in asked.options)
 

@@ -7,7 +7,7 @@ from detent import __version__
 from detent.app import App
 from detent.app.registry import workflow_names
 from detent.app.report_values import Report
-from detent.interfaces.http import executing, inbox, looking, shapes, speaking
+from detent.interfaces.http import executing, inbox, looking, shapes, shapes_revise, speaking
 from detent.interfaces.http import run_pages as reading
 from detent.interfaces.http import runs_board as board
 from detent.interfaces.http import shapes_execute as work
@@ -160,6 +160,30 @@ ROUTES: tuple[Route, ...] = (
         Verdict,
         lambda c: speaking.steer(c.app, c.run, c.asked.text),
         "Tell the agent something; it stands in its next briefing.",
+    ),
+    Route(
+        GET,
+        "/api/runs/{run}/papers",
+        NONE,
+        shapes_revise.Papers,
+        lambda c: speaking.papers_of(c.app, c.run),
+        "The documents of a session that people may revise, and the stages that they may have done again.",
+    ),
+    Route(
+        POST,
+        "/api/runs/{run}/revision",
+        shapes_revise.ReviseAsked,
+        shapes_revise.RevisionShown,
+        lambda c: speaking.revision(c.app, c.run, c.asked),
+        "What a revision would change and make void; nothing is done.",
+    ),
+    Route(
+        POST,
+        "/api/runs/{run}/revise",
+        shapes_revise.ReviseAsked,
+        Verdict,
+        lambda c: speaking.revise_run(c.app, c.run, c.asked),
+        "Revise a session's documents, or have a stage done again, and drive it on.",
     ),
     Route(
         POST,

@@ -225,6 +225,8 @@ class RunShown(Shape, frozen=True, kw_only=True):
     flags: tuple[Flag, ...]  # open ones of its branch
     held_by: str
     trouble: str  # why the process that should drive it ended
+    stages: tuple[str, ...] = ()  # what a person may have done again; none: the run has no documents to revise
+    roles: dict[str, dict[str, float]] = {}  # what each role took so far: turns, seconds, tokens, usd
     asks: tuple[str, ...]  # the ids of its open questions
     output_size: int
 

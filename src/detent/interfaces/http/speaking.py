@@ -11,12 +11,13 @@ from detent.app.people import allowed
 from detent.app.policy import read_policies, user
 from detent.app.push import STUCK, fit_for_push, is_pushed, said_agent
 from detent.app.queueing import catch_up, go_on
+from detent.app.revising import edited, looked_at, papers, revise, stages
 from detent.app.run_driver import driver_of
 from detent.app.starting import PAGE, options_fit, policies_fit, start_of
 from detent.blocks.open_flags import ACCEPT
 from detent.blocks.terms import Terms
 from detent.errors import DetentError
-from detent.interfaces.http import shapes
+from detent.interfaces.http import shapes, shapes_revise
 from detent.interfaces.http.heads import StalePage, head_of
 from detent.interfaces.http.inbox import LANDING, answer_of, left_of, shown
 from detent.interfaces.http.run_pages import driver_log
@@ -55,6 +56,33 @@ def resume(app: App, run: str, guidance: str) -> Verdict:
 def steer(app: App, run: str, text: str) -> Verdict:
     head_of(app, run)
     return spoken(app, CHANNEL, "steer", run, note=text)
+
+
+def papers_of(app: App, run: str) -> shapes_revise.Papers:
+    """What people may revise of a run."""
+    head_of(app, run)
+    session, changed = app.door.load(run).run.data.session if stages(app, run) else "", edited(app, run)
+    rows = papers(app, run).items()
+    made = (shapes_revise.Paper(name=path.removeprefix(f"{session}/"), text=text, edited=changed.get(path, "")) for path, text in rows)
+    return shapes_revise.Papers(papers=tuple(made), stages=stages(app, run))
+
+
+def revision(app: App, run: str, asked: shapes_revise.ReviseAsked) -> shapes_revise.RevisionShown:
+    """What a revision would do; nothing is changed."""
+    head_of(app, run)
+    planned = looked_at(app, run, _by_path(app, run, asked), asked.to)
+    return shapes_revise.RevisionShown(diff=planned.diff, void=planned.void)
+
+
+def revise_run(app: App, run: str, asked: shapes_revise.ReviseAsked) -> Verdict:
+    """Take over what a person wrote, or have a stage done again; then the run is driven on."""
+    head_of(app, run)
+    return _driven(app, run, revise(app, run, CHANNEL, _by_path(app, run, asked), asked.to, asked.text))
+
+
+def _by_path(app: App, run: str, asked: shapes_revise.ReviseAsked) -> dict[str, str]:
+    session = app.door.load(run).run.data.session if stages(app, run) else ""
+    return {f"{session}/{name}": text for name, text in asked.documents.items()}
 
 
 def abort(app: App, run: str, reason: str) -> Verdict:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from detent.app.workflow import Late, Workflow
 from detent.blocks.last_words import read_status
 from detent.blocks.plan_parts import Part
-from detent.door import AnyRun
+from detent.door import AnyEvent, AnyRun
+from detent.gates.human import PersonDecision
 from detent.kernel.model import Briefing, Run, Sent
 from detent.workflows.pipeline.pipeline_data import PipelineData
 from detent.workflows.pipeline.pipeline_table import PIPELINE
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 SESSIONS = ".agents-work"  # where sessions keep their documents: open to the roles that write them, and only what is theirs
-THE_MACHINES = tuple(f"{SESSIONS}/*/{name}" for name in ("status.json", "report.md", "approve-design-history.jsonl", "instructions/**"))
+THE_MACHINES = tuple(
+    f"{SESSIONS}/*/{name}" for name in ("status.json", "report.md", "approve-design-history.jsonl", "instructions/**", "diffs/**")
+)
 STATUSES = {"completed": "done", "implemented": "now", "in-progress": "now", "blocked": "blocked"}
 
 
@@ -55,6 +58,48 @@ def _forget(world: "RepoWorld", run: AnyRun) -> None:
     forget_turn(world, run)
 
 
+def _bring(world: "RepoWorld", old: AnyRun, run: AnyRun) -> None:
+    from detent.workflows.pipeline.session_folder import bring_documents
+
+    bring_documents(world, old, run)
+
+
+def _edited(app: "App", run: AnyRun) -> dict[str, str]:
+    from detent.workflows.pipeline.session_folder import edited_documents
+
+    writes = tuple(w.removeprefix("$session/") for w in PIPELINE.states[run.state].writes)
+    return edited_documents(app.world.git, run, writes)
+
+
+def _asks(app: "App", run: AnyRun, asked: PersonDecision) -> str:
+    from detent.workflows.pipeline.gate_text import gate_text
+    from detent.workflows.pipeline.session_folder import documents_diff
+
+    since = documents_diff(app.world.git, run, asked.before, asked.asked, tuple(asked.shown)) if asked.before else ""
+    return gate_text(run, asked, since)
+
+
+def _costs(events: Iterable[AnyEvent]) -> dict[str, dict[str, float]]:
+    from detent.workflows.pipeline.session_report import costs
+
+    return {
+        role: {"turns": c.turns, "seconds": round(c.seconds, 1), "tokens": c.tokens, "usd": round(c.usd, 6)}
+        for role, c in costs(events).items()
+    }
+
+
+def _papers(run: AnyRun) -> tuple[str, ...]:
+    from detent.gates.documents import TASKS, design_files
+
+    return (*design_files(run.data), *run.data.research, *((f"{run.data.session}/{TASKS}",) if run.data.tasks else ()))
+
+
+def _void(run: AnyRun, sent: Sent) -> tuple[str, ...]:
+    from detent.workflows.pipeline.pipeline_revise import invalidated
+
+    return invalidated(run, sent)
+
+
 def _protected(briefing: Briefing) -> tuple[str, ...]:
     return THE_MACHINES if any(w.startswith(SESSIONS) for w in briefing.writes) else (SESSIONS, f"{SESSIONS}/**")
 
@@ -77,6 +122,13 @@ WORKFLOW = Workflow(
     read=read_status,
     title=lambda run: str(run.data.request),
     plan=_plan,
+    stages=("spec", "acceptance", "research", "architecture", "design", "plan"),
+    papers=_papers,
+    edited=_edited,
+    asks=_asks,
+    costs=_costs,
+    void=_void,
+    before_rollback=_bring,
     claims=session_claims,
     protected=_protected,
     documents=SESSIONS,

@@ -21,7 +21,7 @@ from detent.gates.documents import (
     read_tasks,
     recommended,
 )
-from detent.gates.human import APPROVE, STRATEGY, PersonDecision, ask, pending, question, resolve
+from detent.gates.human import APPROVE, STRATEGY, PersonDecision, ask, meant, pending, question, resolve
 from detent.gates.summary import design_summary
 from detent.kernel.model import Found, Run, Sent, Value
 from detent.workflows.pipeline.session import CommandProof, Grounded
@@ -34,7 +34,7 @@ DONE = ("implemented", "completed")  # what a task that another depends on must 
 CORE = ("SpecAgent", "Architect", "Planner", "Coder", "Reviewer", "QA", "Security", "Integrator", "Docs")
 PUBLISHED: Mapping[str, str] = {
     "DESIGN_RESEARCH": "DESIGN", "DESIGN_UI": "DESIGN", "INTEGRATE_CHECKS": "INTEGRATE", "INTEGRATED": "INTEGRATE",
-    "FIX_BUILD_CODE": "FIX_BUILD", "RELEASE_FILES": "RELEASE", "LANDING": "RELEASE", "MERGING": "IMPLEMENT_LOOP",
+    "FIX_ACCEPTANCE": "INTAKE", "FIX_BUILD_CODE": "FIX_BUILD", "RELEASE_FILES": "RELEASE", "LANDING": "RELEASE", "MERGING": "IMPLEMENT_LOOP",
 }  # fmt: skip
 
 
@@ -67,10 +67,12 @@ class PipelineData(Grounded, frozen=True):
 
     wants_research: bool = False  # by SpecAgent or a person
     wants_ui: bool = False
+    clarified: bool = False  # the SpecAgent has asked its questions; they are answered once
     assumptions: tuple[str, ...] = ()  # what the specification takes for granted
     criteria: tuple[Criterion, ...] = ()
     correction: Literal["none", "queued", "dispatched", "completed"] = "none"
     correction_note: str = ""
+    keeps_plan: bool = False  # once the design is approved again, the work continues with the tasks as they are
     strategy: Literal["", "per-batch", "single-final"] = ""
     parallel: int = 1  # how many tasks may be at work at once
     ended: dict[str, int] = {}  # children that have ended, by task
@@ -82,6 +84,8 @@ class PipelineData(Grounded, frozen=True):
     last_ci_result: str = ""
     proofs: tuple[CommandProof, ...] = ()  # what the last checks came to, command by command
     manual: tuple[Manual, ...] = ()
+    fixing: str = ""  # what a person found that does not hold, until its fix is committed
+    commit_subject: str = ""  # of the tree that just passed
     integrated: bool = False  # the Integrator has done its part
     documented: bool = False  # Docs and release files are done
     report_notes: tuple[str, ...] = ()  # what Docs says, for the report
@@ -191,8 +195,14 @@ def ask_approval(run: Session, sent: Sent, found: Found) -> Session:
     shown = {path: content_hash(found.documents.get(path, "")) for path in design_files(run.data)}
     words = "Do you approve the specification and the design as they stand, or what must change?"
     made = PersonDecision(APPROVE, "approval", words, ("approved", "changes-requested: TEXT"), "APPROVE_DESIGN", 0, shown=shown)
-    after = ask(run, replace(made, summary=design_summary(run.data, found.documents)))
+    before, wanted = _round_before(run, APPROVE), run.data.correction_note if run.data.correction != "none" else ""
+    after = ask(run, replace(made, summary=design_summary(run.data, found.documents), before=before, wanted=wanted))
     return replace(after, data=replace(after.data, correction="none" if run.data.correction == "none" else "completed"))
+
+
+def _round_before(run: Session, id: str) -> int:
+    """The event that asked this question before; 0 if it is asked for the first time."""
+    return next((d.asked for d in run.data.decisions if d.decision_id == id), 0)
 
 
 def request_changes(run: Session, sent: Sent, found: Found) -> Session:
@@ -200,13 +210,13 @@ def request_changes(run: Session, sent: Sent, found: Found) -> Session:
     after = resolve(run, sent, found)
     words = sent.value.partition(":")[2].strip() + (f"\n{sent.note}" if sent.note else "")
     research, ui = run.data.wants_research or sent.to == "research", run.data.wants_ui or sent.to == "design"
-    data = replace(after.data, correction="queued", correction_note=words, wants_research=research, wants_ui=ui)
+    data = replace(after.data, correction="queued", correction_note=words, wants_research=research, wants_ui=ui, keeps_plan=False)
     return replace(after, data=data, guidance="")
 
 
 def approve(run: Session, sent: Sent, found: Found) -> Session:
     after = resolve(run, sent, found)
-    return replace(after, data=replace(after.data, correction_note=""), guidance="")
+    return replace(after, data=replace(after.data, correction_note="", keeps_plan=False), guidance="")
 
 
 def keep_prepared(run: Session, sent: Sent, found: Found) -> Session:
@@ -220,13 +230,19 @@ def ask_strategy(run: Session, sent: Sent, found: Found) -> Session:
     which, why = recommended(run.data.tasks)
     count = len(run.data.tasks)
     words = f"{count} task{' is' if count == 1 else 's are'} planned. How is the work to be reviewed? Recommended: {which}, since {why}."
-    shown = {"tasks": content_hash(msgspec.json.encode(run.data.tasks).decode())}
-    return ask(run, PersonDecision(STRATEGY, "strategy", words, ("per-batch", "single-final"), "REVIEW_STRATEGY", 0, shown=shown))
+    shown = {f"{run.data.session}/{TASKS}": content_hash(msgspec.json.encode(run.data.tasks).decode())}
+    old = next((d for d in run.data.decisions if d.decision_id == STRATEGY), None)
+    wanted = old.answer.partition(":")[2].strip() if old and old.answer.startswith("changes-requested") else ""
+    takes = ("per-batch", "single-final", "changes-requested: TEXT")
+    made = PersonDecision(
+        STRATEGY, "strategy", words, takes, "REVIEW_STRATEGY", 0, shown=shown, before=old.asked if old else 0, wanted=wanted
+    )
+    return ask(run, made)
 
 
 def choose(run: Session, sent: Sent, found: Found) -> Session:
     """The strategy, as answered."""
-    chosen: Literal["per-batch", "single-final"] = "single-final" if sent.value.strip() == "single-final" else "per-batch"
+    chosen: Literal["per-batch", "single-final"] = "single-final" if meant(pending(run.data), sent.value) == "single-final" else "per-batch"
     after = resolve(run, sent, found)
     return replace(after, data=replace(after.data, strategy=chosen), guidance="")
 
@@ -269,7 +285,11 @@ def keep_ci(run: Session, sent: Sent, found: Found) -> Session:
     data = replace(
         run.data, last_ci_result=f"{sent.outcome} at {tree[:12]}", good_tree=tree if green else run.data.good_tree, proofs=_proofs(sent)
     )
-    return replace(run, data=replace(data, checked_tree=tree) if green else data, last_error="" if green else sent.output)
+    if green:
+        said = "release: documentation and release files" if data.documented else "integrate: the tasks as one build"
+        subject = f"fix: {' '.join(data.fixing.split())[:60]}" if data.fixing else said
+        data = replace(data, checked_tree=tree, fixing="", commit_subject=subject)
+    return replace(run, data=data, last_error="" if green else sent.output)
 
 
 def _proofs(sent: Sent) -> tuple[CommandProof, ...]:
@@ -294,10 +314,12 @@ def keep_manual(run: Session, sent: Sent, found: Found) -> Session:
 
 
 def keep_failed_manual(run: Session, sent: Sent, found: Found) -> Session:
-    """The person's word is that it does not hold: that is what is to be mended."""
+    """The person says that it does not hold: that is what is to be fixed."""
     asked = pending(run.data)
+    after, failed = resolve(run, sent, found), asked.question.removeprefix("manual:").strip() if asked else ""
     return replace(
-        resolve(run, sent, found),
+        after,
+        data=replace(after.data, fixing=failed),
         last_error=f"A person found that this does not hold: {asked.question if asked else ''} {sent.note}".strip(),
     )
 
@@ -318,6 +340,8 @@ def facts(run: Session) -> Mapping[str, str]:
         "correction": data.correction_note or "none",
         "design": listed(design_files(data)),
         "summary": next((d.summary for d in data.decisions if d.decision_id == APPROVE), ""),
+        "project_look": f"{data.session}/instructions/project.md",
+        "template": f"{data.session}/instructions/template-{'spec' if ROLES.get(run.state) == 'SpecAgent' else 'architecture'}.md",
         "criteria": listed(tuple(f"{c.id} {c.description} ({'; '.join(c.verify)})" for c in data.criteria)),
         "assumptions": listed(data.assumptions),
         "tasks": listed(tuple(f"{t.id} {t.title} [{t.status}] {t.goal}" for t in data.tasks)),

@@ -16,9 +16,11 @@ from detent.git.repo import ZERO
 from detent.kernel.model import Sent
 from detent.kernel.own_gate import PROVED
 from detent.kernel.table import Table
+from detent.workflows.pipeline.documents_kept import lay_kept
 from detent.workflows.pipeline.pipeline_table import PIPELINE
+from detent.workflows.pipeline.project_look import laid_texts
 from detent.workflows.pipeline.session import CommandProof
-from detent.workflows.pipeline.session_changes import changed_files, instructions_changed, tests_of, touched
+from detent.workflows.pipeline.session_changes import changed_files, instructions_changed, task_diff, tests_of, touched
 from detent.workflows.pipeline.session_files import STATUS, published
 from detent.workflows.pipeline.session_folder import (
     alone,
@@ -31,7 +33,7 @@ from detent.workflows.pipeline.session_folder import (
     write_document,
 )
 from detent.workflows.pipeline.session_report import REPORT, report_of
-from detent.workflows.pipeline.task_data import ROLES, context_files, is_prepared
+from detent.workflows.pipeline.task_data import DIFFS, JUDGING, ROLES, context_files, diff_file, is_prepared
 from detent.workflows.pipeline.task_table import TASK
 from detent.workflows.pipeline.tasks_apart import commit_merged, merge_task
 from detent.world.before_landing import held_up
@@ -41,7 +43,7 @@ from detent.world.work_tree import Effects, Jobs, RepoWorld, is_apart, is_plain,
 
 TABLES: Mapping[str, Table[Any]] = {"pipeline": PIPELINE, "task": TASK}
 HISTORY = "approve-design-history.jsonl"
-OURS = (STATUS, TASKS, HISTORY, REPORT, "instructions/**")  # written anew by the machine, whatever stands there
+OURS = (STATUS, TASKS, HISTORY, REPORT, "instructions/**", f"{DIFFS}**")  # written anew by the machine, whatever stands there
 
 # -- effects -----------------------------------------------------------------------------------------------------------------
 
@@ -79,10 +81,32 @@ def _line(event: AnyEvent) -> dict[str, str | int]:
         "event": event.run.seq,
         "at": event.at,
         "decision_id": sent.decision,
-        "answer": sent.value,
+        "answer": sent.value or _revised(event),
         "to": sent.to or "spec",
     }
     return {**about, "note": sent.note, "channel": sent.channel, "by": sent.facts.get("who", "")}
+
+
+def _revised(event: AnyEvent) -> str:
+    """What a person changed by themselves, or wants done again."""
+    names = [path.removeprefix(f"{event.run.data.session}/") for path in event.sent.documents]
+    return f"edited: {', '.join(sorted(names))}" if names else "revise"
+
+
+def _lay(world: RepoWorld, event: AnyEvent) -> None:
+    """What a person wrote, in the session's folder; their own copy is the same from now on."""
+    with alone(world, event.run):
+        bring_back(world, event.run)
+        for path, text in event.sent.documents.items():
+            write_document(world.place.root, path, text)
+        keep_documents(world, event.run)
+        show(world, event.run)
+
+
+def _drop(world: RepoWorld, event: AnyEvent) -> None:
+    good = event.run.data.good_tree
+    if good and (kept := world.snapshot(event.run)) != good:
+        bring_to(world.git, good, kept)
 
 
 def _commit(world: RepoWorld, event: AnyEvent, message: str) -> None:
@@ -105,8 +129,7 @@ def _commit_task(world: RepoWorld, event: AnyEvent) -> None:
 
 
 def _commit_build(world: RepoWorld, event: AnyEvent) -> None:
-    said = "release: documentation and release files" if event.run.data.documented else "integrate: the tasks as one build"
-    _commit(world, event, said)
+    _commit(world, event, event.run.data.commit_subject or "integrate: the tasks as one build")
 
 
 def _reset(world: RepoWorld, event: AnyEvent) -> None:
@@ -141,6 +164,8 @@ def _commits(world: RepoWorld, run: AnyRun) -> tuple[str, ...]:
 EFFECTS: Effects = {
     "publish": _publish,
     "append_design_history": _history,
+    "lay_documents": _lay,
+    "drop_unproved": _drop,
     "commit_task": _commit_task,
     "commit_judged_tree": _commit_build,
     "commit_merged": commit_merged,
@@ -162,11 +187,17 @@ def _prepare(world: RepoWorld, run: AnyRun) -> Sent | None:
     _on_its_branch(world, run)
     bring_back(world, run)
     instructions = lay_instructions(world, run)
+    for name, text in laid_texts(world, run).items():
+        write_document(world.place.root, f"{run.data.session}/instructions/{name}", text)
+        instructions = (*instructions, f"{run.data.session}/instructions/{name}")
     role, root = ROLES[run.state], world.place.root
+    lay_kept(world, run)
+    tree = world.snapshot(run)
+    if run.workflow == "task" and role in JUDGING:
+        write_document(root, diff_file(run.data.session, run.data.task_id), task_diff(world, run, tree))
     missing = [path for path in context_files(run.data, role) if not (is_plain(root, path) and (root / path).is_file())]
     if missing:
         return outcome("context-missing", f"{missing[0]} is not there, and {role} must read it ({len(missing)} missing in all)")
-    tree = world.snapshot(run)
     changed = changed_files(world, run, tree)
     facts = {"instructions": "\n".join(instructions), "changed_files": msgspec.json.encode(changed).decode()}
     if run.workflow == "task":

@@ -4,6 +4,7 @@ from detent.gates.human import event_of, pending, reopened
 from detent.gates.reply import RoleReply, amounts_to, read_reply
 from detent.kernel.model import Run, Sent
 from detent.workflows.pipeline.pipeline_data import PipelineData, all_done, manual_open, reviewed, unproven
+from detent.workflows.pipeline.pipeline_revise import revision
 from detent.workflows.pipeline.pipeline_states import ACTING
 from detent.workflows.pipeline.pipeline_tasks import task_of
 from detent.workflows.pipeline.task_data import META, ROLES
@@ -20,7 +21,11 @@ def kind(run: Run[PipelineData], sent: Sent) -> str:
         return _submitted(run, sent) if run.state in ACTING else "submit"
     if sent.verb == "answer":
         on = event_of(pending(run.data), sent)
+        if on == "approved" and run.data.keeps_plan:
+            return "approved-again"
         return "simplify-lean" if on == "simplify" and run.data.mode == "lean" else on
+    if sent.verb == "revise":
+        return revision(run, sent)
     if sent.verb == "resume":
         return "ask-again" if run.state == "BLOCKED" and reopened(run.data) else "resume"
     if sent.verb == "steer" and sent.to:
@@ -58,6 +63,8 @@ def _submitted(run: Run[PipelineData], sent: Sent) -> str:
     said = amounts_to(reply)
     if said == "OK":
         return _forward(run, reply)
+    if said == "NEEDS_INFO" and run.state in ("INTAKE", "INTAKE_LEAN"):
+        return "asked-twice" if run.data.clarified else "clarify"
     return {"FAIL": "failed", "PASS_WITH_NOTES": "notes"}.get(said, "asks")
 
 
@@ -68,6 +75,8 @@ def _forward(run: Run[PipelineData], reply: RoleReply) -> str:
         return "specified-research" if data.wants_research or reply.next.research else "specified"
     if run.state == "DESIGN":
         return "designed-ui" if data.wants_ui else "designed"
+    if run.state == "FIX_ACCEPTANCE":
+        return "respecified-lean" if data.mode == "lean" else "respecified"
     fixed = {"INTAKE_LEAN": "specified-lean", "DESIGN_RESEARCH": "researched", "DESIGN_UI": "drawn", "PLAN": "planned"}
     later = {"INTEGRATE": "integrated", "RELEASE": "released", "RELEASE_FILES": "packed"}
     return fixed.get(run.state) or later.get(run.state, "fixed")

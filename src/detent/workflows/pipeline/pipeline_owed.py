@@ -6,6 +6,10 @@ append_design_history = Effect(
     "append_design_history", "Append the requested change as one line to approve-design-history.jsonl, once per event."
 )
 commit_task = Effect("commit_task", "Commit the judged tree as `T-001: title` (a final review: `meta: …`); nothing to commit is fine.")
+lay_documents = Effect("lay_documents", "Write what a person changed of the session's documents into its folder, and keep it.")
+drop_unproved = Effect(
+    "drop_unproved", "Bring the checkout back to the last tree that passed its proof; what stood there is kept under the run's refs."
+)
 write_report = Effect(
     "write_report",
     "Write report.md from the journal: what was done, how to run, how to test, known issues, evidence per criterion, manual checks, cost and time per role.",

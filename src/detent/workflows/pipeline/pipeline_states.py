@@ -18,6 +18,7 @@ def _role(state: str, *writes: str) -> State:
 STATES = {
     "INTAKE": _role("INTAKE", "$session/spec.md", "$session/acceptance.json"),
     "INTAKE_LEAN": _role("INTAKE_LEAN", "$session/spec.md", "$session/acceptance.json", "$session/tasks.yaml"),
+    "FIX_ACCEPTANCE": _role("FIX_ACCEPTANCE", "$session/acceptance.json"),
     "DESIGN_RESEARCH": _role("DESIGN_RESEARCH", "$session/research/**"),
     "DESIGN": _role("DESIGN", "$session/architecture.md", "$session/adr/**"),
     "DESIGN_UI": _role("DESIGN_UI", "$session/design-specs/**"),
@@ -56,15 +57,35 @@ STRATEGIES = by_human("answer", "detent answer UD-REVIEW-STRATEGY per-batch, or 
 
 MOVES: dict[str, Move] = {
     **dict.fromkeys(
-        ("specified", "specified-research", "specified-lean", "researched", "designed", "designed-ui", "drawn", "planned"), WORK
+        (
+            "specified",
+            "specified-research",
+            "specified-lean",
+            "researched",
+            "designed",
+            "designed-ui",
+            "drawn",
+            "planned",
+            "respecified",
+            "respecified-lean",
+        ),
+        WORK,
     ),
     **dict.fromkeys(("integrated", "fixed", "released", "packed"), WORK),
-    **dict.fromkeys(("asks", "notes", "failed", "no-reply"), REPLY),
+    **dict.fromkeys(("asks", "clarify", "asked-twice", "notes", "failed", "no-reply"), REPLY),
     "approved": by_human(
         "answer", "detent answer UD-APPROVE-DESIGN approved, or detent answer UD-APPROVE-DESIGN 'changes-requested: TEXT' [--to ROLE]"
     ),
     **dict.fromkeys(("correct-spec", "correct-research", "correct-architecture", "correct-design"), CHANGES),
     **dict.fromkeys(("per-batch", "single-final"), STRATEGIES),
+    "approved-again": by_human("answer", "detent answer UD-APPROVE-DESIGN approved"),
+    "correct-plan": by_human("answer", "detent answer UD-REVIEW-STRATEGY 'changes-requested: TEXT'"),
+    "correct-acceptance": ANSWERED,
+    **dict.fromkeys(("edited-early", "edited-design", "edited-tasks", "edited-lean"), by_human("revise", "detent revise")),
+    **dict.fromkeys(
+        ("again-spec", "again-acceptance", "again-research", "again-architecture", "again-design", "again-plan", "again-lean"),
+        by_human("revise", "detent revise --to STAGE TEXT"),
+    ),
     **dict.fromkeys(
         ("answered", "accept", "fix", "again", "simplify", "simplify-lean", "manual-passed", "manual-failed", "invalid", "cancelled"),
         ANSWERED,

@@ -12,8 +12,10 @@ from detent.gates.documents import ChangedFile
 from detent.gates.instructions import is_instruction
 from detent.git.commits import tip_of
 from detent.workflows.pipeline.session_folder import root_id
+from detent.workflows.pipeline.task_data import META
 from detent.world.work_tree import RepoWorld
 
+LONGEST_DIFF = 400_000
 LETTERS = {"A": "added", "D": "deleted", "R": "renamed"}
 
 
@@ -26,6 +28,15 @@ def changed_files(world: RepoWorld, run: AnyRun, tree: str, since: str = "") -> 
         how = LETTERS.get(letter[0], "modified" if letter[0] != "C" else "added")
         found.append(msgspec.convert({"path": next(words), "change_type": how, "old_path": old if letter[0] == "R" else ""}, ChangedFile))
     return found
+
+
+def task_diff(world: RepoWorld, run: AnyRun, tree: str) -> str:
+    """What a task changed, as git shows it; of the final review, what the session changed. A very long one is cut, and says so."""
+    git, data = world.git, run.data
+    whole = git.tree(data.base)
+    since = whole if data.task_id == META else getattr(data, "start_tree", "") or git.tree(tip_of(git, root_id(run), data.base))
+    text = git.run("diff", "--no-color", "--no-ext-diff", "-M", since, tree).raw.decode("utf-8", "replace")
+    return text if len(text) <= LONGEST_DIFF else f"{text[:LONGEST_DIFF]}\n[…] the diff is longer; read the changed files themselves\n"
 
 
 def touched(world: RepoWorld, run: AnyRun, tree: str) -> str:

@@ -7,12 +7,13 @@ from typing import Any
 import msgspec
 
 from detent.gates.documents import TASKS
-from detent.gates.human import decision_row
+from detent.gates.human import decision_row, decisions_of
 from detent.kernel.model import Run
 from detent.workflows.pipeline.pipeline_children import children
 from detent.workflows.pipeline.pipeline_table import PIPELINE
 from detent.workflows.pipeline.pipeline_tasks import task_of
 from detent.workflows.pipeline.task_data import META
+from detent.workflows.pipeline.task_table import TASK
 
 STATUS = "status.json"
 COPILOT = "copilot-instructions.md"
@@ -43,7 +44,7 @@ def status_json(family: Sequence[AnyRun], when: When, at: str) -> str:
         "mode": data.mode,
         "assumptions": list(data.assumptions),
         "known_issues": [msgspec.to_builtins(i) for i in newest.data.known_issues],
-        "user_decisions": [decision_row(d, run.id, when) for run in family for d in run.data.decisions],
+        "user_decisions": [decision_row(d, run.id, when) for run in family for d in decisions_of(run, _ended(run))],
         "gate_tracking": {"APPROVE_DESIGN": {"correction_status": data.correction}},
         "runtime_flags": {
             "copilot_instructions_exists": any(name.endswith(COPILOT) for name in newest.data.instructions),
@@ -55,6 +56,10 @@ def status_json(family: Sequence[AnyRun], when: When, at: str) -> str:
         "last_update": at,
     }
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def _ended(run: AnyRun) -> bool:
+    return bool((PIPELINE if run.workflow == PIPELINE.name else TASK).states[run.state].end)
 
 
 def _at_work(family: Sequence[AnyRun]) -> AnyRun | None:

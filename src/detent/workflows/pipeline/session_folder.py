@@ -17,7 +17,8 @@ from detent.gates.instructions import PROJECT
 from detent.git.repo import ZERO, Git
 from detent.world.work_tree import RepoWorld, is_plain
 
-REJECTED = ".rejected"
+REJECTED, NEWER = ".rejected", ".new"
+OWN = ("status.json", "report.md", "approve-design-history.jsonl")  # the machine's own
 LARGEST = 1_000_000  # bytes of one document
 
 
@@ -70,13 +71,38 @@ def _keep_tree(world: RepoWorld, run: AnyRun, ref: str) -> None:
     if not folder.is_dir() or folder.is_symlink():
         return
     index = world.place.git_dir / "detent" / f"documents.{root_id(run)}"
+    index.parent.mkdir(exist_ok=True)  # a workspace that was just made has none
     for left in (index, index.with_name(f"{index.name}.lock")):  # of a call that was killed
         left.unlink(missing_ok=True)
     git.run("add", "-f", "-A", "--", run.data.session, index=index)
     tree, was = git.run("write-tree", index=index).text, git.resolve(ref)
     index.unlink(missing_ok=True)
+    at = [] if run.parent or ref != kept_ref(run) else [(at_ref(run, run.seq), tree, ZERO)]
     if tree != was:
-        git.update([(ref, tree, was or ZERO)])
+        git.update([(ref, tree, was or ZERO), *(row for row in at if not git.resolve(row[0]))])
+
+
+def at_ref(run: AnyRun, seq: int) -> str:
+    """The session's folder as an event of the session left it, for whoever goes back to it."""
+    return f"refs/detent/{root_id(run)}/documents-at/{seq}"
+
+
+def bring_documents(world: RepoWorld, old: AnyRun, run: AnyRun) -> None:
+    """A session that goes back has the documents as they stood then; those that came later go, and stay reachable under the old session's refs."""
+    git, root = world.git, world.place.root
+    tree = documents_at(git, old, old.seq) or git.resolve(kept_ref(old))
+    if not tree:
+        return
+    shown = git.resolve(shown_ref(old))
+    refs = [(kept_ref(run), tree), (at_ref(run, 1), tree), *([(shown_ref(run), shown)] if shown else [])]
+    git.update([(ref, value, ZERO) for ref, value in refs])
+    then = kept_documents(git, run)
+    for path, blob in kept_documents(git, old).items():
+        if path not in then and read_document(root, path) == _text(git, blob):
+            (root / path).unlink()
+    real_folder(root, run.data.session)
+    for path, blob in then.items():
+        write_document(root, path, _text(git, blob))
 
 
 def kept_documents(git: Git, run: AnyRun) -> dict[str, str]:
@@ -148,12 +174,56 @@ def _text(git: Git, blob: str) -> str:
     return git.run("cat-file", "blob", blob).raw.decode("utf-8", "surrogateescape")
 
 
+def is_editable(path: str, run: AnyRun) -> bool:
+    """Whether a document is a person's to change as well."""
+    name = path.removeprefix(f"{run.data.session}/")
+    return name not in OWN and not name.startswith(("instructions/", "diffs/")) and not name.endswith((REJECTED, NEWER))
+
+
+def edited_documents(git: Git, run: AnyRun, writes: tuple[str, ...]) -> dict[str, str]:
+    """Documents that a person changed in their own checkout and that do not count yet, as they stand there: path -> text.
+
+    Where the agent works in that same checkout, what the role at work may write is its own.
+    """
+    home, apart = Path(run.worktree), bool(run.data.setup.workspace)
+    known = _blobs(git, run, shown_ref(run) if apart else kept_ref(run))
+    found = {}
+    for path, blob in known.items():
+        name = path.removeprefix(f"{run.data.session}/")
+        theirs = not apart and any(name == w or (w.endswith("/**") and name.startswith(w[:-2])) for w in writes)
+        if is_editable(path, run) and not theirs and (text := read_document(home, path)) is not None and text != _text(git, blob):
+            found[path] = text
+    return found
+
+
+def documents_at(git: Git, run: AnyRun, seq: int) -> str:
+    """The tree of the session's folder after an event of the session; empty if that is not known."""
+    marks = git.run("for-each-ref", "--format=%(refname)", at_ref(run, 0)[:-1]).text.splitlines()
+    until = [at for ref in marks if (at := int(ref.rpartition("/")[2])) <= seq]
+    return git.resolve(at_ref(run, max(until))) if until else ""
+
+
+def documents_diff(git: Git, run: AnyRun, before: int, after: int, paths: tuple[str, ...]) -> str:
+    """How documents differ between two events of the session, as a diff has it; empty if that is not known."""
+    was, now = documents_at(git, run, before), documents_at(git, run, after)
+    if not was or not now or was == now or not paths:
+        return ""
+    text = git.run("diff", "--no-color", "--no-ext-diff", "-U1", "--no-prefix", was, now, "--", *paths).text
+    skipped = ("diff --git ", "index ", "--- ", "new file", "deleted file")
+    lines = [line.replace(f"+++ {run.data.session}/", "+++ ") for line in text.splitlines() if not line.startswith(skipped)]
+    return "\n".join(lines)
+
+
 def shown_ref(run: AnyRun) -> str:
     return f"refs/detent/{root_id(run)}/shown"
 
 
 def show(world: RepoWorld, run: AnyRun) -> None:
-    """Where the work is in a workspace: the session's folder in the person's own checkout says the same. What a person wrote there stays as *.rejected."""
+    """Where the work is in a workspace: the session's folder in the person's own checkout says the same.
+
+    A document that the person changed there stays as they left it, with the machine's newer one beside it as *.new; a file of the machine's own is
+    written again, and what stood there is beside it as *.rejected.
+    """
     home = Path(run.worktree)
     if not run.data.setup.workspace or home == world.place.root or not home.is_dir():
         return
@@ -162,7 +232,12 @@ def show(world: RepoWorld, run: AnyRun) -> None:
         text, there = read_document(world.place.root, path), read_document(home, path)
         if text is None or there == text:
             continue
-        if there is not None and (path not in was or there != _text(git, was[path])):
+        shown = _text(git, was[path]) if path in was else None
+        if there is not None and there != shown and is_editable(path, run):
+            if text != shown:
+                write_document(home, f"{path}{NEWER}", text)
+            continue  # theirs: it counts once they say so, and is named until then
+        if there is not None and there != shown:
             write_document(home, f"{path}{REJECTED}", there)
         write_document(home, path, text)
     now, before = git.resolve(kept_ref(run)), git.resolve(shown_ref(run))

@@ -57,12 +57,25 @@ def report_of(run: Run[Any], events: Sequence[AnyEvent], commits: Sequence[str])
         listed(tuple(f"{who}: {note}" for who, notes in data.notes.items() if who != "Docs" for note in notes)),
         "## Evidence",
         _evidence(run),
+        "## Rounds of changes",
+        listed(tuple(_rounds(data.session, events))),
         "## Decisions",
         listed(tuple(_decided(d) for d in decisions)),
         "## Cost and time by role",
         _table(costs(events)),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _rounds(session: str, events: Sequence[AnyEvent]) -> Iterable[str]:
+    """What people asked to have changed, or changed themselves, in order."""
+    for e in events:
+        if e.status != "SUCCESS" or not e.on.startswith(("correct-", "again-", "edited-")):
+            continue
+        names = ", ".join(sorted(path.removeprefix(f"{session}/") for path in e.sent.documents))
+        words = " ".join((e.sent.value.partition(":")[2] + " " + e.sent.note).split())
+        what = f"changed {names}" if names else f"asked for changes ({e.on.partition('-')[2]})"
+        yield f"{e.at[:16]} {e.sent.facts.get('who') or 'a person'} {what}" + (f": {words}" if words else "")
 
 
 def _facts(run: Run[Any]) -> tuple[str, ...]:

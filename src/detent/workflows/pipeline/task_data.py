@@ -7,7 +7,7 @@ import msgspec
 
 from detent.evidence.look import SubmitLook
 from detent.gates.documents import ACCEPTANCE, ARCHITECTURE, RECORDS, RESEARCH, SPEC, SPECS, TASKS, ChangedFile, KnownIssue, TaskEntry
-from detent.gates.human import DecisionData, pending, waived
+from detent.gates.human import DecisionData, PersonDecision, pending, waived
 from detent.gates.reply import ReviewPoint, RoleReply, amounts_to, left_open, points, read_reply
 from detent.kernel.model import Found, Run, Sent, StepShown, Value
 from detent.workflows.pipeline.session import LONGEST_NOTE, MOST_NOTES, Aside, Grounded, KnownDecision, told_of
@@ -20,6 +20,7 @@ GD = TypeVar("GD", bound=Grounded)
 ROLES: Mapping[str, str] = {  # who acts in which state, of a session and of its tasks
     "INTAKE": "SpecAgent",
     "INTAKE_LEAN": "SpecAgent",
+    "FIX_ACCEPTANCE": "SpecAgent",
     "DESIGN_RESEARCH": "Researcher",
     "DESIGN": "Architect",
     "DESIGN_UI": "Designer",
@@ -38,20 +39,29 @@ ROLES: Mapping[str, str] = {  # who acts in which state, of a session and of its
     "FIX_SECURITY": "Coder",
 }
 
-CODING = (SPEC, TASKS, ARCHITECTURE, SPECS)
+CODING = (SPEC, TASKS, ARCHITECTURE, RECORDS, SPECS)
+OWN: Mapping[str, tuple[str, ...]] = {  # what a role wrote: it gets it again when it runs again
+    "SpecAgent": (SPEC, ACCEPTANCE),
+    "Researcher": (RESEARCH,),
+    "Architect": (ARCHITECTURE, RECORDS),
+    "Designer": (SPECS,),
+    "Planner": (TASKS,),
+}
 READS: Mapping[str, tuple[str, ...]] = {  # what each role is given to read; a folder stands for the files a role named in it
     "SpecAgent": (),
     "Researcher": (SPEC, ACCEPTANCE),
     "Architect": (SPEC, ACCEPTANCE, RESEARCH),
     "Designer": (SPEC, ACCEPTANCE, ARCHITECTURE),
-    "Planner": (SPEC, ACCEPTANCE, ARCHITECTURE, RESEARCH, SPECS),
+    "Planner": (SPEC, ACCEPTANCE, ARCHITECTURE, RECORDS, RESEARCH, SPECS),
     "Coder": CODING,
     "Reviewer": CODING,
     "QA": (SPEC, ACCEPTANCE, TASKS, SPECS),
-    "Security": (TASKS, ARCHITECTURE, SPEC),
+    "Security": (TASKS, ARCHITECTURE, RECORDS, SPEC),
     "Integrator": (TASKS, ACCEPTANCE),
     "Docs": (SPEC, ACCEPTANCE, ARCHITECTURE, RECORDS, TASKS, RESEARCH, SPECS),
 }
+DIFFS = "diffs/"
+JUDGING = ("Reviewer", "QA", "Security")  # they are given the diff of what they judge
 CALM_TYPES = ("docs", "documentation", "chore")  # tasks that touch no behaviour, so that QA has nothing to test
 
 
@@ -256,9 +266,13 @@ def keep_points(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
 
 
 def keep_noted(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
-    """The person wants the notes fixed: they are what the Coder is given."""
+    """The person wants notes fixed: those named in the remark, else all. They are what the Coder is given; the others become known issues."""
     asked = pending(run.data)
-    return replace(run, data=replace(run.data, points=asked.points if asked else ()))
+    every = asked.points if asked else ()
+    named = tuple(p for p in every if p.id in sent.note) or every
+    known = {issue.finding for issue in run.data.known_issues}
+    left = tuple(KnownIssue(p.id, p.text, run.data.task_id) for p in every if p not in named and p.id not in known)
+    return replace(run, data=replace(run.data, points=named, known_issues=(*run.data.known_issues, *left)))
 
 
 # What briefings say
@@ -269,18 +283,25 @@ def context_files(data: DecisionData, role: str) -> tuple[str, ...]:
     named = {RESEARCH: data.research, RECORDS: data.records, SPECS: data.design_specs}
     lacking = (ARCHITECTURE,) if data.mode == "lean" else ()
     task = data.task if isinstance(data, TaskData) else None
-    also = (ARCHITECTURE,) if role == "Researcher" and "Architect" in getattr(data, "roles", ()) else ()  # of an earlier round
+    diff = (diff_file(data.session, data.task_id),) if isinstance(data, TaskData) and role in JUDGING else ()
+    ran = getattr(data, "roles", ())
+    also = (*(OWN.get(role, ()) if role in ran else ()), *((ARCHITECTURE,) if role == "Researcher" and "Architect" in ran else ()))
     own = tuple(
         path for name in (*READS.get(role, ()), *also) if name not in lacking for path in named.get(name, (f"{data.session}/{name}",))
     )
-    return tuple(dict.fromkeys((*own, *(task.context_files if task else ()))))
+    return tuple(dict.fromkeys((*diff, *own, *(task.context_files if task else ()))))
+
+
+def diff_file(session: str, task: str) -> str:
+    """Where the machine writes what a task changed, for those who judge it."""
+    return f"{session}/{DIFFS}{task}.diff"
 
 
 def session_facts(run: Run[DD], role: str, task: TaskEntry | None = None) -> dict[str, str]:
     """The names that the briefings of both tables share."""
     data, asked = run.data, pending(run.data)
     told = (*(data.earlier if isinstance(data, Grounded) else ()), *told_of(data))
-    files = context_files(data, role)
+    files, law = context_files(data, role), _law(data)
     given = Dispatch(role, data.session, data.mode, task, files, data.changed_files, data.known_issues, told, data.instructions)
     return {
         "session": data.session,
@@ -291,10 +312,22 @@ def session_facts(run: Run[DD], role: str, task: TaskEntry | None = None) -> dic
         "changed_files": listed(tuple(f"{f.path} ({f.change_type})" for f in data.changed_files)),
         "known_issues": listed(tuple(f"[{i.finding}] {i.text}" for i in data.known_issues)),
         "instructions": listed(data.instructions),
+        "constitution": f"`{law}`: keep to it; where the request or a document breaks it, say so" if law else "there is none",
         "decision_id": asked.decision_id if asked else "",
         "question": asked.question if asked else "",
-        "options": ", ".join(asked.options) if asked and asked.options else "any text",
+        "options": _takes(asked) if asked else "any text",
     }
+
+
+def _law(data: DecisionData) -> str:
+    """The project's constitution: its own file, else what it tells agents."""
+    named = {path.rpartition("/")[2]: path for path in data.instructions}
+    return named.get("constitution.md") or named.get("AGENTS.md", "")
+
+
+def _takes(asked: PersonDecision) -> str:
+    free = ("any text",) if not asked.options or asked.kind == "clarify" else ()
+    return ", ".join((*asked.options, *free))
 
 
 def listed(lines: tuple[str, ...]) -> str:

@@ -86,7 +86,8 @@ def ask_after_failure(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
     words = f"{run.data.task_id or META}: the repair was tried as often as it may be, and this still fails:\n{run.last_error}"
     loop = "FIX_BUILD" if run.back == "FIX_BUILD_CODE" else run.back
     words += _attempts(run, loop, run.counts.get(loop, 0))
-    return question(run, "budget", words, ("different-approach", "guidance", "simplify-scope"))
+    more = ("change-acceptance",) if run.back == "FIX_BUILD_CODE" else ()  # the command that fails may be the wrong one
+    return question(run, "budget", words, ("different-approach", "guidance", *more, "simplify-scope"))
 
 
 def instructions_open(run: Run[TaskData], sent: Sent) -> dict[str, str]:

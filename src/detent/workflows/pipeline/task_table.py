@@ -21,12 +21,14 @@ from detent.blocks.common import (
 from detent.effects.owed import publish, reset_to_good, undo_strays
 from detent.gates.human import (
     accept,
+    accepted_on_purpose,
     answers_the_question,
     cancel,
     cancelled_on_purpose,
     event_of,
     forget,
     keep_invalid,
+    not_understood,
     pending,
     reopen,
     reopened,
@@ -137,6 +139,8 @@ TESTED = (no_keys_added, at_least_one_ran, canary_held, none_is_lost, nothing_br
 CODED = (something_changed, *TESTED)
 QA_ADDED = (wrote_only_tests, *TESTED)
 OURS = (answers_the_question,)
+LOST = (*OURS, not_understood)
+TAKEN = (*OURS, accepted_on_purpose)
 
 NEXT = (keep_notes, zero("dispatch"), forget, clear_error)
 FAILING: Go[TaskData] = go("ASK_USER", Because("retry_budget", "FIX_TESTS"), keep_fault, ask_after_failure, says="FAILURE")
@@ -184,17 +188,17 @@ ROWS: tuple[Row[TaskData], ...] = (
     Row("SECURITY",     "secured",           (),    (wrote_nothing,), go("COMPLETED", keep_security, *NEXT, owes=(commit_task,)),              REDO),
     Row("SECURITY",     "security-blocked",  (),    (wrote_nothing,), BLOCKED_SECURITY,                                                        REDO),
     Row("ASK_USER",     "answered",          OURS,  (),               go(BACK, resolve, zero("answers"))),
-    Row("ASK_USER",     "accept",            OURS,  (),               go(BACK, accept, zero("answers"))),
+    Row("ASK_USER",     "accept",            TAKEN,  (),               go(BACK, accept, zero("answers"))),
     Row("ASK_USER",     "fix",               OURS,  (),               go(BACK, resolve, zero("answers"))),
     Row("ASK_USER",     "fix-review",        OURS,  (),               go("FIX_REVIEW", keep_noted, *AGAIN)),
     Row("ASK_USER",     "fix-tests",         OURS,  (),               go("FIX_TESTS", keep_noted, *AGAIN)),
     Row("ASK_USER",     "fix-security",      OURS,  (),               go("FIX_SECURITY", keep_noted, *AGAIN)),
     Row("ASK_USER",     "again",             OURS,  (),               go(BACK, *AGAIN)),
-    Row("ASK_USER",     "waive-review",      OURS,  (),               go("REVIEW", waive, zero("answers"))),
-    Row("ASK_USER",     "waive-security",    OURS,  (),               go("SECURITY", waive, zero("answers"))),
-    Row("ASK_USER",     "waive-some",        OURS,  (),               go(BACK, waive, forget, zero(*LOOPS, "answers"))),
+    Row("ASK_USER",     "waive-review",      TAKEN,  (),               go("REVIEW", waive, zero("answers"))),
+    Row("ASK_USER",     "waive-security",    TAKEN,  (),               go("SECURITY", waive, zero("answers"))),
+    Row("ASK_USER",     "waive-some",        TAKEN,  (),               go(BACK, waive, forget, zero(*LOOPS, "answers"))),
     Row("ASK_USER",     "simplify",          OURS,  (),               go("RESCOPED", resolve, owes=(reset_to_good,))),
-    Row("ASK_USER",     "invalid",           OURS,  (),               go(STAY, keep_invalid, count("answers"), says="FAILURE", spent=UNANSWERED)),
+    Row("ASK_USER",     "invalid",           LOST,  (),               go(STAY, keep_invalid, count("answers"), says="FAILURE", spent=UNANSWERED)),
     Row("ASK_USER",     "cancelled",         (*OURS, cancelled_on_purpose), (), go("BLOCKED", cancel, says="HALTED")),
     Row("BLOCKED",      "resume",            (),    (),               go(BACK, keep_guidance, zero("dispatch", "answers"))),
     Row("BLOCKED",      "replan",            (caused_by("context_missing"),), (), go("RESCOPED", owes=(reset_to_good,))),

@@ -215,8 +215,9 @@ HALT_PLAN: Go[PrData] = go("HALTED", because("plan"), keep_error, says="HALTED")
 HALT_REVIEW = go("HALTED", because("review rounds"), keep_findings, says="HALTED")
 HALT_SCOPE: Go[PrData] = go("HALTED", because("attempts"), keep_error, says="HALTED")
 
-REVIEWED = go("AWAITING_FINALIZATION", keep_review, zero("review"))
-OWN_ONLY: Go[PrData] = go(STAY, keep_error, says="FAILURE")
+REVIEWED = go("AWAITING_FINALIZATION", keep_review, zero("review", "own_gates"))
+HALT_OWN: Go[PrData] = go("HALTED", because("errors"), keep_error, says="HALTED")
+OWN_ONLY: Go[PrData] = go(STAY, keep_error, count("own_gates"), says="FAILURE", spent=HALT_OWN)
 ESCALATED = go("HALTED", because("escalation"), keep_report, owes=(snapshot,), says="HALTED")
 REDUCED = go("REPLANNING", keep_goal, count("replans"), zero("debug"), owes=(reset_to_good,), spent=HALT_SCOPE)
 
@@ -265,7 +266,7 @@ ROWS: tuple[Row[PrData], ...] = (
     Row("MERGING_BRANCH",        "conflict",        (),                                (),        HALT),
     Row("MERGING_BRANCH",        "red-merge",       (),                                (),        HALT),
     Row("MERGING_BRANCH",        "resume",          (),                                (),        go(STAY)),
-    Row("HALTED",                "resume",          (caused_by("conflict", "clean", "review rounds", "plan", *OF_AGENT),), (), go(BACK, keep_guidance, zero("agent"))),
+    Row("HALTED",                "resume",          (caused_by("conflict", "clean", "review rounds", "plan", *OF_AGENT),), (), go(BACK, keep_guidance, zero("agent", "own_gates"))),
     Row("HALTED",                "guided",          (caused_by("attempts", "escalation"),), (),   go("DEBUGGING", keep_guidance, zero("debug", "replans"))),
     Row("HALTED",                "approve",         (caused_by("review rounds"),),     (),        go("AWAITING_FINALIZATION", keep_guidance, keep_review, zero("review"))),
     Row("HALTED",                "another-round",   (caused_by("review rounds"),),     (),        go("EXECUTING_TDD", keep_guidance, zero("review"))),
@@ -347,7 +348,17 @@ PR: Table[PrData] = Table(
     moves=MOVES,
     rows=ROWS,
     kind=kind,
-    limits={**ERRORS, "debug": 20, "instrument": 3, "reduce_scope": 6, "escalate": 10, "replans": 3, "rewrites": 3, "review": 4},
+    limits={
+        **ERRORS,
+        "debug": 20,
+        "instrument": 3,
+        "reduce_scope": 6,
+        "escalate": 10,
+        "replans": 3,
+        "rewrites": 3,
+        "review": 4,
+        "own_gates": 3,
+    },
     broken=go("HALTED", because("errors"), keep_error, says="HALTED"),
     unproven=unproven,
     always=(publish,),

@@ -1,0 +1,94 @@
+"""Revisions: what a person changed in the documents of a run, what that makes void, and taking it over through the door. The same for every door."""
+
+import difflib
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from detent.app import App
+from detent.app.people import allowed
+from detent.app.policy import user
+from detent.app.registry import workflow_of
+from detent.errors import DetentError
+from detent.kernel.model import Sent, Verdict
+
+
+class Revision(NamedTuple):
+    """A revision before it is made: the documents as the person has them, how they differ, and what that makes void."""
+
+    documents: Mapping[str, str]
+    diff: str
+    void: tuple[str, ...]
+
+
+def stages(app: App, run: str) -> tuple[str, ...]:
+    """The stages that a person may have done again; none where the workflow has no documents."""
+    return workflow_of(app.door.load(run).run.workflow).stages
+
+
+def edited(app: App, run: str) -> Mapping[str, str]:
+    """Documents that a person changed in their own checkout and that do not count yet: path -> text."""
+    now = app.door.load(run).run
+    flow = workflow_of(now.workflow)
+    return flow.edited(app, now) if flow.stages and not app.journal.heads(run)[0].ended else {}
+
+
+def papers(app: App, run: str) -> dict[str, str]:
+    """The documents of a run that a person may revise, as they stand where the work is: path -> text."""
+    now = app.door.load(run).run
+    flow = workflow_of(now.workflow)
+    return {path: text for path, text in flow.shown(app, now, flow.papers(now)).items() if text} if flow.stages else {}
+
+
+def changed_words(app: App, run: str) -> list[str]:
+    """What a person is told while they have changed documents that do not count yet."""
+    names = sorted("/".join(path.split("/")[2:]) for path in edited(app, run))
+    of = "" if (mine := app.current()) and mine.run == run else f" --run {run}"
+    return (
+        [f"You changed {', '.join(names)}. It does not count yet: `detent revise{of}` shows the change and takes it over."] if names else []
+    )
+
+
+def looked_at(app: App, run: str, documents: Mapping[str, str], to: str = "") -> Revision:
+    """What a revision would do. Changes nothing."""
+    now = app.door.load(run).run
+    flow = workflow_of(now.workflow)
+    void = flow.void(now, Sent("revise", by="human", to=to, documents=dict(documents)))
+    return Revision(documents, diff_of(flow.shown(app, now, documents), documents), void)
+
+
+def diff_of(before: Mapping[str, str], after: Mapping[str, str]) -> str:
+    """How documents differ, as a diff has it, by their names without the session's folder."""
+    parts = []
+    for path, text in after.items():
+        name = "/".join(path.split("/")[2:]) or path
+        lines = difflib.unified_diff(before.get(path, "").splitlines(), text.splitlines(), name, name, lineterm="", n=2)
+        parts += list(lines)
+    return "\n".join(parts)
+
+
+def revise(app: App, run: str, by: str, documents: Mapping[str, str], to: str = "", text: str = "") -> Verdict:
+    """Take over what a person changed, or have a stage done again."""
+    allowed(app, by, run)
+    known = stages(app, run)
+    if not known:
+        raise DetentError("only a session of `pipeline` has documents to revise", "to tell the agent something: detent steer TEXT")
+    if not documents and to not in known:
+        raise DetentError(f"there is no stage '{to}'" if to else "nothing was changed", f"the stages are {', '.join(known)}")
+    return app.door.submit(run, Sent("revise", by="human", channel=by, to=to, note=text, documents=dict(documents), facts={"who": user()}))
+
+
+def first_taken_over(app: App, run: str, by: str, answering: str) -> Verdict | None:
+    """Where a person answers and has changed a document: the change is taken over, and the question stands again. None: nothing was changed."""
+    top = app.door.load(run).run.parent or run
+    documents = edited(app, top)
+    if not documents:
+        return None
+    diff = looked_at(app, top, documents).diff
+    verdict = revise(app, top, by, documents)
+    names = ", ".join(sorted("/".join(path.split("/")[2:]) for path in documents))
+    if verdict.status != "SUCCESS":
+        return Verdict(
+            verdict.status, verdict.state, diff, f"Fix {names}, then answer again.", reasons=(f"you changed {names}:", *verdict.reasons)
+        )
+    said = f"you changed {names}: your change is taken over now, and {answering} was not answered; look at the change, then answer again"
+    return Verdict("FAILURE", verdict.state, diff, "detent decisions", reasons=(said,))

@@ -1,0 +1,31 @@
+"""What is said and told about revisions of a session over HTTP: its documents, what a change would do, and the change. Values only."""
+
+from detent.interfaces.http.shape import Line, Shape, Text
+
+
+class ReviseAsked(Shape, frozen=True, kw_only=True):
+    """A revision: documents as a person wants them, or a stage that is done again with `text` as what must change."""
+
+    to: Line = ""
+    text: Text = ""
+    documents: dict[str, Text] = {}  # by their names in the session's folder
+
+
+class Paper(Shape, frozen=True, kw_only=True):
+    name: str  # in the session's folder
+    text: str
+    edited: str = ""  # what a person made of it in their own checkout, where that does not count yet
+
+
+class Papers(Shape, frozen=True, kw_only=True):
+    """The documents of a session that people may revise, and the stages that they may have done again."""
+
+    papers: tuple[Paper, ...]
+    stages: tuple[str, ...]
+
+
+class RevisionShown(Shape, frozen=True, kw_only=True):
+    """What a revision would do."""
+
+    diff: str
+    void: tuple[str, ...]

@@ -1,0 +1,85 @@
+"""What a person reads before they decide: the question with everything it is about, as markdown, for every door. Pure; knows no git and no rows."""
+
+from collections.abc import Callable, Mapping
+
+from detent.gates.documents import TaskEntry, recommended
+from detent.gates.human import PersonDecision, pending
+from detent.workflows.pipeline.pipeline_data import PipelineData, Session, facts
+from detent.workflows.pipeline.task_data import listed
+
+STRATEGIES = (
+    "`per-batch`: Reviewer, QA and Security look at every task as soon as it is coded, and the Reviewer once more at all of them. Slower, finds trouble early.",
+    "`single-final`: all tasks are coded first, then Reviewer, QA and Security look once at everything. Faster; what is found late may cost more rework.",
+    "`changes-requested: TEXT`: the plan goes back to the Planner with your words, and you are asked again.",
+)
+LONGEST_DIFF = 6000
+
+
+def gate_text(run: Session, asked: PersonDecision, since: str = "") -> str:
+    """The question and what is decided by it. `since`: how the documents differ from when it was asked before."""
+    made = TEXTS.get(asked.kind)
+    return made(run, asked, since) if made and isinstance(run.data, PipelineData) else asked.question
+
+
+def shown_facts(run: Session) -> Mapping[str, str]:
+    """The names of the briefings, with the question of a manual check as a person needs it, and what was asked for in a second round."""
+    asked = pending(run.data)
+    more = {"question": gate_text(run, asked)} if asked and asked.kind == "manual" else {}
+    return {**facts(run), "wanted": (asked.wanted if asked else "") or "nothing: it is asked for the first time", **more}
+
+
+def _round(asked: PersonDecision, since: str) -> list[str]:
+    """In a later round: what was asked for, and what became of it."""
+    short = since if len(since) <= LONGEST_DIFF else since[:LONGEST_DIFF].rpartition("\n")[0] + "\n[…] the documents have the rest"
+    parts = [f"### What was asked for\n\n{asked.wanted}"] if asked.wanted else []
+    same = "Nothing: the documents are as they were."
+    seen = f"```diff\n{short}\n```" if since else same if asked.wanted and asked.before else ""
+    return parts + ([f"### What changed since you were asked last\n\n{seen}"] if seen else [])
+
+
+def _approval(run: Session, asked: PersonDecision, since: str) -> str:
+    data = run.data
+    criteria = listed(tuple(f"{c.id} {c.description} (`{'`; `'.join(c.verify)}`)" for c in data.criteria))
+    parts = [asked.question, *_round(asked, since), f"### The design, in its own words\n\n{asked.summary}"]
+    parts += [f"### Acceptance criteria\n\n{criteria}", f"### What the specification takes for granted\n\n{listed(data.assumptions)}"]
+    return "\n\n".join(parts)
+
+
+def _strategy(run: Session, asked: PersonDecision, since: str) -> str:
+    data = run.data
+    which = recommended(data.tasks)[0]
+    choices = tuple(f"{line} Recommended." if line.startswith(f"`{which}`") else line for line in STRATEGIES)
+    parts = [asked.question, *_round(asked, since), f"### The tasks\n\n{listed(tuple(_task(t) for t in data.tasks))}"]
+    parts += [f"### What you can choose\n\n{listed(choices)}"]
+    return "\n\n".join(parts)
+
+
+def _task(task: TaskEntry) -> str:
+    after = f", after {', '.join(task.depends_on)}" if task.depends_on else ""
+    risks = f" Risks: {', '.join(task.risk_flags)}." if task.risk_flags else ""
+    files = f" Files: {', '.join(task.files_expected)}." if task.files_expected else ""
+    return f"**{task.id}** {task.title} [{task.status}{after}]: {task.goal}.{files}{risks}".replace("..", ".")
+
+
+def _manual(run: Session, asked: PersonDecision, since: str) -> str:
+    data = run.data
+    of = [f"{c.id} {c.description}" for c in data.criteria if asked.question in c.verify]
+    of += [f"{t.id} {t.title}" for t in data.tasks if asked.question in t.acceptance_checks]
+    how = [note for note in data.report_notes[1:] if "run" in note.lower()] or ["run it: as the project's README says"]
+    rows = (
+        f"The check: {asked.question.removeprefix('manual:').strip()}",
+        f"It is for: {'; '.join(of) or 'the session as a whole'}",
+        f"Branch: `{data.branch.removeprefix('refs/heads/') or 'as checked out'}`",
+        f"Folder: `{data.setup.workspace or run.worktree}`",
+        *(f"How to {note[0].lower()}{note[1:]}" if note.lower().startswith("run it") else note for note in how),
+    )
+    return "\n\n".join(
+        (
+            asked.question,
+            f"### What to check by hand\n\n{listed(rows)}",
+            "Answer `passed`, or `failed` with a note that says what you saw: the Coder gets it, and everything is checked again.",
+        )
+    )
+
+
+TEXTS: Mapping[str, Callable[[Session, PersonDecision, str], str]] = {"approval": _approval, "strategy": _strategy, "manual": _manual}

@@ -1,0 +1,262 @@
+"""Where a session meets people: what they read before they decide, how their answers are taken, and what they are asked before anything is specified."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from detent.app.registry import brief_of
+from detent.gates.documents import Criterion, section
+from detent.gates.human import APPROVE, STRATEGY, pending
+from detent.gates.reply import points, read_reply
+from detent.gates.summary import design_summary
+from detent.interfaces.cli.paper import paper
+from detent.kernel.model import Run, Sent
+from detent.workflows.pipeline.gate_text import gate_text
+from detent.workflows.pipeline.pipeline_data import PipelineData
+from detent.workflows.pipeline.pipeline_table import PIPELINE
+from detent.workflows.pipeline.session_report import report_of
+from detent.workflows.pipeline.task_data import context_files
+from detent.workflows.pipeline.task_table import TASK
+from tests.project import Project
+from tests.sessions import TEAM, YES, plays, till
+from tests.sessions import S as TILL
+from tests.sessions import reply as said
+from tests.sessions import session as driven
+from tests.test_pipeline_tables import (
+    DUE,
+    FULL,
+    NEW_TEST,
+    SPEC,
+    S,
+    after,
+    as_role,
+    at_approval,
+    at_strategy,
+    comment,
+    finding,
+    outcome,
+    reply,
+    says,
+    session,
+    take,
+    task,
+)  # fmt: skip
+
+replace = msgspec.structs.replace
+
+
+def asked(run: Run[Any]) -> str:
+    """What the person reads at a gate."""
+    made = pending(run.data)
+    assert made is not None
+    return gate_text(run, made)
+
+
+# -- what is shown -------------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_out_of_scope_is_not_shown_as_scope() -> None:
+    for text in (
+        "# Out of scope\ntaxes\n# Scope\none till\n",
+        "# Scope\none till\n## Out of scope\ntaxes\n",
+        "# Scope\none till\n# Out of scope\ntaxes\n",
+    ):
+        told = design_summary(PipelineData(session=S), {f"{S}/spec.md": SPEC + text})
+        assert "**Scope** (spec.md)\n\none till\n\n**Out of scope** (spec.md)\n\ntaxes" in told
+    assert section("# Scope\na\n# Out of scope\nb\n", "scope", but=("out of",)) == "a"
+
+
+def test_a_design_is_shown_with_its_criteria_and_what_it_takes_for_granted() -> None:
+    text = asked(at_approval(criteria=FULL.criteria, assumptions=("cents",)))
+    assert all(words in text for words in ("sums", "one module", "AC-001 it works", "cmd: pytest -q", "- cents"))
+
+
+def test_a_second_round_shows_what_was_asked_for() -> None:
+    run = after(at_approval(), says("changes-requested: in cents", APPROVE, to="architecture"), outcome("prepared"), reply())
+    made = pending(run.data)
+    assert made is not None and made.wanted == "in cents" and made.before > 0
+    assert "### What was asked for\n\nin cents" in asked(run)
+    assert "```diff\n+cents\n```" in gate_text(run, made, "+cents")
+
+
+def test_the_strategy_is_asked_with_the_tasks_the_choices_and_the_recommendation() -> None:
+    run = at_strategy()
+    text = asked(run)
+    assert all(words in text for words in ("**T-001** sums", "add", "`per-batch`", "`single-final`", "Recommended", "changes-requested"))
+    assert list(pending(run.data).shown) == [f"{S}/tasks.yaml"]  # type: ignore[union-attr]
+    assert "changes-requested" in brief_of(PIPELINE, run).briefing
+
+
+def test_a_manual_check_names_its_criterion_the_branch_the_folder_and_how_to_run_it() -> None:
+    check = "manual: the total is right"
+    data = replace(
+        FULL, criteria=(Criterion("AC-002", "it adds", (check,)),), branch="refs/heads/detent/s", report_notes=("done", "run it: till 1 2")
+    )
+    run = after(session("INTEGRATED", data, worktree="/home/ada/till"), DUE)
+    for text in (asked(run), brief_of(PIPELINE, run).briefing):
+        assert all(words in text for words in ("AC-002 it adds", "detent/s", "/home/ada/till", "till 1 2", "the total is right")), text
+
+
+def test_a_text_is_wrapped_to_the_screen_and_a_diff_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = paper("### The tasks\n\n- **T-001** " + "word " * 40 + "\n\n```diff\n+" + "x" * 90 + "\n```")
+    assert lines[0] == "  THE TASKS" and lines[2].startswith("  - T-001 word") and lines[3].startswith("    word")
+    assert max(map(len, lines[:-1])) < 80 and lines[-1] == "    +" + "x" * 90
+
+
+# -- how answers are taken -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", ["Approved", "APPROVED", " approved. ", "'approved'", "approved"])
+def test_a_capital_letter_is_no_reason_to_ask_again(value: str) -> None:
+    run = after(at_approval(), says(value, APPROVE))
+    assert run.state == "PLAN" and run.data.decisions[0].answer == "approved"
+
+
+@pytest.mark.parametrize("value", ["Per batch", "per_batch", "PER-BATCH"])
+def test_a_strategy_is_understood_however_it_is_spelled(value: str) -> None:
+    run = after(at_strategy(), says(value, STRATEGY))
+    assert (run.state, run.data.strategy) == ("IMPLEMENT_LOOP", "per-batch")
+
+
+@pytest.mark.parametrize(
+    ("run", "sent", "why"),
+    [
+        (at_approval(), says("changes-requested:", APPROVE), "say what must change"),
+        (at_approval(), says("Changes requested: cents", APPROVE, to="boss"), "--to takes: spec, research, architecture, design"),
+        (at_strategy(), says("changes-requested:  ", STRATEGY), "say what must change"),
+    ],
+)
+def test_an_answer_that_is_understood_and_lacks_something_is_refused_and_counts_nothing(run: Run[Any], sent: Sent, why: str) -> None:
+    told = take(run, sent)
+    assert told.status == "REFUSED" and why in told.reasons[0] and not told.run.counts
+
+
+def test_an_answer_that_nobody_understands_counts_and_says_what_is_possible() -> None:
+    told = take(at_approval(), says("fine by me", APPROVE))
+    assert told.status == "FAILURE" and told.run.counts == {"answers": 1}
+    assert told.run.last_error == "'fine by me' is no answer to UD-APPROVE-DESIGN. It takes: approved, changes-requested: TEXT."
+
+
+def spent_security() -> Run[Any]:
+    run = task("SECURITY", counts={"FIX_SECURITY": 3})
+    return after(run, as_role("Security", "BLOCKED", findings=[finding("high")]))
+
+
+def test_a_finding_about_security_is_accepted_only_on_purpose() -> None:
+    run = spent_security()
+    id = pending(run.data).decision_id  # type: ignore[union-attr]
+    for sent in (
+        says("accept-known-issues", id),
+        Sent("answer", by="human", decision=id, value="accept-known-issues", channel="client dialog", note="fine"),
+        Sent("answer", by="human", decision=id, value="accept-known-issues", channel="policy", note="fine"),
+    ):
+        assert take(run, sent).status == "REFUSED"
+    assert after(run, says("accept-known-issues", id, note="behind a login")).state == "SECURITY"
+
+
+def test_a_person_picks_the_notes_that_are_fixed_and_the_others_are_known() -> None:
+    two = [comment("minor", "off by one"), comment("nit", "a name")]
+    sent = as_role("Reviewer", "PASS_WITH_NOTES", review_comments=two)
+    first, second = points(read_reply(sent.reply, "Reviewer")[0])  # type: ignore[arg-type]
+    run = after(task("REVIEW"), sent)
+    id = pending(run.data).decision_id  # type: ignore[union-attr]
+    picked = after(run, says("fix", id, note=f"only {first.id}"))
+    assert picked.state == "FIX_REVIEW" and picked.data.points == (first,)
+    assert [issue.finding for issue in picked.data.known_issues] == [second.id]
+    assert len(after(run, says("fix", id)).data.points) == 2
+
+
+def test_what_a_person_found_by_hand_is_committed_as_a_fix() -> None:
+    check = "manual: the total is right"
+    data = replace(FULL, criteria=(Criterion("AC-002", "it adds", (check,)),))
+    run = after(session("INTEGRATED", data), DUE)
+    run = after(run, says("failed", pending(run.data).decision_id, note="off by one"))  # type: ignore[union-attr]
+    assert run.state == "FIX_BUILD_CODE"
+    run = after(run, reply(), outcome("green", tree="t1"), changes=NEW_TEST)
+    assert run.data.commit_subject == "fix: the total is right" and run.data.fixing == ""
+    assert after(session("INTEGRATE_CHECKS", FULL), outcome("green", tree="t1")).data.commit_subject.startswith("release:")
+
+
+# -- what roles are given ------------------------------------------------------------------------------------------------------
+
+
+def test_records_of_decisions_reach_whoever_plans_codes_and_judges() -> None:
+    data = replace(FULL, records=(f"{S}/adr/ADR-001.md",))
+    for role in ("Planner", "Coder", "Reviewer", "Security", "Docs"):
+        assert f"{S}/adr/ADR-001.md" in context_files(data, role), role
+
+
+def test_a_role_that_runs_again_gets_its_own_former_document() -> None:
+    data = replace(FULL, roles=("SpecAgent", "Architect", "Planner"))
+    assert f"{S}/spec.md" in context_files(data, "SpecAgent") and f"{S}/architecture.md" in context_files(data, "Architect")
+    assert f"{S}/tasks.yaml" in context_files(data, "Planner")
+    assert context_files(PipelineData(session=S), "SpecAgent") == ()
+
+
+def test_whoever_judges_gets_the_diff() -> None:
+    run = task("REVIEW")
+    assert context_files(run.data, "Reviewer")[0] == f"{S}/diffs/T-001.diff"
+    assert f"{S}/diffs/T-001.diff" in brief_of(TASK, run).briefing
+
+
+# -- questions before it is specified ------------------------------------------------------------------------------------------
+
+
+def test_the_spec_agent_asks_at_most_five_questions_and_once() -> None:
+    many = {"files": [], "notes": [f"question {n}?" for n in range(1, 8)]}
+    run = after(session("INTAKE"), reply("NEEDS_INFO", artifacts=many))
+    made = pending(run.data)
+    assert run.state == "ASK_USER" and made is not None and made.kind == "clarify"
+    assert "5. question 5?" in made.question and "question 6?" not in made.question and "2 more were left out" in made.question
+    run = after(run, says("in cents, and no taxes", made.decision_id))
+    assert run.state == "INTAKE" and "in cents" in run.guidance
+    again = take(run, reply("NEEDS_INFO", artifacts=many))
+    assert (again.status, again.run.state) == ("FAILURE", "INTAKE") and "asked once" in again.run.last_error
+    assert after(again.run, reply()).state == "DESIGN"
+
+
+def test_questions_before_it_is_specified_can_be_skipped() -> None:
+    run = after(session("INTAKE"), reply("NEEDS_INFO"))
+    run = after(run, says("Skip", pending(run.data).decision_id))  # type: ignore[union-attr]
+    assert run.state == "INTAKE" and run.data.decisions[0].answer == "skip"
+
+
+# -- on a real repository ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def p(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return till(tmp_path / "p", "[git]\nremote = ''\n[pipeline]\nkeep_documents = true\n")
+
+
+@pytest.mark.slow
+def test_the_project_has_a_say_reviewers_see_the_diff_and_documents_stay_in_git(p: Project) -> None:
+    p.write({".detent/constitution.md": "# No floats\n", ".detent/templates/spec.md": "# Our goals\n"})
+    p.git("add", "-f", ".detent")
+    p.git("commit", "-q", "-m", "constitution")
+    major = {"severity": "major", "category": "bug", "file": "calc.py", "line": 1, "message": "no types"}
+    blocked = plays("REVIEW", again=False, reply=said("Reviewer", "BLOCKED", review_comments=[major]))
+    fix = plays("FIX_REVIEW", write={"calc.py": "def add(a, b):\n    return a + b  # ints\n"})
+    with driven(p, blocked, fix, *TEAM, policies=YES) as s:
+        assert s.go()["state"] == "DONE", s.run.last_error
+        briefs = {seen.run.state: seen.briefing.briefing for seen in reversed(s.seen) if seen.kind == "turn"}
+        assert all(
+            f"{TILL}/instructions/constitution.md`: keep to it" in briefs[state]
+            for state in ("INTAKE", "PLAN", "CODE", "REVIEW", "RELEASE")
+        )
+        assert "at least `major`" in briefs["REVIEW"]
+        kept = s.app.world.git.run("ls-tree", "-r", "--name-only", f"refs/detent/{s.id}/documents").text
+        assert f"{TILL}/diffs/T-001.diff" in kept and f"{TILL}/instructions/project.md" in kept
+        shown = s.app.world.git.run("show", f"refs/detent/{s.id}/documents:{TILL}/instructions/template-spec.md").text
+        assert shown == "# Our goals"
+        diff = s.app.world.git.run("show", f"refs/detent/{s.id}/documents:{TILL}/diffs/T-001.diff").text
+        assert "+def add(a, b):" in diff
+        events = [e for each in s.app.worlds.runs.family(s.id) for e in s.app.worlds.runs.history(each.id)]
+        assert "## Rounds of changes\n\n- none" in report_of(s.run, events, ())
+    status = p.run("status", "--json", "--run", s.id).json
+    assert status["roles"]["Coder"]["turns"] == 3
+    assert "# Goals" in p.git("show", f"main:docs/sessions/{TILL.rpartition('/')[2]}/spec.md")

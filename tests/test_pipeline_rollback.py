@@ -1,0 +1,70 @@
+"""Going back in a session: the documents go back with it, it can be approved and finished, and nothing runs in a circle."""
+
+from pathlib import Path
+
+import pytest
+
+from detent.app.rolling_back import roll_back
+from detent.app.run_driver import only_driver, whole_driver
+from detent.kernel.model import Sent
+from tests.project import Project
+from tests.sessions import ARCHITECTURE, YES, S, session, till
+
+
+@pytest.fixture
+def p(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return till(tmp_path / "p")
+
+
+def test_a_driven_session_that_goes_back_has_its_documents_and_can_be_approved(p: Project) -> None:
+    with session(p) as s:
+        assert s.go()["state"] == "APPROVE_DESIGN"
+        at = s.run.seq
+        assert s.answer("UD-APPROVE-DESIGN", "approved").status == "SUCCESS"
+        assert s.go()["state"] == "REVIEW_STRATEGY"
+        s.id = roll_back(s.app, s.id, str(at), "terminal")
+        assert s.run.state == "APPROVE_DESIGN"
+        assert "prices are added" in (s.workspace / S / "spec.md").read_text()
+        assert s.go()["state"] == "APPROVE_DESIGN"
+        assert s.answer("UD-APPROVE-DESIGN", "approved").status == "SUCCESS"
+        assert s.go()["state"] == "REVIEW_STRATEGY"
+
+
+@pytest.mark.slow
+def test_a_session_that_goes_back_to_between_two_tasks_keeps_the_first_and_ends_in_main(p: Project) -> None:
+    with session(p, policies=YES) as s:
+        assert s.go()["state"] == "DONE"
+        events = list(s.app.worlds.runs.history(s.id))
+        first = next(e.run.seq for e in events if e.on == "task-completed")
+        old = s.id
+        s.id = roll_back(s.app, old, str(first), "terminal")
+        assert s.subjects() == ["T-001: add"]
+        assert [t.status for t in s.run.data.tasks] == ["completed", "not-started"]
+        assert (s.workspace / S / "tasks.yaml").is_file() and not (s.workspace / S / "report.md").exists()
+        s.project.git("reset", "-q", "--hard", "main~1")
+        assert s.go()["state"] == "DONE"
+        assert [t for t in s.turns() if t[0] == "CODE"] == [("CODE", "T-001"), ("CODE", "T-002"), ("CODE", "T-002")]
+
+
+def test_a_policy_that_is_not_taken_is_said_once_and_left_to_a_person(p: Project) -> None:
+    with session(p) as s:
+        s.go()
+        (s.workspace / S / "architecture.md").write_text("nothing\n")
+        said = [Sent("answer", by="human", channel="policy", decision="UD-APPROVE-DESIGN", value="approved")] * 9
+        with only_driver(s.app, s.id), whole_driver(s.app, s.id, s.seen.append) as made:
+            made.answers = lambda run: said.pop()
+            made.drive(s.id)
+        assert len(said) == 8 and s.run.state == "APPROVE_DESIGN"
+
+
+def test_an_approval_that_fails_again_and_again_ends_in_a_block_that_says_why(p: Project) -> None:
+    with session(p) as s:
+        s.go()
+        (s.workspace / S / "architecture.md").write_text("nothing\n")
+        told = [s.answer("UD-APPROVE-DESIGN", "approved").status for _ in range(6)]
+        assert told == ["FAILURE"] * 5 + ["HALTED"]
+        assert (s.run.state, s.run.cause) == ("BLOCKED", "design_unsound") and "architecture.md" in s.run.last_error
+        (s.workspace / S / "architecture.md").write_text(ARCHITECTURE)
+        assert s.app.door.submit(s.id, s.resume()).status == "SUCCESS"
+        assert [s.answer("UD-APPROVE-DESIGN", "approved").status for _ in range(2)] == ["FAILURE", "SUCCESS"]
