@@ -116,7 +116,7 @@ def test_a_merge_that_does_not_pass_is_fixed_on_the_branch_as_the_text_says(one:
 
 
 def test_main_is_pushed_where_that_is_asked_for_and_a_push_meanwhile_is_merged_too(one: Git) -> None:
-    once = []
+    once: list[str] = []
 
     def verify(tree: str) -> None:
         if not once:
