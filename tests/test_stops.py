@@ -75,7 +75,7 @@ def test_history_shows_commit_cycle_and_test_and_rollback_ends_with_the_new_run(
 def test_without_a_key_nothing_is_left_behind(p: Project) -> None:
     refs, before = p.git("for-each-ref"), p.run("runs", "--all", "--json").out
     ran = p.run("run", "add numbers", ANTHROPIC_API_KEY="")
-    assert ran.code == 2 and "needs a key" in ran.err
+    assert ran.code == 2 and "has no key" in ran.err
     assert (p.git("for-each-ref"), p.run("runs", "--all", "--json").out) == (refs, before)
     assert workspaces(p) == []
 
