@@ -24,7 +24,7 @@ import detent
 from detent.door import AnyEvent, AnyRun, Door
 from detent.errors import Busy
 from detent.fakes import MemoryJudge, MemoryWorld
-from detent.gates.plan import open_entries
+from detent.gates.plan_entries import open_entries
 from detent.journal.holder import Holder, this_process
 from detent.journal.journal import Entry, Owed, RunClaim, SqliteJournal
 from detent.journal.journal_rows import GENESIS, chain

@@ -61,7 +61,8 @@ def test_the_keys_are_those_of_the_contract() -> None:
         sections.setdefault(name.partition(".")[0], []).append(name.partition(".")[2])
     assert sections == {
         "project": ["name", "tech_stack"], "test": ["command", "report", "files", "timeout", "env"], "bash": ["timeout"], "preflight": ["commands"],
-        "pr": ["plan"], "tdd": ["retries"], "pipeline": ["keep_documents"], "git": ["main", "branching", "checkpoint", "squash", "merge", "pr_command", "wait_for_ci", "remote"],
+        "pr": ["plan", "entries"], "tdd": ["retries"], "pipeline": ["keep_documents"],
+        "git": ["main", "branching", "checkpoint", "squash", "merge", "pr_command", "push", "wait_for_ci", "remote"],
         "debug": ["hypothesize", "instrument", "reduce_scope", "escalate"], "review": ["agent", "block_at", "max_rounds", "require_independent"],
         "agents": ["model", "escalate.after", "escalate.to"],
         "evidence": ["mutation", "clean", "seconds"], "flags": ["answered_by", *KINDS], "limits": ["tokens", "usd", "minutes", "turns", "files"],

@@ -118,7 +118,9 @@ def test_events_are_json_lines_as_things_happen_and_the_result_comes_last(p: Pro
     lines = [json.loads(line) for line in ran.out.splitlines()]
     assert ran.code == 10
     assert list(lines[-1]) == FIELDS and lines[-1]["outcome"] == "halted"
-    assert [line["event"] for line in lines[:-1]] == [
+    assert lines[0] | {"run": ""} == {"event": "begin", "run": "", "state": "PLAN", "branch": "detent/add-numbers"}
+    assert {"event": "doing", "run": lines[0]["run"], "text": "running the tests"} in lines
+    assert [line["event"] for line in lines[1:-1] if line["event"] != "doing"] == [
         "state", "turn", "progress", "progress", "verdict", "state", "turn", "progress", "failed", "verdict", "state"
     ]  # fmt: skip
     told = [line for line in lines if line.get("event") == "verdict"]

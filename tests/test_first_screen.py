@@ -11,7 +11,7 @@ import pytest
 from detent.app.leaving import without_ours
 from detent.effects.publish import EXCLUDED, MARK
 from detent.evidence.runners.detect import DETECTION
-from detent.gates.plan import listed_entries
+from detent.gates.plan_entries import entries
 from detent.interfaces.cli import first_screen
 from detent.interfaces.cli.first_screen import SIGNS, first_screen_in, look
 from detent.interfaces.cli.help_rows import COMMANDS
@@ -129,7 +129,7 @@ def test_a_server_that_is_stopped_as_soon_as_it_speaks_ends_without_a_traceback(
      ("- one\n", 1), ("# feat: add numbers\n", 1), ("# one\n# two\n", 2), ("# Plan\n\n## one\n", 1)],
 )  # fmt: skip
 def test_the_title_of_a_plan_is_no_entry(text: str, count: int) -> None:
-    assert len(listed_entries(text)) == count
+    assert len(entries(text)) == count
 
 
 # -- init --------------------------------------------------------------------------------------------------------------------

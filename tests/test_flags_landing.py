@@ -82,7 +82,7 @@ def test_a_branch_with_open_flags_waits_for_a_person_and_is_asked_about_once(p: 
     main = p.git("rev-parse", "main")
     first = p.run("get-task", "--json")
     assert (first.code, first.json["state"], first.json["actor"]) == (10, "HALTED", "human")
-    assert first.json["instruction"].startswith("detent answer FLAGS accept")
+    assert "A person continues it with: detent answer FLAGS accept" in first.json["instruction"]
     for part in ("judged-by", "tests/conftest.py", "+ def one():", "detent rollback"):
         assert part in first.json["briefing"]
     assert p.run("get-task", "--json").json == first.json and len(events(p, "flagged")) == 1
@@ -200,7 +200,7 @@ def test_without_a_branch_the_question_comes_before_the_next_pull_request(tmp_pa
     for skipped in ({"no_pr_left": True}, {}):
         p.write_plan(title="feat: another one")
         refused = p.submit(**skipped)
-        assert refused["status"] == "REFUSED" and "call get_task first" in refused["reasons"][0], "no way leads round the look"
+        assert refused["status"] == "REFUSED" and "run `detent get-task` first" in refused["reasons"][0], "no way leads round the look"
     (p.root / "ACTIVE_PR.json").unlink()
     ran = p.run("get-task", "--json")
     assert (ran.code, ran.json["state"]) == (10, "HALTED") and "+ def one():" in ran.json["briefing"], ran

@@ -449,7 +449,7 @@ def test_with_merge_by_a_person_the_run_waits_until_the_branch_is_in_main(repo: 
     git = on_branch(repo, {"b.py": "b\n"})
     ways = AUTO._replace(merge="branch")
     said = land(git, "refs/heads/feat/one", AT, ways, lambda tree: "it fails", never)
-    assert (said.outcome, said.output) == ("red-merge", "it fails"), "what is offered was tested"
+    assert said.outcome == "red-merge" and said.output.startswith("it fails\n"), "what is offered was tested"
     tested: list[str] = []
     for _ in range(2):
         assert land(git, "refs/heads/feat/one", AT, ways, lambda tree: tested.append(tree), never).outcome == ""

@@ -34,7 +34,7 @@ def test_a_kept_report_that_was_edited_is_not_believed(tmp_path: Path) -> None:
     p.submit(
         analysis_decision=f'"{failed["evidence"]["tree"]}":"{sha256(forged.encode()).hexdigest()}"'
     )  # which does not fit, and is written down
-    again = p.green(WRONG)
+    again = p.submit(test_command="pytest", expectation="PASS")
     assert (again["status"], again["evidence"]["counts"]["failed"]) == ("FAILURE", 1), again
     for report in evidence(p).glob("*.json"):
         report.write_text(

@@ -264,7 +264,7 @@ def test_what_hangs_is_stopped_and_everything_it_started_with_it(tmp_path: Path,
         f"    with open({str(pids)!r}, 'a') as f:\n        f.write(f'{{os.getpid()}} {{child.pid}}\\n')\n"
         "    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n    signal.pause()\n"
     )
-    failed(p, HANGS[step](p, code), "did not end within 20 s")
+    failed(p, HANGS[step](p, code), "took longer than 20 s (`test.timeout`)")
     ours = [int(pid) for pid in pids.read_text().split()]
     assert len(ours) >= 2
     await_that(lambda: not any(is_running(pid) for pid in ours))
@@ -281,12 +281,13 @@ def test_a_daemon_that_a_passing_test_leaves_behind_is_ended_too(tmp_path: Path)
 # -- counting ----------------------------------------------------------------------------------------------------------------
 
 
-def test_equal_failures_count_each_time_and_run_each_time(tmp_path: Path) -> None:
+def test_each_failure_counts_and_runs_and_the_same_tree_counts_once(tmp_path: Path) -> None:
     p = project(tmp_path / "p").debugging()
     before = runs(p)
     for count in (2, 3):
-        verdict = p.green("def add(a, b):\n    return 10\n")
-        assert (verdict["status"], p.state["debug_attempt_counter"]) == ("FAILURE", count)
+        for status in ("FAILURE", "REFUSED"):
+            assert p.green(f"def add(a, b):\n    return {count}0\n")["status"] == status
+        assert p.state["debug_attempt_counter"] == count
     assert runs(p) == before + 2
     assert p.task()["goal"].startswith("Use Instrumentation")
 
@@ -306,7 +307,7 @@ def test_the_nudges_follow_the_counter_and_the_last_failure_halts(tmp_path: Path
     p = project(tmp_path / "p", "[debug]\nhypothesize = 2\ninstrument = 3\nreduce_scope = 4\nescalate = 5\n").reddened()
     goals = []
     for count in range(1, 11):
-        assert p.green(WRONG)["status"] == "FAILURE"
+        assert p.green(f"{WRONG}# {count}\n")["status"] == "FAILURE"
         assert p.state["debug_attempt_counter"] == count
         if count <= 5:
             goals.append(p.task()["goal"].partition(":")[0])

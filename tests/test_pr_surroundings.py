@@ -807,8 +807,8 @@ def test_a_scope_reduction_takes_the_branch_back_from_what_the_agent_committed_b
 def replanned(p: Project) -> Project:
     """At the first step after a scope reduction."""
     p.reddened()
-    for _ in range(2):
-        p.green(WRONG)
+    for n in range(2):
+        p.green(f"{WRONG}# {n}\n")
     assert p.run("request-scope-reduction").code == 0
     p.write({"ACTIVE_PR.json": smaller(last={"taskName": "add"})})
     assert p.submit()["state"] == "EXECUTING_TDD"

@@ -8,7 +8,8 @@ import pytest
 
 from detent.app.preflight import default_preflight, missing_preflight
 from detent.app.registry import brief_of as brief
-from detent.gates.plan import ActivePr, Breakdown, PlannedStep, PlanTask, open_entries, read_plan, replan_fault, title_fits
+from detent.gates.plan import ActivePr, Breakdown, PlannedStep, PlanTask, read_plan, replan_fault, title_fits
+from detent.gates.plan_entries import open_entries
 from detent.gates.review_gates import Finding
 from detent.kernel.decide import decide
 from detent.kernel.model import Found, Run, Sent
@@ -75,9 +76,9 @@ def test_a_new_plan_replaces_the_failed_task_and_nothing_else(new: ActivePr, fau
 @pytest.mark.parametrize(
     ("text", "left"),
     [
-        ("# Plan\n## feat: one\n- a detail\n", ("Plan", "feat: one", "a detail")),
+        ("# Plan\n## feat: one\n- a detail\n", ("feat: one",)),
         ("# Plan\n## feat: one [DONE] abcdef1\n- a detail\n", ()),
-        ("# Plan\n- feat: one [DONE] abcdef1\n- feat: two\n", ("Plan", "feat: two")),
+        ("# Plan\n- feat: one [DONE] abcdef1\n- feat: two\n", ("feat: two",)),
         ("- [ ] feat: one\n1. feat: two [DONE] 1234567\n", ("feat: one",)),
         ("- feat: one [DONE]\n", ("feat: one [DONE]",)),
         ("- feat: one [DONE] 12345\n", ("feat: one [DONE] 12345",)),

@@ -265,7 +265,7 @@ def test_what_hangs_is_stopped_with_all_it_started_and_is_a_timeout(tmp_path: Pa
         f"    with open({str(pids)!r}, 'w') as f:\n        f.write(f'{{os.getpid()}} {{child.pid}}')\n"
         "    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n    signal.pause()\n"
     )
-    failed(f, f.lay({"calc.py": hangs}).submit(), "did not end within 20 s", "Timeout", 1, "GREEN")
+    failed(f, f.lay({"calc.py": hangs}).submit(), "took longer than 20 s (`test.timeout`)", "Timeout", 1, "GREEN")
     await_that(lambda: not any(is_running(int(pid)) for pid in pids.read_text().split()))
 
 

@@ -376,5 +376,4 @@ class Door:
     def _not_now(self, run: str, verdict: Verdict) -> Verdict:
         event = self.load(run)
         table = self._table(event.run.workflow)
-        allowed = () if table.states[event.run.state].end else ("get_task", *table.allowed(event.run))
-        return msgspec.structs.replace(verdict, state=event.run.state, allowed_actions=allowed)
+        return msgspec.structs.replace(verdict, state=event.run.state, allowed_actions=table.open_to_agents(event.run))

@@ -14,6 +14,7 @@ DetentError            expected trouble: two lines for a person, exit 2
     ├── JournalForeign not a journal of ours
     └── JournalDamaged truncated, altered or unreadable
 CannotTell             a gate or a job could not judge: ERROR, moves nothing
+├── Parted             main moved here and at the remote: a person brings them together
 ├── Disturbed          the world moved while it was judged, so that nothing can be told
 └── NotYet             somebody has to act before a job can be done: shown, and counts nothing
 ToolError              a tool call that cannot be done as it was asked: told to the model, which goes on
@@ -97,6 +98,10 @@ class CannotTell(Exception):
     def __init__(self, message: str = "", facts: dict[str, str] | None = None) -> None:
         super().__init__(message)
         self.facts = facts or {}
+
+
+class Parted(CannotTell):
+    """A branch moved here and at the remote, so that neither is the newest."""
 
 
 class Disturbed(CannotTell):

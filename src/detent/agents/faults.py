@@ -56,6 +56,8 @@ BY_GOOGLE: dict[str, Fault] = {  # as the Gemini API does
 KINDS = {**BY_TYPE, **BY_CODE, **BY_GOOGLE}
 BY_STATUS: dict[int, Fault] = {402: GONE, 403: GONE, 404: GONE, 408: BUSY, 409: BUSY, 429: LATER, 529: LATER}
 
+OTHER_MODEL = "Name another agent or model with `--agent SPEC` (`detent resume --agent SPEC`), or set `[agents] model` in detent.toml"
+
 
 class Trouble(NamedTuple):
     """A failed try: what it was, in a sentence, and the time that the service named, in seconds from now."""
@@ -109,7 +111,10 @@ def _sorted(kinds: list[str], status: int, said: str, wait: float | None = None)
     fault = named or BY_STATUS.get(status) or (BUSY if status >= 500 or status == 200 else BAD)
     if status in BY_STATUS and fault is BAD:
         fault = BY_STATUS[status]  # a type as wide as invalid_request_error says less than the status
-    return Trouble(fault, f"the model's service answered {kinds[0] if kinds else 'an error'} ({status}) {said}"[:1000], wait)
+    way = f". {OTHER_MODEL}" if fault is GONE else ""
+    return Trouble(
+        fault, f"the model's service answered {kinds[0] if kinds else 'an error'} ({status}) {said}"[:1000].rstrip(".") + way, wait
+    )
 
 
 def _kinds(error: Any) -> list[str]:

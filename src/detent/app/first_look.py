@@ -63,6 +63,7 @@ def _tells_tests_apart(setup: Ground) -> bool:
 def suite_at(collector: "Collector", tree: str) -> TestReport:
     """The project's tests at a tree, before the run begins. A pass that is known is not run again, if what later runs build upon is there."""
     collector.began = tree  # nobody but people wrote it
+    collector.say("running the tests before the run begins")
     try:
         report = (collector.passed(tree) if collector.warm else None) or collector.clean(tree, lambda: True)
     except CannotTell as e:

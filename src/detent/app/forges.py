@@ -44,6 +44,29 @@ def pulls_of(settings: Settings, place: Place, outer: Mapping[str, str]) -> Pull
     return PULLS[where.kind](api, where)
 
 
+def way_to_land(settings: Settings, place: Place, outer: Mapping[str, str]) -> str:
+    """What [git] merge is where nobody set it: a pull request where the remote is at a forge that lets one in, a person where it does not, else Detent."""
+    if settings.git.merge or not settings.git.branching:
+        return settings.git.merge
+    remote = remote_url(Git(place, outer), settings.git.remote)
+    if not remote or not _is_known(settings, remote):
+        return "auto"
+    if settings.git.pr_command:
+        return "pull-request"
+    try:
+        forge_of("", settings, place, outer)
+    except DetentError:
+        return "branch"
+    return "pull-request"
+
+
+def _is_known(settings: Settings, remote: str) -> bool:
+    try:
+        return bool(kind_of(settings, remote))
+    except DetentError:
+        return False
+
+
 def must_take_pushes(settings: Settings, place: Place, outer: Mapping[str, str], branch: str) -> None:
     """An error if the forge protects a branch. A forge that is not known, or does not say, is no reason to stop: the push will tell."""
     try:

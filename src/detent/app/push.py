@@ -31,12 +31,12 @@ class PushedCommit(NamedTuple):
     subject: str
 
 
-def fit_for_push(app: App, agent: str = "") -> str:
-    """What must hold before a machine-driven run starts; the name of its sandbox."""
+def fit_for_push(app: App, agent: str = "", workflow: str = "") -> str:
+    """What must hold before a machine-driven run starts, of a workflow if it is to begin; the name of its sandbox."""
     from detent.app.run_sandbox import must_hold
 
     settings = settings_at(app.world.git, "HEAD", app.world.outer)
-    agents_are_ready(settings, agent, app.world.outer, app.place.root)
+    agents_are_ready(settings, agent, app.world.outer, app.place.root, roles_of(workflow) if workflow else ())
     for key in ("checkpoint", "squash"):
         if getattr(settings.git, key) == "agent":
             raise DetentError(
@@ -44,6 +44,12 @@ def fit_for_push(app: App, agent: str = "") -> str:
                 'set it to "auto", or leave it out',
             )
     return must_hold(settings, app.world.outer)
+
+
+def roles_of(workflow: str) -> list[str]:
+    """Who is asked in a run of a workflow, by role. A reviewer is looked at by itself, where one is configured."""
+    states = workflow_of(workflow).table.states.values()
+    return sorted({state.role for state in states if state.actor == "agent" and not (state.job and state.role == "reviewer")})
 
 
 def push(app: App, run: str, watch: Callable[[Seen], None], park: bool = False) -> dict[str, Any]:

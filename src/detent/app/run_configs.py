@@ -107,7 +107,7 @@ def _make(place: Place, run: AnyRun, outer: Mapping[str, str]) -> RunConfig:
     also, clean = tuple(settings.test.env), settings.evidence.clean
     suite = Suite(base, timeout, setup.path, also, inside.tests, inside.sandbox, setup.patterns, clean)
     merge = settings.git.merge or workflow_of(run.workflow).merge
-    ways = Ways(settings.git.main, settings.git.remote, merge, settings.git.pr_command)
+    ways = Ways(settings.git.main, settings.git.remote, merge, settings.git.pr_command, settings.git.push)
     squash = settings.git.squash or ("auto" if setup.agent else "agent")
     return RunConfig(
         suite,

@@ -57,6 +57,7 @@ def stands(app: App, event: AnyEvent) -> dict[str, object]:
         "workflow": run_now.workflow,
         "state": run_now.state,
         "cause": run_now.cause or None,
+        "reason": (reason_of(run_now) or None) if run_now.cause else None,
         "step": {"task": step.task, "type": step.type, "description": step.description} if step else None,
         "agent": agent_at_work(app, run_now) or None,
         "second_try": second_try_of(app, run_now) or None,
@@ -89,8 +90,10 @@ def newest(app: App, run: str, count: int) -> list[AnyEvent]:
 
 def history_of(app: App, run: str, count: int) -> dict[str, object]:
     """The newest events of a run, and what its branch proves, as one JSON object."""
-    left = left_behind(app, run)
-    rows = [{**event_row(e), "left": left.get(e.run.seq)} for e in newest(app, run, count)]
+    from detent.world.commits_made import commits_by_event
+
+    commits, left = commits_by_event(app.world.git, run), left_behind(app, run)
+    rows = [event_row(e) | {"left": left.get(e.run.seq), "commit": commits.get(e.run.seq), **worked_on(e)} for e in newest(app, run, count)]
     return {"run": run, "events": rows, "card": card_object(app.place.common_dir, run)}
 
 
@@ -102,6 +105,20 @@ def left_behind(app: App, run: str) -> dict[int, str]:
     left = left_by(app.world.git, run)
     events = app.worlds.runs.history(run) if left else ()
     return {e.run.seq: f"{left[turn_of(e)].ref} ({left[turn_of(e)].names})" for e in events if turn_of(e) in left}
+
+
+def worked_on(e: AnyEvent) -> dict[str, object]:
+    """The cycle of an event and the test or step that it was about, where there are such."""
+    test = getattr(getattr(e.run.data, "current", None), "description", "")
+    steps = (step for part in workflow_of(e.run.workflow).plan(e.run) for step in part.steps)
+    proved = next((f"{step.kind}: {step.text}" for step in steps if step.proof == e.run.seq), "")
+    return {"cycle": getattr(e.run.data, "cycle", 0) or None, "test": test or proved or None}
+
+
+def reason_of(run: AnyRun) -> str:
+    """Why a run stopped, in a line."""
+    said = run.last_reason or getattr(run.data, "reason", "") or run.last_error
+    return next((line.strip() for line in said.splitlines() if line.strip()), "")
 
 
 def event_row(e: AnyEvent) -> dict[str, object]:

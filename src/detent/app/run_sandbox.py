@@ -52,13 +52,14 @@ class RunSandbox(NamedTuple):
         wanted: Callable[[], bool],
         writable: tuple[Path, ...],
         readable: tuple[Path, ...] = (),
+        watch: Callable[[bytes], None] | None = None,
     ) -> Ran:
         """Start a program of the project: its folder is its own, and so is what it has for scratch."""
         if self.sandbox.name not in OPEN:
             env = {name: value for name, value in env.items() if name != "TMPDIR"}
         bytecode = Path(env.get("PYTHONPYCACHEPREFIX") or "/nonexistent")
         shown = (bytecode,) if bytecode.is_dir() and bytecode not in writable else ()
-        return self._run(argv, cwd, env, timeout, self.room(cwd, writable, (*shown, *readable)), wanted)
+        return self._run(argv, cwd, env, timeout, self.room(cwd, writable, (*shown, *readable)), wanted, watch=watch)
 
     @property
     def apart(self) -> bool:

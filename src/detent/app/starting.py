@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from detent.app import App
     from detent.app.workflow import Start
     from detent.blocks.terms import Terms
+    from detent.config import Settings
+    from detent.git.repo import Git
 
 PAGE = "page"
 PATH_LIKE = re.compile(r"\S+\.(?:md|markdown|txt|rst)|(?:\.{0,2}/)\S*")
@@ -68,23 +70,31 @@ def _near(root: Path, words: str) -> str:
 def landing_of(app: "App", workflow: str) -> str:
     """What becomes of finished work, in a sentence, before anything begins; empty for workflows that merge nothing by themselves."""
     from detent.app.run_configs import settings_at
-    from detent.git.commits import main_branch
 
     git = app.world.git
     if workflow != FOR_PLANS or not git.head():
         return ""
-    settings = settings_at(git, "HEAD", app.world.outer).git
+    return landing_words(git, settings_at(git, "HEAD", app.world.outer), app.world.outer)
+
+
+def landing_words(git: "Git", whole: "Settings", outer: Mapping[str, str]) -> str:
+    """What becomes of a finished pull request, as the settings are."""
+    from detent.app.forges import way_to_land
+    from detent.git.commits import main_branch
+
+    settings, way = whole.git, way_to_land(whole, git.place, outer)
     if not settings.branching:
         return f"Detent commits every step to the branch {git.branch() or 'that is checked out'}: git.branching is off."
-    if settings.merge == "pull-request":
+    if way == "pull-request":
         return "Detent opens a pull request for each entry, and merges nothing."
-    if settings.merge == "branch":
+    if way == "branch":
         return "Detent leaves a branch for each entry, and merges nothing."
     try:
         main = main_branch(git, settings.main).removeprefix("refs/heads/")
     except DetentError:
         return ""  # starting says it, with the way out
-    return f'Detent merges each finished pull request into {main}. To keep branches instead: [git] merge = "branch" or "pull-request".'
+    pushed = " and pushes it" if settings.push else ""
+    return f'Detent merges each finished pull request into {main} by itself{pushed}. To keep branches instead: [git] merge = "branch" or "pull-request".'
 
 
 def options_fit(workflow: str, terms: "Terms", names: Mapping[str, str]) -> None:

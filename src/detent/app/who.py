@@ -53,10 +53,10 @@ def _price(row: TokenPrice) -> Price:
     return Price(row.input, row.output, read / row.input, write / row.input) if row.input else Price(0, row.output, 0, 0)
 
 
-def agents_are_ready(settings: Settings, agent: str, env: Mapping[str, str], project: Path) -> None:
-    """Every agent that a driven run may ask can be asked. DetentError names the one that cannot, and a role that nobody has."""
+def agents_are_ready(settings: Settings, agent: str, env: Mapping[str, str], project: Path, roles: Iterable[str] = ()) -> None:
+    """Every agent that a driven run may ask can be asked, in these roles too. DetentError names the one that cannot, and a role that nobody has."""
     roles_are_known(settings)
-    if not agent and not settings.agents.roles:
+    if not agent and not (settings.agents.roles and all(settings.agents.of(role) for role in roles)):
         _default_is_ready(settings, env, project)
     specs = (agent,) if agent else settings.agents.roles.values()
     for spec in dict.fromkeys((*specs, settings.agents.escalate.to)):

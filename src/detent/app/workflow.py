@@ -64,6 +64,10 @@ def nothing_more(app: "App", run: AnyRun) -> dict[str, Any]:
     return {}
 
 
+def nothing_said(run: AnyRun) -> tuple[str, ...]:
+    return ()
+
+
 def no_tests(run: AnyRun) -> dict[str, list[str]]:
     return {}
 
@@ -166,6 +170,7 @@ class Workflow(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     protected: Callable[[Briefing], tuple[str, ...]] = nothing_protected  # what the agent never writes
     documents: str = ""  # the folder of documents that roles write, where a role may write nothing else
     in_workspace: tuple[str, ...] | None = None  # the effects that need the run's workspace; None: all of them
+    at_start: Callable[[AnyRun], tuple[str, ...]] = nothing_said  # what a person is told before the first step
     merge: str = "auto"  # where [git] merge is not set
     findings: Callable[[AnyRun], str] = no_findings  # what a review found that the run waits because of
     shown: Callable[["App", AnyRun, Iterable[str]], dict[str, str]] = nothing_shown  # documents that a question is about, by path

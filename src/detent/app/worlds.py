@@ -45,6 +45,8 @@ class Worlds:
         from detent.world.furnish import furnish
 
         try:
+            if setup := self.runs.config_of(run).settings.get("workspace.setup"):
+                self.runs.say(f"setting up the workspace: `{setup}`")
             furnish(world.git, self.runs.config_of(run), self.git.place.root, world.collector(run).env, self.runs.wanted)
         except CannotTell as e:
             raise DetentError(

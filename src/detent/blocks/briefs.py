@@ -1,5 +1,6 @@
 """Briefings are files, one per state, rendered strictly: an unknown name is an error. First line: the goal; the rest: the text."""
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -11,6 +12,8 @@ from detent.kernel.model import Briefing, Run
 from detent.kernel.rows import T
 from detent.kernel.table import Table
 
+STOP = "Agents stop here and tell their user."
+ALONE = re.compile(r"^\$(\w+)\n(?:[ \t]*\n)?", re.MULTILINE)  # a name that is a paragraph of its own
 TOGETHER = "attempts"  # the counter of what other counters count each for itself
 
 
@@ -25,8 +28,9 @@ def brief(table: Table[T], folder: Path, run: Run[T]) -> Briefing:
     """The finished briefing for whoever acts now. Pure: the same run gives the same text."""
     state = table.states[run.state]
     step = table.step(run)
+    names = _names(table, run)
+    text = filled(template(folder, run.state, state.actor), names)
     words = for_driven if is_driven(run.data) and state.actor == "agent" else str
-    text = template(folder, run.state, state.actor).substitute(_names(table, run))
     goal, _, body = text.partition("\n")
     return Briefing(
         run=run.id,
@@ -35,18 +39,24 @@ def brief(table: Table[T], folder: Path, run: Run[T]) -> Briefing:
         actor=state.actor,
         role=state.role,
         goal=goal.removeprefix("# ").strip(),
-        briefing=words(f"{goal}\n{body}{_said(run)}{told_in_briefing(run, state.actor, state.role)}".strip()) + "\n",
-        instruction=words(table.instruction(run)),
+        briefing=words(f"{goal}\n{_said(run)}{body.rstrip()}{told_in_briefing(run, state.actor, state.role)}".strip()) + "\n",
+        instruction=words(_next_call(table, run)),
         step=step,
         guidance=run.guidance or None,
         last_error=run.last_error or None,
-        writes=tuple(dict.fromkeys(Template(w).substitute(_names(table, run)) for w in state.writes)),
-        allowed_actions=() if state.end else ("get_task", *table.allowed(run)),
+        writes=tuple(dict.fromkeys(Template(w).substitute(names) for w in state.writes)),
+        allowed_actions=table.open_to_agents(run),
         attempt=1 + sum(n for name, n in run.counts.items() if name != TOGETHER),
         attempt_id=f"{run.id}.{run.seq}",
         not_before=run.not_before or None,
         budget={name: f"{n} of {run.limits[name]}" for name, n in run.counts.items()},
     )
+
+
+def filled(text: Template, names: Mapping[str, str]) -> str:
+    """A template with its names; a paragraph that is one name alone, and empty, leaves no gap."""
+    kept = ALONE.sub(lambda found: "" if names.get(found[1]) == "" else found[0], text.template)
+    return Template(kept).substitute(names)
 
 
 def not_given(table: Table[T], folder: Path, run: Run[T]) -> tuple[str, ...]:
@@ -63,7 +73,7 @@ def _names(table: Table[T], run: Run[T]) -> Mapping[str, str]:
     common = {
         "run": run.id,
         "state": run.state,
-        "instruction": table.instruction(run),
+        "instruction": _next_call(table, run),
         "run_tests": RUN_TESTS[is_driven(run.data)],
         "cause": run.cause,
         "back": run.back,
@@ -76,9 +86,15 @@ def _names(table: Table[T], run: Run[T]) -> Mapping[str, str]:
     return {**common, **table.facts(run)}
 
 
+def _next_call(table: Table[T], run: Run[T]) -> str:
+    """The one next call. Where a person has to act, an agent is told to stop, and the person what to type."""
+    said = table.instruction(run)
+    return f"{STOP} A person continues it with: {said}" if said and table.states[run.state].actor == "human" else said
+
+
 def _said(run: Run[T]) -> str:
-    """What people said, added to every briefing that an agent gets."""
-    parts = [f"\n\n## Guidance from a person\n\n{run.guidance}\n"] if run.guidance else []
+    """What people said, before everything else in a briefing."""
+    parts = [f"\n## Guidance from a person\n\n{run.guidance}\n"] if run.guidance else []
     if run.steers:
-        parts.append("\n\n## Said by a person meanwhile\n\n" + "\n".join(f"- {s}" for s in run.steers) + "\n")
+        parts.append("\n## Said by a person meanwhile\n\n" + "\n".join(f"- {s}" for s in run.steers) + "\n")
     return "".join(parts)

@@ -11,6 +11,14 @@ RUN_TESTS = {
     True: "Run the project's tests in your sandbox as often as you like; what counts is the machine's own run.",
 }
 WORDS = (
+    (
+        "call escalate_for_external_help with markdown_report",
+        'end your turn with {"action": "escalate_for_external_help", "report": "…"}',
+    ),
+    ("call escalate_for_external_help with markdown_report", 'end your turn with {"action": "escalate_for_external_help", "report": "…"}'),
+    ("call request_scope_reduction", 'end your turn with {"action": "request_scope_reduction"}'),
+    ("Call request_scope_reduction", 'End your turn with {"action": "request_scope_reduction"}'),
+    ("call get_task again", "end your turn"),
     ("call submit_work with summary and reply", "end your turn with a final message: the summary in its first line, at its end the reply"),
     ("call submit_work with summary,", "end your turn with a final message that has summary,"),
     ("call submit_work with summary", "end your turn with a final message: the summary in its first line"),

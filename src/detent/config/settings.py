@@ -53,6 +53,7 @@ class Preflight(Value, frozen=True):
 
 class Pr(Value, frozen=True):
     plan: str = "docs/Plan_Doc/Active_Plan.md"
+    entries: str = ""  # a pattern for the plan's lines that are pull requests; unset: by the plan's own form
 
 
 class Tdd(Value, frozen=True):
@@ -70,6 +71,7 @@ class GitSettings(Value, frozen=True):
     squash: Literal["", "agent", "auto"] = ""  # unset: agent; where the machine drives the agent, auto
     merge: Literal["", "auto", "branch", "pull-request"] = ""  # unset: auto for pr, branch for tdd
     pr_command: str = ""  # unset: at the forge of the remote
+    push: bool = False  # main too, once Detent has merged into it
     wait_for_ci: bool = False
     remote: str = "origin"
 

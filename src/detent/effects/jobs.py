@@ -2,7 +2,7 @@
 
 from detent.kernel.rows import Job
 
-create_branch = Job("create_branch", "Create the branch of the pull request on the current main.", ("branched",))
+create_branch = Job("create_branch", "Create the branch of the pull request on the current main.", ("branched", "conflict"))
 call_reviewer = Job(
     "call_reviewer", "Have a fresh reviewer read plan and diff, or read the findings file at the root.", ("approved", "findings", "limited")
 )

@@ -38,7 +38,7 @@ def land_branch(
     ref = main_branch(git, ways.main)
     settle(git, ref)
     for _ in range(TRIES):
-        newest = fetch_main(git, ref, ways.remote)
+        newest = fetch_main(git, ref, ways.remote, "detent land")
         if git.is_ancestor(tip, newest):
             return _there_already(git, ref, newest, ways.remote)
         if said := may_follow(git, ref, newest):
@@ -87,9 +87,7 @@ def _publish(git: Git, ref: str, merge: Merge, remote: str, say: Say) -> bool:
 
 def _must_not_have_parted(git: Git, ref: str, remote: str) -> None:
     """The remote refused although its main is the same or ours is ahead of it: no further try would help."""
-    fetch_main(git, ref, remote)
+    fetch_main(git, ref, remote, "detent land")
     here, there = git.resolve(ref), git.resolve(f"refs/remotes/{remote}/{short(ref)}")
-    if there and not git.is_ancestor(here, there) and not git.is_ancestor(there, here):
-        raise CannotTell(f"{short(ref)} here and at {remote} have parted; bring them together by hand, then land again")
     if there and git.is_ancestor(there, here):
         raise CannotTell(f"{remote} does not take {short(ref)}: the push was refused although nothing there is newer (protected?)")

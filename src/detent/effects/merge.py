@@ -6,12 +6,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from detent.errors import CannotTell
+from detent.errors import CannotTell, Parted
 from detent.evidence.claims import REF
+from detent.git.by_hand import conflict_text, red_text
 from detent.git.commits import main_branch, short
-from detent.git.land_merge import build_merge, fetch_main, go_to_main, move_main
+from detent.git.land_merge import Merge, advance, build_merge, fetch_main, go_to_main, may_follow, move_main, settle
 from detent.git.notes import HANDOFFS
 from detent.git.notes_remote import push_notes
+from detent.git.remote import has_remote, push_branch
 from detent.git.repo import Git
 from detent.storage.seal import keep, kept
 
@@ -34,6 +36,7 @@ class Ways(NamedTuple):
     remote: str
     merge: str  # auto, branch, pull-request
     pr_command: str
+    push: bool = False  # main too, where the merge is the machine's
 
 
 def land(
@@ -46,36 +49,66 @@ def land(
     note: str = "",
 ) -> Landed:
     """Bring a branch into main, or say why not. A branch that is in main already is merged, whoever did it. `note` stands below the message."""
-    message = f"Merge branch '{short(branch)}'" + (f"\n\n{note}\n" if note else "")
     ref = main_branch(git, ways.main)
     tip = git.resolve(f"{branch}^{{commit}}")
     if not tip:
         raise CannotTell(f"the branch {short(branch)} is gone")
+    try:
+        return _land(git, branch, tip, ref, at, ways, verify, open_pr, note)
+    except Parted as e:
+        return Landed("conflict", ref, str(e))
+
+
+def _land(
+    git: Git,
+    branch: str,
+    tip: str,
+    ref: str,
+    at: str,
+    ways: Ways,
+    verify: Callable[[str], str | None],
+    open_pr: Callable[[list[str]], object],
+    note: str,
+) -> Landed:
+    message = f"Merge branch '{short(branch)}'" + (f"\n\n{note}\n" if note else "")
     for _ in range(TRIES):
         newest = fetch_main(git, ref, ways.remote)
-        if git.is_ancestor(tip, newest) or git.is_ancestor(tip, git.resolve(ref)):
+        merge = build_merge(git, newest, tip, message, at)
+        if git.is_ancestor(tip, newest) or (ways.merge != "auto" and merge.tree == git.tree(newest)):
+            _catch_up(git, ref, newest)
             go_to_main(git, ref)
             return Landed("merged", ref)
         if ways.merge != "auto":
             said = _offered(git, branch, ways, verify, open_pr)
-            return Landed("red-merge", ref, said) if said else Landed("")
-        merge = build_merge(git, newest, tip, message, at)
+            return Landed("red-merge", ref, f"{said}\n\n{red_text(git, branch, ref, newest, ways.remote)}") if said else Landed("")
         if merge.conflict:
-            return Landed("conflict", ref, conflict_text(branch, ref, merge.conflict))
+            return Landed("conflict", ref, conflict_text(git, branch, ref, newest, merge.files, ways.remote, ways.push))
         if said := verify(merge.tree):
-            return Landed("red-merge", ref, said)
-        if move_main(git, ref, merge):
+            return Landed("red-merge", ref, f"{said}\n\n{red_text(git, branch, ref, newest, ways.remote)}")
+        if _is_out(git, ref, merge, ways) and move_main(git, ref, merge):
             go_to_main(git, ref)
             return Landed("merged", ref)
     raise CannotTell(f"{short(ref)} moved {TRIES} times while the merge was tested; try again")
 
 
-def conflict_text(branch: str, main: str, files: str) -> str:
-    """What a person is told when a merge conflicts."""
-    return (
-        f"ERROR: the automated merge of '{short(branch)}' into '{short(main)}' conflicts in: {files}. Nothing was moved. "
-        f"Resolve it on the branch, merge it into {short(main)} by hand, then run `detent resume`."
-    )
+def _catch_up(git: Git, ref: str, newest: str) -> None:
+    """What was merged at the remote is in main here too, before anything is built on it."""
+    settle(git, ref)
+    now = git.resolve(ref)
+    if now != newest and git.is_ancestor(now, newest):
+        if said := may_follow(git, ref, newest):
+            raise CannotTell(said)
+        advance(git, ref, newest, now)
+
+
+def _is_out(git: Git, ref: str, merge: Merge, ways: Ways) -> bool:
+    """The merge is at the remote, where it is pushed at all: there first, so that no main here is ever without the remote's commits."""
+    if not ways.push or not has_remote(git, ways.remote):
+        return True
+    pushed = push_branch(git, ways.remote, merge.commit, ref)
+    if not pushed.ok and fetch_main(git, ref, ways.remote) == merge.main:
+        raise CannotTell(f"{ways.remote} does not take {short(ref)}, although nothing there is newer (protected?): {pushed.output}")
+    return pushed.ok
 
 
 def _offered(git: Git, branch: str, ways: Ways, verify: Callable[[str], str | None], open_pr: Callable[[list[str]], object]) -> str | None:

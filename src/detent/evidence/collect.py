@@ -20,6 +20,7 @@ import msgspec
 
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.bytecode import Bytecode, read_only, scratch_folder, without
+from detent.evidence.doing import Counted, Say, quietly
 from detent.evidence.installed import fingerprint, interpreter, version_of
 from detent.evidence.lay import lay
 from detent.evidence.own_traces import left_planted, made_by_tests, note_made, planted_file
@@ -108,6 +109,8 @@ class Collector:
         self.env = environment(suite, outer, git.place.git_dir / "detent" / "pycache", folder_of(git.place.common_dir, outer))
         self.redact = redactor(secrets_of(outer))  # what is kept of a run says no key
         self.began = ""  # the tree that the work began from: its run may leave what it built for later runs
+        self.say: Say = quietly  # what is done now
+        self.expected: Callable[[], int] = lambda: 0  # how many tests there were the last time
         self.runs = 0  # how often the suite was really run
         self.there: Set[str] | None = None  # files that git does not know, as they were after our last run, or when the tree was taken
 
@@ -241,7 +244,9 @@ class Collector:
 
     def probe(self, tree: str, wanted: Wanted, selectors: tuple[str, ...], overlay: Overlay, seconds: float, name: str = "") -> TestReport:
         """Some tests on a mutant, in a clean checkout and in little time. `name`: another one for the folder."""
+        self.say(f"probing whether the tests notice (try {self.runs + 1})")
         short = copy(self)
+        short.say = quietly
         short.suite = self.suite._replace(timeout=min(self.suite.timeout, seconds))
         self.runs += 1
         return short.clean(tree, wanted, selectors, overlay, name=name)
@@ -252,6 +257,7 @@ class Collector:
             with self.checkout(tree, {}) as folder:
                 return preflight(commands, self.suite, self.home, folder, self.away(folder), wanted)
         for command in commands:
+            self.say(f"running `{command}`")
             with self._our_run(f"`{command}`"):
                 said = preflight((command,), self.suite, self.home, self.root, self.away(self.root), wanted)
             if said[0]:
@@ -293,17 +299,20 @@ class Collector:
         return msgspec.structs.replace(report, output=self.redact(report.output), messages=said, fault=self.redact(report.fault))
 
     def _ran(self, selectors: tuple[str, ...], cwd: Path, wanted: Wanted, command: str, near: Near) -> TestReport:
-        base = self.suite.base
+        base, suite = self.suite.base, self.suite
+        if self.say is not quietly:
+            total = 0 if selectors else self.expected()
+            suite = suite._replace(seen=Counted(self.say, "running some tests" if selectors else "running the tests", total).feed)
         with self._bytecode(self._env(cwd), cwd, not selectors) as env:
             forget_bytecode(env, cwd)
             if base is not None and base.runner:
                 canary = "" if near is None else RUNNERS[base.runner].canary(base, selectors, Folder(cwd), near)
                 if cwd == self.root and not isinstance(canary, str):
                     seal.keep(self._planted, json.dumps([nest.path for nest in canary.nests]), durable=False)
-                return run_suite(self.suite, selectors, self.home, cwd, env, wanted, canary)
+                return run_suite(suite, selectors, self.home, cwd, env, wanted, canary)
             if not command and base is None:
                 raise CannotTell("no test framework is recognised; set [test] command in detent.toml")
-            return run_command(base.text if base else command, self.suite, cwd, env, wanted)
+            return run_command(base.text if base else command, suite, cwd, env, wanted)
 
     def _env(self, cwd: Path) -> Mapping[str, str]:
         """Away from the project's own checkout, what is installed there in place must not be taken for the code here."""

@@ -21,6 +21,7 @@ from detent.evidence.runners import RUNNERS
 from detent.evidence.runners.detect import refuse
 from detent.evidence.settling import runnable, settled, told_outcomes
 from detent.evidence.subject import Subject
+from detent.evidence.suite import in_time
 from detent.evidence.tree_files import LARGEST_DOCUMENT, TreeFiles, read_plain
 from detent.git.repo import GitError
 from detent.kernel.model import Evidence, Flag, Record, Tally
@@ -96,7 +97,8 @@ class RepoLook:
     def tests(self) -> TestReport:
         if self._tests is None:
             try:
-                self._tests = self._believed(self.subject.collect.here(self.tree, self.subject.wanted, self._own_command(), self._near()))
+                seen = self.subject.collect.here(self.tree, self.subject.wanted, self._own_command(), self._near())
+                self._tests = self._in_time(self._believed(seen))
             except CannotTell as e:
                 self._tests = self._blame(e)
             self._said = self._tests.output
@@ -107,7 +109,8 @@ class RepoLook:
         if self._tests is None and (files := runnable(self.changed(), self.tests_before())):
             gone = {c.path for c in self.changed() if c.how == "deleted"}
             try:
-                part = self._believed(self.subject.collect.selection(self.tree, files, self.subject.wanted, near=self._near()))
+                seen = self.subject.collect.selection(self.tree, files, self.subject.wanted, near=self._near())
+                part = self._in_time(self._believed(seen))
             except CannotTell as e:
                 part = self._blame(e)
             if part.fault:
@@ -175,6 +178,9 @@ class RepoLook:
         except (CannotTell, GitError, OSError):
             raise trouble from None
         return TestReport(output=str(trouble), complete=False, fault=f"the test run came to nothing: {trouble}")
+
+    def _in_time(self, report: TestReport) -> TestReport:
+        return in_time(report, self.tests_before(), self.subject.collect.suite.timeout) if report.late else report
 
     def _near(self) -> tuple[str, ...]:
         """The files that the step changed and that tests depend on: where a canary is best put."""

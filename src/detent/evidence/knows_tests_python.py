@@ -192,8 +192,8 @@ class _File:
             case ast.BinOp(op=ast.Div(), right=right) if TESTS_LIE.fullmatch(said := self.folded.text(right)):
                 yield f"source files ({said})"
         if isinstance(node, ast.Compare | ast.Call):
-            said = [self.folded.text(each) for each in ast.walk(node) if isinstance(each, ast.Constant)]
-            if any("site-packages" in each or "dist-packages" in each for each in said) and self._mentions(
+            words = [self.folded.text(each) for each in ast.walk(node) if isinstance(each, ast.Constant)]
+            if any("site-packages" in each or "dist-packages" in each for each in words) and self._mentions(
                 node, ("__file__", "__path__", "__spec__")
             ):
                 yield "where it is installed (site-packages)"

@@ -54,6 +54,7 @@ class StartProgram(Protocol):
         wanted: Callable[[], bool],
         writable: tuple[Path, ...],
         readable: tuple[Path, ...] = (),
+        watch: Callable[[bytes], None] | None = None,
     ) -> Ran: ...
 
 
@@ -65,9 +66,10 @@ def plainly(
     wanted: Callable[[], bool],
     writable: tuple[Path, ...],
     readable: tuple[Path, ...] = (),
+    watch: Callable[[bytes], None] | None = None,
 ) -> Ran:
     """Without a sandbox."""
-    return run(argv, cwd, env, timeout, wanted)
+    return run(argv, cwd, env, timeout, wanted, watch=watch)
 
 
 class Wall(Protocol):
@@ -95,6 +97,7 @@ class Suite(NamedTuple):
     patterns: tuple[str, ...] = ()  # which files are tests, as the project says
     clean: bool = False  # every run that counts is in a clean checkout of the judged tree
     fills: bool = False  # what runs is what the work began from: what it builds may be kept for later runs
+    seen: Callable[[bytes], None] | None = None  # gets what the tests print as they do
     whole: Callable[[Path], Path] = lambda cwd: cwd  # the checkout that the folder of the tests lies in: they may use what is beside it
 
     @property
@@ -158,7 +161,7 @@ def run_suite(
                 ran = _run(suite, argv, cwd, env, wanted, folder, *_scratch(runner.scratch, root))
             ran = ran if isinstance(canary, str) else ran._replace(output=canary.tidy(ran.output, canary))
             if ran.timed_out:
-                return _cut(suite, ran, f"the tests did not end within {suite.timeout:.0f} s and were stopped")
+                return _cut(suite, ran, too_long(suite))
             report = _read(runner, _still_there(file, written), ran, canary)
     whole = msgspec.structs.replace(report, output=ran.output, command=suite.base.text, runner=runner.name, wall=round(ran.seconds, 3))
     return placed(whole, cwd)
@@ -227,13 +230,24 @@ def run_command(command: str, suite: Suite, cwd: Path, env: Mapping[str, str], w
     """Run a command of which only the exit code can be read: one test, named after the command."""
     ran = run_line(command, suite, cwd, env, wanted)
     if ran.timed_out:
-        return msgspec.structs.replace(_cut(suite, ran, f"the command did not end within {suite.timeout:.0f} s"), command=command)
+        return msgspec.structs.replace(_cut(suite, ran, too_long(suite)), command=command)
     if ran.exit_code in (126, 127):
         raise CannotTell(f"the command could not be run: {ran.output[-500:].strip() or command}")
     said = f"{ran.output.rstrip()}\n[no adapter reads the tests of `{command}`: only its exit code counts, {ran.exit_code}]\n"
     return TestReport(
         {"(the command)": "passed" if ran.exit_code == 0 else "failed"}, output=said, exit_code=ran.exit_code, command=command
     )
+
+
+def too_long(suite: Suite) -> str:
+    return f"the tests took longer than {suite.timeout:.0f} s (`test.timeout`), and were stopped"
+
+
+def in_time(report: TestReport, before: TestReport, limit: float) -> TestReport:
+    """Tests that were stopped for their time. Those of the last good tree that take half of it at most blame the change; else nothing can be told."""
+    if before.late or before.wall > limit / 2:
+        raise Disturbed(f"{report.fault}; without the change they take {before.wall:.0f} s. Set [test] timeout higher")
+    return report
 
 
 def _cut(suite: Suite, ran: Ran, fault: str) -> TestReport:
@@ -248,8 +262,9 @@ def _run(suite: Suite, argv: list[str], cwd: Path, env: Mapping[str, str], wante
         for folder in (ours := (*written, *given.own)):
             folder.mkdir(parents=True, exist_ok=True)
         try:
+            watched = {"watch": suite.seen} if suite.seen is not None else {}
             beside = (whole,) if (whole := suite.whole(cwd)) != cwd else ()
-            ran = suite.start(argv, cwd, given.env, suite.timeout, wanted, (*ours, *writable, *beside), given.read)
+            ran = suite.start(argv, cwd, given.env, suite.timeout, wanted, (*ours, *writable, *beside), given.read, **watched)
         except OSError as e:
             raise CannotTell(f"'{argv[0]}' could not be started: {e.strerror}") from e
     if ran.stopped:

@@ -1,7 +1,8 @@
 """Gates over commits on a branch: what squash and plan update must have left behind."""
 
 from detent.evidence.look import FilesLook, SubmitLook
-from detent.gates.plan import PlanData, find_entry, is_done
+from detent.gates.plan import PlanData
+from detent.gates.plan_entries import find_entry, is_done
 from detent.kernel.model import Data, OnBranch
 
 
@@ -69,5 +70,5 @@ def _title(look: SubmitLook[PlanData]) -> str:
 
 def _line(look: FilesLook[PlanData]) -> int | None:
     """Where the entry stands in the plan as it was reviewed; None where that is not known, since no tree holds the plan."""
-    entry, _ = find_entry(_title(look), look.read(f"GOOD:{look.setting('pr.plan')}") or "")
+    entry, _ = find_entry(_title(look), look.read(f"GOOD:{look.setting('pr.plan')}") or "", look.setting("pr.entries"))
     return entry.line if entry else None

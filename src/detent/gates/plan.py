@@ -4,18 +4,19 @@ Every fault is named with its path, such as `tasks[1].tdd_steps[0].type`. Knows 
 """
 
 import json
-import re
 from collections.abc import Iterator
-from typing import Literal, NamedTuple, cast
+from typing import Literal, cast
 
 from detent.evidence.look import FilesLook
 from detent.gates.plain_values import paired
+from detent.gates.plan_entries import find_entry, open_entries
 from detent.kernel.model import OnBranch, Value
 
 FILE = "ACTIVE_PR.json"
 TEXT_FIELDS = ("masterPlanPath", "prTitle", "summary", "verificationPlan")
 TASK_STATUS = ("TODO", "IN_PROGRESS", "DONE", "ERROR")
 STEP_TYPES = ("RED", "GREEN", "REFACTOR")
+MOST_NAMED = 8  # entries of the plan in one sentence
 
 Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
 
@@ -66,6 +67,7 @@ class PlanData(OnBranch, frozen=True):
     reviewed_tree: str = ""
     last_commit_hash: str = ""  # the squashed commit
     judged_tree: str = ""  # the tree a RED run waits for analysis with
+    failed_try: str = ""  # what was handed in last and failed: its tree, and how it was handed in
     laid: str = ""  # a master plan that is in no tree, as the machine laid it: that of a work item
 
 
@@ -195,82 +197,6 @@ def _build(raw: dict[str, Json]) -> ActivePr:
     return ActivePr(str(raw["masterPlanPath"]), str(raw["prTitle"]), str(raw["summary"]), str(raw["verificationPlan"]), tasks)
 
 
-class PlanLine(NamedTuple):
-    """A heading or list item of a master plan."""
-
-    depth: int  # headings 1 to 6, list items below them by their indent
-    text: str
-    done: bool
-    line: int  # where it stands, from 0
-
-
-def entries(text: str) -> list[PlanLine]:
-    """Every heading and list item, in order; what stands in a code block is none."""
-    found: list[PlanLine] = []
-    fenced = False
-    for at, line in enumerate(text.splitlines()):
-        fenced ^= line.lstrip().startswith(("```", "~~~"))
-        if fenced:
-            continue
-        if m := re.match(r"(#{1,6})\s+(.+)", line):
-            found.append(PlanLine(len(m.group(1)), m.group(2).strip(), is_done(line), at))
-        elif m := re.match(r"(\s*)(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?(.+)", line):
-            found.append(PlanLine(10 + len(m.group(1).expandtabs(4)), m.group(2).strip(), is_done(line), at))
-    return found
-
-
-def listed_entries(text: str) -> list[PlanLine]:
-    """The entries without the title of the plan: its only heading of the first level, if it stands first and is not alone, or says "plan"."""
-    found = entries(text)
-    titled = bool(found) and found[0].depth == 1 and not any(entry.depth == 1 for entry in found[1:])
-    return found[1:] if titled and (len(found) > 1 or re.search(r"\bplan\b", found[0].text, re.IGNORECASE)) else found
-
-
-def find_entry(title: str, master: str) -> tuple[PlanLine | None, int]:
-    """The open entry that a title means, and how many it stands in: the one with exactly this text, else the only one."""
-    matches = [e for e in open_entries(master) if title in e.text]
-    exact = [e for e in matches if e.text == title]
-    return next((found[0] for found in (exact, matches) if len(found) == 1), None), len(matches)
-
-
-def entry_text(title: str, master: str) -> str:
-    """The entry that a title means, with everything that stands below it."""
-    entry, _ = find_entry(title, master)
-    after = next((e.line for e in entries(master) if entry and e.line > entry.line and e.depth <= entry.depth), None)
-    return "\n".join(master.splitlines()[entry.line : after]) if entry else ""
-
-
-def open_entries(text: str) -> tuple[PlanLine, ...]:
-    """The open entries. One is done when its line says so, when one above it is done, or when it has some below it and all are done."""
-    found = entries(text)
-    ends, done_to, left, first = _ends(found), 0, list[PlanLine](), len(found)
-    covered = set[int]()
-    for i, entry in enumerate(found):
-        done_to = max(done_to, ends[i] if entry.done else 0)
-        if i < done_to:
-            covered.add(i)
-    for i in reversed(range(len(found))):
-        if i not in covered and (ends[i] == i + 1 or first < ends[i]):
-            first = i  # the first open one from here on
-            left.append(found[i])
-    return tuple(reversed(left))
-
-
-def _ends(found: list[PlanLine]) -> list[int]:
-    """Of each entry, where what stands below it ends."""
-    ends, above = [len(found)] * len(found), list[int]()
-    for i, entry in enumerate(found):
-        while above and found[above[-1]].depth >= entry.depth:
-            ends[above.pop()] = i
-        above.append(i)
-    return ends
-
-
-def is_done(line: str) -> bool:
-    """An entry is done when its line carries [DONE] and at least seven hexadecimal digits."""
-    return "[DONE]" in line and re.search(r"\b[0-9a-f]{7,40}\b", line) is not None
-
-
 def plan_is_sound(look: FilesLook[PlanData]) -> str | None:
     """ACTIVE_PR.json is strictly valid, every status is TODO, and its title matches exactly one open entry of the master plan."""
     text = look.read(FILE)
@@ -291,7 +217,7 @@ def plan_is_sound(look: FilesLook[PlanData]) -> str | None:
     ]
     if begun:
         return "\n".join(f"{path}: must be TODO at the start" for path in begun)
-    return title_fits(plan.prTitle, _master(look))
+    return title_fits(plan.prTitle, _master(look), _form(look))
 
 
 def _master(look: FilesLook[PlanData]) -> str:
@@ -299,15 +225,24 @@ def _master(look: FilesLook[PlanData]) -> str:
     return look.run.data.laid or look.read(look.setting("pr.plan")) or ""
 
 
-def title_fits(title: str, master: str) -> str | None:
+def _form(look: FilesLook[PlanData]) -> str:
+    """How a person says that entries look, in a plan of theirs."""
+    return "" if look.run.data.laid else look.setting("pr.entries")
+
+
+def title_fits(title: str, master: str, form: str = "") -> str | None:
     """The title stands in exactly one open entry of the master plan."""
-    entry, matches = find_entry(title, master)
-    return None if entry else f"prTitle: '{title}' matches {matches} open entries of the plan; it must match exactly one"
+    entry, matches = find_entry(title, master, form)
+    if entry:
+        return None
+    left = [e.text for e in open_entries(master, form)]
+    known = f": {'; '.join(left[:MOST_NAMED])}" + (" …" if len(left) > MOST_NAMED else "") if left else ", and none is open"
+    return f"prTitle: '{title}' matches {matches} open entries of the plan; it must match exactly one{known}"
 
 
 def no_entry_is_open(look: FilesLook[PlanData]) -> str | None:
     """The master plan has no open entry left."""
-    left = open_entries(_master(look))
+    left = open_entries(_master(look), _form(look))
     lowest = (e for e, after in zip(left, [*left[1:], None], strict=True) if after is None or after.depth <= e.depth)
     return f"the plan still has an open entry: {next(lowest).text}" if left else None
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from detent.evidence.look import FilesLook, Look, MutationLook, RerunLook, SuiteLook
 from detent.gates.instructions import instructions_kept
-from detent.gates.plan import is_done
+from detent.gates.plan_entries import is_done
 from detent.gates.testlist import only_list_changed
 from detent.gates.tests import (
     at_least_one_ran,

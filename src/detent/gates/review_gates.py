@@ -68,7 +68,9 @@ def read_findings(text: str) -> tuple[Finding, ...]:
             return reader(text)
         except (msgspec.DecodeError, RecursionError) as e:
             faults.append(str(e))
-    raise CannotTell(f"the review cannot be read as {{findings: […]}}, as a list of findings, or as a list of tasks: {'; '.join(faults)}")
+    raise CannotTell(
+        f"the review cannot be read as {{findings: […]}}, as a list of findings, or as a list of tasks: {'; '.join(dict.fromkeys(faults))}"
+    )
 
 
 def _full(text: str) -> tuple[Finding, ...]:
@@ -89,8 +91,11 @@ def blocking(findings: tuple[Finding, ...], at: str) -> tuple[Finding, ...]:
 
 
 def review_is_readable(look: SubmitLook[Data]) -> str | None:
-    """The review can be read; one that cannot approves nothing and finds nothing."""
-    read_findings(look.sent.findings)
+    """The review can be read; one that cannot approves nothing, finds nothing and costs nothing."""
+    try:
+        read_findings(look.sent.findings)
+    except CannotTell as e:
+        return str(e)
     return None
 
 

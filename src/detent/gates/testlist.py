@@ -56,6 +56,11 @@ def plain(text: str) -> str:
     return " ".join(text.split())
 
 
+def alike(text: str) -> str:
+    """A text by which an entry is known again: its words, whatever their case, without a full stop or marks around them."""
+    return plain(text).casefold().strip("`*_\"' ").rstrip(". ")
+
+
 def read_list(text: str) -> tuple[tuple[ListedTest, ...], tuple[str, ...]]:
     """The entries of a list, and every fault it has."""
     entries: dict[str, ListedTest] = {}
@@ -180,7 +185,7 @@ def current_is_open(look: FilesLook[ListData]) -> str | None:
         return None
     named = plain(reply.current_test.description)
     open_now = [e.text for e in entries if not e.done]
-    if named in open_now:
+    if alike(named) in map(alike, open_now):
         return None
     return f"currentTest.description '{named}' is not the text of an open entry; open: {'; '.join(open_now[:5]) or 'none'}"
 

@@ -127,6 +127,8 @@ def needed(look: RerunLook[Data], tree: str, what: str) -> str | None:
 
 def none_is_lost(look: BaselineLook[Data]) -> Said:
     """No test is lost or newly skipped. One that is taken out together with its code, or for a new one that asks for something else, is flagged."""
+    if fault := look.tests().fault:
+        return fault
     seen = look.outcomes()
     if skipped := seen.skipped - look.known_skips():
         return f"{_first(skipped)} ran or failed before and {_are(skipped)} skipped now; let it run"

@@ -4,11 +4,12 @@ import re
 from posixpath import normpath
 from typing import Literal
 
-from detent.evidence.look import ChangeLook, FilesLook
+from detent.evidence.look import ChangeLook, FilesLook, SubmitLook
 from detent.gates.item import ItemData
-from detent.gates.plan import PlanData, entry_text
+from detent.gates.plan import PlanData
+from detent.gates.plan_entries import entry_text
 from detent.gates.testlist import ListData
-from detent.kernel.model import Data, Flag
+from detent.kernel.model import Data, Flag, Sent
 from detent.kernel.rows import Said
 
 
@@ -24,6 +25,24 @@ def files_are_ours(look: FilesLook[Data]) -> str | None:
         if edited
         else None
     )
+
+
+def try_of(tree: str, sent: Sent) -> str:
+    """One attempt, told apart from others: the tree, and how it was handed in."""
+    return f"{tree} {sent.test_command.strip()} {sent.reply.strip()}" if tree else ""
+
+
+def differs_from_failed_try(look: SubmitLook[PlanData]) -> str | None:
+    """What is handed in is not what failed just before: the same tree has the same answer. It is not run again and counts nothing."""
+    if not look.run.data.failed_try or look.run.data.failed_try != try_of(look.tree, look.sent):
+        return None
+    why = next(iter(look.run.last_reason.splitlines()), "see last_error")
+    return f"this tree was handed in before, with the same command, and failed: {why}. Nothing was run or counted; change something first"
+
+
+def tree_is_kept(look: FilesLook[Data]) -> str | None:
+    """What is there is kept as a tree before it is taken away."""
+    return None
 
 
 def strays_of_red(look: ChangeLook[Data]) -> list[str]:
@@ -149,7 +168,7 @@ def asked(look: FilesLook[Data]) -> str:
     if isinstance(data, ItemData):
         return " ".join((data.item.title, data.item.description, data.context, *said))
     plan = data.plan if isinstance(data, PlanData) else None
-    entry = entry_text(plan.prTitle, look.read(f"BASE:{look.setting('pr.plan')}") or "") if plan else ""
+    entry = entry_text(plan.prTitle, look.read(f"BASE:{look.setting('pr.plan')}") or "", look.setting("pr.entries")) if plan else ""
     return " ".join((entry, *said))
 
 

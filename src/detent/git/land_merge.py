@@ -1,11 +1,12 @@
 """Landing: a branch merged on the then-current main, as objects first; the ref moves last, and only from where it was seen."""
 
-from pathlib import Path
 from typing import NamedTuple
 
-from detent.errors import CannotTell
+from detent.errors import CannotTell, Parted
+from detent.git.by_hand import RESUME, parted_text
 from detent.git.commits import short, switch
 from detent.git.repo import ZERO, Git, GitError
+from detent.git.workspace import checked_out_elsewhere
 
 FOLLOW = "refs/detent/landing/follow"  # where main was, for as long as its checkout has not followed it
 
@@ -20,10 +21,14 @@ class Merge(NamedTuple):
     tree: str  # where it conflicts: with the marks of the conflict in its files
     main: str  # where main was
     conflict: str = ""
+    files: tuple[str, ...] = ()  # in which it conflicts
 
 
-def fetch_main(git: Git, main: str, remote: str) -> str:
-    """The newest main: the remote's, where there is one and it is ahead. CannotTell if the remote does not answer."""
+def fetch_main(git: Git, main: str, remote: str, then: str = RESUME) -> str:
+    """The newest main: the remote's, where there is one and it is ahead. CannotTell if it does not answer; Parted if both have moved.
+
+    `then` is the command that a person gives once they have brought them together.
+    """
     local = git.resolve(f"{main}^{{commit}}")
     if not remote or git.call("remote", "get-url", remote).code != 0:
         return local
@@ -38,15 +43,19 @@ def fetch_main(git: Git, main: str, remote: str) -> str:
             f'the remote {remote} cannot be reached: {out.err.splitlines()[0] if out.err else out.code} (set [git] remote = "" to work without it)'
         )
     theirs = git.resolve(f"refs/remotes/{remote}/{name}^{{commit}}")
-    return theirs if theirs and git.is_ancestor(local, theirs) else local
+    if not theirs or git.is_ancestor(theirs, local):
+        return local
+    if not git.is_ancestor(local, theirs):
+        raise Parted(parted_text(git, main, theirs, remote, then))
+    return theirs
 
 
 def build_merge(git: Git, main: str, branch: str, message: str, at: str) -> Merge:
     """Merge two commits without touching any file or ref."""
-    out = git.call("merge-tree", "--write-tree", "--no-messages", "--name-only", main, branch)
-    lines = out.text.splitlines()
+    out = git.call("merge-tree", "--write-tree", "--no-messages", "--name-only", "-z", main, branch)
+    lines = out.items
     if out.code == 1:
-        return Merge("", lines[0] if lines else "", main, ", ".join(lines[1:]) or "the branches conflict")
+        return Merge("", lines[0] if lines else "", main, ", ".join(lines[1:]) or "the branches conflict", tuple(lines[1:]))
     if out.code != 0:
         raise CannotTell(f"git could not merge: {out.err}")
     return Merge(git.commit(lines[0], [main, branch], message, at), lines[0], main)
@@ -55,7 +64,7 @@ def build_merge(git: Git, main: str, branch: str, message: str, at: str) -> Merg
 def conflicts(git: Git, merge: Merge, most: int) -> str:
     """The places in which a merge conflicts, with their marks and a few lines around them; bounded."""
     found = []
-    for path in merge.conflict.split(", "):
+    for path in merge.files:
         out = git.call("cat-file", "blob", f"{merge.tree}:{path}")
         lines = out.raw.decode("utf-8", "replace").splitlines() if out.code == 0 else []
         found += [f"{path}, line {first + 1}:\n" + "\n".join(lines[first:last]) for first, last in _marked(lines)]
@@ -139,17 +148,6 @@ def _follow(git: Git, folder: str, old: str, new: str, *also: str) -> bool:
     """Bring a clean checkout of a branch to where the branch went; nothing that is not committed is touched."""
     there = {"GIT_WORK_TREE": folder, "GIT_DIR": f"{folder}/.git"}
     return git.call("read-tree", *also, "-u", "-m", old, new, also=there).code == 0
-
-
-def checked_out_elsewhere(git: Git, ref: str) -> str:
-    """The folder of another worktree that has this branch checked out."""
-    folder = ""
-    for line in git.run("worktree", "list", "--porcelain", "-z").items:
-        if line.startswith("worktree "):
-            folder = line.removeprefix("worktree ")
-        if line == f"branch {ref}" and Path(folder).resolve() != git.place.root:
-            return folder
-    return ""
 
 
 def _is_clean(git: Git, folder: str) -> bool:

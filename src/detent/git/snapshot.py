@@ -10,6 +10,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
+from detent.git.place import Place
 from detent.git.repo import ZERO, Git, GitError
 
 MAX_FILE = 5_000_000
@@ -163,6 +164,12 @@ def keep(git: Git, run: str, tree: str) -> None:
         except GitError:
             if git.resolve(ref) != tree:
                 raise
+
+
+def newest_kept(place: Place, run: str) -> str:
+    """The tree that was kept last for a run; empty if there is none, or git has packed its ref."""
+    refs = sorted((place.common_dir / "refs" / "detent" / run / "trees").glob("*"), key=lambda file: file.stat().st_mtime_ns)
+    return refs[-1].name if refs else ""
 
 
 def _text(file: Path) -> str:

@@ -15,6 +15,25 @@ from detent.git.repo import ZERO, Git
 from detent.git.snapshot import BORROWED
 from detent.storage.state import state_dir
 
+OURS = "in use by detent\n"
+
+
+def is_own(place: Place) -> bool:
+    """Whether a checkout is the machine's, and no person's."""
+    lock = place.git_dir / "locked"
+    return lock.is_file() and lock.read_text("utf-8", "replace") == OURS
+
+
+def checked_out_elsewhere(git: Git, ref: str) -> str:
+    """The folder of another worktree that has this branch checked out."""
+    folder = ""
+    for line in git.run("worktree", "list", "--porcelain", "-z").items:
+        if line.startswith("worktree "):
+            folder = line.removeprefix("worktree ")
+        if line == f"branch {ref}" and Path(folder).resolve() != git.place.root:
+            return folder
+    return ""
+
 
 def workspace_place(common: Path, root: Path) -> Place:
     """A workspace and its git dir, which bears its name."""
@@ -68,7 +87,7 @@ def make_workspace(git: Git, root: Path, branch: str, commit: str) -> Git:
     place.git_dir.mkdir(parents=True, exist_ok=True)
     if branch and not git.resolve(branch):
         git.update([(branch, commit, ZERO)])
-    _write(place.git_dir / "locked", "in use by detent\n")
+    _write(place.git_dir / "locked", OURS)
     _write(place.git_dir / "commondir", "../..\n")
     _write(place.git_dir / "gitdir", f"{root / '.git'}\n")
     if fresh:

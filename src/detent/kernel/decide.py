@@ -61,7 +61,13 @@ def decide(table: Table[T], run: Run[T], sent: Sent, row: Row[T] | None, found: 
     way = row.fail if found.failed else row.to
     assert way is not None, f"{row.on} at {row.at} failed its proof and has no way for it"
     taken = way.spent if way.spent and _is_spent(way, run) else way
-    return _take(table, taken, run, sent, found, found.failed)
+    return _take(table, taken, run, sent, found, found.failed or _why(taken, sent))
+
+
+def _why(way: Go[T], sent: Sent) -> tuple[str, ...]:
+    """Why the machine's own word stops a run or fails an attempt: the first line of what it said."""
+    line = next((line.strip() for line in sent.output.splitlines() if line.strip()), "")
+    return (line,) if line and sent.by == "system" and way.says in ("FAILURE", "HALTED") else ()
 
 
 def _refused(table: Table[T], run: Run[T], sent: Sent, found: Found) -> Decision:
@@ -174,7 +180,7 @@ def answer(table: Table[T], decision: Decision, run: Run[T], found: Found) -> Ve
         state=run.state,
         output=found.output,
         instruction=then,
-        allowed_actions=() if ended else ("get_task", *table.allowed(run)),
+        allowed_actions=table.open_to_agents(run),
         reasons=decision.reasons,
         flags=found.flagged,
         evidence=found.evidence,

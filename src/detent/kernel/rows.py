@@ -174,5 +174,9 @@ def no_facts(run: Run[Data]) -> Mapping[str, str]:
     return {}
 
 
+def no_wish(run: Run[Data]) -> str:
+    return ""
+
+
 def no_step(run: Run[Data]) -> StepShown | None:
     return None

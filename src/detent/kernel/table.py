@@ -6,7 +6,7 @@ from typing import Generic
 import msgspec
 
 from detent.kernel.model import Run, Sent, StepShown
-from detent.kernel.rows import Child, Effect, Go, Move, Row, State, T, no_children, no_facts, no_step
+from detent.kernel.rows import Child, Effect, Go, Move, Row, State, T, no_children, no_facts, no_step, no_wish
 from detent.kernel.table_check import faults
 
 
@@ -28,6 +28,7 @@ class Table(msgspec.Struct, Generic[T], frozen=True):
     children: Callable[[Run[T]], tuple[Child, ...]] = no_children
     facts: Callable[[Run[T]], Mapping[str, str]] = no_facts  # the names its briefings may use
     step: Callable[[Run[T]], StepShown | None] = no_step
+    urges: Callable[[Run[T]], str] = no_wish  # the event that is asked for instead of the one a plain submit causes
     result: Callable[[Run[T]], Mapping[str, str]] = no_facts  # what a parent learns when such a child has ended
     index: Mapping[tuple[str, str], Row[T]] = {}  # the rows by state and event; made here, never given
 
@@ -51,11 +52,18 @@ class Table(msgspec.Struct, Generic[T], frozen=True):
         rows = (r for r in self.at(run.state) if actor in self.moves[r.on].by and not any(lock.shut(run) for lock in r.locks))
         return tuple(dict.fromkeys(call for r in rows if (call := self.moves[r.on].call)))  # what the machine does itself is no call
 
+    def open_to_agents(self, run: Run[T]) -> tuple[str, ...]:
+        """The calls that an agent may make now. What only people do is none of them, whoever acts."""
+        if self.states[run.state].end:
+            return ()
+        rows = (r for r in self.at(run.state) if "agent" in self.moves[r.on].by and not any(lock.shut(run) for lock in r.locks))
+        return ("get_task", *dict.fromkeys(call for r in rows if (call := self.moves[r.on].call)))
+
     def expects(self, run: Run[T]) -> str:
         """The event that the next call of whoever acts should cause."""
         state = self.states[run.state]
         verb = "submit" if state.actor == "agent" else "resume"
-        on = self.kind(run, Sent(verb, by="agent" if state.actor == "agent" else "human"))
+        on = self.urges(run) or self.kind(run, Sent(verb, by="agent" if state.actor == "agent" else "human"))
         row, rest = self.row(run.state, on), [r for r in self.at(run.state) if state.actor in self.moves[r.on].by]
         fits = [r.on for r in ([row] if row is not None else []) + rest if not any(lock.shut(run) for lock in r.locks)]
         return next(iter(fits), row.on if row is not None else "")

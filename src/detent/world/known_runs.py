@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from detent.blocks.proved import Fold
 from detent.door import AnyEvent, AnyRun, always
 from detent.errors import CannotTell
+from detent.evidence.doing import quietly
 from detent.journal.codec import from_entry
 from detent.kernel.model import Sent
 from detent.kernel.table import Table
@@ -49,6 +50,7 @@ class Runs:
     """The runs of one repository. `config_of`, `workflow` and `reviewer` are built above and handed in."""
 
     reviewer: Callable[[AnyRun], Asking] = staticmethod(no_reviewer)
+    say: Callable[[str], None] = staticmethod(quietly)  # what is done now, for whoever watches
 
     def __init__(
         self,

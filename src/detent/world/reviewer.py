@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from detent.agents import Turn, Usage
 
 LONGEST_DIFF = 400_000  # characters that a reviewer gets to read
+LONGEST_QUOTED = 2_000  # characters of an answer that cannot be read
+AGAIN = "Your answer could not be read: {why}. Answer again: the one JSON object that was asked for, and nothing after it."
 Took = dict[str, str]
 
 
@@ -55,12 +57,34 @@ class Limited(Exception):
 
 
 def ask_reviewer(git: Git, asking: Asking, question: ReviewQuestion) -> tuple[str, Took]:
-    """The review, and what it took. CannotTell if the reviewer fails or answers nonsense, with what that took; Limited if it has to wait."""
+    """The review, and what it took. An answer that cannot be read is asked for once more, with what was wrong.
+
+    CannotTell if the reviewer fails or answers nonsense again, with what that took; Limited if it has to wait.
+    """
+    text, took = _asked(git, asking, question)
+    try:
+        return question.read(text), took
+    except CannotTell as e:
+        again = f"{question.prompt}\n\n{AGAIN.format(why=e)}\n\n{fenced('Your answer', 'text', text[:LONGEST_QUOTED])}"
+    try:
+        text, more = _asked(git, asking, question._replace(prompt=again, attempt=f"{question.attempt}.again"))
+    except CannotTell as e:
+        raise CannotTell(str(e), _together(took, e.facts)) from e
+    took = _together(took, more)
+    try:
+        return question.read(text), took
+    except CannotTell as e:
+        said = text.strip()[:LONGEST_QUOTED]
+        raise CannotTell(f"the reviewer's answer could not be read, twice: {e}. It said: {said or '(nothing)'}", took) from e
+
+
+def _asked(git: Git, asking: Asking, q: ReviewQuestion) -> tuple[str, Took]:
+    """One answer, in a fresh context. A program that reads JSON gets everything that a model gets: who it is, what to answer and how."""
     from detent.agents import AgentFailed, ask  # most jobs ask nobody
 
     begun = time.monotonic()
-    q = question
-    told = {"run": q.name, "state": q.state, "role": "reviewer", "goal": q.goal, "briefing": q.prompt, "attempt_id": q.attempt, **q.parts}
+    told = {"run": q.name, "state": q.state, "role": "reviewer", "goal": q.goal, "system": q.system, "attempt_id": q.attempt, **q.parts}
+    told["briefing"] = f"{q.system.strip()}\n\n{q.prompt}"
     with clean_checkout(git, q.tree) as folder:
         turn = asking.turn(folder)
         env = {**turn.env, "DETENT_RUN": q.name, "DETENT_STATE": q.state, "DETENT_ROLE": "reviewer"}
@@ -72,11 +96,15 @@ def ask_reviewer(git: Git, asking: Asking, question: ReviewQuestion) -> tuple[st
             if e.sort == "RateLimit" and e.not_before:
                 raise Limited(f"the reviewer has to wait: {e.message}", e.not_before, took) from e
             raise CannotTell(f"the reviewer gave no review: {e.message}", took) from e
-    took = {**_took(reply.usage, begun, max(1, reply.turns), turn.transcript), "asked": asking.spec}
-    try:
-        return q.read(reply.text), took
-    except CannotTell as e:
-        raise CannotTell(str(e), took) from e
+    return reply.text, {**_took(reply.usage, begun, max(1, reply.turns), turn.transcript), "asked": asking.spec}
+
+
+def _together(one: Took, two: Took) -> Took:
+    """What two turns took."""
+    first, second = (json.loads(each["usage"]) for each in (one, two))
+    usage = {name: first[name] + second[name] for name in first}
+    seconds, turns = float(one["seconds"]) + float(two["seconds"]), int(one["turns"]) + int(two["turns"])
+    return {**two, "usage": json.dumps(usage), "seconds": f"{seconds:.1f}", "turns": str(turns)}
 
 
 def is_parked(not_before: str, now: str) -> bool:

@@ -64,7 +64,7 @@ class RepoWorld:
 
     def collector(self, run: AnyRun) -> Collector:
         config = self.config_of(run)
-        return Collector(
+        collect = Collector(
             self.git,
             config.suite,
             run.id,
@@ -73,6 +73,9 @@ class RepoWorld:
             self.runs.journal.has_report,
             lambda folder: self._furnish(config, folder),
         )
+        collect.say = self.runs.say
+        collect.expected = lambda: len(known.ids) if run.data.good_tree and (known := collect.known(run.data.good_tree)) else 0
+        return collect
 
     def _furnish(self, config: RunConfig, folder: Path) -> None:
         if config.settings.get("workspace.setup") or config.settings.get("workspace.copy", "[]") != "[]":

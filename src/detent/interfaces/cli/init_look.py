@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from detent.app import open_app
 from detent.config import Settings
 from detent.errors import CannotTell, DetentError
-from detent.gates.plan import listed_entries
+from detent.gates.plan_entries import entries
 from detent.git.place import Place
 from detent.git.repo import Git
 from detent.git.snapshot import untracked
@@ -87,7 +87,7 @@ def _plan(place: Place, settings: Settings) -> DoctorCheck:
     text = read(place.root / path, "utf-8")
     if text is None:
         return DoctorCheck("plan", False, "there is none yet; `detent start` works through one", f"{ENTRY}\nor without a plan: {REQUEST}")
-    count = len(listed_entries(text))
+    count = len(entries(text))
     if not count:
         return DoctorCheck("plan", False, f"{path} has no entry: each list item or heading is one pull request", f"add one, or: {ENTRY}")
     return DoctorCheck("plan", True, f"{path}, {count} {'entry' if count == 1 else 'entries'}")

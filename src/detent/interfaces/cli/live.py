@@ -13,6 +13,7 @@ from detent.app import App
 from detent.app.overtime import Parked
 from detent.app.push import push
 from detent.app.registry import workflow_of
+from detent.door import AnyRun
 from detent.drive import Seen
 from detent.errors import Unreached
 from detent.interfaces.cli.machine_moves import Moves
@@ -21,6 +22,7 @@ from detent.interfaces.cli.tell import plain
 PARKED = 75
 CODES = {"done": 0, "aborted": 1, "waiting": 10, "halted": 10}
 COLOURS = {"SUCCESS": "green", "FAILURE": "red", "HALTED": "magenta", "ERROR": "red"}  # by their names; numbers are other colours here
+LONGEST = 400  # characters of a reason
 UNBOUNDED = 100_000  # columns, where a program reads
 LAST = 3  # lines of what the agent says that stay in view
 
@@ -28,6 +30,8 @@ LAST = 3  # lines of what the agent says that stay in view
 def follow(app: App, run: str, as_json: bool, events: bool, park: bool = False) -> int:
     """Drive a run and show it; the exit code says how it ended. With `park`, one that a usage limit holds is left."""
     view = LiveLines() if events else Silent() if as_json else LiveTerminal(sys.stdout.isatty(), app)
+    view.begin(app, run)
+    app.worlds.runs.say = view.say
     try:
         done = push(app, run, view.see, park)
     except Parked as e:
@@ -46,7 +50,7 @@ def follow(app: App, run: str, as_json: bool, events: bool, park: bool = False) 
     if as_json or events:
         click.echo(json.dumps(done))
     else:
-        tell_result(done)
+        tell_result(done, _why(app, run))
     return 1 if done["outcome"] == "halted" and _gave_up(app, run) else CODES[done["outcome"]]
 
 
@@ -66,7 +70,7 @@ def _gave_up(app: App, run: str) -> bool:
     return now.cause in workflow_of(now.workflow).gives_up
 
 
-def tell_result(done: dict[str, Any]) -> None:
+def tell_result(done: dict[str, Any], why: str = "") -> None:
     colour = {"done": "green", "aborted": "red"}.get(done["outcome"], "magenta")
     click.echo(
         click.style(done["outcome"].upper(), fg=colour, bold=True) + f"  {done['run']}  {done['state']}  branch {done['branch'] or '-'}"
@@ -84,14 +88,25 @@ def tell_result(done: dict[str, Any]) -> None:
         click.echo(f"  {plain(warning)}")
     ways = {
         "done": f"Look at it: git log -p {done['branch']}" if done["branch"] else "",
-        "halted": "Look: detent status. Go on: detent resume [--guidance TEXT]",
+        "halted": f"Look: detent status. Continue: detent resume --run {done['run']} [--guidance TEXT]",
         "waiting": f"A person is asked: detent {'decisions' if workflow_of(done['workflow']).has_decisions else 'status'}. Then continue: detent resume",
         "aborted": "",
     }
     if "item" in done:
         ways |= _of_execution(done)
-    if way := ways[done["outcome"]]:
+    if way := " ".join(filter(None, (why, ways[done["outcome"]]))):
         click.echo(way)
+
+
+def _why(app: App, run: str) -> str:
+    """Why it stopped, for the last line that is seen."""
+    from detent.app.run_rows import reason_of
+
+    now = app.door.acting(run)
+    if not now.cause:
+        return ""
+    said = plain(reason_of(now))[:LONGEST].rstrip(". ")
+    return f"Stopped ({now.cause}){f': {said}' if said else ''}."
 
 
 def _of_execution(done: dict[str, Any]) -> dict[str, str]:
@@ -105,6 +120,12 @@ def _of_execution(done: dict[str, Any]) -> dict[str, str]:
 class Silent:
     """Nothing until the end."""
 
+    def begin(self, app: App, run: str) -> None:
+        pass
+
+    def say(self, words: str) -> None:
+        pass
+
     def see(self, seen: Seen) -> None:
         pass
 
@@ -114,6 +135,21 @@ class Silent:
 
 class LiveLines(Silent):
     """One JSON object a line."""
+
+    run = last = ""
+
+    def begin(self, app: App, run: str) -> None:
+        self.run, now = run, app.door.load(run).run
+        self._write({"event": "begin", "run": run, "state": now.state, "branch": _branch(now)})
+
+    def say(self, words: str) -> None:
+        if (phase := words.partition(" (")[0]) != self.last:
+            self.last = phase
+            self._write({"event": "doing", "run": self.run, "text": phase})
+
+    def _write(self, row: dict[str, Any]) -> None:
+        sys.stdout.write(json.dumps(row) + "\n")
+        sys.stdout.flush()
 
     def see(self, seen: Seen) -> None:
         step = seen.briefing.step
@@ -127,8 +163,7 @@ class LiveLines(Silent):
             row["text"] = seen.text
         if seen.verdict is not None:
             row |= {"status": seen.verdict.status, "reasons": list(seen.verdict.reasons), "at": seen.briefing.state}
-        sys.stdout.write(json.dumps(row) + "\n")
-        sys.stdout.flush()
+        self._write(row)
 
 
 class LiveTerminal:
@@ -136,7 +171,7 @@ class LiveTerminal:
 
     def __init__(self, live: bool, app: App, width: int = 0) -> None:
         self.moves, self.width = Moves(app), width or (shutil.get_terminal_size().columns if live else UNBOUNDED)
-        self.begun, self.last, self.now = time.monotonic(), list[str](), ""
+        self.begun, self.last, self.now, self.doing = time.monotonic(), list[str](), "", "starting"
         self.shown: Any = None
         if live:
             from rich.live import Live
@@ -144,8 +179,23 @@ class LiveTerminal:
             self.shown = Live(refresh_per_second=4, transient=True, get_renderable=self._panel)
             self.shown.start()
 
+    def begin(self, app: App, run: str) -> None:
+        """Which run it is and where its work goes, before anything else."""
+        from detent.app.start_words import said_at_start
+
+        now = app.door.load(run).run
+        branch = _branch(now)
+        self._print(click.style(run, bold=True) + f"  {now.workflow}  {now.state}" + (f"  branch {branch}" if branch else ""))
+        for line in said_at_start(app, run) if now.seq == 1 else ():
+            self._print(f"  {plain(line)}")
+
+    def say(self, words: str) -> None:
+        """What the machine does now: for the live view."""
+        self.doing = words
+
     def see(self, seen: Seen) -> None:
         self.now = _where(seen)
+        self.doing = _doing(seen) or self.doing
         for status, line in self.moves.since(seen.run.id) if _has_roles(seen) else ():
             calm = status == "SUCCESS"
             said = folded(f"{'the machine':<11} {plain(line)}", 12, self.width)
@@ -176,8 +226,19 @@ class LiveTerminal:
         from rich.text import Text
 
         minutes, seconds = divmod(int(time.monotonic() - self.begun), 60)
-        lines = [f"{self.now}  {minutes}:{seconds:02}", *(f"  │ {line[:150]}" for line in self.last)]
+        lines = [f"{self.now}  {minutes}:{seconds:02}  {plain(self.doing)[:100]}".strip(), *(f"  │ {line[:150]}" for line in self.last)]
         return Text("\n".join(lines), style="dim")
+
+
+def _doing(seen: Seen) -> str:
+    """What is waited for: the agent, its service, or a time that was named."""
+    if seen.kind == "wait" or (seen.progress is not None and seen.progress.kind == "wait"):
+        return seen.text
+    return "the agent works" if seen.kind in ("turn", "progress") else ""
+
+
+def _branch(run: AnyRun) -> str:
+    return getattr(run.data, "branch", "").removeprefix("refs/heads/")
 
 
 def _has_roles(seen: Seen) -> bool:

@@ -3,6 +3,10 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from detent.app import App
 
 
 @contextmanager
@@ -16,6 +20,21 @@ def progress(name: str) -> Iterator[Callable[[str], None]]:
 
     with Console(stderr=True).status(f"{name}: starting", spinner="line") as status:
         yield lambda words: status.update(f"{name}: {escape(words)}")
+
+
+@contextmanager
+def watched(name: str, app: "App") -> Iterator[None]:
+    """What an app does now, in a terminal; elsewhere nothing."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    runs, before = app.worlds.runs, app.worlds.runs.say
+    with progress(name) as say:
+        runs.say = say
+        try:
+            yield
+        finally:
+            runs.say = before
 
 
 def _plain(name: str) -> Callable[[str], None]:

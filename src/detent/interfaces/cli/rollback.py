@@ -23,4 +23,10 @@ def command(to: str, run: str | None, as_json: bool) -> int:
     chosen = app.chosen(run)
     allowed(app, channel(), chosen)
     fresh = roll_back(app, chosen, to, channel())
-    return tell_briefing(app.door.next(fresh), as_json)
+    code = tell_briefing(app.door.next(fresh), as_json)
+    if not as_json:
+        from detent.app.push import is_pushed
+
+        then = f"detent resume --run {fresh}" if is_pushed(app.door.load(fresh).run) else "detent get-task"
+        click.echo(f"The new run is {fresh}; {chosen} is ended. Next: {then}")
+    return code

@@ -72,7 +72,7 @@ def command(
     options_fit(workflow, asked, {name: f"--{name}" for name in OPTIONS})
     policies_fit(workflow, asked, "--yes-to")
     app = here(create=True)
-    fit_for_push(app, agent)
+    fit_for_push(app, agent, workflow)
     say_where_it_lands(app, workflow, as_json or events)
     return follow(app, begin_or_ask(app, workflow, asked._replace(agent=said_agent(agent))), as_json, events)
 

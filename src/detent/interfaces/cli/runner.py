@@ -25,9 +25,11 @@ def here(create: bool = False) -> App:
 def begin_or_ask(app: App, workflow: str, terms: "Terms") -> str:
     """Create a run. If the project is red before it begins, a person at a terminal is asked whether to accept that."""
     from detent.app.conversation import begin
+    from detent.interfaces.cli.progress import watched
 
     try:
-        return begin(app, workflow, terms, channel())
+        with watched(f"detent: a run of {workflow} begins", app):
+            return begin(app, workflow, terms, channel())
     except RedStart as e:
         if channel() != "terminal":
             raise
@@ -40,7 +42,8 @@ def begin_or_ask(app: App, workflow: str, terms: "Terms") -> str:
             click.echo(f"  and {len(e.failing) - MOST_SHOWN} more")
         if not click.confirm("Accept them as known failures, held against no step?", default=False):
             raise
-        return begin(app, workflow, terms._replace(baseline=True), channel())
+        with watched(f"detent: a run of {workflow} begins", app):
+            return begin(app, workflow, terms._replace(baseline=True), channel())
 
 
 def chosen_workflow(request: str, workflow: str) -> str:

@@ -3,7 +3,7 @@
 import click
 
 from detent.interfaces.cli.runner import WORKFLOW_HELP
-from detent.interfaces.cli.tell import tell_briefing
+from detent.interfaces.cli.tell import plain, tell_briefing
 
 
 @click.command("start")
@@ -39,4 +39,10 @@ def command(
     app = here(create=True)
     say_where_it_lands(app, workflow, as_json)
     run = begin_or_ask(app, workflow, terms)
+    if not as_json:
+        from detent.app.start_words import said_at_start
+
+        for line in said_at_start(app, run):
+            click.echo(plain(line))
+        click.echo()
     return tell_briefing(briefed(app, run), as_json)  # kept for the quick way and for hooks, as get-task keeps it

@@ -7,7 +7,7 @@ import click
 from detent.app import App
 from detent.app.plain_text import typed
 from detent.app.registry import workflow_of
-from detent.app.run_rows import agent_at_work, costs_of, known_before, second_try_of, stands
+from detent.app.run_rows import agent_at_work, costs_of, known_before, reason_of, second_try_of, stands
 from detent.door import AnyRun
 from detent.interfaces.cli.tell import card_lines, flag_lines, plain
 from detent.world.pulls import url_of
@@ -36,7 +36,7 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps(stands(app, event)))
         return 0
-    click.echo(f"{run_now.id}  {run_now.workflow}  {run_now.state}" + (f"  because of: {run_now.cause}" if run_now.cause else ""))
+    click.echo(f"{run_now.id}  {run_now.workflow}  {run_now.state}{_because(run_now)}")
     about = [f"Step: {step.type} of '{step.task}': {step.description}"] if step else []
     for line in (*about, *_driven(app, run_now), *_costs(app, run_now)):
         click.echo(f"  {plain(line)}")
@@ -51,12 +51,18 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
         click.echo(f"  Pull request: {plain(url)}")
     acting, *beside = at_work(app, run_now.id)
     for each in (acting, *beside) if acting.id != run_now.id else ():
-        click.echo(f"  At work: {each.id}  {each.state}" + (f"  because of: {each.cause}" if each.cause else ""))
+        click.echo(f"  At work: {each.id}  {each.state}{_because(each)}")
     for line in (*card_lines(app.place.common_dir, run_now.id, run_now.accepted), *map(plain, changed_words(app, run_now.id))):
         click.echo(f"  {line}")
     told = app.door.tables[acting.workflow].instruction(acting)
     click.echo(f"  Next: {typed(told) or 'the run has ended'}")
     return 0
+
+
+def _because(run: AnyRun) -> str:
+    """Why a run waits, and what was seen, on a line below."""
+    why = plain(reason_of(run)) if run.cause else ""
+    return (f"  because of: {run.cause}" if run.cause else "") + (f"\n  Why: {why}" if why else "")
 
 
 def _driven(app: App, run: AnyRun) -> list[str]:

@@ -35,7 +35,7 @@ def start(app: App, asked: shapes.StartAsked) -> str:
     start_of(asked.workflow, PAGE)
     options_fit(asked.workflow, terms, {"lean": "lean"})
     policies_fit(asked.workflow, terms, "yes_to")
-    fit_for_push(app, asked.agent)
+    fit_for_push(app, asked.agent, asked.workflow)
     run = begin(app, asked.workflow, terms, CHANNEL)
     drive_on(app, run)
     return run

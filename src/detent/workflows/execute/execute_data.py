@@ -262,6 +262,17 @@ def step_shown(run: Run[ExecuteData]) -> StepShown | None:
     return StepShown(item.id, 0, "ITEM", item.title) if run.state == "RUNNING" else None
 
 
+WAYS_OUT: Mapping[str, str] = {
+    "errors": "Three times in a row the work could not be judged. Fix what the error names (runner, sandbox, remote, tracker, reviewer), then "
+    "`detent resume --run $run`.",
+    "model": "The configured model is not available, and no other one is tried. `detent resume --run $run --agent SPEC` continues with another agent; "
+    "`[agents]` in detent.toml sets one for all runs.",
+    "flags": "The work is finished and proved, and has flags that a person should look at before it is pushed; they stand below. `detent answer FLAGS accept "
+    "--run $run` pushes it as it is. `detent answer FLAGS fix --note TEXT --run $run` has the agent work on it with your words (where no inner run did the "
+    "work). `detent resume` answers nothing here.",
+}  # why an execution waits for a person, and what that person can do
+
+
 def facts(run: Run[ExecuteData]) -> Mapping[str, str]:
     """The names that the briefings of this workflow may use."""
     data, ready = run.data, run.data.review
@@ -282,6 +293,7 @@ def facts(run: Run[ExecuteData]) -> Mapping[str, str]:
         "reason": data.reason or run.last_error or "no reason was given",
         "commit": data.pushed or "(nothing was pushed)",
         "trouble": _told(run),
+        "way_out": WAYS_OUT.get(run.cause, "").replace("$run", run.id),
         "item_after": item_after(run).status or "as it was",
         "follow_up": follow.title if follow else "none",
         "review": ready.summary if ready else "",
@@ -294,4 +306,4 @@ def _told(run: Run[ExecuteData]) -> str:
     if not run.last_error:
         return ""
     last = "This is your one retry. What the attempt before wrote is still there. " if run.counts.get("tries") else ""
-    return f"## The last attempt failed\n\n{last}What the machine saw:\n\n~~~~text\n{run.last_error}\n~~~~\n"
+    return f"## The last attempt failed\n\n{last}What the machine saw:\n\n~~~~text\n{run.last_error}\n~~~~"

@@ -8,7 +8,7 @@ from detent.blocks.proved import AnyEvent, Chain, Proved
 from detent.kernel.model import Sent
 from detent.workflows.pr.pr_data import inner_of, shown_findings
 from detent.workflows.pr.pr_files import being_written, protected, published
-from detent.workflows.pr.pr_outline import plan, title
+from detent.workflows.pr.pr_outline import at_start, plan, title
 from detent.workflows.pr.pr_reply import known, read
 from detent.workflows.pr.pr_table import PR
 
@@ -58,6 +58,7 @@ WORKFLOW = Workflow(
     read=read,
     title=title,
     plan=plan,
+    at_start=at_start,
     files=published,
     being_written=being_written,
     claims=_claims,

@@ -11,6 +11,7 @@ from detent.blocks.inner import Inner
 from detent.errors import CannotTell
 from detent.gates.plan import FILE, ActivePr, PlanData, PlannedStep, PlanTask, read_plan, replaced_at
 from detent.gates.review_gates import ROOT_FILE, Finding, blocking, read_findings
+from detent.gates.tree import try_of
 from detent.kernel.model import Data, Found, Run, Sent, StepShown
 from detent.kernel.rows import Child
 
@@ -25,6 +26,7 @@ class PrSetup(Ground, frozen=True):
     checkpoint: Literal["auto", "agent"] = "auto"
     block_at: str = "MINOR"
     independent: bool = False  # the review is a configured reviewer's, or at least not the agent's own
+    entries: tuple[str, ...] = ()  # the plan's open entries when the run began
     adopted: str = ""  # the tree of a checkout that was taken over with changes
     adopted_over: str = ""  # the tree that those changes were made over
     aside: tuple[str, ...] = ()  # published files that stand elsewhere, since the project has files of their names
@@ -49,6 +51,9 @@ class PrData(PlanData, frozen=True):
     checkpoint_due: bool = False
     test_wrong: str = ""  # the tree whose test was called wrong, until its RED is proved again
     tries: int = 0  # how often the present step was judged
+    attempts: tuple[str, ...] = ()  # what was tried at it, and why that failed, a line for each; the newest last
+    kept: str = ""  # the tree that a scope reduction took away
+    passes_now: bool = False  # of the RED of a verification task: its tests pass at the present tree
     self_reported: bool = False
     report: str = ""  # what the agent told a person when it escalated
     notes: tuple[str, ...] = ()  # findings below block_at
@@ -91,7 +96,7 @@ def step_done(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
     now = current(run.data)
     reds = (*run.data.reds, tree) if now and now[2].type == "RED" else run.data.reds
     done = replace(run.data, plan=_mark(run.data, run.seq + 1), good_tree=tree, reds=reds, judged_tree="", tries=0, test_wrong="")
-    return replace(run, data=done)
+    return replace(run, data=replace(done, attempts=(), failed_try="", passes_now=False))
 
 
 SAID_WRONG = "you said that the test is wrong: "
@@ -109,6 +114,7 @@ def back_to_red(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
     earlier = run.data.reds[:-1]
     good = earlier[-1] if red and task.tdd_steps[red - 1].type == "RED" and earlier else run.data.committed
     data = replace(run.data, plan=replace(plan, tasks=tasks), reds=earlier, good_tree=good, judged_tree="", test_wrong=found.tree)
+    data = replace(_attempted(data, "said that the test is wrong", sent.summary), failed_try="")
     return replace(run, data=data, last_reason=f"{SAID_WRONG}{sent.summary}")
 
 
@@ -133,11 +139,36 @@ def checkpoint_made(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
 
 
 def tried(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
-    return replace(run, data=replace(run.data, tries=run.data.tries + 1, judged_tree=""))
+    """One more attempt failed: what it was, and why."""
+    data = _attempted(run.data, sent.summary, next(iter(found.failed), ""))
+    return replace(run, data=replace(data, tries=run.data.tries + 1, judged_tree="", failed_try=try_of(found.tree, sent)))
+
+
+MOST_ATTEMPTS, LONGEST = 12, 300
+
+
+def _attempted(data: PrData, summary: str, why: str) -> PrData:
+    line = " ".join(f"{summary.strip() or '(no summary)'}: {why}".rstrip(": ").split())
+    return replace(data, attempts=(*data.attempts, line if len(line) <= LONGEST else f"{line[:LONGEST]}…")[-MOST_ATTEMPTS:])
+
+
+def keep_analysis(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    """The agent says that its test failed for another reason: what the machine saw stays to be looked at."""
+    data = replace(_attempted(run.data, sent.summary, "you said that the test failed for another reason"), judged_tree="", passes_now=False)
+    return replace(
+        run, data=replace(data, tries=run.data.tries + 1), last_reason=f"you said that it failed for another reason: {sent.summary}"
+    )
+
+
+def forget_failed_try(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
+    """A person spoke: what failed may be tried again as it is."""
+    return replace(run, data=replace(run.data, failed_try=""))
 
 
 def keep_judged(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
-    return replace(run, data=replace(run.data, judged_tree=found.tree))
+    seen = found.evidence.counts if found.evidence else None
+    passes = seen is not None and seen.passed > 0 and not (seen.failed or seen.errors)
+    return replace(run, data=replace(run.data, judged_tree=found.tree, failed_try="", passes_now=passes))
 
 
 def keep_plan(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
@@ -146,7 +177,7 @@ def keep_plan(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
     assert plan is not None, "the gate read a sound plan"
     if run.data.plan is not None and run.data.replacing:
         plan = _keep_proofs(run.data.plan, plan, run.data.replacing, run.data.good_tree)
-    return replace(run, data=replace(run.data, plan=plan, replacing="", replacing_red=""))
+    return replace(run, data=replace(run.data, plan=plan, replacing="", replacing_red="", attempts=(), kept=""))
 
 
 def _keep_proofs(old: ActivePr, new: ActivePr, name: str, tree: str) -> ActivePr:
@@ -184,7 +215,15 @@ def keep_goal(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
     return replace(
         run,
         data=replace(
-            run.data, replacing=now[0].taskName, replacing_red=red, judged_tree="", good_tree=run.data.committed, reds=(), tries=0
+            run.data,
+            replacing=now[0].taskName,
+            replacing_red=red,
+            judged_tree="",
+            failed_try="",
+            kept=found.tree,
+            good_tree=run.data.committed,
+            reds=(),
+            tries=0,
         ),
     )
 

@@ -6,14 +6,13 @@ from detent.blocks.open_flags import for_reviewer
 from detent.door import AnyEvent, AnyRun
 from detent.effects.make_branch import create_branch, delete_merged, squash
 from detent.effects.publish import publish, where
-from detent.errors import CannotTell, NotYet
+from detent.errors import CannotTell, NotYet, Parted
 from detent.gates.review_gates import ROOT_FILE, blocking, findings_in, read_findings, unproved
 from detent.gates.tree import strays_of_green, strays_of_red
 from detent.git.commits import back_to_tree, bring_to, commit_tree, marker
 from detent.git.repo import ZERO
 from detent.kernel.model import Sent
 from detent.workflows.pr.pr_data import step_shown
-from detent.workflows.pr.pr_files import WRITES_PLAN
 from detent.world.before_landing import held_up
 from detent.world.landing import bring_in
 from detent.world.publish_claims import settle_claims
@@ -21,16 +20,19 @@ from detent.world.reviewer import Limited, ReviewQuestion, ask_reviewer, bounded
 from detent.world.strays import undo
 from detent.world.work_tree import FINDINGS, Effects, Jobs, RepoWorld, keep_snapshot, leave, outcome
 
+FINISHED = ("merged", "plan-done-here")  # after these, the plan of the pull request is done with
+REVIEWED = ("approved", "findings")  # after these, what was found is in the journal
+
 # -- effects -----------------------------------------------------------------------------------------------------------------
 
 
 def _publish(world: RepoWorld, event: AnyEvent) -> None:
     run = event.run
     files = dict(world.files_of(run))
-    if run.state in WRITES_PLAN and files.get("ACTIVE_PR.json") is None and event.was in WRITES_PLAN:
-        files.pop("ACTIVE_PR.json")  # the agent may have begun to write it
+    if files.get("ACTIVE_PR.json") is None and not (event.on in FINISHED or run.data.landed):
+        files.pop("ACTIVE_PR.json")  # the agent may have begun to write it; only a plan that is finished is taken away
     publish(world.place, files)
-    if run.state != "CODE_REVIEW":
+    if event.on in REVIEWED:
         where(world.place, FINDINGS).unlink(missing_ok=True)
 
 
@@ -88,7 +90,10 @@ EFFECTS: Effects = {
 
 def _create_branch(world: RepoWorld, run: AnyRun) -> Sent:
     ways = world.config_of(run).ways
-    made = create_branch(world.git, run.id, run.seq, run.data.plan.prTitle, ways.main, ways.remote)
+    try:
+        made = create_branch(world.git, run.id, run.seq, run.data.plan.prTitle, ways.main, ways.remote)
+    except Parted as e:
+        return outcome("conflict", str(e))
     return outcome("branched", branch=made.branch, base=made.base, tree=made.tree)
 
 
@@ -101,11 +106,21 @@ def _review(world: RepoWorld, run: AnyRun) -> Sent | None:
     if changed := world.git.changes(run.data.good_tree, world.snapshot(run)):
         raise (CannotTell if run.data.setup.agent else NotYet)(unproved(changed[0][1]))  # a driven agent is not asked without end
     try:
-        text, took = _ask_reviewer(world, run) if config.reviewer else (file.read_text("utf-8", "replace"), {})
+        text, took = _ask_reviewer(world, run) if config.reviewer else (_at_root(file), {})
     except Limited as e:
         return e.sent
     blocked = blocking(read_findings(text), config.settings.get("review.block_at", "MINOR"))
     return outcome("findings" if blocked else "approved", findings=text, by=config.reviewer or ROOT_FILE, **took)
+
+
+def _at_root(file: Path) -> str:
+    """Findings that lie at the root. Those that cannot be read are shown, and count nothing: looking at a run changes nothing."""
+    text = file.read_text("utf-8", "replace")
+    try:
+        read_findings(text)
+    except CannotTell as e:
+        raise NotYet(f"{FINDINGS}: {e}") from e
+    return text
 
 
 def _findings_prompt() -> str:

@@ -7,8 +7,9 @@ from pathlib import Path
 import msgspec
 
 from detent.blocks.common import told_of_strays
+from detent.blocks.driven_words import RUN_TESTS, is_driven
 from detent.evidence.runners import Command
-from detent.gates.plan import PlanTask
+from detent.gates.plan import PlanTask, is_verification, verified_from
 from detent.kernel.model import Run
 from detent.workflows.pr.pr_data import SAID_WRONG, PrData, current, failed_again, has_red
 
@@ -18,9 +19,9 @@ NUDGES: Mapping[str, str] = {
     "Use Instrumentation": "Guessing has not worked. Add logging or narrower assertions that show what really happens, submit, and read the output. "
     "Take all of it out again before the step is done.",
     "Request Scope Reduction": "The step is probably too big. Call request_scope_reduction: your changes go back to the last good commit (a snapshot "
-    "is kept), and you plan the task anew in smaller tasks. Submit another fix only if you are sure of it.",
-    "Escalate for External Help": "You are stuck. Write a markdown report (goal, what you tried, the last error, your analysis) and pass it to "
-    "escalate_for_external_help as markdown_report. A person reads it and comes back with guidance.",
+    "is kept), and you plan it again as smaller tasks. Do not submit another fix.",
+    "Escalate for External Help": "You are stuck. Write a markdown report (goal, what you tried, the last error, your analysis) and "
+    "call escalate_for_external_help with markdown_report. A person reads it and comes back with guidance.",
 }  # the words a debugging goal starts with, and what they ask for
 
 STEPS: Mapping[str, str] = {
@@ -30,43 +31,86 @@ STEPS: Mapping[str, str] = {
     "REFACTOR": "Make the code clearer without changing what it does. All tests pass, none is lost or skipped; a test you change must still be able to fail.",
 }
 ALREADY = (
-    "If the behaviour is there already, so that a right test passes at once: keep the test, and submit it as below with reply "
-    '"ALREADY_SATISFIED" besides. The step is closed if the machine can show that your test fails against a small change of the code.\n'
+    "If the behaviour is there already, so that a right test passes at once: keep the test, and "
+    'call submit_work with summary, test_command, expectation "FAIL" and reply "ALREADY_SATISFIED". The step is closed if the machine can show that '
+    "your test fails against a small change of the code."
 )  # open for a RED step that was tried
 WRONG = (
     "You said that the test of this step is wrong$why, so it is yours to write again; that is shown where the branch lands. Code that you wrote meanwhile is "
     "no part of a RED step: bring it back as it was ($restore). Everything you had is kept in the tree $tree."
 )  # after TEST_WRONG
 TEST_IS_WRONG = (
-    'If the test itself is wrong, so that no right code can pass it: submit with reply "TEST_WRONG" and a summary that says why. You get its RED step back; '
-    "it counts as an attempt.\n"
+    'If the test itself is wrong, so that no right code can pass it: call submit_work with reply "TEST_WRONG" and a summary that says why. You get its '
+    "RED step back; it counts as an attempt."
 )  # open for a GREEN step
-CHECKPOINT = "The step before passed. Commit everything that belongs to it, so that the tree is clean; change nothing else."
+ENTRY = "An entry is a heading or list item of its own; it is done when its line carries `[DONE]` and a commit hash, or a ticked box."
+CHECKPOINT = "The step before passed. Commit everything that belongs to it, so that the tree is clean; change nothing else. Then you get the step above."
+MAY_WRITE: Mapping[str, str] = {
+    "RED": "You may write test files (with their data and fixtures), and nothing else. An older test that you change to ask for something else is shown to a "
+    "person, both versions; no test may be lost or skipped.",
+    "GREEN": "You may write production code, and nothing else: test files and the test runner's configuration are frozen as RED left them.",
+    "REFACTOR": "You may write production code and tests, with the same behaviour. The configuration of the test runner stays as it is, no test may be lost or "
+    "skipped, and a changed test must still be able to fail.",
+}  # in a step of this kind
+WRITE_NOTHING = "Write nothing now."
+HOW_TESTED = (
+    "- $run_tests The machine runs your test command, and the whole suite, when you submit; your word about a result is not evidence.\n"
+    "- The project's test command: $command.\n"
+    "- `test_command` is the project's own test runner with selectors for your tests; `true`, `echo`, a shell chain or another program is refused.\n"
+    "- This step expects $expectation."
+)
+NOT_TESTED = "- Do not run tests through the shell; nothing is to be tested now."
+
+VERIFY: Mapping[str, str] = {
+    "RED": "This is a verification task: smaller tasks did the work, and it shows that together they reach the original goal. Write the test that the step "
+    "asks for, in test files only. The machine runs it on the tree that the task was re-planned from, where it must fail; on the present tree it may pass.",
+    "GREEN": "This is a verification task: its test is written. If it passes already, change nothing and submit. If not, write the least code that makes "
+    "it pass; test files and the test runner's configuration stay as they are.",
+}  # what the steps of a verification task ask for
+FAILED_RED = (
+    "The machine ran your RED step, and it failed, as a RED step should. Whether it failed for the right reason needs your judgement."
+)
+FAILED_BEFORE = (
+    "This is a verification task. The machine ran its test on the tree that the task was re-planned from, and it failed there, as it should. On the present "
+    "tree it $now. Whether it shows that the original goal is reached needs your judgement."
+)
+RIGHT_RED = (
+    "- `SUCCESS`: the test fails because the code does not do yet what the step asks for. The step is done, and you get the next one.\n"
+    "- `FAILURE`: it fails for another reason (a slip in the test, a wrong import, a broken set-up). You get the chance to fix it."
+)
+RIGHT_BEFORE = (
+    "- `SUCCESS`: the test shows what the step asks for, and it failed there because that was missing. The step is done, and you get the next one.\n"
+    "- `FAILURE`: it tests something else, or failed there for another reason (a slip, a wrong import). You get the chance to fix it."
+)
 
 DOES_NOT_HOLD = (
     "The pull request is finished on the present branch. Looked at as a whole, it does not hold; the error says why. Fix it there and commit it, then "
     "`detent resume`: it is looked at again."
 )
 WAYS_OUT: Mapping[str, str] = {
-    "escalation": "The agent asked for help; its report stands in the journal (`detent history`). Answer it with `detent resume --guidance TEXT`: the run goes "
-    "on in DEBUGGING, with your words in the briefing and the counter at 0.",
-    "attempts": "The attempts at this step are used up. `detent resume --guidance TEXT` goes on in DEBUGGING, with your words in the briefing and the counter at 0.",
-    "conflict": "Automated merge failed: a conflict, or the merged tree does not pass. Resolve it in branch '$branch' and merge it to main yourself, "
-    "then `detent resume`: the machine sees that the branch is in main, and goes on with the next pull request.",
-    "clean": "The tests pass where the work lies, and not in a clean checkout of the tree: something that is not committed makes them pass. Look at the error, "
-    "mend it, then `detent resume`.",
+    "escalation": "The agent asked for help; its report stands below. Answer with `detent resume --guidance TEXT`: the run continues in DEBUGGING, with your "
+    "words at the top of the briefing and the counter at 0.",
+    "attempts": "The attempts at this step are used up. `detent resume --guidance TEXT` continues in DEBUGGING, with your words at the top of the briefing and "
+    "the counter at 0.",
+    "conflict": "Two lines of work could not be brought together by Detent: main here and at the remote, or main and '$branch'. Nothing was moved. What was seen "
+    "last names the sides and the commands to type; the last one is `detent resume`.",
+    "red merge": "'$branch' is not merged: merged with main, or looked at as a whole, it does not pass. Nothing was moved. Fix it on the branch and commit it, "
+    "then `detent resume`: Detent merges and tests it again.",
+    "clean": "The tests pass where the work lies, but not in a clean checkout of the tree: they depend on something that is not committed. Fix what the error "
+    "names, then `detent resume`.",
     "review rounds": "The review still has findings after the last round. `detent answer REVIEW approve` takes the tree as it is, "
-    "`detent answer REVIEW another-round` lets the agent work on the findings, `detent answer REVIEW abort` ends the run.",
-    "plan": "The agent says that no pull request is left, and the plan has an open entry. `detent answer PLAN finish` ends the run as done; "
+    "`detent answer REVIEW another-round` lets the agent work on the findings, `detent answer REVIEW abort` ends the run. `detent resume` has it reviewed again.",
+    "plan": "The agent says that no pull request is left, but the plan has an open entry. `detent answer PLAN finish` ends the run as done; "
     "`detent resume` sends the agent back to the plan.",
     "flags": "The branch is finished and proved, and has flags that a person should look at first; they stand below. `detent answer FLAGS accept` "
     "lands it as it is. The work is squashed, so nothing here leads back to it: `detent rollback EVENT` does (`detent history` lists the events), and "
     "`detent answer FLAGS abort` ends the run.",
-    "errors": "The work could not be judged three times in a row, or the agent's calls were refused again and again. Mend what the error names "
+    "errors": "The work could not be judged three times in a row, or the agent's calls were refused again and again. Fix what the error names "
     "(runner, sandbox, reviewer, or what the agent gets wrong), then `detent resume`.",
-    "agent": "The agent ended several times without a usable answer. Look at its log, mend it, then `detent resume`; `--agent SPEC` names another one.",
+    "agent": "The agent ended several times without a usable answer. Look at its log, fix it, then `detent resume`; `--agent SPEC` names another agent.",
     "budget": "A limit of [limits] is reached. `detent resume` grants the same amount again, or what [limits] says by then.",
-    "model": "The configured model is not available, and no other one is tried. Mend [agents], then `detent resume`; `--agent SPEC` names another one.",
+    "model": "The configured model is not available, and no other one is tried. `detent resume --agent SPEC` continues with another agent; `[agents]` in "
+    "detent.toml sets one for all runs.",
 }
 
 
@@ -78,7 +122,7 @@ def attempts(run: Run[PrData]) -> int:
 def nudge(run: Run[PrData]) -> str:
     """What the number of failed attempts suggests."""
     tried, limits = attempts(run), run.limits
-    if tried >= limits["escalate"] or failed_again(run):
+    if tried >= (limits["reduce_scope"] if failed_again(run) else limits["escalate"]):
         return "Escalate for External Help"
     if tried >= limits["reduce_scope"]:
         return "Request Scope Reduction"
@@ -91,13 +135,14 @@ def _branch(data: PrData) -> str:
     return data.branch.removeprefix("refs/heads/") or "(the present branch)"
 
 
+BY_A_FRESH_AGENT = "No reviewer is configured, so you review it, in a fresh session: as a stranger who has not written this code. It is recorded as self-reported."
 BY_HAND = (
     "No reviewer is configured, so the review is done by hand: give everything below to a fresh agent that has not written this code "
     "(or review it yourself, as a stranger would), and hand in what it finds. It is recorded as self-reported."
 )
 INDEPENDENT = (
     "The review is not yours to report: an independent one is required, and the machine asks the configured reviewer. If no answer came, the reason "
-    "stands in the journal (`detent history`); call get_task again, and ask a person to mend `[review] agent` if that does not help."
+    "stands in the journal (`detent history`); call get_task again, and ask a person to fix `[review] agent` if that does not help."
 )
 
 
@@ -105,12 +150,15 @@ def _review(data: PrData) -> Mapping[str, str]:
     """Who reviews, and how the answer is written, if it is for the agent to write one."""
     if data.setup.independent:
         return {"reviewed_by": INDEPENDENT, "review_answer": "", "review_writes": "Write nothing"}
-    answer = Path(__file__).with_name("answer-of-a-review.md").read_text("utf-8")
+    answer = Path(__file__).with_name("answer-of-a-review.md").read_text("utf-8").strip()
+    if data.setup.agent:
+        handed = answer.replace("Write it to `FINDINGS.json`, and pass it as `findings`:", "It goes into `findings`, as one object:")
+        return {"reviewed_by": BY_A_FRESH_AGENT, "review_answer": handed, "review_writes": "Write nothing"}
     return {"reviewed_by": BY_HAND, "review_answer": answer, "review_writes": "You may write `FINDINGS.json`, and nothing else"}
 
 
 def _way_out(run: Run[PrData]) -> str:
-    if run.data.landed and run.cause == "conflict":
+    if run.data.landed and run.cause == "red merge":
         return DOES_NOT_HOLD
     return WAYS_OUT.get(run.cause, "See `detent status`.").replace("$branch", _branch(run.data))
 
@@ -122,6 +170,7 @@ def facts(run: Run[PrData]) -> Mapping[str, str]:
     return {
         "plan": data.setup.plan,
         "title": title,
+        "entries": _entries(data),
         "quoted_title": shlex.quote(title),
         "summary": plan.summary if plan else "",
         "verification": plan.verificationPlan if plan else "",
@@ -130,23 +179,101 @@ def facts(run: Run[PrData]) -> Mapping[str, str]:
         "base": data.base,
         "hash": data.last_commit_hash,
         "now": _now(run),
-        "work": _work(run),
-        "test_command": _test_command(data),
-        "expectation": "FAIL" if _step(run) == "RED" else "PASS",
+        "work": "" if run.state == "DEBUGGING" and _is_urged(run) else _work(run),
         "attempts": str(attempts(run)),
         "nudge": nudge(run),
         "advice": NUDGES[nudge(run)],
-        "already": ALREADY if _step(run) == "RED" and attempts(run) else "",
+        "wanted": _wanted(run),
+        "already": ALREADY if _step(run) == "RED" and attempts(run) and not _is_urged(run) else "",
+        "may_write": _may_write(run),
+        "how_tested": _how_tested(run),
+        "diff": "the files of your workspace, as the work left them" if data.setup.agent else f"`git diff {data.base} HEAD`",
         "doors": _doors(run),
-        "strays": told_of_strays(bool(data.setup.agent)),
+        "seen": _seen(data),
+        "decide": RIGHT_BEFORE if verified_from(data.plan) else RIGHT_RED,
+        "earlier": _earlier(data) if run.state != "HALTED" or run.cause in ("escalation", "attempts") else "",
+        "kept": _kept(run),
+        "seen_last": _seen_last(run),
         "original_task": data.replacing,
         "original_red": data.replacing_red,
         "way_out": _way_out(run),
         **_review(data),
-        "report": f"## The agent's report\n\n{data.report}\n" if run.cause == "escalation" else "",
+        "report": f"## The agent's report\n\n{data.report}" if run.cause == "escalation" else "",
         "notes": "\n".join(f"- {n}" for n in data.notes) or "(none)",
         "merged": "\n".join(f"- {t}" for t in data.merged) or "(none)",
     }
+
+
+def _left(data: PrData) -> list[str]:
+    """The entries that were open when the run began and are not done since."""
+    return [each for each in data.setup.entries if not any(title in each for title in data.merged)]
+
+
+def worked_through(data: PrData) -> bool:
+    """Every entry that was open when the run began is done."""
+    return bool(data.setup.entries) and not _left(data)
+
+
+def _entries(data: PrData) -> str:
+    """Which entries of the plan are to be done, as far as that was known when the run began."""
+    left = _left(data)
+    listed = "".join(f"\n   - {each}" for each in left)
+    return (
+        (f"These of its entries are open:{listed}" if left else "It has no open entry any more, unless a person added one.")
+        if data.setup.entries
+        else ENTRY
+    )
+
+
+def _seen(data: PrData) -> str:
+    """What came of a RED step that waits for analysis."""
+    return FAILED_BEFORE.replace("$now", "passes" if data.passes_now else "fails still") if verified_from(data.plan) else FAILED_RED
+
+
+def _earlier(data: PrData) -> str:
+    """What was tried at the step, and why it failed."""
+    return "## Earlier attempts\n\n" + "\n".join(f"- {each}" for each in data.attempts) if data.attempts else ""
+
+
+def _seen_last(run: Run[PrData]) -> str:
+    """What the machine saw before it stopped, if that says anything."""
+    shown = f"~~~~text\n{run.last_error}\n~~~~" if run.last_error else ""
+    return "\n\n".join(filter(None, ("## What was seen last", run.last_reason, shown))) if run.last_reason or run.last_error else ""
+
+
+def _kept(run: Run[PrData]) -> str:
+    """Where the work is that was taken away, and the line that brings it back."""
+    tree = run.data.kept[:12]
+    back = "" if run.data.setup.agent else f": `git restore --source={tree} -- FILE` brings a file back"
+    return f"What you had is kept as the tree {tree}{back}." if tree else ""
+
+
+def _is_urged(run: Run[PrData]) -> bool:
+    """A way out is asked for, and no further fix."""
+    return nudge(run) in ("Request Scope Reduction", "Escalate for External Help")
+
+
+def _wanted(run: Run[PrData]) -> str:
+    return f"{attempts(run)} attempts at this step failed" if _is_urged(run) else "your last submission failed, and your goal is to fix it"
+
+
+def _may_write(run: Run[PrData]) -> str:
+    data = run.data
+    if data.checkpoint_due or (run.state == "DEBUGGING" and _is_urged(run)):
+        return WRITE_NOTHING
+    strays = f" {told_of_strays(bool(data.setup.agent))}" if run.state == "DEBUGGING" else ""
+    return MAY_WRITE.get(_step(run), WRITE_NOTHING) + strays
+
+
+def _how_tested(run: Run[PrData]) -> str:
+    if run.data.checkpoint_due or (run.state == "DEBUGGING" and _is_urged(run)):
+        return NOT_TESTED
+    expects = "FAIL" if _step(run) == "RED" else "PASS"
+    return (
+        HOW_TESTED.replace("$run_tests", RUN_TESTS[is_driven(run.data)])
+        .replace("$command", _test_command(run.data))
+        .replace("$expectation", expects)
+    )
 
 
 def _test_command(data: PrData) -> str:
@@ -161,7 +288,9 @@ def _step(run: Run[PrData]) -> str:
 
 
 def _shown(task: PlanTask) -> str:
-    steps = "\n".join(f"  - {s.type} ({s.status}): {s.description}" for s in task.tdd_steps)
+    steps = "\n".join(
+        f"  - {s.type} ({s.status}{', unproven' if s.status == 'DONE' and not s.proof else ''}): {s.description}" for s in task.tdd_steps
+    )
     return f"- {task.taskName}\n{steps}"
 
 
@@ -182,7 +311,8 @@ def _work(run: Run[PrData]) -> str:
     told = WRONG.replace("$restore", restore).replace("$tree", data.test_wrong[:12]).replace("$why", f" ({said})" if said else "")
     again = told if data.test_wrong else ""
     way_back = TEST_IS_WRONG if has_red(run) else ""
-    return "\n\n".join(part.strip() for part in (STEPS.get(_step(run), ""), again, way_back) if part)
+    asked = (VERIFY if is_verification(data.plan) else STEPS).get(_step(run)) or STEPS.get(_step(run), "")
+    return "\n\n".join(part.strip() for part in (asked, again, way_back) if part)
 
 
 def _doors(run: Run[PrData]) -> str:

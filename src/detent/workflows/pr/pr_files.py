@@ -83,6 +83,6 @@ def orchestration_state(run: Run[PrData]) -> str:
         "last_commit_hash": run.data.last_commit_hash or None,
         "current_pr_branch": run.data.branch.removeprefix("refs/heads/") or None,
         "last_error": run.last_error or None,
-        "last_completed_step": f"{done[-1].type}: {done[-1].description}" if done else None,
+        "last_completed_step": f"{done[-1].type}{'' if done[-1].proof else ' (unproven)'}: {done[-1].description}" if done else None,
     }
     return json.dumps({k: v for k, v in fields.items() if v is not None}, indent=2, ensure_ascii=False) + "\n"

@@ -23,10 +23,10 @@ MOVES: dict[str, Move] = {
     "replan": by_agent(SUBMIT, "rewrite the task in ACTIVE_PR.json, then call submit_work with summary"),
     "none-left": by_system("every step is done"),
     "branched": by_system("the branch is there"),
-    "approved": Move(("agent", "system"), SUBMIT, "call submit_work with summary and findings (the reviewer's JSON; [] approves)"),
-    "findings": Move(("agent", "system"), SUBMIT, "call submit_work with summary and findings (the reviewer's JSON; [] approves)"),
+    "approved": Move(("agent", "system"), SUBMIT, "call submit_work with summary and findings ([] approves)"),
+    "findings": Move(("agent", "system"), SUBMIT, "call submit_work with summary and findings ([] approves)"),
     "wait": by_agent(
-        SUBMIT, "hand in nothing: the review is not yours to report; call get_task again, and the machine asks the reviewer anew"
+        SUBMIT, "hand in nothing: the review is not yours to report; call get_task again, and the machine asks the reviewer again"
     ),
     "squashed": Move(("agent", "system"), SUBMIT, "squash as the briefing says, then call submit_work with summary and commit_hash"),
     "plan-done": by_agent(SUBMIT, "mark the entry in the plan, then call submit_work with summary"),

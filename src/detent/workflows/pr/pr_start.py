@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,6 +13,7 @@ import msgspec
 from detent.app import App, now
 from detent.app.first_look import accepted, said_at_start
 from detent.app.fit import checkout_is_fit, ground, is_clean, no_run_is_open, reviewer_is_ready
+from detent.app.forges import way_to_land
 from detent.app.policy import kinds_of, may_answer
 from detent.app.run_configs import settings_at
 from detent.blocks.terms import Terms
@@ -19,7 +21,8 @@ from detent.config import Settings
 from detent.effects.make_branch import create_branch
 from detent.effects.publish import exclude, publish, set_aside, where
 from detent.errors import DetentError
-from detent.gates.plan import ActivePr, PlannedStep, listed_entries, read_plan
+from detent.gates.plan import ActivePr, PlannedStep, read_plan
+from detent.gates.plan_entries import entries, open_entries
 from detent.git import fingerprint
 from detent.git.commits import main_branch
 from detent.git.place import Place
@@ -81,26 +84,32 @@ def limits_of(settings: Settings) -> dict[str, int]:
 def _setup(git: Git, settings: Settings, head: str, env: Mapping[str, str], terms: Terms, run: str) -> PrSetup:
     if terms.request:
         settings = msgspec.structs.replace(settings, pr=msgspec.structs.replace(settings.pr, plan=terms.request))
-    if git.read(head, settings.pr.plan) is None and not (git.place.root / settings.pr.plan).is_file():
+    committed, file = git.read(head, settings.pr.plan), git.place.root / settings.pr.plan
+    if committed is None and not file.is_file():
         raise DetentError(f"the plan {settings.pr.plan} is not there", NO_PLAN)
-    _has_entries(git, head, settings.pr.plan)
+    master = (committed if committed is not None else file.read_bytes()).decode("utf-8", "replace")
+    if not entries(master, _pattern(settings.pr.entries)):
+        raise DetentError(f"the plan {settings.pr.plan} has no entry: each list item or heading is one pull request", NO_PLAN)
+    settings = msgspec.structs.replace(settings, git=msgspec.structs.replace(settings.git, merge=way_to_land(settings, git.place, env)))
     fixed = ground(git, settings, head, env, terms.agent, run)
     return PrSetup(
         plan=settings.pr.plan,
         branching=settings.git.branching,
         checkpoint=settings.git.checkpoint,
         block_at=settings.review.block_at,
+        entries=tuple(entry.text for entry in open_entries(master, settings.pr.entries)),
         independent=bool(settings.review.agent) or settings.review.require_independent,
         **{**{name: getattr(fixed, name) for name in fixed.__struct_fields__}, "accepts": kinds_of(terms.policies)},
     )
 
 
-def _has_entries(git: Git, head: str, plan: str) -> None:
-    """A plan without an entry has nothing to do."""
-    file = git.place.root / plan
-    text = file.read_text("utf-8", "replace") if file.is_file() else (git.read(head, plan) or b"").decode("utf-8", "replace")
-    if not listed_entries(text):
-        raise DetentError(f"the plan {plan} has no entry: each list item or heading is one pull request", NO_PLAN)
+def _pattern(form: str) -> str:
+    """The pattern that a person named for entries, if it is one."""
+    try:
+        re.compile(form)
+    except re.error as e:
+        raise DetentError(f"[pr] entries is no pattern: {e}", "write a regular expression, such as '^- ', or leave it out") from e
+    return form
 
 
 # -- files that are there already ---------------------------------------------------------------------------------------------

@@ -79,12 +79,14 @@ from detent.gates.tree import (
     config_flagged,
     config_frozen,
     conftest_stays_plain,
+    differs_from_failed_try,
     examples_flagged,
     files_are_ours,
     only_tests_changed,
     plan_frozen,
     tests_frozen,
     tree_is_clean,
+    tree_is_kept,
 )
 from detent.gates.wrong_test import TEST_WRONG, rewriting_is_flagged, says_why
 from detent.kernel.model import Data, Run, Sent
@@ -98,7 +100,9 @@ from detent.workflows.pr.pr_data import (
     current,
     failed_again,
     findings_of,
+    forget_failed_try,
     has_red,
+    keep_analysis,
     keep_base,
     keep_branch,
     keep_commit,
@@ -117,6 +121,7 @@ from detent.workflows.pr.pr_data import (
     tried,
     unproven,
 )
+from detent.workflows.pr.pr_facts import nudge, worked_through
 from detent.workflows.pr.pr_files import facts_and_places
 from detent.workflows.pr.pr_moves import MOVES
 
@@ -140,7 +145,7 @@ STATES = {
     "ABORTED": State("none", end="stopped"),
 }
 
-SOUND = (files_are_ours, on_its_branch, no_keys_added, instructions_kept)  # asked first: a miss is REFUSED
+SOUND = (files_are_ours, on_its_branch, no_keys_added, instructions_kept, differs_from_failed_try)  # asked first: a miss is REFUSED
 SOUND_RED, SOUND_GREEN = (*SOUND, expects_fail, real_test_command), (*SOUND, expects_pass, real_test_command)
 ONLY_TESTS = (plan_frozen, only_tests_changed, conftest_stays_plain, config_flagged)
 OLD_TESTS = (none_is_lost, old_tests_still_notice, rewritten_is_flagged)
@@ -204,39 +209,49 @@ LOOKED = Lock("looked_at", "A pull request that was finished without a branch ha
 
 HALT_TRIES = go("HALTED", because("attempts"), tried, keep_error, owes=(undo_strays,), says="HALTED")
 BAD = go("DEBUGGING", count("debug"), tried, keep_error, owes=(undo_strays,), says="FAILURE", spent=HALT_TRIES)
+HALT_ANALYSED = go("HALTED", because("attempts"), keep_analysis, says="HALTED")
+ANALYSED_BAD = go("DEBUGGING", count("debug"), keep_analysis, says="FAILURE", spent=HALT_ANALYSED)
 SEEN_RED = go("NEEDS_ANALYSIS", keep_judged, keep_error, says="NEEDS_ANALYSIS")
 TEST_IS_WRONG = go("EXECUTING_TDD", back_to_red, count("debug"), count("rewrites"), owes=(undo_strays,), says="FAILURE", spent=HALT_TRIES)
 PASSED = go("EXECUTING_TDD", step_done, keep_committed, zero("debug", "rewrites"), clear_error, checkpoint_asked, owes=(checkpoint,))
 PROVED = go("EXECUTING_TDD", step_done, zero("debug"), clear_error)
 HALT: Go[PrData] = go("HALTED", because("conflict"), keep_error, owes=(snapshot,), says="HALTED")
-LANDED_HERE = go("INITIALIZING", landed_here, owes=(commit_plan, publish_claims, clear_plan))
+HALT_RED: Go[PrData] = go("HALTED", because("red merge"), keep_error, owes=(snapshot,), says="HALTED")
+LANDED_HERE = go("INITIALIZING", landed_here, clear_error, owes=(commit_plan, publish_claims, clear_plan))
 HALT_CLEAN: Go[PrData] = go("HALTED", because("clean"), keep_error, owes=(snapshot,), says="HALTED")
 HALT_PLAN: Go[PrData] = go("HALTED", because("plan"), keep_error, says="HALTED")
 HALT_REVIEW = go("HALTED", because("review rounds"), keep_findings, says="HALTED")
 HALT_SCOPE: Go[PrData] = go("HALTED", because("attempts"), keep_error, says="HALTED")
 
-REVIEWED = go("AWAITING_FINALIZATION", keep_review, zero("review", "own_gates"))
+REVIEWED = go("AWAITING_FINALIZATION", keep_review, zero("review", "own_gates"), clear_error)
 HALT_OWN: Go[PrData] = go("HALTED", because("errors"), keep_error, says="HALTED")
 OWN_ONLY: Go[PrData] = go(STAY, keep_error, count("own_gates"), says="FAILURE", spent=HALT_OWN)
 ESCALATED = go("HALTED", because("escalation"), keep_report, owes=(snapshot,), says="HALTED")
 REDUCED = go("REPLANNING", keep_goal, count("replans"), zero("debug"), owes=(reset_to_good,), spent=HALT_SCOPE)
 
+PLANNED_HERE = go("EXECUTING_TDD", keep_plan, keep_base, zero("review", "replans"), clear_error)
+FOUND = go("EXECUTING_TDD", keep_findings, count("review"), clear_error, spent=HALT_REVIEW)
+
 OF_AGENT = ("errors", "agent", "model", "budget")  # why an agent that the machine drives had to stop
+OF_MACHINE = ("conflict", "red merge", "clean", "review rounds", "plan", *OF_AGENT)  # why a run stops where it goes on from later
 
 
 def stopped(cause: str) -> Go[PrData]:
     return go("HALTED", because(cause), keep_error, says="HALTED")
 
 
-ALL_DONE: Go[PrData] = go("DONE", owes=(publish, leave_workspace))  # in this order: what is published may stand in the workspace
+ALL_DONE: Go[PrData] = go(
+    "DONE", clear_error, owes=(publish, leave_workspace)
+)  # in this order: what is published may stand in the workspace
 
 ROWS: tuple[Row[PrData], ...] = (
     #   at                        on                 ask                                prove      to                                              failed proof
-    Row("INITIALIZING",          "plan",            (plan_frozen, plan_is_sound),      (),        go("CREATING_BRANCH", keep_plan)),
-    Row("INITIALIZING",          "plan-here",       (LOOKED, plan_frozen, plan_is_sound), (),     go("EXECUTING_TDD", keep_plan, keep_base, zero("review", "replans"))),
+    Row("INITIALIZING",          "plan",            (plan_frozen, plan_is_sound),      (),        go("CREATING_BRANCH", keep_plan, clear_error)),
+    Row("INITIALIZING",          "plan-here",       (LOOKED, plan_frozen, plan_is_sound), (),     PLANNED_HERE),
     Row("INITIALIZING",          "no-pr-left",      (LOOKED, plan_frozen),             (no_entry_is_open,), ALL_DONE,            HALT_PLAN),
     Row("INITIALIZING",          "to-merge",        (),                                (),        go("MERGING_BRANCH")),
-    Row("CREATING_BRANCH",       "branched",        (),                                (),        go("EXECUTING_TDD", keep_branch, zero("review", "replans"))),
+    Row("CREATING_BRANCH",       "branched",        (),                                (),        go("EXECUTING_TDD", keep_branch, zero("review", "replans"), clear_error)),
+    Row("CREATING_BRANCH",       "conflict",        (),                                (),        HALT),
     Row("EXECUTING_TDD",         "red",             SOUND_RED,                         RED,       SEEN_RED,                                       BAD),
     Row("EXECUTING_TDD",         "verify",          SOUND_RED,                         VERIFY,    SEEN_RED,                                       BAD),
     Row("EXECUTING_TDD",         "green",           SOUND_GREEN,                       GREEN,     PASSED,                                         BAD),
@@ -245,29 +260,29 @@ ROWS: tuple[Row[PrData], ...] = (
     Row("EXECUTING_TDD",         "checkpoint",      (tree_is_clean,),                  (),        go(STAY, checkpoint_made)),
     Row("EXECUTING_TDD",         "none-left",       (),                                (),        go("CODE_REVIEW")),
     Row("NEEDS_ANALYSIS",        "success",         (files_are_ours, tree_as_judged),  (),        PROVED),
-    Row("NEEDS_ANALYSIS",        "failure",         (),                                (),        BAD),
+    Row("NEEDS_ANALYSIS",        "failure",         (),                                (),        ANALYSED_BAD),
     Row("DEBUGGING",             "red",             SOUND_RED,                         RED,       SEEN_RED,                                       BAD),
     Row("DEBUGGING",             "verify",          SOUND_RED,                         VERIFY,    SEEN_RED,                                       BAD),
     Row("DEBUGGING",             "green",           SOUND_GREEN,                       GREEN,     PASSED,                                         BAD),
     Row("DEBUGGING",             "refactor",        SOUND_GREEN,                       REFACTOR,  PASSED,                                         BAD),
     Row("DEBUGGING",             "already",         (TWICE, *SOUND_RED),               ALREADY,   PASSED,                                         BAD),
     Row("DEBUGGING",             "test-wrong",      (*SOUND, says_why),                (),        TEST_IS_WRONG),
-    Row("DEBUGGING",             "scope-reduction", (reached("debug", "reduce_scope"),), (),      REDUCED),
+    Row("DEBUGGING",             "scope-reduction", (reached("debug", "reduce_scope"), tree_is_kept), (), REDUCED),
     Row("DEBUGGING",             "escalate",        (STUCK,),                          (),        ESCALATED),
     Row("REPLANNING",            "replan",          (replan_keeps_the_rest,),          (),        go("EXECUTING_TDD", keep_plan, clear_error)),
     Row("CODE_REVIEW",           "approved",        REVIEW,                            OWN,       REVIEWED,                                       OWN_ONLY),
-    Row("CODE_REVIEW",           "findings",        REVIEW,                            (),        go("EXECUTING_TDD", keep_findings, count("review"), spent=HALT_REVIEW)),
+    Row("CODE_REVIEW",           "findings",        REVIEW,                            (),        FOUND),
     Row("CODE_REVIEW",           "wait",            (),                                (),        go(STAY)),
-    Row("AWAITING_FINALIZATION", "squashed",        SQUASH,                            (),        go("FINALIZE_COMPLETE", keep_commit)),
-    Row("FINALIZE_COMPLETE",     "plan-done",       MARKED,                            (),        go("PLAN_UPDATED", owes=(commit_plan, publish_claims))),
+    Row("AWAITING_FINALIZATION", "squashed",        SQUASH,                            (),        go("FINALIZE_COMPLETE", keep_commit, clear_error)),
+    Row("FINALIZE_COMPLETE",     "plan-done",       MARKED,                            (),        go("PLAN_UPDATED", clear_error, owes=(commit_plan, publish_claims))),
     Row("FINALIZE_COMPLETE",     "plan-done-here",  MARKED,                            CLEAN,     LANDED_HERE,                                    HALT_CLEAN),
     Row("PLAN_UPDATED",          "to-merge",        (),                                (),        go("MERGING_BRANCH")),
-    Row("MERGING_BRANCH",        "merged",          (),                                (),        go("INITIALIZING", next_pr, owes=(clear_plan,))),
+    Row("MERGING_BRANCH",        "merged",          (),                                (),        go("INITIALIZING", next_pr, clear_error, owes=(clear_plan,))),
     Row("MERGING_BRANCH",        "conflict",        (),                                (),        HALT),
-    Row("MERGING_BRANCH",        "red-merge",       (),                                (),        HALT),
+    Row("MERGING_BRANCH",        "red-merge",       (),                                (),        HALT_RED),
     Row("MERGING_BRANCH",        "resume",          (),                                (),        go(STAY)),
-    Row("HALTED",                "resume",          (caused_by("conflict", "clean", "review rounds", "plan", *OF_AGENT),), (), go(BACK, keep_guidance, zero("agent", "own_gates"))),
-    Row("HALTED",                "guided",          (caused_by("attempts", "escalation"),), (),   go("DEBUGGING", keep_guidance, zero("debug", "replans"))),
+    Row("HALTED",                "resume",          (caused_by(*OF_MACHINE),),         (),        go(BACK, keep_guidance, zero("agent", "own_gates"))),
+    Row("HALTED",                "guided",          (caused_by("attempts", "escalation"),), (),   go("DEBUGGING", keep_guidance, zero("debug", "replans"), forget_failed_try)),
     Row("HALTED",                "approve",         (caused_by("review rounds"),),     (),        go("AWAITING_FINALIZATION", keep_guidance, keep_review, zero("review"))),
     Row("HALTED",                "another-round",   (caused_by("review rounds"),),     (),        go("EXECUTING_TDD", keep_guidance, zero("review"))),
     Row("HALTED",                "finish",          (caused_by("plan"),),              (),        ALL_DONE),
@@ -339,6 +354,16 @@ def _step_event(run: Run[PrData], sent: Sent) -> str:
     return "verify" if verified_from(run.data.plan) else now[2].type.lower()
 
 
+URGED = {"Request Scope Reduction": "scope-reduction", "Escalate for External Help": "escalate"}
+
+
+def urged(run: Run[PrData]) -> str:
+    """From so many failed attempts on, the briefing asks for a way out and not for another fix; and for the end once the plan is worked through."""
+    if run.state == "INITIALIZING":
+        return "no-pr-left" if worked_through(run.data) else ""
+    return URGED.get(nudge(run), "") if run.state == "DEBUGGING" else ""
+
+
 PR: Table[PrData] = Table(
     name="pr",
     title="one plan, pull request by pull request, each step gated",
@@ -364,4 +389,5 @@ PR: Table[PrData] = Table(
     always=(publish,),
     step=step_shown,
     facts=facts_and_places,
+    urges=urged,
 )

@@ -11,7 +11,7 @@ import msgspec
 from detent.blocks.common import told_of_strays
 from detent.blocks.ground import Ground
 from detent.evidence.stubs import LANGUAGES, StubLanguage
-from detent.gates.testlist import FILE, CurrentTest, ListData, ListedTest, plain, read_list, read_reply
+from detent.gates.testlist import FILE, CurrentTest, ListData, ListedTest, alike, plain, read_list, read_reply
 from detent.kernel.model import Found, Run, Sent, StepShown, Value
 from detent.kernel.rows import T
 
@@ -32,7 +32,7 @@ SCHEMA = 1
 FIX = re.compile(r"\s*fix(es|ed|ing)?\b", re.IGNORECASE)
 ALREADY = (
     'If you are sure that the behaviour is there already: {keep} the test, and call submit_work with summary and reply "ALREADY_SATISFIED". '
-    "The entry is closed if the machine can show that your test fails against a small change of the code.\n"
+    "The entry is closed if the machine can show that your test fails against a small change of the code."
 )  # open from the second try of RED on
 
 
@@ -59,6 +59,7 @@ class TddData(ListData, frozen=True):
     subject: str = ""  # the subject of the commit that the last passed phase owes
     before_red: str = ""  # the tree that the last RED was written over
     test_wrong: str = ""  # the tree whose test was called wrong, until its RED has passed again
+    taken_back: str = ""  # the tree of the last attempt, where it failed and was rolled back
     red_tries: int = 0  # failed attempts at the RED that passed last
     red_over: str = ""  # of a RED that came again: the tree it is proved over, which its commit does not stand on
 
@@ -165,7 +166,9 @@ def planned(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
     reply, _ = read_reply(sent.reply)
     assert reply is not None, "the gate read the reply"
     assert reply.current_test is not None, "the gate found a test in it"
-    now = replace(reply.current_test, description=plain(reply.current_test.description))
+    open_now = (e.text for e in run.data.entries if not e.done)
+    said = reply.current_test.description
+    now = replace(reply.current_test, description=next((text for text in open_now if alike(text) == alike(said)), plain(said)))
     after = replace(run, data=replace(run.data, current=now, cycle=run.data.cycle + 1))
     return _passed(after, found, "PLAN", "RED", f"plan: {now.description}")
 
@@ -222,9 +225,9 @@ def keep_failure(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
     text = "\n\n".join(part for part in (reason, found.output) if part)
     tried = (*run.data.tried, sent.summary) if sent.summary else run.data.tried
     result = _result(found) or run.data.test_result
-    return replace(
-        run, last_error=text, data=replace(run.data, trouble=sort_of(run.state, found), reason=reason, tried=tried, test_result=result)
-    )
+    back = found.tree if run.state in ("GREEN", "REFACTOR") and found.failed else ""
+    data = replace(run.data, trouble=sort_of(run.state, found), reason=reason, tried=tried, test_result=result, taken_back=back)
+    return replace(run, last_error=text, data=data)
 
 
 def stuck(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
@@ -275,7 +278,7 @@ def _closed(run: Run[TddData]) -> Run[TddData]:
 
 def _passed(run: Run[TddData], found: Found, phase: Phase, then: Phase, subject: str) -> Run[TddData]:
     data = replace(run.data, phase=phase, next_phase=then, subject=subject, test_result=_result(found), good_tree=found.tree)
-    return replace(run, last_error="", guidance="", data=replace(data, trouble=None, reason="", tried=()))
+    return replace(run, last_error="", guidance="", data=replace(data, trouble=None, reason="", tried=(), taken_back=""))
 
 
 # -- what is shown -----------------------------------------------------------------------------------------------------------
@@ -305,6 +308,20 @@ def step_shown(run: Run[TddData]) -> StepShown | None:
     return StepShown(run.data.feature_request, run.data.cycle, run.state, run.data.current.description)
 
 
+RESUME = "`detent resume` continues in the phase that stopped, with the retries at 0; `--guidance TEXT` puts your words at the top of the next briefing."
+WAYS_OUT: Mapping[str, str] = {
+    "retries": f"The phase failed after its last retry. The handoff note on the last commit says the same. {RESUME}",
+    "errors": f"Three times in a row the work could not be judged. Fix what the error names (runner, sandbox, network). {RESUME}",
+    "agent": f"The agent ended several times without a usable answer. Look at its log (`detent history`). `detent resume --agent SPEC` names another one. {RESUME}",
+    "model": "The configured model is not available, and no other one is tried. `detent resume --agent SPEC` continues with another agent; `[agents]` in "
+    f"detent.toml sets one for all runs, and is read again when you resume. {RESUME}",
+    "budget": f"A limit of `[limits]` is reached. To resume grants the same amount again, or what `[limits]` says by then. {RESUME}",
+    "conflict": "The finished branch could not be landed; what was in the way stands below, with the commands to type. Then `detent resume`: Detent tries again.",
+    "flags": "The work is finished and proved, and has flags that a person should look at before it lands; they stand below. `detent answer FLAGS accept` takes "
+    "it as it is, `detent answer FLAGS fix --note TEXT` goes back to the list of tests with your words. `detent resume` answers nothing here.",
+}  # why a run waits for a person, and what that person can do
+
+
 def facts(run: Run[TddData]) -> Mapping[str, str]:
     """The names that the briefings of this workflow may use."""
     data, retries = run.data, run.counts.get("retries", 0)
@@ -323,10 +340,12 @@ def facts(run: Run[TddData]) -> Mapping[str, str]:
         "trouble": _told(run),
         "already": ALREADY.format(keep="write" if data.setup.agent else "keep") if judged_tries(run) else "",
         "strays": f" {_taken_back(data)}" if retries else "",
+        "rolled_back": _rolled_back(run),
         "retries": str(retries),
         "retries_left": str(run.limits.get("retries", 0) - retries),
         "back_to": run.back or data.next_phase,
         "commit": data.subject or "none yet",
+        "way_out": WAYS_OUT.get(run.cause, ""),
         "done": str(len(completed(data))),
         "open": str(len(data.entries) - len(completed(data))),
     }
@@ -344,6 +363,15 @@ def _compiled(data: TddData) -> StubLanguage | None:
     return LANGUAGES.get(json.loads(data.setup.command).get("runner", "")) if data.setup.command else None
 
 
+def _rolled_back(run: Run[TddData]) -> str:
+    """What became of an attempt at GREEN or REFACTOR that failed, and the line that brings a file of it back."""
+    if not run.data.taken_back or not run.last_error:
+        return ""
+    tree = run.data.taken_back[:12]
+    line = "" if run.data.setup.agent else f": `git restore --source={tree} -- FILE` brings a file back"
+    return f"The last attempt was rolled back to the last good commit. It is kept as the tree {tree}{line}. Take another approach than those above."
+
+
 def _previous(data: TddData) -> str:
     if not data.cycle:
         return "none; this is the first phase of the run"
@@ -357,4 +385,4 @@ def _told(run: Run[TddData]) -> str:
         return ""
     tried = "".join(f"- {t}\n" for t in run.data.tried)
     before = f"Tried so far, without success:\n\n{tried}\n" if tried else ""
-    return f"## The last attempt failed\n\n{before}What the machine saw:\n\n~~~~text\n{run.last_error}\n~~~~\n"
+    return f"## The last attempt failed\n\n{before}What the machine saw:\n\n~~~~text\n{run.last_error}\n~~~~"

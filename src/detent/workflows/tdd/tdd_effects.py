@@ -1,5 +1,6 @@
 """The effects and jobs of `tdd` on a real repository: one commit a phase, handoff notes, ticked boxes, and landing."""
 
+import re
 from collections.abc import Mapping
 
 import msgspec
@@ -7,12 +8,13 @@ import msgspec
 from detent.door import AnyEvent, AnyRun
 from detent.effects.publish import write_whole
 from detent.errors import DetentError
+from detent.evidence.ids import without_root
 from detent.gates.testlist import FILE, ticked
 from detent.git.commits import back_to_tip, bring_to, commit_phase, tip_of
 from detent.git.notes import HANDOFFS, write_notes
 from detent.git.repo import GitError
 from detent.kernel.model import Sent
-from detent.workflows.tdd.tdd_data import note_of
+from detent.workflows.tdd.tdd_data import Note, note_of
 from detent.world.before_landing import held_up
 from detent.world.commits_made import phase_commits
 from detent.world.landing import bring_in, offer
@@ -20,6 +22,20 @@ from detent.world.publish_claims import settle_claims
 from detent.world.work_tree import Effects, Jobs, RepoWorld, keep_snapshot, leave, outcome
 
 NOTES = HANDOFFS
+
+
+PERSONAL = re.compile(r"(?:/home|/Users)/[^/\s:'\"]+|/root(?=/)")
+SCRATCH = re.compile(r"(?:/private)?/(?:tmp|var/folders/[^/\s]+/[^/\s]+/T)/[^/\s:'\"]+/?")
+
+
+def portable(note: Note, roots: tuple[str, ...]) -> Note:
+    """The note as it is published: without the paths of the machine that wrote it."""
+
+    def bare(text: str) -> str:
+        return PERSONAL.sub("~", SCRATCH.sub("", without_root(text, tuple(root for root in roots if root))))
+
+    details = msgspec.structs.replace(note.error_details, message=bare(note.error_details.message)) if note.error_details else None
+    return msgspec.structs.replace(note, error=bare(note.error) if note.error else note.error, error_details=details)
 
 
 def _commit(world: RepoWorld, event: AnyEvent) -> None:
@@ -65,7 +81,8 @@ def notes_of(world: RepoWorld, run: AnyRun) -> Mapping[str, str]:
     for event in world.runs.history(run.id):
         at = commits.get(event.run.seq, at)
         if "write_note" in event.owes and at:
-            notes[at] = msgspec.json.format(msgspec.json.encode(note_of(event.run)), indent=2).decode() + "\n"
+            note = portable(note_of(event.run), (str(world.place.root), event.run.worktree, event.run.data.setup.workspace))
+            notes[at] = msgspec.json.format(msgspec.json.encode(note), indent=2).decode() + "\n"
     return notes
 
 

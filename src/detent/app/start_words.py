@@ -1,0 +1,9 @@
+"""What a person is told when a run has begun and before its first step: what it will work through."""
+
+from detent.app import App
+from detent.app.registry import workflow_of
+
+
+def said_at_start(app: App, run: str) -> tuple[str, ...]:
+    now = app.door.load(run).run
+    return workflow_of(now.workflow).at_start(now)
