@@ -70,7 +70,8 @@ def _boxes(found: list[PlanLine]) -> list[PlanLine]:
 def _without_prose(found: list[PlanLine]) -> list[PlanLine]:
     """All lines but those of prose: a title over everything, and sections that no pull request is."""
     ends, until, kept = _ends(found), 0, list[PlanLine]()
-    titled = bool(found) and found[0].depth == 1 and ends[0] == len(found) > 1
+    over = bool(found) and found[0].depth == 1 and ends[0] == len(found)
+    titled = over and (len(found) > 1 or re.search(r"\bplan\b", found[0].text, re.IGNORECASE) is not None)
     for i, entry in enumerate(found):
         until = max(until, ends[i] if entry.depth < 10 and PROSE.fullmatch(entry.text) else 0)
         if i >= until and not (titled and i == 0):
