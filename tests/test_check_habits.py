@@ -96,6 +96,7 @@ def test_what_stands_above_all_tests_is_part_of_each() -> None:
     assert standing_otherwise("a.test.js", old, old.replace("require('assert')", "{ equal() {} }")) == {"a"}
     assert standing_otherwise("a.test.js", old, f"const it = name => test(name, () => {{}})\n{old}") == {"a"}
     assert not standing_otherwise("a.test.js", old, f"import {{ g }} from './g.js'\nconst h = require('h')\n// why\n{old}")
+    assert not standing_otherwise("a.test.js", f"import {{ f }} from './f.js'\n{old}", f"import {{ f, g }} from './f.js'\n{old}")
     go = 'package a\n\nimport (\n\t"testing"\n)\n\nfunc same(t *testing.T, a, b int) {\n\tif a != b {\n\t\tt.Fatal(a)\n\t}\n}\n\nfunc TestA(t *testing.T) {}\n'
     assert standing_otherwise("a_test.go", go, go.replace("t.Fatal", "t.Log")) == {"TestA"}
     assert not standing_otherwise("a_test.go", go, go.replace('"testing"', '"strings"\n\t"testing"'))

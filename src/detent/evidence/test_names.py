@@ -14,6 +14,7 @@ EVERY = ("", "pytestmark")  # what holds for each test of a file: statements tha
 IMPORT = re.compile(
     r"""(?:import|use|using|require|require_relative|package|from)\b|["`][\w./-]+["`]$|[()]$|(?:const|let|var)\s[^=]+=\s*require\("""
 )
+QUOTED = re.compile(r"""["'`]([^"'`]+)["'`]""")
 DEEPEST = 4  # helpers that call helpers
 Bound = Mapping[str, tuple[str, ...]]
 
@@ -28,13 +29,15 @@ def changed_tests(path: str, old: str, new: str) -> frozenset[str]:
 def standing_otherwise(path: str, old: str, new: str) -> frozenset[str]:
     """The tests of a file that are in both versions, where what stands above them all was changed: what they call may mean something else there.
 
-    Something more to import is no such change. In Python the names tell more (`changed_tests`).
+    Something more to import, also from a module that was imported before, is no such change. In Python the names tell more (`changed_tests`).
     """
     if path.endswith(".py"):
         return frozenset()
     was, now = (Counter(preamble(text)) for text in (old, new))
     came = [line for line in now - was if not IMPORT.match(line)]
-    return frozenset(blocks(path, old).keys() & blocks(path, new).keys()) if came or was - now else frozenset()
+    there = {module for line in now for module in QUOTED.findall(line)}
+    gone = [line for line in was - now if not IMPORT.match(line) or not set(QUOTED.findall(line)) <= there]
+    return frozenset(blocks(path, old).keys() & blocks(path, new).keys()) if came or gone else frozenset()
 
 
 def _meaning_otherwise(old: str, new: str) -> frozenset[str]:
