@@ -37,6 +37,6 @@ def command(
     workflow = chosen_workflow(terms.request, workflow)
     options_fit(workflow, terms, {"adopt": "--adopt", "lean": "--lean", "research": "--research", "ui": "--ui"})
     app = here(create=True)
-    say_where_it_lands(app, workflow, as_json)
     run = begin_or_ask(app, workflow, terms)
+    say_where_it_lands(app, workflow, as_json)
     return tell_briefing(briefed(app, run), as_json)  # kept for the quick way and for hooks, as get-task keeps it
