@@ -73,8 +73,9 @@ def command(
     policies_fit(workflow, asked, "--yes-to")
     app = here(create=True)
     fit_for_push(app, agent, workflow)
+    run = begin_or_ask(app, workflow, asked._replace(agent=said_agent(agent)))
     say_where_it_lands(app, workflow, as_json or events)
-    return follow(app, begin_or_ask(app, workflow, asked._replace(agent=said_agent(agent))), as_json, events)
+    return follow(app, run, as_json, events)
 
 
 def _drive_on(run: str, alone: bool, as_json: bool, events: bool, park: bool) -> int:

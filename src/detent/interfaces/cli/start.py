@@ -37,8 +37,8 @@ def command(
     workflow = chosen_workflow(terms.request, workflow)
     options_fit(workflow, terms, {"adopt": "--adopt", "lean": "--lean", "research": "--research", "ui": "--ui"})
     app = here(create=True)
-    say_where_it_lands(app, workflow, as_json)
     run = begin_or_ask(app, workflow, terms)
+    say_where_it_lands(app, workflow, as_json)
     if not as_json:
         from detent.app.start_words import said_at_start
 
