@@ -189,5 +189,5 @@ def test_a_submit_that_runs_the_tests_calls_git_at_most_twelve_times(project: Pr
     assert project.run(*PASS).out.startswith("FAILURE  DEBUGGING\n")
     first = len(calls.read_text().splitlines())
     assert 5 <= first <= 12
-    assert project.run(*PASS).out.startswith("FAILURE  DEBUGGING\n")
+    assert project.run(*PASS).out.startswith("REFUSED  DEBUGGING\n"), "the same tree is answered from memory"
     assert len(calls.read_text().splitlines()) < 2 * first, "a tree that is kept is not kept again"

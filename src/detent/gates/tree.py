@@ -9,7 +9,7 @@ from detent.gates.item import ItemData
 from detent.gates.plan import PlanData
 from detent.gates.plan_entries import entry_text
 from detent.gates.testlist import ListData
-from detent.kernel.model import Data, Flag, Sent
+from detent.kernel.model import Data, Flag, Run, Sent
 from detent.kernel.rows import Said
 
 
@@ -27,14 +27,14 @@ def files_are_ours(look: FilesLook[Data]) -> str | None:
     )
 
 
-def try_of(tree: str, sent: Sent) -> str:
-    """One attempt, told apart from others: the tree, and how it was handed in."""
-    return f"{tree} {sent.test_command.strip()} {sent.reply.strip()}" if tree else ""
+def try_of(run: Run[PlanData], tree: str, sent: Sent) -> str:
+    """One attempt, told apart from others: the tree, how it was handed in, and after how many words of people, which may allow what was refused."""
+    return f"{tree} {len(run.steers)} {sent.test_command.strip()} {sent.reply.strip()}" if tree else ""
 
 
 def differs_from_failed_try(look: SubmitLook[PlanData]) -> str | None:
     """What is handed in is not what failed just before: the same tree has the same answer. It is not run again and counts nothing."""
-    if not look.run.data.failed_try or look.run.data.failed_try != try_of(look.tree, look.sent):
+    if not look.run.data.failed_try or look.run.data.failed_try != try_of(look.run, look.tree, look.sent):
         return None
     why = next(iter(look.run.last_reason.splitlines()), "see last_error")
     return f"this tree was handed in before, with the same command, and failed: {why}. Nothing was run or counted; change something first"

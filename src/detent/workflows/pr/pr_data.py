@@ -141,7 +141,7 @@ def checkpoint_made(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
 def tried(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
     """One more attempt failed: what it was, and why."""
     data = _attempted(run.data, sent.summary, next(iter(found.failed), ""))
-    return replace(run, data=replace(data, tries=run.data.tries + 1, judged_tree="", failed_try=try_of(found.tree, sent)))
+    return replace(run, data=replace(data, tries=run.data.tries + 1, judged_tree="", failed_try=try_of(run, found.tree, sent)))
 
 
 MOST_ATTEMPTS, LONGEST = 12, 300
