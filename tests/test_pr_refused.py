@@ -61,7 +61,7 @@ def test_calls_that_do_not_fit_the_step_are_refused_and_nothing_runs(tmp_path: P
         assert verdict["status"] == "REFUSED", (name, verdict)
         assert verdict["exit"] == 1
         assert any(says in reason for reason in verdict["reasons"]), (name, verdict["reasons"])
-        assert "detent submit-work" in verdict["instruction"]
+        assert "submit_work" in verdict["instruction"]
     assert standing(p) == before
     assert runs(p) == ran
     assert sorted((p.root / ".git/detent/evidence").glob("*.json")) == kept
