@@ -112,6 +112,7 @@ class Collector:
         self.say: Say = quietly  # what is done now
         self.expected: Callable[[], int] = lambda: 0  # how many tests there were the last time
         self.runs = 0  # how often the suite was really run
+        self.made_in = get_ident()
         self.there: Set[str] | None = None  # files that git does not know, as they were after our last run, or when the tree was taken
 
     # -- what is kept --------------------------------------------------------------------------------------------------------
@@ -300,7 +301,9 @@ class Collector:
 
     def _ran(self, selectors: tuple[str, ...], cwd: Path, wanted: Wanted, command: str, near: Near) -> TestReport:
         base, suite = self.suite.base, self.suite
-        if self.say is not quietly:
+        if (
+            self.say is not quietly and get_ident() == self.made_in
+        ):  # of several runs at once none is told, and the journal is not theirs to ask
             total = 0 if selectors else self.expected()
             suite = suite._replace(seen=Counted(self.say, "running some tests" if selectors else "running the tests", total).feed)
         with self._bytecode(self._env(cwd), cwd, not selectors) as env:

@@ -21,7 +21,7 @@ def shared_files(changed: Iterable[Changed], holding: Collection[str]) -> tuple[
     return tuple(sorted(c.path for c in changed if c.sort == "test" and c.how != "added" and not c.inside and c.path not in holding))
 
 
-def is_helper(path: str) -> bool:
+def is_shared_code(path: str) -> bool:
     """Whether such a file is code."""
     return PurePosixPath(path).suffix in CODE
 

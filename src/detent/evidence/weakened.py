@@ -13,7 +13,7 @@ from detent.evidence.mutate import bodies_on, mutants
 from detent.evidence.mutate.turned import is_named
 from detent.evidence.outcomes import file_of
 from detent.evidence.report import TestReport
-from detent.evidence.shared_by_tests import is_helper, shared_files, speaks_of
+from detent.evidence.shared_by_tests import is_shared_code, shared_files, speaks_of
 from detent.evidence.test_names import changed_tests, standing_otherwise
 from detent.evidence.trials import trial_of
 
@@ -102,7 +102,7 @@ def _changed(teeth: Teeth, now: TestReport, before: TestReport) -> frozenset[str
 
 def _helpers(teeth: Teeth, before: TestReport) -> tuple[str, ...]:
     """Code that tests share, and that was changed."""
-    return tuple(filter(is_helper, shared_files(teeth.changed, set(before.files.values()))))
+    return tuple(filter(is_shared_code, shared_files(teeth.changed, set(before.files.values()))))
 
 
 def _uses(teeth: Teeth, path: str, helper: str) -> bool:
