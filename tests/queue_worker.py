@@ -34,9 +34,12 @@ def main() -> None:
     limits: dict[str, float] = json.loads(os.environ.get("QUEUE_TEST_LIMITS", "{}"))
     queue = DurableQueue(open_database(url, Path(file)))
     times = Pace(*map(float, pace)) if pace else Pace(4, 0.3, 3, 0.1)
-    worker = LocalWorker(
-        queue, WorkerTask(child, by_exit_code, limits.get("timeout", 900), limits.get("silence", 900)), int(slots), times, tell
-    )
+
+    def room(running: int) -> str:
+        return "7 MB are free" if limits.get("full") and not (Path(folder) / "room").exists() else ""
+
+    task = WorkerTask(child, by_exit_code, limits.get("timeout", 900), limits.get("silence", 900), room=room, back=lambda thing: False)
+    worker = LocalWorker(queue, task, int(slots), times, tell)
     worker.start(int(limit))
     tell(WorkerEvent("up", worker.id))
     sys.stdin.read()

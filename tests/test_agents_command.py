@@ -9,6 +9,7 @@ import pytest
 
 from detent.agents import AgentFailed, Progress, Reply, Turn, ask
 from detent.agents.agent_protocol import newest_change
+from detent.agents.meter import seconds
 from detent.errors import DetentError
 from tests.agents_rigs import ENV, failure, turn
 from tests.model_server import KEY
@@ -55,6 +56,17 @@ def test_its_words_are_split_as_a_shell_would_and_no_shell_sees_them(folder: Pat
     spec = program(folder, 'printf "%s|" "$@"')
     assert ask(f"{spec} 'two words' $HOME ; touch x", turn(folder), {}).text == "two words|$HOME|;|touch|x|"
     assert not (folder / "x").exists()
+
+
+def test_a_crash_says_what_was_written_on_either_stream(folder: Path) -> None:
+    assert failed(folder, "echo out; echo 'no such model' >&2; exit 3").message.endswith("failed with exit code 3: out\nno such model")
+    assert failed(folder, "exit 3").message.endswith("failed with exit code 3, and wrote nothing")
+
+
+def test_a_time_out_is_told_in_whole_seconds_with_what_was_written_last(folder: Path) -> None:
+    late = failed(folder, "echo 'at the third step'; exec sleep 60", timeout=1.4509)
+    assert (late.sort, late.message) == ("Timeout", "the agent did not finish within 1.5 s. It last wrote:\nat the third step")
+    assert seconds(29.4509) == "29 s"
 
 
 def test_its_second_stream_is_shown_and_kept_but_is_no_part_of_the_reply(folder: Path) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Callable
@@ -75,7 +76,38 @@ def test_items_are_queued_looked_at_held_cancelled_and_tried_again(till: Till) -
     assert [e["state"] for e in queue(till, "list", "--all")["executions"]] == ["ready", "waiting", "cancelled"]
 
 
+def test_a_list_says_that_it_is_cut_and_that_a_worker_is_gone(till: Till) -> None:
+    for title in ("Add prices", "Add taxes"):
+        queue(till, "add", till.file(title), "--agent", "human")
+    cut = till.project.run("queue", "list", "-n", "1").out
+    assert "execute-it-1-1" in cut and "execute-it-2-1" not in cut and "… and more: this shows the first 1." in cut
+    assert queue(till, "list", "-n", "1")["more"] and not queue(till, "list", "-n", "2")["more"]
+    with closing(DurableQueue(open_database("", till.project.root / ".git" / "detent" / "queue.db"))) as q:
+        with q.database.engine.begin() as c:
+            ticket = q.store._row(c, "execute-it-1-1").ticket
+        assert q.store.begin("execute-it-1-1", 1, ticket, "elsewhere-1-ab")
+    shown = till.project.run("queue", "list").out
+    assert "worker gone" in shown and "elsewhere-1-ab is gone; another worker takes it over" in shown
+    (first, second) = queue(till, "list")["executions"]
+    assert (first["worker_gone"], second["worker_gone"]) == (True, False)
+
+
 @pytest.mark.slow
+def test_a_worker_waits_for_a_database_that_is_not_there_yet(till: Till) -> None:
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    env = {**till.project.env, "DETENT_QUEUE_URL": f"postgresql://detent@127.0.0.1:{port}/none"}
+    argv = till.project.argv("-C", str(till.project.root), "work", "--once")
+    with subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as worker:
+        assert worker.stderr is not None
+        said = [worker.stderr.readline() for _ in range(3)]
+        assert worker.poll() is None
+        worker.terminate()
+        worker.communicate(timeout=LONG)
+    assert ["asked again in 1 s" in said[0], "asked again in 2 s" in said[1], "asked again in 4 s" in said[2]] == [True] * 3, said
+
+
 def test_where_decisions_need_a_terminal_the_queue_takes_none_from_elsewhere(tmp_path: Path) -> None:
     till = Till(tmp_path, f"{CONFIG}[decisions]\nrequire = 'terminal'\n", remote=False)
     one = till.file()

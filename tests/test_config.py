@@ -67,7 +67,7 @@ def test_the_keys_are_those_of_the_contract() -> None:
         "agents": ["model", "escalate.after", "escalate.to"],
         "evidence": ["mutation", "clean", "seconds"], "flags": ["answered_by", *KINDS], "limits": ["tokens", "usd", "minutes", "turns", "files"],
         "sandbox": ["level", "pull", "cpus", "memory", "network", "mounts", "image"], "workspace": ["setup", "copy"],
-        "queue": ["url", "slots", "timeout", "silence", "strategy", "usd", "tokens", "hours", "window"],
+        "queue": ["url", "slots", "timeout", "silence", "strategy", "retry_from", "free_disk", "usd", "tokens", "hours", "window"],
         "notify": ["command", "webhook", "form", "desktop", "events", "every"], "tracker": ["kind", "query", "ready", "branch", "commit"], "forge": ["kind", "project"],
         "decisions": ["require"],
     }  # fmt: skip
@@ -98,7 +98,7 @@ def _another(name: str) -> str:
     special = {
         "git.checkpoint": "agent", "git.squash": "auto", "git.merge": "branch", "git.branching": "false", "review.block_at": "MAJOR",
         "evidence.mutation": "off", "sandbox.level": "none", "sandbox.pull": "none", "sandbox.memory": "1g", "queue.strategy": "tdd", "tracker.kind": "beads",
-        "forge.kind": "gitlab", "forge.project": "acme/shop", "tracker.query": "labels=x", "tracker.branch": "work/{id}", "tracker.commit": "{title}",
+        "queue.retry_from": "main", "forge.kind": "gitlab", "forge.project": "acme/shop", "tracker.query": "labels=x", "tracker.branch": "work/{id}", "tracker.commit": "{title}",
         "decisions.require": "terminal", "limits.usd": "2.5", "debug.hypothesize": "2", "debug.escalate": "11", "debug.reduce_scope": "7",
         "debug.instrument": "4", "flags.answered_by": "reviewer", "queue.window": "22:00-07:00", "notify.webhook": "https://x.example/", "notify.form": "slack",
         "notify.events": '["over"]',

@@ -16,7 +16,16 @@ from detent.gates.judge import judge
 from detent.kernel.decide import Decision, decide, refusal
 from detent.kernel.model import Found, Run, Sent
 from detent.kernel.walk import problems
-from detent.workflows.execute.execute_data import ExecuteData, ExecuteSetup, ItemChange, children, follow_up_of, item_after, public_status
+from detent.workflows.execute.execute_data import (
+    TITLES,
+    ExecuteData,
+    ExecuteSetup,
+    ItemChange,
+    children,
+    follow_up_of,
+    item_after,
+    public_status,
+)
 from detent.workflows.execute.execute_table import EXECUTE
 from detent.workflows.pr.pr_data import PrData
 from detent.workflows.tdd.tdd_data import TddData
@@ -105,7 +114,9 @@ def test_a_retry_is_a_new_execution_so_ends_stay_ends() -> None:
 
 def test_finer_states_are_running_to_the_outside() -> None:
     assert {s: public_status(s) for s in EXECUTE.states} == {
-        **dict.fromkeys(("RUNNING", "RUNNING_CHILD", "PUSHING", "REBASING", "REVIEWING", "NOT_READY", "OPENING", "HALTED"), "RUNNING"),
+        **dict.fromkeys(
+            ("RUNNING", "RUNNING_CHILD", "PUSHING", "REBASING", "REVIEWING", "NOT_READY", "JOINING", "OPENING", "HALTED"), "RUNNING"
+        ),
         **{s: s for s in ("QUEUED", *ENDS)},
     }
     assert EXECUTE.facts(a_run("PUSHING"))["status"] == "RUNNING"
@@ -177,10 +188,12 @@ def test_work_that_does_not_hold_gets_one_retry_with_the_output_and_then_fails(w
     assert said_so in first.run.last_error
     assert "the output" in first.run.last_error
     second = judged(World(run_of(first), **world))
-    assert (second.status, second.run.state, second.run.cause) == ("FAILURE", "FAILED", "tests")
+    named = {"nothing changed": "nothing", "files changed": "files"}
+    cause = next((cause for words, cause in named.items() if words in said_so), "tests")
+    assert (second.status, second.run.state, second.run.cause) == ("FAILURE", "FAILED", cause)
     follow = follow_up_of(run_of(second))
     assert follow is not None
-    assert (follow.key, follow.title, follow.linked_to) == ("bd-7:tests", "Tests fail: Add sums", "bd-7")
+    assert (follow.key, follow.title, follow.linked_to) == (f"bd-7:{cause}", f"{TITLES[cause]}: Add sums", "bd-7")
     assert "the output" in follow.description
 
 
@@ -330,7 +343,7 @@ def test_before_a_pull_request_the_branch_is_reviewed() -> None:
 @pytest.mark.parametrize(("ready", "state"), [(True, "OPENING"), (False, "NOT_READY")])
 @pytest.mark.parametrize("claimed", ["ready", "not-ready"])
 def test_pr_ready_decides_whatever_the_outcome_is_called_and_each_issue_is_filed(claimed: str, ready: bool, state: str) -> None:
-    decision = outcome("REVIEWING", claimed, findings=review_text(ready))
+    decision = outcome("REVIEWING", claimed, counts={"rounds": 4}, findings=review_text(ready))
     assert (decision.status, decision.run.state, decision.owes) == ("SUCCESS" if ready else "HALTED", state, ("file_issues",))
     review = run_of(decision).data.review
     assert review is not None
@@ -349,8 +362,47 @@ def test_a_branch_that_is_not_ready_waits_for_its_items_or_for_a_person() -> Non
     again = judged(World(here, Sent("review", by="human", guidance="look at the cents")))
     assert (override.run.state, override.run.cause, override.run.guidance) == ("OPENING", "", "it is urgent")
     assert (again.run.state, again.run.cause, again.run.guidance) == ("REVIEWING", "", "look at the cents")
-    assert judged(World(here, Sent("outcome", by="system", outcome="items-closed"))).run.state == "OPENING"
+    assert judged(World(here, Sent("outcome", by="system", outcome="items-closed"))).run.state == "JOINING", (
+        "never straight to the pull request"
+    )
+    fix = judged(World(here, Sent("answer", by="human", value="fix", note="the cents first")))
+    assert (fix.run.state, fix.run.cause, fix.run.guidance) == ("RUNNING", "", "the cents first")
     assert judged(World(here, Sent("answer", by="agent", value="override"))).status == "REFUSED"
+
+
+def test_what_a_review_finds_is_work_on_the_reviewed_branch_until_its_rounds_are_used_up() -> None:
+    data = msgspec.structs.replace(with_setup(pull_request=True), pushed="c9", proved_tree="t9")
+    back = outcome("REVIEWING", "not-ready", data, findings=review_text(False))
+    assert (back.status, back.run.state, back.run.counts, back.owes) == ("FAILURE", "RUNNING", {"rounds": 1}, ("file_issues",))
+    assert "No error handling** (high bug; src/a.py, line 42, line 45): fetch fails" in EXECUTE.facts(run_of(back))["trouble"]
+    assert (run_of(back).data.reviewed, EXECUTE.unproven(run_of(back))) == ("", ("no review found the pushed commit ready",))
+    spent = outcome("REVIEWING", "not-ready", data, counts={"rounds": 4}, findings=review_text(False))
+    assert (spent.status, spent.run.state, spent.run.cause) == ("HALTED", "NOT_READY", "review")
+    ready = run_of(outcome("REVIEWING", "ready", data, findings=review_text(True)))
+    assert (ready.state, ready.data.reviewed, EXECUTE.unproven(ready)) == ("OPENING", "c9", ())
+    override = run_of(judged(World(a_run("NOT_READY", data, cause="review"), Sent("answer", by="human", value="override"))))
+    assert (override.state, override.data.reviewed) == ("OPENING", "c9")
+
+
+def test_what_was_done_for_a_review_is_proved_and_reviewed_before_it_is_opened() -> None:
+    assert outcome("JOINING", "nothing-new").run.state == "REVIEWING"
+    joined = outcome("JOINING", "joined", with_setup(pull_request=True), facts={"commit": "c10"})
+    assert (joined.run.state, joined.owes) == ("PUSHING", ("publish_claims",))
+    red = World(a_run("JOINING"), Sent("outcome", by="system", outcome="joined"), now=report(old="failed"))
+    assert judged(red).run.state == "RUNNING"
+    part = msgspec.structs.replace(with_setup(pull_request=True), part_of="execute-it-1-1")
+    assert outcome("PUSHING", "pushed", part, facts={"commit": "c9"}).run.state == "COMPLETED", (
+        "it goes out with the branch that it is part of"
+    )
+
+
+def test_a_failure_is_named_by_the_gate_that_failed() -> None:
+    nothing = judged(World(a_run("RUNNING", counts={"tries": 1}), changes=()))
+    assert (nothing.run.state, nothing.run.cause) == ("FAILED", "nothing")
+    follow = follow_up_of(run_of(nothing))
+    assert follow is not None and follow.title == "Nothing was changed: Add sums"
+    red = judged(World(a_run("RUNNING", counts={"tries": 1}), now=report(old="failed", new="passed")))
+    assert (red.run.state, red.run.cause) == ("FAILED", "tests")
 
 
 def test_the_opened_pull_request_completes_the_execution() -> None:

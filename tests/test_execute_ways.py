@@ -165,9 +165,9 @@ READY = {"state": "REVIEWING", "role": "reviewer", "reply": {"issues": [], "summ
 NOT_READY = {"state": "REVIEWING", "role": "reviewer", "reply": {"issues": [ISSUE], "summary": "one issue", "pr_ready": False}}
 
 
-def with_pull_requests(folder: Path) -> Till:
-    opened = folder / "opened"
-    return Till(folder, f"{CONFIG}[git]\nmerge = 'pull-request'\npr_command = \"sh -c 'echo x >> {opened}; cp $0 {opened}.md' {{body}}\"\n")
+def with_pull_requests(folder: Path, rounds: int = 1) -> Till:
+    opened = f"sh -c 'echo x >> {folder}/opened; cp $0 {folder}/opened.md' {{body}}"
+    return Till(folder, f"{CONFIG}[git]\nmerge = 'pull-request'\npr_command = \"{opened}\"\n[review]\nmax_rounds = {rounds}\n")
 
 
 def test_a_branch_that_is_ready_becomes_a_pull_request_once(tmp_path: Path) -> None:
@@ -181,10 +181,10 @@ def test_a_branch_that_is_ready_becomes_a_pull_request_once(tmp_path: Path) -> N
     assert f"### Detent: clean — main…{BRANCH}, 1 commit, 2 files" in text and "| proved | `tests/test_add.py::" in text, text
 
 
-def test_a_branch_that_is_not_ready_waits_for_its_items_or_for_a_persons_word(tmp_path: Path) -> None:
+def test_a_branch_that_is_not_ready_waits_for_its_items_and_is_reviewed_again_then(tmp_path: Path) -> None:
     till = with_pull_requests(tmp_path)
     item = till.file()
-    ran = till.execute(item, WORKS, NOT_READY)
+    ran = till.execute(item, WORKS, NOT_READY, READY)
     assert (ran.code, ran.json["state"], ran.json["outcome"]) == (10, "NOT_READY", "waiting"), ran
     (issue,) = [i for i in till.items() if "review" in i.labels]
     assert (issue.title, issue.priority, issue.type, issue.found_in) == ("No error handling", 1, "bug", (item,))
@@ -194,6 +194,7 @@ def test_a_branch_that_is_not_ready_waits_for_its_items_or_for_a_persons_word(tm
     till.change(issue.id, status="closed")
     done = till.project.run("run", "--run", RUN, "--json")
     assert (done.code, done.json["state"]) == (0, "COMPLETED") and (tmp_path / "opened").read_text() == "x\n", done
+    assert [e.on for e in till.events(RUN)][-4:] == ["items-closed", "nothing-new", "ready", "opened"]
 
 
 @pytest.mark.slow

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from detent.errors import CannotTell
-from detent.git.remote import fetch_branch, free_name, names_at, push_branch, replay, share, take_in
+from detent.errors import Away, CannotTell
+from detent.git.remote import answers, fetch_branch, free_name, names_at, push_branch, replay, share, take_in
 from detent.git.repo import Git
 from detent.git.snapshot import keep
 from detent.git.workspace import make_workspace
@@ -51,6 +51,25 @@ def test_a_push_that_does_not_fit_is_rejected_and_one_without_a_remote_says_noth
     for call in (lambda: push_branch(one, "origin", other, "refs/heads/x"), lambda: names_at(one, "origin", "x")):
         with pytest.raises(CannotTell, match="cannot be reached"):
             call()
+
+
+def test_a_push_that_a_hook_refuses_is_told_by_its_reason_and_is_no_outage(one: Git, tmp_path: Path) -> None:
+    tip = commit(one, "x", {"a.txt": "2\n"})
+    hook = tmp_path / "remote.git" / "hooks" / "update"
+    hook.write_text("#!/bin/sh\necho 'sign your commits' >&2\nexit 1\n")
+    hook.chmod(0o755)
+    said = push_branch(one, "origin", tip, "refs/heads/x").output.splitlines()[0]
+    assert said == "the push was refused: [remote rejected] (hook declined): sign your commits"
+    with pytest.raises(CannotTell, match=r"the remote origin refuses: \[remote rejected\] .*sign your commits") as told:
+        share(one, "origin", ["r1"], "refs/heads/x")
+    assert not isinstance(told.value, Away)
+    hook.unlink()
+    assert answers(one, "origin")
+    (tmp_path / "remote.git").rename(tmp_path / "gone.git")
+    assert not answers(one, "origin")
+    with pytest.raises(Away, match=r"the remote origin cannot be reached: fatal: .*does not appear to be a git repository") as away:
+        push_branch(one, "origin", tip, "refs/heads/x")
+    assert away.value.thing == "remote"
 
 
 def test_commits_are_replayed_one_by_one_or_what_conflicts_is_named(one: Git) -> None:

@@ -175,6 +175,16 @@ def test_a_dirty_checkout_of_main_and_a_remote_that_is_away_stop_it_before_anyth
     assert till.project.run("land", "nowhere").code == 2
 
 
+def test_the_trackers_own_data_in_the_checkout_stops_no_landing_and_stays_as_it_is(tmp_path: Path) -> None:
+    till = Till(tmp_path, FREE, files={**EMPTY, ".beads/issues.jsonl": '{"id": "bd-1"}\n'})
+    branch(till, "ready", adding("ready"))
+    items = till.project.root / ".beads" / "issues.jsonl"
+    items.write_text('{"id": "bd-1"}\n{"id": "bd-2"}\n')
+    landed = till.project.run("land", "ready", "--json")
+    assert landed.code == 0 and outcomes(landed.json) == {"ready": "landed"}, landed
+    assert items.read_text() == '{"id": "bd-1"}\n{"id": "bd-2"}\n' and till.git("status", "--porcelain") == "M .beads/issues.jsonl"
+
+
 def test_a_main_that_is_red_itself_blames_no_branch(till: Till) -> None:
     branch(till, "innocent", adding("innocent"))
     write(till.project.root, adding("broken", passes=False))

@@ -230,7 +230,11 @@ def test_nothing_that_goes_wrong_reaches_the_worker(tmp_path: Path, hook: Hook, 
         looked: list[str] = []
         task = telling(
             WorkerTask(
-                lambda id: ExecutionProcess([], tmp_path, {}), lambda id, code: ExecutionEnd("done"), 1, 1, lambda: looked.append("tended")
+                lambda id: ExecutionProcess([], tmp_path, {}),
+                lambda id, code, last: ExecutionEnd("done"),
+                1,
+                1,
+                lambda: looked.append("tended"),
             ),
             notifier,
         )

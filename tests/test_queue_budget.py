@@ -145,7 +145,7 @@ def test_a_worker_looks_at_the_budget_before_it_starts_anything_and_after_each_e
         look()
         assert queue.paused().reason == ""
         assert turned(app, first, "over-budget") == "FAILED"
-        assert task.judge(first, 1).state == "failed"
+        assert task.judge(first, 1, "").state == "failed"
         assert queue.paused().kind == BUDGET
         now = queue_now(app, queue)
         assert now.budget == (BudgetRow("usd", 0.25, 0.2),) and now.paused is not None and now.paused.until > now.paused.since

@@ -1,5 +1,9 @@
 """What people do to items and runs beside the queue: it hears of it, nothing waits for ever, and each is told what they can do."""
 
+import json
+import subprocess
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +17,13 @@ from detent.workflows.execute.execute_data import ExecuteData
 from detent.workflows.pr.pr_data import PrData
 from tests.driven import scripted
 from tests.executions import CONFIG, FAILS, WORKS, Till
+from tests.patience import LONG
 
 RUN = "execute-it-1-1"
 ISSUE = {"title": "No error handling", "description": "words are added too", "priority": 1, "type": "bug", "severity": "high"}
 NOT_READY = {"state": "REVIEWING", "role": "reviewer", "reply": {"issues": [ISSUE], "summary": "One issue is left.", "pr_ready": False}}
-PULL_REQUESTS = f"{CONFIG}[git]\nmerge = 'pull-request'\npr_command = 'true'\n"
+PULL_REQUESTS = f"{CONFIG}[git]\nmerge = 'pull-request'\npr_command = 'true'\n[review]\nmax_rounds = 1\n"
+READY = {"state": "REVIEWING", "role": "reviewer", "reply": {"issues": [], "summary": "All is well.", "pr_ready": True}}
 
 
 def two_items(till: Till, *entries: dict[str, Any]) -> None:
@@ -64,19 +70,80 @@ def test_an_item_that_is_closed_where_the_queue_does_not_see_it_is_noticed_by_th
 @pytest.mark.slow
 def test_a_run_that_a_person_resumes_to_its_end_ends_its_job_and_frees_what_waits(tmp_path: Path) -> None:
     till = Till(tmp_path)
-    two_items(till, WORKS)
-    moved = till.remote.with_name("moved.git")
-    till.hook(f"mv '{till.remote}' '{moved}'; exit 1")
+    halted(till)
     worked = till.project.run("work", "--once")
     assert (worked.code, "A person is needed; `detent queue list --all` says for what." in worked.out) == (10, True), worked
     assert "it waits for a person in HALTED: the remote origin cannot be reached" in reason(till)
-    assert reason(till).endswith(f"Mend that, then: detent resume --run {RUN}")
+    assert reason(till).endswith(f"Fix that, then: detent queue retry {RUN}")
     asked = till.project.run("decisions")
     assert f"{RUN} waits to be released: detent resume --run {RUN}" in asked.out, asked
-    moved.rename(till.remote)
-    (till.remote / "hooks" / "update").unlink()
     assert till.project.run("resume", "--run", RUN).code == 0
     assert states(till) == {"it-1": "done", "it-2": "ready"}
+
+
+def halted(till: Till) -> None:
+    """Two items are queued; the first was driven by a person while the remote was away, and waits. The remote is back since."""
+    two_items(till, WORKS)
+    moved = till.remote.with_name("moved.git")
+    till.hook(f"mv '{till.remote}' '{moved}'; exit 1")
+    assert till.project.run("run", "--run", RUN, "--json").json["state"] == "HALTED"
+    moved.rename(till.remote)
+    (till.remote / "hooks" / "update").unlink()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [(RUN,), ("--cause", "tests"), ("--all-parked",)])
+def test_a_retry_releases_what_waits_and_it_really_continues(tmp_path: Path, words: tuple[str, ...]) -> None:
+    till = Till(tmp_path)
+    halted(till)
+    assert till.project.run("work", "--once").code == 10
+    said = till.project.run("queue", "retry", *words)
+    assert said.code == 0 and "ready" in said.out, said
+    assert till.run(RUN).state != "HALTED", "the run itself was released"
+    till.project.run("queue", "cancel", "it-2")
+    worked = till.project.run("work", "--once", "--json")
+    assert (worked.code, worked.json["done"], states(till)["it-1"]) == (0, 1, "done"), worked
+    assert till.project.run("queue", "retry", "--cause", "remote").out == "Nothing waits for that.\n"
+
+
+@pytest.mark.slow
+def test_a_remote_that_is_away_holds_the_queue_and_the_work_continues_by_itself_when_it_is_back(tmp_path: Path) -> None:
+    till = Till(tmp_path)
+    two_items(
+        till,
+        WORKS,
+        {
+            **WORKS,
+            "write": {"taxes.py": "TAX = 19\n", "tests/test_tax.py": "from taxes import TAX\n\n\ndef test_tax():\n    assert TAX == 19\n"},
+        },
+    )
+    moved = till.remote.with_name("moved.git")
+    till.hook(f"mv '{till.remote}' '{moved}'; exit 1")
+    argv = till.project.argv("-C", str(till.project.root), "work", "--once", "--json")
+    with subprocess.Popen(argv, env=till.project.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as worker:
+        until(lambda: held(till))
+        (away,) = till.project.run("queue", "list", "--json").json["away"]
+        assert away["thing"] == "remote" and "cannot be reached" in away["said"]
+        listed = till.project.run("queue", "list").out
+        assert "AWAY remote: the remote origin cannot be reached" in listed and "Now: detent queue retry --cause remote" in listed
+        assert states(till) == {"it-1": "ready", "it-2": "waiting"} and till.item("it-1").status == "in_progress"
+        moved.rename(till.remote)
+        (till.remote / "hooks" / "update").unlink()
+        out, err = worker.communicate(timeout=LONG)
+    assert (worker.returncode, json.loads(out)["done"], json.loads(out)["failed"]) == (0, 2, 0), (out, err)
+    assert [e.status for e in till.events(RUN)].count("ERROR") == 0, "an outage is no event of the run"
+    assert [item.title for item in till.items()] == ["Add prices", "Add taxes"], "and no follow-up"
+
+
+def held(till: Till) -> bool:
+    return bool(till.project.run("queue", "list", "--json").json["away"])
+
+
+def until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + LONG
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.5)
 
 
 @pytest.mark.slow
@@ -86,12 +153,12 @@ def test_an_answer_lets_a_queued_execution_go_on_and_says_so(tmp_path: Path) -> 
     assert till.project.run("work", "--once").code == 10
     assert reason(till) == (
         "it waits for a person in NOT_READY: One issue is left. "
-        f"It goes on once the items of its review are closed. Or: detent answer REVIEW override --run {RUN}"
+        f"It is reviewed again once the items of its review are closed. Or: detent answer REVIEW fix (or override) --run {RUN}"
     )
     told = till.project.run("decisions").out
-    assert "REVIEW  pending" in told and f"detent answer REVIEW VALUE --run {RUN}" in told and "Takes: override, abort" in told, told
+    assert "REVIEW  pending" in told and f"detent answer REVIEW VALUE --run {RUN}" in told and "Takes: override, fix, abort" in told, told
     (row,) = till.project.run("decisions", "--run", RUN, "--json").json["decisions"]
-    assert (row["decision_id"], row["options"], row["run"]) == ("REVIEW", ["override", "abort"], RUN)
+    assert (row["decision_id"], row["options"], row["run"]) == ("REVIEW", ["override", "fix", "abort"], RUN)
     said = till.project.run("answer", "REVIEW", "override", "--run", RUN)
     assert f"Next: It is queued again, and a worker goes on with it (detent work). Look: detent queue show {RUN}" in said.out, said
     assert states(till) == {"it-1": "ready", "it-2": "waiting"}
@@ -100,9 +167,9 @@ def test_an_answer_lets_a_queued_execution_go_on_and_says_so(tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_a_branch_that_its_review_held_back_goes_on_once_the_items_of_the_review_are_closed(tmp_path: Path) -> None:
+def test_a_branch_that_its_review_held_back_is_reviewed_again_once_the_items_of_the_review_are_closed(tmp_path: Path) -> None:
     till = Till(tmp_path, PULL_REQUESTS)
-    till.project.run("queue", "add", till.file(), "--agent", scripted(till.project, WORKS, NOT_READY))
+    till.project.run("queue", "add", till.file(), "--agent", scripted(till.project, WORKS, NOT_READY, READY))
     assert till.project.run("work", "--once").code == 10
     assert till.project.run("work", "--once", "--json").json["done"] == 0, "an item is open"
     (found,) = [i["id"] for i in till.project.run("items", "list", "--json").json["items"] if i["title"] == ISSUE["title"]]
@@ -115,7 +182,7 @@ def test_what_a_table_takes_for_an_answer_is_offered_and_an_end_where_it_is_one(
     pr = {cause: Run("p", "pr", "HALTED", 4, PrData(), cause=cause) for cause in ("review rounds", "conflict")}
     with Till(tmp_path, remote=False).app() as app:
         waits: Run[ExecuteData] = Run("e", "execute", "NOT_READY", 4, ExecuteData(), cause="review")
-        assert list(ways(app, waits)) == [*choices(app, waits), "abort"] == ["override", "review", "abort"]
+        assert list(ways(app, waits)) == [*choices(app, waits), "abort"] == ["override", "fix", "review", "abort"]
         assert list(ways(app, pr["review rounds"])) == ["resume", "approve", "another-round", "abort"]
         assert list(ways(app, pr["conflict"])) == ["resume"]
 

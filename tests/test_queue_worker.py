@@ -89,13 +89,15 @@ def test_ends_are_kept_by_kind_and_failures_pause_the_worker(rig: Rig) -> None:
 @BOTH
 def test_a_cancel_ends_the_whole_tree_of_processes_and_frees_the_slot(rig: Rig) -> None:
     rig.queue.add([QueueJob("r1"), QueueJob("r2")])
-    rig.work("r1=wait,r2=0.05", slots=1, limit=1)
+    worker = rig.work("r1=wait,r2=0.05", slots=1, limit=1)
     waits(rig, "r1")
     assert rig.queue.cancel("r1", "never mind").state == "cancelled"
     rig.until(lambda: not rig.queue.one("r1").worker, "the worker let go")
     assert rig.alive() == []
     rig.until(lambda: rig.queue.one("r2").state == "done", "the slot is free")
     assert rig.queue.one("r1")[-3:-1] == (None, "never mind")
+    worker.end()
+    assert not [line for line in worker.errors if "Traceback" in line], "that it was cancelled was asked for, and is no news"
 
 
 def test_a_program_that_takes_too_long_or_says_nothing_is_ended_with_all_its_processes(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,7 +106,7 @@ def test_a_program_that_takes_too_long_or_says_nothing_is_ended_with_all_its_pro
     rig.work("r1=silent,r2=wait", slots=2)
     all_ended(rig, "failed")
     assert rig.queue.one("r1").reason == "it wrote nothing for more than 1 s and was ended"
-    assert rig.queue.one("r2").reason.endswith(" s and was ended")
+    assert rig.queue.one("r2").reason.endswith(" s and was ended; it last wrote: waiting in r2")
     assert rig.alive() == []
 
 

@@ -222,7 +222,7 @@ def test_an_execution_that_waits_for_a_person_is_answered_or_given_up_on_the_pag
         waits = to.get("/api/executions?state=blocked")["executions"]
         assert {(e["item"], e["run_state"], e["usage"]["usd"]) for e in waits} == {(two, "NOT_READY", 0.5), (one, "NOT_READY", 0.5)}
         asked = to.get("/api/decisions/execute-it-1-1:waits")
-        assert [o["value"] for o in asked["options"]] == ["override", "review", "abort"]
+        assert [o["value"] for o in asked["options"]] == ["override", "fix", "review", "abort"]
         assert to.ask("/api/decisions/execute-it-1-1:waits", {"shown": asked["shown"], "value": "override"})[1]["state"] == "OPENING"
         assert to.get("/api/executions/it-1")["state"] == "ready", "it goes on in the queue, with a worker"
         page = visit(chromium, to.link)

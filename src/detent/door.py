@@ -148,6 +148,10 @@ class Door:
         self._settle_rest(target)
         return verdict
 
+    def settle(self, run: str) -> None:
+        """Do what is still owed by a run, whoever ended it. Nothing where somebody is at work on it."""
+        self._settle_rest(run)
+
     # -- inside --------------------------------------------------------------------------------------------------------------
 
     def _answer(self, target: str, sent: Sent) -> Verdict:

@@ -7,14 +7,17 @@ DetentError            expected trouble: two lines for a person, exit 2
 ├── RedStart           tests or preflight fail before the run begins, and nobody accepted that
 ├── Unwanted           whoever asked no longer waits for the answer; nothing was marked
 ├── Unreached          something outside does not answer; where it says when it will, that is kept
+│   └── Outage         something that every run needs is away, and the run is left for later
 └── JournalError       the journal cannot be used as it is
     ├── NoJournal      there is none yet
+    ├── JournalAway    the database that it is in does not answer
     ├── JournalNewer   written by a newer Detent
     ├── JournalOlder   written by an older Detent, in a form that is read no more
     ├── JournalForeign not a journal of ours
     └── JournalDamaged truncated, altered or unreadable
 CannotTell             a gate or a job could not judge: ERROR, moves nothing
 ├── Parted             main moved here and at the remote: a person brings them together
+├── Away               something that every run needs is away: no verdict on this one
 ├── Disturbed          the world moved while it was judged, so that nothing can be told
 └── NotYet             somebody has to act before a job can be done: shown, and counts nothing
 ToolError              a tool call that cannot be done as it was asked: told to the model, which goes on
@@ -52,6 +55,14 @@ class Unreached(DetentError):
         self.until = until
 
 
+class Outage(Unreached):
+    """Something that every run needs is away: `thing` names it. Nothing was marked, and the run continues from its last event."""
+
+    def __init__(self, thing: str, message: str) -> None:
+        super().__init__(message, "it continues once that answers again")
+        self.thing = thing
+
+
 class RedStart(DetentError):
     """What a run would be judged by fails before it begins."""
 
@@ -74,6 +85,10 @@ class NoRun(DetentError):
 
 class NoJournal(JournalError):
     """There is no journal here yet."""
+
+
+class JournalAway(JournalError):
+    """The database that the journal is in does not answer."""
 
 
 class JournalNewer(JournalError):
@@ -102,6 +117,14 @@ class CannotTell(Exception):
 
 class Parted(CannotTell):
     """A branch moved here and at the remote, so that neither is the newest."""
+
+
+class Away(CannotTell):
+    """Something that every run needs is away: remote, disk, tracker. No verdict on this one, whoever is asked."""
+
+    def __init__(self, thing: str, message: str) -> None:
+        super().__init__(message)
+        self.thing = thing
 
 
 class Disturbed(CannotTell):

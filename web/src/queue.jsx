@@ -60,6 +60,7 @@ export default function Queue({ id }) {
       {some && <div class="tools">
         <span class="muted">{standing(got)}{got.workers > 1 && `, ${got.workers} workers`}</span>
         {got.paused && <Chip tone="warn" title={got.paused_until ? `until ${day(got.paused_until)}` : got.paused_by}>paused: <T text={got.paused} /></Chip>}
+        {got.away.map((each) => <Chip key={each} tone="warn" title="It is asked again by itself">away: <T text={each} /></Chip>)}
         <span class="grow" />
         <Button kind="plain" onClick={() => attempt(async () => { await call("/api/queue", { paused: !got.paused }); await load(); })}>{got.paused ? "Let it go on" : "Pause"}</Button>
         <Button onClick={() => setFiling(true)}>New item</Button>
@@ -117,6 +118,8 @@ function Execution({ e, among, onLoad, onBack }) {
   const [count, setCount] = useState(0);
   const [dropped, setDropped] = useState(0);
   const [asking, setAsking] = useState(null);
+  const [tried, setTried] = useState([]);
+  useEffect(() => { if (e.item) call(`/api/items/${encodeURIComponent(e.item)}/attempts`).then((got) => setTried(got.attempts), () => setTried([])); }, [e.id, e.run_state]);
   useEffect(() => {
     kept.current = [];
     let soon = 0, open = "";
@@ -140,6 +143,7 @@ function Execution({ e, among, onLoad, onBack }) {
         <Acts e={e} among={among} kind="primary" onAsk={setAsking} onDone={onLoad} />
       </header>
       <p class="muted second">{e.item}, attempt {e.attempt}, {!e.started ? `queued ${ago(e.added)}` : e.ended ? `${spent(e)}, ended ${ago(e.ended)}` : `${spent(e)} so far`}{e.worker && <span title={e.worker}>, with a worker</span>}{e.branch && <>, branch <code><T text={e.branch} /></code></>}{e.pull_request && <>, <Away to={e.pull_request} /></>}{e.reason && <>: <T text={e.reason} /></>}</p>
+      {tried.length > 1 && <ol class="attempts" aria-label="Attempts">{tried.map((t) => <li key={t.run}>{t.run === e.id ? <b>{t.run}</b> : <Link to={at("runs", t.run)}>{t.run}</Link>} {words(t.state)}{t.starts_from && ", from the work of the one before"}{t.reason && <>: <T text={t.reason} /></>}{t.kept && t.state !== "COMPLETED" && <>; its work is in <code>{t.kept}</code></>}</li>)}</ol>}
       <Lines lines={kept.current} count={count} cut={dropped > 0 && `${dropped.toLocaleString()} earlier characters are no longer kept`} />
       {asking && <Ask {...asking} onClose={() => setAsking(null)} />}
     </section>

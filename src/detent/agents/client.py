@@ -19,7 +19,7 @@ from detent.agents.clients import relay as relay_program
 from detent.agents.clients.client_faults import of_kind
 from detent.agents.clients.gateway import Gateway
 from detent.agents.clients.talk import ClientTalk, HeardLines, Opens, Prompted
-from detent.agents.command import Errors, Life
+from detent.agents.command import Errors, Life, told_more
 from detent.agents.question import Asked
 from detent.errors import DetentError
 from detent.sandbox.process import Ran
@@ -174,14 +174,19 @@ def _text(row: ClientRow, asked: Asked, went: Went) -> str:
         raise ended
     by_us = not talk.goes_on()  # it had said all, and was ended for it
     if ran.timed_out and not by_us:
-        raise asked.meter.too_late()
+        raise told_more(asked.meter.too_late(), _last(asked, went))
     if ran.stopped and not by_us:
-        raise went.life.ended or AgentFailed("Stopped", "the turn was stopped")
+        raise told_more(went.life.ended, _last(asked, went)) if went.life.ended else AgentFailed("Stopped", "the turn was stopped")
     if said.failed or not said.ended or (ran.exit_code != 0 and not by_us):
         raise _failed(row, asked, went)
     if not said.text.strip():
         raise AgentFailed("Stuck", f"{row.program} ended its turn without a word")
     return said.text
+
+
+def _last(asked: Asked, went: Went) -> str:
+    """The end of what it said and of what it wrote to its second stream."""
+    return "\n".join(part for text in (went.heard.talk.said.text, went.stderr) if (part := asked.redact(text[-TAIL:]).strip()))
 
 
 def _failed(row: ClientRow, asked: Asked, went: Went) -> AgentFailed:

@@ -19,6 +19,8 @@ from detent.agents.texts import LineBuffer
 from detent.errors import DetentError
 from detent.sandbox.process import Bounded, Ran
 
+LAST_WORDS = 2000  # characters of each stream that a failure tells
+
 
 def ask_command(asked: Asked) -> Reply:
     """The reply of a program. A non-zero exit, a timeout or silence is no answer: AgentFailed."""
@@ -41,25 +43,34 @@ def ask_command(asked: Asked) -> Reply:
         except OSError as e:
             raise AgentFailed("Crashed", f"the agent '{argv[0]}' could not be started: {e.strerror}") from e
         finally:
-            asked.log.add("stderr", text=errors.end())
+            wrong = errors.end()
+            asked.log.add("stderr", text=wrong)
     life.shown.end()
     asked.spend(Usage())
-    return Reply(_reply(asked, argv[0], ran, life), asked.meter.usage, 1)
+    return Reply(_reply(asked, argv[0], ran, life, wrong), asked.meter.usage, 1)
 
 
-def _reply(asked: Asked, name: str, ran: Ran, life: "Life") -> str:
+def _reply(asked: Asked, name: str, ran: Ran, life: "Life", wrong: str) -> str:
     if ran.timed_out:
-        raise asked.meter.too_late()
+        raise told_more(asked.meter.too_late(), _tail(asked, ran, wrong))
     if ran.stopped:
-        raise life.ended or AgentFailed("Stopped", "the turn was stopped")
+        raise told_more(life.ended, _tail(asked, ran, wrong)) if life.ended else AgentFailed("Stopped", "the turn was stopped")
     if ran.exit_code != 0:
-        raise AgentFailed("Crashed", f"the agent '{name}' failed with exit code {ran.exit_code}{_said(asked, ran)}")
+        said = _tail(asked, ran, wrong)
+        raise AgentFailed(
+            "Crashed", f"the agent '{name}' failed with exit code {ran.exit_code}" + (f": {said}" if said else ", and wrote nothing")
+        )
     return ran.output
 
 
-def _said(asked: Asked, ran: Ran) -> str:
-    said = asked.redact(ran.output[-2000:]).strip()
-    return f": {said}" if said else ", and wrote nothing"
+def _tail(asked: Asked, ran: Ran, wrong: str) -> str:
+    """The end of what a program wrote, on both streams."""
+    return "\n".join(part for text in (ran.output, wrong) if (part := asked.redact(text[-LAST_WORDS:]).strip()))
+
+
+def told_more(failed: AgentFailed, said: str) -> AgentFailed:
+    """The same failure with the end of what was written."""
+    return AgentFailed(failed.sort, f"{failed.message}. It last wrote:\n{said}", failed.not_before, failed.usage) if said else failed
 
 
 class Life:

@@ -8,6 +8,11 @@ LOOK = 0.25  # seconds between two questions whether the turn is still wanted
 SLICE = 0.05  # seconds slept at a time
 
 
+def seconds(number: float) -> str:
+    """A time as people say it."""
+    return f"{number:.0f} s" if number >= 10 else f"{round(number, 1):g} s"
+
+
 class Meter:
     """What a turn has used so far, and whether it may go on."""
 
@@ -24,8 +29,8 @@ class Meter:
 
     def left(self) -> float:
         """Seconds until the turn ends, by its own timeout or by the budget."""
-        seconds = self.turn.budget.seconds
-        allowed = self.turn.timeout if seconds is None else min(self.turn.timeout, seconds)
+        most = self.turn.budget.seconds
+        allowed = self.turn.timeout if most is None else min(self.turn.timeout, most)
         return allowed - (time.monotonic() - self.begun)
 
     def check(self) -> None:
@@ -38,12 +43,12 @@ class Meter:
         if self.left() <= 0:
             raise self.too_late()
         if now - self.stirred > self.turn.silence:
-            raise AgentFailed("Stuck", f"the agent showed no progress for {self.turn.silence:g} s")
+            raise AgentFailed("Stuck", f"the agent showed no progress for {seconds(self.turn.silence)}")
 
     def too_late(self) -> AgentFailed:
         if self.turn.budget.seconds is not None and self.turn.budget.seconds < self.turn.timeout:
-            return AgentFailed("Budget", f"the time limit is used up ({self.turn.budget.seconds:g} s were left)")
-        return AgentFailed("Timeout", f"the agent did not finish within {self.turn.timeout:g} s")
+            return AgentFailed("Budget", f"the time limit is used up ({seconds(self.turn.budget.seconds)} were left)")
+        return AgentFailed("Timeout", f"the agent did not finish within {seconds(self.turn.timeout)}")
 
     def before_call(self) -> None:
         """The check before anything that costs: the turn may go on, and the budget is not used up."""

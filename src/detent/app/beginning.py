@@ -1,6 +1,5 @@
 """Creating a run as most workflows do: in a checkout that is clean and green, on its branch, or in a workspace on a branch of its own."""
 
-import re
 import secrets
 from collections.abc import Callable
 from typing import NamedTuple
@@ -21,6 +20,7 @@ from detent.evidence.runners import Command
 from detent.git import fingerprint
 from detent.git.commits import free_branch
 from detent.kernel.model import Data, Run, Sent
+from detent.kernel.slug import slug
 
 
 class Beginning(NamedTuple):
@@ -43,7 +43,7 @@ def begin_run(app: App, sent: Sent, terms: Terms, workflow: str, make: Callable[
     setup = ground(git, settings, head, app.world.outer, terms.agent, run_id)
     setup = msgspec.structs.replace(setup, accepts=kinds_of(terms.policies))
     tests_can_be_told_apart(setup)
-    branch = free_branch(git, f"detent/{slug(terms.request)}") if setup.workspace else git.branch()
+    branch = free_branch(git, f"detent/{words_of(terms.request)}") if setup.workspace else git.branch()
     data = make(Beginning(setup, head, git.tree(head), branch))
     run: AnyRun = Run(run_id, workflow, flow.table.starts[0], 0, data, limits=flow.limits(settings), worktree=str(app.place.root))
     fingerprint.begin(app.place, app.busy)
@@ -53,10 +53,9 @@ def begin_run(app: App, sent: Sent, terms: Terms, workflow: str, make: Callable[
     return run_id
 
 
-def slug(text: str) -> str:
-    """A branch name's words from a request: its first line, [a-z0-9-] only."""
-    first = next(iter(text.strip().splitlines()), "")
-    return re.sub(r"[^a-z0-9]+", "-", first.lower()).strip("-")[:50].strip("-") or "feature"
+def words_of(text: str) -> str:
+    """A branch name's words from a request: its first line."""
+    return slug(next(iter(text.strip().splitlines()), ""), 50) or "feature"
 
 
 def tests_can_be_told_apart(setup: Ground) -> None:

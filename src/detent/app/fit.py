@@ -16,6 +16,7 @@ from detent.evidence.runners import RUNNERS, Command, Files, Folder
 from detent.evidence.runners.detect import find_command
 from detent.evidence.testfiles import patterns_of
 from detent.evidence.toolchain import Listing, accept, listing, place_of, records, take
+from detent.git.land_merge import ITEMS
 from detent.git.repo import Git
 from detent.git.snapshot import hidden_changes, untracked, why_left_out
 from detent.git.workspace import choose_root
@@ -46,8 +47,8 @@ def checkout_is_fit(git: Git) -> str:
 def is_clean(git: Git, way_out: str = "") -> None:
     """Refuse to start over a person's work, unless it is to be taken over; `way_out` says how, where that is possible."""
     git.call("update-index", "-q", "--refresh")  # a file that was only touched is no change
-    changed = git.run("diff-index", "-z", "--name-only", "HEAD").items
-    fresh = [p for p in untracked(git) if not why_left_out(git.place.root, p)]
+    changed = [path for path in git.run("diff-index", "-z", "--name-only", "HEAD").items if path != ITEMS]  # that is the tracker's
+    fresh = [p for p in untracked(git) if p != ITEMS and not why_left_out(git.place.root, p)]
     staged = git.run("diff-index", "-z", "--cached", "--name-only", "HEAD").items
     hidden = [path for path in hidden_changes(git) if path not in changed]
     if staged:

@@ -157,12 +157,15 @@ def _landed(git: Git, each: Candidate, seen: BranchSeen, ways: Ways, prove: Prov
 
 
 def finished(app: App, ref: str, remote: str) -> Iterator[Candidate]:
-    """The branches of completed executions that are not in main yet; of an item that was done anew, only the newest."""
+    """The branches of completed executions that are not in main yet; of an item that was done anew, only the newest.
+
+    What is part of another execution's branch lands with that one.
+    """
     unlanded = _unlanded(app.world.git, ref, remote)
     for head in completed(app) if unlanded else ():
         data = app.door.load(head.run).run.data
         tip = unlanded.get(short(data.branch))
-        last = the_items().last_of(app, data.item.id) if tip else None
+        last = the_items().last_of(app, data.item.id) if tip and not getattr(data, "part_of", "") else None
         if tip and last and (last.run == head.run or not is_completed(last)):
             yield _candidate(app, short(data.branch), tip, data.item.id)
 

@@ -12,12 +12,14 @@ from detent.app.run_configs import CONFIGURED, settings_at
 from detent.app.run_driver import only_driver, whole_driver
 from detent.app.tally import never_told
 from detent.app.who import agents_are_ready
+from detent.config import Settings
 from detent.door import AnyRun
 from detent.drive import Seen
 from detent.drive.spent import spent_in
-from detent.errors import DetentError
+from detent.errors import DetentError, Outage
 from detent.git.commits import tip_of
 from detent.kernel.model import Briefing
+from detent.queue.recovery import RECOVERY
 from detent.world.commits_made import phase_commits
 from detent.world.pulls import url_of
 
@@ -35,6 +37,22 @@ def fit_for_push(app: App, agent: str = "", workflow: str = "") -> str:
     """What must hold before a machine-driven run starts, of a workflow if it is to begin; the name of its sandbox."""
     from detent.app.run_sandbox import must_hold
 
+    return must_hold(agents_fit(app, agent, workflow), app.world.outer)
+
+
+def fit_for_queue(app: App, agent: str) -> None:
+    """The same before a worker's run is driven on, by what is away."""
+    from detent.app.away import as_outage
+    from detent.app.run_sandbox import must_hold
+
+    with as_outage("agent"):
+        settings = agents_fit(app, agent)
+    with as_outage("tests"):
+        must_hold(settings, app.world.outer)
+
+
+def agents_fit(app: App, agent: str, workflow: str = "") -> Settings:
+    """That the agents can be asked, all of a workflow if one is to begin; the settings that say who they are."""
     settings = settings_at(app.world.git, "HEAD", app.world.outer)
     agents_are_ready(settings, agent, app.world.outer, app.place.root, roles_of(workflow) if workflow else ())
     for key in ("checkpoint", "squash"):
@@ -43,7 +61,7 @@ def fit_for_push(app: App, agent: str = "", workflow: str = "") -> str:
                 f'[git] {key} = "agent" cannot be had here: an agent that the machine drives has no git',
                 'set it to "auto", or leave it out',
             )
-    return must_hold(settings, app.world.outer)
+    return settings
 
 
 def roles_of(workflow: str) -> list[str]:
@@ -53,15 +71,32 @@ def roles_of(workflow: str) -> list[str]:
 
 
 def push(app: App, run: str, watch: Callable[[Seen], None], park: bool = False) -> dict[str, Any]:
-    """Drive a run to where it ends or waits; its result. `park`: a long wait for a usage limit is left to others, who are told (Parked)."""
+    """Drive a run to where it ends or waits; its result.
+
+    `park`: a long wait is left to others, who are told: for a usage limit (Parked), and for what is away, once it was asked for a while.
+    """
     begun = time.monotonic()
+    app.worlds.runs.patient = park
     with only_driver(app, run), whole_driver(app, run, kept_live(app, run, watch)) as driver:
         if park:
             driver.clock = ParkingClock(driver.clock)
-        briefing = driver.drive(run)
+        briefing = _asking_again(lambda: driver.drive(run))
         if briefing.actor == "none":
             app.worlds.leave(app.door.load(run).run)
     return result(app, run, briefing, time.monotonic() - begun)
+
+
+def _asking_again(work: Callable[[], Briefing]) -> Briefing:
+    """Do something; what is away is asked again in place for as long as its row of the recovery table says, 1, 2, 4, … s apart."""
+    waited, pause = 0.0, 1.0
+    while True:
+        try:
+            return work()
+        except Outage as e:
+            if waited + pause > RECOVERY[e.thing].here:
+                raise
+        time.sleep(pause)
+        waited, pause = waited + pause, pause * 2
 
 
 def is_pushed(run: AnyRun) -> bool:

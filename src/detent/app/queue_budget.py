@@ -113,8 +113,8 @@ def within_budget(place: Place, env: Mapping[str, str], queue: "DurableQueue", t
         task.tend()
         look()
 
-    def judge(run: str, code: int | None) -> ExecutionEnd:
-        outcome = task.judge(run, code)
+    def judge(run: str, code: int | None, last: str) -> ExecutionEnd:
+        outcome = task.judge(run, code, last)
         look()
         return outcome
 

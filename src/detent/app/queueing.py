@@ -3,7 +3,6 @@
 Adding makes the journaled run first and hands its id to the queue then, so that a crash between the two leaves a run that can be added again.
 """
 
-import json
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -11,13 +10,15 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec import structs
+
 from detent import installation
-from detent.app import AnyJournal, App, journal_at, open_app
-from detent.app.overtime import seconds_until
+from detent.app import App, open_app
+from detent.app.away import back, room
 from detent.app.policy import policies_of
+from detent.app.queue_ends import TROUBLE, end_of, ended
 from detent.app.registry import workflow_of
 from detent.app.shared import queue_settings, shared_url
-from detent.blocks.open_flags import CAUSE
 from detent.blocks.terms import Terms
 from detent.config import Settings
 from detent.errors import CannotTell, DetentError, Unreached
@@ -29,18 +30,8 @@ if TYPE_CHECKING:
     from detent.queue.engine import DurableQueue
     from detent.tracker import Item, Tracker
 
-WAY = "Look: detent status --run {run}. Then: detent resume --run {run}"
-WAYS = {
-    "HALTED": "Mend that, then: detent resume --run {run}",
-    "NOT_READY": "It goes on once the items of its review are closed. Or: detent answer REVIEW override --run {run}",
-}  # what a person can do where an execution waits for one
-FLAGGED = "Look: detent decisions --run {run}. Then: detent answer FLAGS accept --run {run}"
-ENDS = {"COMPLETED": "done", "FAILED": "failed", "TIMEOUT": "failed", "BLOCKED": "blocked", "CANCELLED": "cancelled"}
-AWAY = "the tracker or the forge does not answer now; it goes on by itself (detent queue logs {run} says what it was told)"
-LATER = 60.0  # seconds until that is asked again
 GRACE = 600.0  # seconds beyond the run's own limits; the run itself is to end it, this is for one that cannot
 LETS_GO = 20.0  # seconds to wait until a cancelled execution has left its worker
-PERSON, PARKED, TROUBLE = 10, 75, (2, 3)  # exit codes
 
 
 class QueueRequest(NamedTuple):
@@ -127,15 +118,52 @@ def cancel(app: App, queue: "DurableQueue", id: str, reason: str, sent: Sent) ->
     return queue.one(found.id)
 
 
-def retry(app: App, queue: "DurableQueue", id: str, sent: Sent) -> Execution:
-    """Try an execution again. A run that ended stays as it is: its item gets a new one, with the same agent and the same words."""
+def retry(app: App, queue: "DurableQueue", id: str, sent: Sent, start: str = "") -> Execution:
+    """Try an execution again. One that waits is released, and continues; a run that ended stays as it is: its item gets a new one,
+    with the same agent and the same words, which is told of this attempt and begins from its kept work or from main (`start`)."""
     found = queue.one(id)
     head = app.journal.heads(found.id)
+    if found.state == "ready" and found.cause:
+        queue.wake(found.cause)
+        return queue.one(found.id)
     if found.state not in AGAIN or not head or not head[0].ended:
+        if found.state in AGAIN and head:
+            release(app, found.id, sent)
         return queue.retry(found.id)
     before = app.door.load(found.id).run.data
-    terms = Terms("", agent=before.setup.agent, context=before.context, again=True, policies=policies_of(before.setup.accepts))
+    terms = Terms("", agent=before.setup.agent, context=before.context, again=True, policies=policies_of(before.setup.accepts), start=start)
     return add(app, queue, [found.item], False, QueueRequest(terms, sent))[0]
+
+
+def release(app: App, run: str, sent: Sent) -> None:
+    """Say the one word for which a run waits, where that is to try again: it would wait as before otherwise."""
+    from detent.app.questions import at_work, choices
+
+    for each in at_work(app, run):
+        if app.door.tables[each.workflow].states[each.state].actor != "human":
+            continue
+        offered = choices(app, each)
+        word = next((word for word in ("resume", "fix") if word in offered), "")
+        if not word:
+            raise DetentError(
+                f"{run} waits for an answer: {', '.join(offered) or 'see its briefing'}", f"see `detent decisions --run {run}`, then answer"
+            )
+        said = structs.replace(offered[word], channel=sent.channel, facts=sent.facts)
+        verdict = app.door.submit(each.id, said)
+        if verdict.status != "SUCCESS":
+            raise DetentError(f"{run} cannot be released: {'; '.join(verdict.reasons)}", f"see `detent status --run {run}`")
+
+
+def retry_parked(app: App, queue: "DurableQueue", cause: str, sent: Sent, start: str = "") -> list[Execution]:
+    """Try everything again that waits because something was away; of one cause, or of any. And let the queue start again."""
+    found = [e for e in queue.parked(cause) if e.state != "ready"]
+    for outage in queue.away():
+        if not cause or outage.thing == cause:
+            queue.wake(outage.thing)
+    done = [retry(app, queue, e.id, sent, start) for e in found]
+    if (pause := queue.paused()).by == "detent" and "in a row wait because of" in pause.reason:
+        queue.resume()
+    return done
 
 
 # -- what happens outside of the queue ---------------------------------------------------------------------------------------
@@ -148,16 +176,32 @@ def reconcile(app: App, queue: "DurableQueue", runs: Sequence[str] = ()) -> None
     Looked at are what failed or waits for a person, and the named runs.
     """
     for found in (*queue.all(("blocked", "failed")), *(e for run in runs for e in _queued(queue, run))):
-        outcome = _end_of(app.journal, found.id)
+        outcome = end_of(app.journal, found.id)
         if outcome is not None and outcome.state != found.state:
             queue.store.correct(found.id, outcome)
-        elif outcome is None and found.state == "blocked" and _may_go_on(app, found.id):
+        elif outcome is None and found.state == "blocked" and (_is_back(app, found) or _may_go_on(app, found.id)):
             queue.retry(found.id)
+        elif outcome is not None and app.journal.owed(found.id):
+            app.door.settle(found.id)  # a follow-up, a workspace: whoever ended it was cut off before that was done
     if needed := queue.store.needed():
         from detent.app.project import items_of
 
         with suppress(Unreached):  # one that does not answer is asked again the next time
             queue.store.meet([item.id for item in items_of(app).items() if item.status == "closed" and item.id in needed])
+
+
+def _is_back(app: App, found: Execution) -> bool:
+    """Whether the agent's program is there again for which an execution waits."""
+    if found.cause != "agent":
+        return False
+    from detent.app.driving import driving
+    from detent.app.push import agents_fit
+
+    try:
+        agents_fit(app, driving(app, found.id).named)
+    except DetentError:
+        return False
+    return True
 
 
 def _may_go_on(app: App, run: str) -> bool:
@@ -213,8 +257,11 @@ def task_of(place: Place, env: Mapping[str, str], settings: Settings, queue: "Du
         words = ["-C", str(place.root), "run", "--run", run, "--park", "--events"]
         return ExecutionProcess([sys.executable, "-I", "-m", "detent", *words], place.root, dict(env))
 
-    def judge(run: str, code: int | None) -> ExecutionEnd:
-        return ended(place.root, run, code)
+    def judge(run: str, code: int | None, last: str) -> ExecutionEnd:
+        outcome = ended(place.root, run, code, last)
+        if outcome.state == "failed" and code in TROUBLE and (full := free(0)):
+            return ExecutionEnd("again", full, cause="disk")
+        return outcome
 
     def tend() -> None:
         with suppress(DetentError):
@@ -222,57 +269,5 @@ def task_of(place: Place, env: Mapping[str, str], settings: Settings, queue: "Du
             with closing(app.journal):
                 reconcile(app, queue)
 
-    return WorkerTask(child, judge, settings.queue.timeout + GRACE, settings.queue.silence + GRACE, tend)
-
-
-def ended(root: Path, run: str, code: int | None) -> ExecutionEnd:
-    """How an execution ended, as its journal has it; an exit code alone says nothing."""
-    with closing(journal_at(root)) as journal:  # one of this thread's own
-        if not journal.heads(run):
-            return ExecutionEnd("failed", f"there is no run {run} in this repository")
-        if (outcome := _end_of(journal, run)) is not None:
-            return outcome
-        if code == PERSON:
-            return ExecutionEnd("blocked", _waits(journal, run))
-        if code == PARKED and (until := _parked(journal, run)):
-            return ExecutionEnd("again", f"a usage limit holds it until {until}", max(1.0, seconds_until(until)))
-        if code == PARKED:
-            return ExecutionEnd("again", AWAY.format(run=run), LATER)
-    if code in TROUBLE:
-        return ExecutionEnd("failed", f"it could not be driven (exit code {code}); its output says why. Then: detent queue retry {run}")
-    return ExecutionEnd("again")
-
-
-def _end_of(journal: AnyJournal, run: str) -> ExecutionEnd | None:
-    """How a run ended, and what a person can do about it; None if it has not ended."""
-    heads = journal.heads(run)
-    if not heads or not heads[0].ended:
-        return None
-    state = ENDS.get(heads[0].state, "failed")
-    said = {"done": "", "blocked": f"{_reason(journal, run)}. Once that is over: detent queue retry {run}"}
-    return ExecutionEnd(state, said.get(state, _reason(journal, run)))
-
-
-def _waits(journal: AnyJournal, run: str) -> str:
-    """Why a run waits for a person, and what they can say. It may be an inner run that waits."""
-    inner = next((head for head in journal.children(run) if not head.ended), None)
-    head = inner or journal.heads(run)[0]
-    last = journal.last(head.run)
-    flagged = last is not None and json.loads(last.body)["run"].get("cause") == CAUSE
-    way = (FLAGGED if flagged else WAYS.get(head.state, WAY)).format(run=run)
-    return f"it waits for a person in {head.state}: {_reason(journal, head.run)}. {way}"
-
-
-def _parked(journal: AnyJournal, run: str) -> str:
-    """Until when a usage limit holds a run, or its inner run; empty if none does."""
-    lasts = (journal.last(each) for each in (run, *(head.run for head in journal.children(run) if not head.ended)))
-    return max((json.loads(last.body)["run"].get("not_before", "") for last in lasts if last), default="")
-
-
-def _reason(journal: AnyJournal, run: str) -> str:
-    """Why a run is where it is, in a line, from its last event."""
-    last = journal.last(run)
-    now = json.loads(last.body).get("run", {}) if last else {}
-    data = now.get("data", {})
-    text = data.get("reason") or (data.get("review") or {}).get("summary") or now.get("last_reason") or now.get("cause") or "?"
-    return " ".join(str(text).split())[:300].rstrip(". ")
+    free = room(place, settings.queue.free_disk)
+    return WorkerTask(child, judge, settings.queue.timeout + GRACE, settings.queue.silence + GRACE, tend, free, back(place, env, settings))

@@ -13,6 +13,7 @@ from detent.agents import AgentFailed, Reply, Turn, ask
 from detent.agents.kept import keep_reply, kept_reply
 from detent.app import App, now, open_app
 from detent.app.allowed import base_of, may_write, only
+from detent.app.away import as_outage
 from detent.app.driving import driving
 from detent.app.executions import is_execution
 from detent.app.overtime import ExecutionClock
@@ -22,14 +23,14 @@ from detent.app.run_configs import home_of
 from detent.app.run_sandbox import OPEN, RunSandbox, sandbox_of
 from detent.app.turn_context import with_context
 from detent.app.turn_standing import begin, undo
-from detent.app.who import agent_of, catalog_of
+from detent.app.who import agent_of, agents_are_ready, catalog_of
 from detent.blocks.prompts import system_prompt
 from detent.config import Settings
 from detent.door import AnyEvent, AnyRun
 from detent.drive import Driven, Driver, NoLimitClock, Seen
 from detent.drive.spent import failed_tries, limits_of
 from detent.drive.together import Together
-from detent.errors import Busy, CannotTell
+from detent.errors import Busy, CannotTell, DetentError, Outage, Unreached
 from detent.evidence.runners.build_caches import for_agents
 from detent.git.branch_view import make_view
 from detent.git.repo import GitError
@@ -41,6 +42,7 @@ from detent.world.turns import turn as at_turn
 from detent.world.work_tree import RepoWorld, is_apart
 
 PERSON = "human"  # an agent whose half-done work is left alone
+OUTAGES = {"Network": "limited"}  # of an execution: nothing that an outage touches counts against its item
 TURN, SILENCE = 3600, 600  # seconds at most for one turn, and without a sign of life, unless [queue] says less
 
 
@@ -82,17 +84,31 @@ class RunTurns:
         """What the agent says; what was paid for already is not asked again. An agent that says nothing leaves nothing behind."""
         if (kept := kept_reply(turn.transcript)) is not None:
             return kept
+        with self._or_away(briefing, turn), at_turn(self.app.place.common_dir, self.run_id if self.clock else briefing.run):
+            reply = ask(turn.agent, turn._replace(wanted=lambda: turn.wanted() and not self.stopped()), self.app.world.outer)
+            keep_reply(turn.transcript, reply)
+            return reply
+
+    @contextmanager
+    def _or_away(self, briefing: Briefing, turn: Turn) -> Iterator[None]:
+        """What goes wrong in a turn. Driven for a queue, an agent that cannot be asked at all is away, and that is no failure of the work."""
+        app, patient = self.app, self.app.worlds.runs.patient
         try:
-            with at_turn(self.app.place.common_dir, self.run_id if self.clock else briefing.run):
-                reply = ask(turn.agent, turn._replace(wanted=lambda: turn.wanted() and not self.stopped()), self.app.world.outer)
-                keep_reply(turn.transcript, reply)
-                return reply
+            yield
         except CannotTell as e:  # the sandbox broke, or a guarded path was touched
-            undo(self.app, briefing)
+            undo(app, briefing)
             raise AgentFailed("Crashed", str(e)) from e
         except AgentFailed as e:
             if e.sort != "Stopped":  # one that was stopped begins again, or its run has ended
-                undo(self.app, briefing)
+                undo(app, briefing)
+            if e.sort == "Crashed" and patient:
+                with as_outage("agent"):  # its program may be gone
+                    agents_are_ready(self.settings, turn.agent, app.world.outer, app.place.root)
+            raise
+        except DetentError as e:
+            undo(app, briefing)
+            if patient and not isinstance(e, Unreached):
+                raise Outage("agent", f"{e.message} ({e.hint})") from e
             raise
 
     def command(self, run: AnyRun) -> str:
@@ -103,7 +119,9 @@ class RunTurns:
 def driver(app: App, run_id: str, watch: Callable[[Seen], None], stopped: Callable[[], bool] = never) -> Driver:
     """The driver of a run, one task after the other."""
     turns = RunTurns(app, run_id, stopped)
-    return Driver(app.door, turns, turns.clock or NoLimitClock(), limits_of(turns.settings.limits), watch, answer_of)
+    made = Driver(app.door, turns, turns.clock or NoLimitClock(), limits_of(turns.settings.limits), watch, answer_of)
+    made.outages = OUTAGES if turns.clock else {}
+    return made
 
 
 @contextmanager

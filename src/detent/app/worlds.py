@@ -1,12 +1,13 @@
 """Which checkout a run's work happens in: the person's own, or a workspace of the machine. The door asks here, one world answers."""
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from detent.app.registry import is_workflow, workflow_of
 from detent.door import AnyEvent, AnyRun, Case
-from detent.errors import CannotTell, DetentError
+from detent.errors import Away, CannotTell, DetentError, Outage, Unreached
 from detent.git.commits import bring_to, main_branch
 from detent.git.remote import has_remote, share, take_in
 from detent.git.repo import Git
@@ -92,13 +93,26 @@ class Worlds:
     # -- what the door asks for ----------------------------------------------------------------------------------------------
 
     def snapshot(self, run: AnyRun) -> str:
-        return self.of(run).snapshot(run)
+        with self._patiently(run):
+            return self.of(run).snapshot(run)
 
     def settle(self, effect: str, event: AnyEvent) -> None:
-        self._world_for(effect, event.run).settle(effect, event)
-        if effect in COMMITS and self._shared(event.run):
-            with _or_error():
-                self._share(event.run)
+        with self._patiently(event.run):
+            self._world_for(effect, event.run).settle(effect, event)
+            if effect in COMMITS and self._shared(event.run):
+                with _or_error():
+                    self._share(event.run)
+
+    @contextmanager
+    def _patiently(self, run: AnyRun) -> Iterator[None]:
+        """What is away is waited for where an execution is driven for a queue: nothing is marked, and nothing counts."""
+        try:
+            yield
+        except (Away, Unreached, OSError) as e:
+            thing = thing_of(e)
+            if not thing or not self.runs.patient or not _is_execution(run) or isinstance(e, Outage):
+                raise
+            raise Outage(thing, str(e)) from e
 
     def _world_for(self, effect: str, run: AnyRun) -> RepoWorld:
         """Where an effect is performed. Most of those of an execution need no workspace, and none is made for them."""
@@ -110,16 +124,24 @@ class Worlds:
         return self.of(run) if effect in needs and not gone else self.own
 
     def perform(self, job: str, run: AnyRun) -> Sent | None:
-        return self.of(run).perform(job, run)
+        with self._patiently(run):
+            return self.of(run).perform(job, run)
 
     def judge(self, case: Case) -> Found:
         """What the gates say. A tree that passed is shared before that is marked, where several machines work: none of them can be lost with it."""
+        with self._patiently(case.run):
+            found = self._judged(case)
+        if found.away and self.runs.patient and _is_execution(case.run):
+            raise Outage(found.away, found.unclear)
+        return found
+
+    def _judged(self, case: Case) -> Found:
         found = self.of(case.run).judge(case)
         if found.tree and not (found.failed or found.refused or found.unclear) and self._shared(case.run):
             try:
                 self._share(case.run)
             except CannotTell as e:
-                return Found(unclear=str(e), tree=found.tree)
+                return Found(unclear=str(e), away=getattr(e, "thing", ""), tree=found.tree)
         return found
 
     def _shared(self, run: AnyRun) -> bool:
@@ -138,8 +160,17 @@ def _or_error() -> Iterator[None]:
     """Trouble with the remote outside of a verdict: nothing is marked, and the run goes on from here."""
     try:
         yield
+    except Away as e:
+        raise Outage(e.thing, str(e)) from e
     except CannotTell as e:
-        raise DetentError(str(e), "the run goes on from its last event once the remote answers") from e
+        raise DetentError(str(e), "the run continues from its last event once the remote answers") from e
+
+
+def thing_of(e: Away | Unreached | OSError) -> str:
+    """What is away, if that is what this means. Who says when to ask again is left until then."""
+    if isinstance(e, Unreached):
+        return "" if e.until else "tracker"
+    return e.thing if isinstance(e, Away) else "disk" if e.errno in (errno.ENOSPC, errno.EDQUOT) else ""
 
 
 def _runs(run: AnyRun) -> tuple[str, ...]:

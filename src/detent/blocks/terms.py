@@ -15,6 +15,7 @@ class Terms(NamedTuple):
     agent: str = ""  # the agent that the machine drives, in a workspace of its own; empty: an agent calls by itself, in this checkout
     context: str = ""  # of `execute`: what the user adds to the prompt
     again: bool = False  # of `execute`: a person wants this attempt, whatever became of earlier ones
+    start: str = ""  # of `execute`: what an attempt after a failed one begins from, "kept" or "main"; empty: as [queue] retry_from says
     research: bool = False  # of `pipeline`: a person wants the Researcher to work, whatever SpecAgent says
     ui: bool = False  # and the Designer
     parallel: int = 1  # of `pipeline`: how many tasks may be at work at once

@@ -7,7 +7,8 @@ is in the journal; starting the loop again goes on from there.
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 from typing import Literal, NamedTuple, Protocol, TypeVar
 
 import msgspec
@@ -22,6 +23,7 @@ from detent.errors import Busy
 from detent.kernel.model import Briefing, Sent, Verdict
 
 T = TypeVar("T")
+LATER, MOST_LATER = 15.0, 600.0  # seconds until a service that is away is asked again, and at most
 WAITS = 1.0  # seconds before the machine's own work is tried again
 OUTCOMES = {"ModelUnavailable": "no-model", "Budget": "over-budget"}  # what an agent's failure means for the run; any other: agent-failed
 
@@ -85,6 +87,8 @@ def no_answer(run: AnyRun) -> Sent | None:
 
 class Driver:
     """Drives one run. `answers`: what a person answered beforehand to the question that is open; `together`: drives children at once."""
+
+    outages: Mapping[str, str] = MappingProxyType({})  # what failures mean that are the service's own: for whoever waits until it is back
 
     def __init__(
         self,
@@ -198,7 +202,8 @@ class Driver:
                 keep_spent(file, killed, max(taken, e.usage, key=lambda usage: usage.tokens))  # no event will say what it took
             if e.sort == "Stopped" and self._still(run):
                 raise KeyboardInterrupt from e  # the person who plays the agent wants to stop
-            return _by(turn, _of_failure(e, killed, flow.failures, time.monotonic() - begun, str(file)))
+            told = _of_failure(e, killed, {**flow.failures, **self.outages}, time.monotonic() - begun, str(file))
+            return _by(turn, _later(told, self.turns.history(run.id)))
         sent = hand_in(flow.read, briefing, reply.text, flow.known(briefing, self.turns.command(run)))
         facts = _facts(killed + reply.usage, time.monotonic() - begun, str(file), max(1, reply.turns))
         return _by(turn, msgspec.structs.replace(sent, facts={**facts, "since": since}, attempt_id=briefing.attempt_id, channel="drive"))
@@ -249,6 +254,17 @@ def _of_failure(failed: AgentFailed, killed: Usage, means: Mapping[str, str], se
         return msgspec.structs.replace(sent, not_before=failed.not_before)
     sent = _failure({**OUTCOMES, **means}.get(failed.sort, "agent-failed"), failed.message, killed + failed.usage, seconds, transcript)
     return msgspec.structs.replace(sent, facts={**sent.facts, "trouble": failed.sort})
+
+
+def _later(sent: Sent | None, events: Iterable[AnyEvent]) -> Sent | None:
+    """A service that fails without saying until when is asked again later, each time after twice as long."""
+    if sent is None or sent.outcome != "limited" or sent.not_before:
+        return sent
+    times = 1
+    for event in events:
+        times = times + 1 if event.on == "limited" and event.sent.facts.get("trouble") else 1 if event.status == "SUCCESS" else times
+    until = datetime.now(UTC) + timedelta(seconds=min(MOST_LATER, LATER * 2.0 ** (min(times, 20) - 1)))
+    return msgspec.structs.replace(sent, not_before=until.isoformat(timespec="seconds"))
 
 
 def _failure(outcome: str, message: str, usage: Usage, seconds: float, transcript: str) -> Sent:

@@ -22,11 +22,19 @@ def judge(row: Row[Any], look: Look[Any]) -> Found:
         if refused:
             return Found(refused=refused, tree=look.tree)
         prove = (*row.prove, *map(own_gate, look.own_gates(*steps_of(row)))) if row.prove else ()
-        failed, flagged = _proved((toolchain_kept, *prove) if prove else (), look)
+        failed, flagged, gate = _proved((toolchain_kept, *prove) if prove else (), look)
     except CannotTell as e:
-        return Found(unclear=str(e), tree=look.tree, output=look.output(), evidence=look.evidence(), record=look.record())
+        return Found(
+            unclear=str(e),
+            away=getattr(e, "thing", ""),
+            tree=look.tree,
+            output=look.output(),
+            evidence=look.evidence(),
+            record=look.record(),
+        )
     return Found(
         failed=failed,
+        gate=gate,
         flagged=flagged,
         held=tuple(name_of(g) for g in (*row.gates, *prove)) if not failed else (),
         late=look.late(),
@@ -55,18 +63,18 @@ def own_gate(gate: OwnGate) -> Gate:
     return passes
 
 
-def _proved(gates: tuple[Gate, ...], look: Look[Any]) -> tuple[tuple[str, ...], tuple[Flag, ...]]:
-    """What is wrong, by the first gate that says so, and what was flagged until then."""
+def _proved(gates: tuple[Gate, ...], look: Look[Any]) -> tuple[tuple[str, ...], tuple[Flag, ...], str]:
+    """What is wrong, by the first gate that says so; what was flagged until then; and the name of that gate."""
     flagged: list[Flag] = []
     for gate in gates:
         said = gate(look)
         if isinstance(said, str) and said:
-            return (said,), tuple(flagged)
+            return (said,), tuple(flagged), name_of(gate)
         judged = [flag for each in flags_in(said) if (flag := weighed(each, look.setting)) is not None]
         if bad := [flag for flag in judged if flag.level == "fail"]:
-            return tuple(f"{flag.sentence} ({flag.kind})" for flag in bad), tuple(flagged)
+            return tuple(f"{flag.sentence} ({flag.kind})" for flag in bad), tuple(flagged), name_of(gate)
         flagged += judged
-    return (), tuple(flagged)
+    return (), tuple(flagged), ""
 
 
 def flags_in(said: Said) -> tuple[Flag, ...]:

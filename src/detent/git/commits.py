@@ -10,6 +10,7 @@ from pathlib import Path
 
 from detent.errors import DetentError
 from detent.git.repo import ZERO, Git, GitError
+from detent.kernel.slug import slug
 
 PREFIXES = ("feat", "fix", "refactor", "docs", "test", "chore")
 
@@ -169,8 +170,7 @@ def branch_name(title: str) -> str:
     kind, _, rest = title.partition(":")
     kind = re.sub(r"\(.*\)|!", "", kind).strip().lower()
     prefix, words = (kind, rest) if kind in PREFIXES and rest.strip() else ("feat", title)
-    slug = re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:60].strip("-")
-    return f"{prefix}/{slug or 'change'}"
+    return f"{prefix}/{slug(words, 60) or 'change'}"
 
 
 def free_branch(git: Git, wanted: str) -> str:

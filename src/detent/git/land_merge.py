@@ -5,12 +5,14 @@ from typing import NamedTuple
 from detent.errors import CannotTell, Parted
 from detent.git.by_hand import RESUME, parted_text
 from detent.git.commits import short, switch
+from detent.git.remote import unreached
 from detent.git.repo import ZERO, Git, GitError
 from detent.git.workspace import checked_out_elsewhere
 
 FOLLOW = "refs/detent/landing/follow"  # where main was, for as long as its checkout has not followed it
 
 
+ITEMS = ".beads/issues.jsonl"  # where beads keeps items in a checkout
 AROUND = 3  # lines shown around a conflict
 
 
@@ -39,9 +41,7 @@ def fetch_main(git: Git, main: str, remote: str, then: str = RESUME) -> str:
     if out.code != 0:
         if "couldn't find remote ref" in out.err:
             return local
-        raise CannotTell(
-            f'the remote {remote} cannot be reached: {out.err.splitlines()[0] if out.err else out.code} (set [git] remote = "" to work without it)'
-        )
+        raise unreached(remote, out.err)
     theirs = git.resolve(f"refs/remotes/{remote}/{name}^{{commit}}")
     if not theirs or git.is_ancestor(theirs, local):
         return local
@@ -151,7 +151,9 @@ def _follow(git: Git, folder: str, old: str, new: str, *also: str) -> bool:
 
 
 def _is_clean(git: Git, folder: str) -> bool:
-    out = git.call("status", "--porcelain", "-z", "--ignore-submodules=all", also={"GIT_WORK_TREE": folder, "GIT_DIR": f"{folder}/.git"})
+    """Whether nothing of a person's work lies there. The list of items is the tracker's, written as items change, and stays as it is."""
+    asked = ("status", "--porcelain", "-z", "--ignore-submodules=all", "--", ":/", f":(top,exclude){ITEMS}")
+    out = git.call(*asked, also={"GIT_WORK_TREE": folder, "GIT_DIR": f"{folder}/.git"})
     return out.code == 0 and not out.raw
 
 

@@ -7,11 +7,14 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from detent.errors import CannotTell
+from detent.errors import Away, CannotTell
 from detent.git.commits import short
 from detent.git.repo import ZERO, Git
 
 PATIENCE = 120  # seconds for one call over the network
+ASKING = 20  # and for one that only asks whether anybody is there
+LONGEST_REASON = 500  # characters of what a remote's hooks say
+REFUSED = re.compile(r"(\[(?:remote )?rejected\].*|\[remote failure\].*)")
 AT_ONCE = 500  # names in one call
 
 
@@ -44,7 +47,7 @@ def names_at(git: Git, remote: str, prefix: str) -> frozenset[str]:
     """The branches of a remote that begin so. CannotTell if it does not answer."""
     out = git.call("ls-remote", "--heads", "--", remote, f"refs/heads/{prefix}*", timeout=PATIENCE)
     if out.code != 0:
-        raise CannotTell(_unreached(remote, out.err))
+        raise unreached(remote, out.err)
     return frozenset(short(line.split("\t")[1]) for line in out.text.splitlines() if "\t" in line)
 
 
@@ -55,8 +58,8 @@ def push_branch(git: Git, remote: str, commit: str, branch: str) -> Pushed:
     if out.code == 0:
         return Pushed(True, said)
     if re.search(r"^!\t", out.text, re.MULTILINE):
-        return Pushed(False, said)
-    raise CannotTell(_unreached(remote, out.err or out.text))
+        return Pushed(False, f"the push was refused: {refusal(said)}\n{said}")
+    raise unreached(remote, out.err or out.text)
 
 
 def fetch_branch(git: Git, remote: str, branch: str) -> str:
@@ -68,7 +71,7 @@ def fetch_branch(git: Git, remote: str, branch: str) -> str:
         return git.resolve(f"{kept}^{{commit}}")
     if "couldn't find remote ref" in out.err:
         return ""
-    raise CannotTell(_unreached(remote, out.err))
+    raise unreached(remote, out.err)
 
 
 def replay(git: Git, base: str, tip: str, onto: str, at: str) -> Replayed:
@@ -98,7 +101,7 @@ def share(git: Git, remote: str, runs: Sequence[str], branch: str) -> None:
     specs = [f"+refs/detent/{run}/*:refs/detent/{run}/*" for run in runs] + ([f"+{tip}:refs/detent/{runs[0]}/head"] if tip else [])
     out = git.call("push", "--quiet", "--no-verify", "--", remote, *specs, timeout=PATIENCE)
     if out.code != 0:
-        raise CannotTell(_unreached(remote, out.err))
+        raise unreached(remote, out.err)
 
 
 def take_in(git: Git, remote: str, runs: Sequence[str], branch: str) -> None:
@@ -106,7 +109,7 @@ def take_in(git: Git, remote: str, runs: Sequence[str], branch: str) -> None:
     specs = [f"+refs/detent/{run}/*:refs/detent/{run}/*" for run in runs]
     out = git.call("fetch", "--quiet", "--no-tags", "--", remote, "+refs/heads/*:refs/remotes/" + remote + "/*", *specs, timeout=PATIENCE)
     if out.code != 0:
-        raise CannotTell(_unreached(remote, out.err))
+        raise unreached(remote, out.err)
     tip = git.resolve(f"refs/detent/{runs[0]}/head^{{commit}}")
     if branch and tip and not git.resolve(branch):
         git.update([(branch, tip, ZERO)])
@@ -116,7 +119,7 @@ def shared(git: Git, remote: str) -> dict[str, list[str]]:
     """What a remote has below refs/detent/, by run. CannotTell if it does not answer."""
     out = git.call("ls-remote", remote, "refs/detent/*", timeout=PATIENCE)
     if out.code != 0:
-        raise CannotTell(_unreached(remote, out.err))
+        raise unreached(remote, out.err)
     found: dict[str, list[str]] = {}
     for ref in (line.split("\t")[1] for line in out.text.splitlines() if "\t" in line):
         found.setdefault(ref.split("/")[2], []).append(ref)
@@ -129,7 +132,7 @@ def forget(git: Git, remote: str, refs: Sequence[str]) -> None:
     for first in range(0, len(names), AT_ONCE):
         out = git.call("push", "--quiet", "--no-verify", remote, *names[first : first + AT_ONCE], timeout=PATIENCE)
         if out.code != 0:
-            raise CannotTell(_unreached(remote, out.err))
+            raise unreached(remote, out.err)
 
 
 def free_name(git: Git, wanted: str, taken: Sequence[str] | frozenset[str]) -> str:
@@ -141,6 +144,24 @@ def free_name(git: Git, wanted: str, taken: Sequence[str] | frozenset[str]) -> s
     raise CannotTell(f"every branch from {wanted} to {wanted}-retry999 is taken; delete old ones")
 
 
-def _unreached(remote: str, said: str) -> str:
-    first = said.splitlines()[0] if said else "no answer"
-    return f'the remote {remote} cannot be reached: {first} (set [git] remote = "" to work without it)'
+def answers(git: Git, remote: str) -> bool:
+    """Whether a remote can be asked something."""
+    return git.call("ls-remote", "--heads", "--", remote, "refs/heads/", timeout=ASKING).code == 0
+
+
+def unreached(remote: str, said: str) -> CannotTell:
+    """What a call came to that the remote did not do: it is away, or it was reached and refused."""
+    if REFUSED.search(said):
+        return CannotTell(f"the remote {remote} refuses: {refusal(said)}")
+    lines = [line for line in said.splitlines() if line.strip() and not line.startswith("To ")]
+    first = next((line for line in lines if line.startswith("fatal:")), lines[0] if lines else "no answer")
+    return Away("remote", f'the remote {remote} cannot be reached: {first} (set [git] remote = "" to work without it)')
+
+
+def refusal(said: str) -> str:
+    """Why a push was refused, as git and the remote's own hooks say it."""
+    lines = said.splitlines()
+    own = [line.removeprefix("remote:").strip() for line in lines if line.startswith("remote:") and "error: hook declined" not in line]
+    found = (REFUSED.search(line) for line in lines)
+    words = next((" ".join(match[1].split()) for match in found if match), "the push was refused")
+    return ": ".join(filter(None, (words, "; ".join(line for line in own if line)[:LONGEST_REASON])))

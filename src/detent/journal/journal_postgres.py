@@ -15,7 +15,7 @@ import msgspec
 import psycopg
 from psycopg import conninfo
 
-from detent.errors import Busy, DetentError, JournalDamaged, JournalError, JournalNewer, JournalOlder, Moved, NoJournal
+from detent.errors import Busy, DetentError, JournalAway, JournalDamaged, JournalError, JournalNewer, JournalOlder, Moved, NoJournal
 from detent.journal.anchor import Anchor, AnchorFile, anchor_of, journal_key, put_anchor, read_anchor
 from detent.journal.holder import Holder, is_alive
 from detent.journal.journal_file import PLAINLY_CHAINED, START, VERSION, WAY_OUT
@@ -109,7 +109,7 @@ class PostgresJournal:
             db = psycopg.connect(self._url, autocommit=True, connect_timeout=10, options=f"-c search_path=detent {server}", **ours)  # type: ignore[arg-type]
         except psycopg.Error as e:
             said = str(e).strip().splitlines()[0] if str(e).strip() else type(e).__name__
-            raise JournalError(
+            raise JournalAway(
                 f"the journal at {self.name} cannot be reached: {said}", "look at [queue] url, and whether the server runs"
             ) from e
         return db
@@ -133,7 +133,7 @@ class PostgresJournal:
                 break
             except JournalError:
                 if time.monotonic() > until:
-                    raise JournalError(f"the journal at {self.name} went away: {e}", "nothing was changed; try again") from e
+                    raise JournalAway(f"the journal at {self.name} went away: {e}", "nothing was changed; try again") from e
                 time.sleep(0.2)
         self._unsure = True
         for run in list(self._held):

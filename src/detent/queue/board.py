@@ -6,9 +6,10 @@ from collections.abc import Sequence
 import msgspec
 import sqlalchemy as sa
 
-from detent.journal.holder import Holder
+from detent.journal.holder import Holder, is_alive, is_here
+from detent.queue import outages
 from detent.queue.database import Database
-from detent.queue.queue_protocol import DROPPED, LIVE, Execution, OutputPiece, Pause, UnknownExecution, Worker
+from detent.queue.queue_protocol import DROPPED, LIVE, Execution, OutageRow, OutputPiece, Pause, UnknownExecution, Worker
 
 AT_ONCE = 1000
 SEARCHED = ("id", "item", "title", "reason")
@@ -92,7 +93,8 @@ class TableBoard:
         found = []
         for id, text, slots, since, left in rows:
             holder = msgspec.json.decode(text, type=Holder)
-            found.append(Worker(id, holder.host, holder.pid, slots, since, left))
+            gone = is_here(holder) and not is_alive(holder)
+            found.append(Worker(id, holder.host, holder.pid, slots, since, min(left, -1.0) if gone else left))
         return found
 
     def slots(self) -> int:
@@ -116,6 +118,26 @@ class TableBoard:
         meta = self.database.tables.meta
         with self.database.engine.begin() as c:
             return c.execute(sa.select(meta.c.value).where(meta.c.key == key)).scalar() or ""
+
+    def now(self) -> float:
+        """The database's own time."""
+        with self.database.engine.begin() as c:
+            return float(c.execute(sa.select(self.database.now)).scalar_one())
+
+    def away(self) -> Sequence[OutageRow]:
+        """What is away now, the oldest first."""
+        meta = self.database.tables.meta
+        with self.database.engine.begin() as c:
+            text = c.execute(sa.select(meta.c.value).where(meta.c.key == outages.KEY)).scalar()
+        return sorted(outages.read(text or "").values(), key=lambda each: each.since)
+
+    def parked(self, cause: str = "") -> Sequence[Execution]:
+        """What waits because something was away: for a person, or to be asked again. Of one cause, or of any."""
+        j = self.database.tables.jobs
+        wanted = j.c.cause == cause if cause else j.c.cause != ""
+        query = sa.select(*(j.c[name] for name in COLUMNS)).where(wanted, j.c.state.in_(("blocked", "failed", "ready"))).order_by(j.c.added)
+        with self.database.engine.begin() as c:
+            return [Execution._make((*row, ())) for row in c.execute(query).all()]
 
     def counts(self) -> dict[str, int]:
         """How many executions there are in each state that is not an end."""

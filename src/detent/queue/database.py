@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from detent.errors import DetentError
-from detent.queue.tables import VERSION, Tables, tables
+from detent.queue.tables import OLDER, VERSION, Tables, tables
 
 SCHEMA = "detent"
 KNOWS_SUBSEC = (3, 42)  # the first SQLite whose unixepoch has parts of a second
@@ -50,6 +50,7 @@ def open_database(url: str, file: Path) -> Database:
     import logging
 
     logging.getLogger("dbos").setLevel(logging.ERROR)
+    logging.getLogger("dbos").addFilter(_is_news)
     if sqlite3.sqlite_version_info < KNOWS_SUBSEC and not sa.event.contains(sa.Engine, "connect", lend_clock):
         sa.event.listen(sa.Engine, "connect", lend_clock)
     database = _postgres(url) if url else _sqlite(file)
@@ -59,6 +60,12 @@ def open_database(url: str, file: Path) -> Database:
     except sa.exc.OperationalError as e:
         raise unreachable(database.engine, e) from e
     return database
+
+
+def _is_news(record: Any) -> bool:
+    """Whether the engine says something that is not known: that a turn was cancelled was asked for."""
+    what = record.exc_info[0] if record.exc_info else None
+    return what is None or "Cancelled" not in what.__name__
 
 
 def lend_clock(raw: Any, _: object) -> None:
@@ -143,6 +150,9 @@ def _set_up(database: Database, file: Path) -> None:
         found = _version(database)
         if found == VERSION:
             return
+        if found in OLDER:
+            _bring_up(database, found)
+            return
         if found:
             raise DetentError(
                 f"the queue was made by another Detent (form {found}; this one knows {VERSION})", "use the Detent that made it"
@@ -153,6 +163,15 @@ def _set_up(database: Database, file: Path) -> None:
                 c.execute(sa.schema.CreateSchema(SCHEMA, if_not_exists=True))
             database.tables.all.create_all(c)
             c.execute(sa.insert(database.tables.meta).values(key="version", value=VERSION))
+
+
+def _bring_up(database: Database, found: str) -> None:
+    """Bring the tables of an older Detent to this form; what is in them stays."""
+    jobs, meta = database.tables.jobs, database.tables.meta
+    with database.engine.begin() as c:
+        for statement in OLDER[found]:
+            c.execute(sa.text(statement.format(jobs=jobs.fullname)))
+        c.execute(sa.update(meta).where(meta.c.key == "version").values(value=VERSION))
 
 
 @contextmanager

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from detent.queue.board import TableBoard
 from detent.queue.database import Database
 from detent.queue.notices import Notices
-from detent.queue.queue_protocol import Execution, OutputPiece, Pause, QueueJob, Worker
+from detent.queue.queue_protocol import Execution, OutageRow, OutputPiece, Pause, QueueJob, Worker
 from detent.queue.store import QueuedJob, Store
 
 NAME = "detent"  # of the application, for the engine
@@ -68,6 +68,11 @@ class Engine:
         if turn.delay:
             options["delay_seconds"] = turn.delay
         self.client.enqueue_in_transaction(c, options, turn.id, turn.attempt, turn.ticket)
+        # Among equals the engine takes the older turn. A turn that is handed over again has the age of its job, and keeps its place.
+        table = "dbos.workflow_status" if c.dialect.name == "postgresql" else "workflow_status"
+        c.execute(
+            sa.text(f"UPDATE {table} SET created_at = :at WHERE workflow_uuid = :id"), {"at": int(turn.added * 1000), "id": turn.ticket}
+        )
 
     def cancel(self, ticket: str) -> None:
         self.client.cancel_workflow(ticket)
@@ -145,6 +150,12 @@ class DurableQueue:
     def resumed(self) -> float:
         return self.board.resumed()
 
+    def away(self) -> Sequence[OutageRow]:
+        return self.board.away()
+
+    def parked(self, cause: str = "") -> Sequence[Execution]:
+        return self.board.parked(cause)
+
     # -- asking ------------------------------------------------------------------------------------------------------------------
 
     def add(self, jobs: Sequence[QueueJob]) -> Sequence[Execution]:
@@ -182,6 +193,12 @@ class DurableQueue:
         self.store.resume()
         self.engine.limit(self.store.limit(0))
         return before
+
+    def wake(self, thing: str) -> bool:
+        """A thing that was away is there again: what waited for it is handed over at once. False if nothing was away."""
+        was = self.store.clear(thing)
+        self.engine.limit(self.store.limit(0))
+        return was
 
     def put_right(self, worker: str, running: set[str]) -> None:
         """Hand over anew what our tables call ready or running here, and the engine has ended: something went wrong between the two."""

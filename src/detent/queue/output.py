@@ -7,13 +7,16 @@ from collections.abc import Callable
 
 PIECE = 60_000  # characters at most in one
 EVERY = 0.5  # seconds between two pieces
+TAIL = 4_000  # characters at the end that stay at hand
+MOST_UNKEPT = 4_000_000  # characters that wait while nothing can be kept; of more, the newest
 
 
 class ExecutionOutput:
     """The output of one execution. Fed by one thread; whoever looks at the last line may be another."""
 
-    def __init__(self, keep: Callable[[str], None]) -> None:
-        self.keep = keep
+    def __init__(self, keep: Callable[[str], bool | None]) -> None:
+        self.keep = keep  # False: it cannot be kept now
+        self.tail = ""
         self.last, self.heard = "", time.monotonic()
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._text, self._kept, self._lock = "", time.monotonic(), threading.Lock()
@@ -21,7 +24,9 @@ class ExecutionOutput:
     def feed(self, chunk: bytes) -> None:
         self.heard = time.monotonic()
         with self._lock:
-            self._text += self._decoder.decode(chunk)
+            text = self._decoder.decode(chunk)
+            self._text += text
+            self.tail = (self.tail + text)[-TAIL:]
             lines = [line for line in self._text.splitlines() if line.strip()]
             self.last = lines[-1] if lines else self.last
         if self.heard - self._kept > EVERY or len(self._text) > PIECE:
@@ -38,7 +43,10 @@ class ExecutionOutput:
         self._kept = time.monotonic()
         while text:
             at = len(text) if len(text) <= PIECE else text.rfind("\n", 0, PIECE) + 1 or PIECE
-            self.keep(text[:at])
+            if self.keep(text[:at]) is False:
+                with self._lock:
+                    self._text = (text + self._text)[-MOST_UNKEPT:]
+                return
             text = text[at:]
 
     def silent(self) -> float:

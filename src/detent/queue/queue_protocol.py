@@ -45,6 +45,7 @@ class Execution(NamedTuple):
     started: float | None
     ended: float | None
     worker: str  # who holds it; empty if nobody does
+    cause: str  # what was away, where that made it wait: one of the things in `recovery`
     exit_code: int | None
     reason: str
     waits_for: tuple[str, ...] = ()
@@ -58,7 +59,7 @@ class Worker(NamedTuple):
     pid: int
     slots: int
     since: float
-    left: float  # seconds until the lease ends; negative if it has ended
+    left: float  # seconds until the lease ends; negative if it has ended, or its process is seen to be gone
 
 
 class Pause(NamedTuple):
@@ -69,6 +70,16 @@ class Pause(NamedTuple):
     since: float = 0.0
     kind: str = ""  # of one that ends by itself: what it waits for; empty if a person must resume
     until: float = 0.0  # when that is expected, if it is known
+
+
+class OutageRow(NamedTuple):
+    """Something is away."""
+
+    thing: str
+    said: str
+    since: float
+    until: float  # when it is asked again
+    tries: int = 1
 
 
 class OutputPiece(NamedTuple):
@@ -103,6 +114,7 @@ class WorkerBoard(Protocol):
 
     def workers(self) -> Sequence[Worker]: ...
     def paused(self) -> Pause: ...
+    def away(self) -> Sequence[OutageRow]: ...
 
 
 class Board(ExecutionBoard, WorkerBoard, Protocol):
@@ -123,10 +135,11 @@ class ExecutionEnd(NamedTuple):
     state: str
     reason: str = ""
     delay: float = 0.0  # seconds before it is taken up once more, where it asked for that: it gave its slot back
+    cause: str = ""  # what was away, where that is why
 
 
 class WorkerEvent(NamedTuple):
-    """Something that happened on this worker: started, output, ended, taken-up, paused, waiting or leaving."""
+    """Something that happened on this worker: started, output, ended, taken-up, paused, away, back or leaving."""
 
     kind: str
     id: str = ""
@@ -137,10 +150,12 @@ class WorkerTask(NamedTuple):
     """What a worker is for: how to start the program of an execution, and how to tell from the world how it ended."""
 
     child: Callable[[str], ExecutionProcess]
-    judge: Callable[[str, int | None], ExecutionEnd]
+    judge: Callable[[str, int | None, str], ExecutionEnd]  # by its id, its exit code and the last line that it wrote
     timeout: float  # seconds that a program may take
     silence: float  # seconds that it may write nothing
     tend: Callable[[], None] = lambda: None  # bring the queue up to what happened outside of it
+    room: Callable[[int], str] = lambda running: ""  # why nothing more can start here beside so many; empty if it can
+    back: Callable[[str], bool] = lambda thing: True  # whether a thing that was away answers again, or there is no way to ask it
 
 
 class Pace(NamedTuple):
@@ -160,6 +175,6 @@ BY_EXIT_CODE = {
 }
 
 
-def by_exit_code(id: str, code: int | None) -> ExecutionEnd:
+def by_exit_code(id: str, code: int | None, last: str = "") -> ExecutionEnd:
     """The judgement where nothing but the exit code is known."""
     return BY_EXIT_CODE.get(-1 if code is None else code, ExecutionEnd("failed", f"it ended with exit code {code}"))

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from detent.errors import DetentError
+from detent.queue import outages
 from detent.queue.database import Database, unreachable
 from detent.queue.order import in_order
 from detent.queue.queue_protocol import AGAIN, DROPPED, ENDS, LIVE, MOST_FAILURES, MOST_STARTS, ExecutionEnd, QueueJob, UnknownExecution
@@ -35,6 +36,7 @@ class QueuedJob(NamedTuple):
     attempt: int
     priority: int
     delay: float = 0.0
+    added: float = 0.0  # when the job was added: among equals the older comes first, however often it is handed over
 
 
 HandOver = Callable[[sa.Connection, QueuedJob], None]
@@ -118,7 +120,8 @@ class Store:
             self._hand_over(c, row.id, row.attempt, row.priority, row.starts)
 
     def _hand_over(self, c: sa.Connection, id: str, attempt: int, priority: int, starts: int, delay: float = 0.0, ticket: str = "") -> None:
-        turn = QueuedJob(ticket or f"{id}~{attempt}~{starts}", id, attempt, priority, delay)
+        added = c.execute(sa.select(self.jobs.c.added).where(self.jobs.c.id == id)).scalar_one()
+        turn = QueuedJob(ticket or f"{id}~{attempt}~{starts}", id, attempt, priority, delay, added)
         c.execute(sa.update(self.jobs).where(self.jobs.c.id == id).values(state="ready", ticket=turn.ticket, worker=""))
         self.hand_over(c, turn)
 
@@ -141,7 +144,15 @@ class Store:
                 raise DetentError(f"{id} is {row.state}; only what is {', '.join(AGAIN)} can be tried again", "see `detent queue list`")
             if c.execute(sa.select(j.c.id).where(j.c.item == row.item, j.c.item != "", j.c.state.in_(LIVE))).first():
                 raise DetentError(f"item {row.item} is in the queue already", "see `detent queue list`")
-            fresh = {"state": "waiting", "attempt": row.attempt + 1, "starts": 0, "started": None, "ended": None, "exit_code": None}
+            fresh = {
+                "state": "waiting",
+                "attempt": row.attempt + 1,
+                "starts": 0,
+                "started": None,
+                "ended": None,
+                "exit_code": None,
+                "cause": "",
+            }
             c.execute(sa.update(j).where(j.c.id == id).values(**fresh, ticket="", reason="", added=self.database.now))
             self._release(c, sa.and_(j.c.id == id))
 
@@ -168,7 +179,7 @@ class Store:
     def resume(self) -> None:
         """A person lets it continue: what they overrule, such as a budget, counts from now on."""
         with self.changing() as c:
-            c.execute(sa.delete(self.meta).where(self.meta.c.key.in_(("paused", "failures"))))
+            c.execute(sa.delete(self.meta).where(self.meta.c.key.in_(("paused", "failures", outages.IN_A_ROW))))
             self._put(c, "resumed", str(c.execute(sa.select(self.database.now)).scalar_one()))
 
     def release(self, kinds: Sequence[str]) -> bool:
@@ -184,7 +195,10 @@ class Store:
         with self.changing() as c:
             if slots:
                 self._put(c, "slots", str(slots))
-            return 0 if self._get(c, "paused") else int(self._get(c, "slots") or 0)
+            return 0 if self._is_held(c) else int(self._get(c, "slots") or 0)
+
+    def _is_held(self, c: sa.Connection) -> bool:
+        return bool(self._get(c, "paused")) or outages.holding(outages.read(self._get(c, outages.KEY))) is not None
 
     def _get(self, c: sa.Connection, key: str) -> str:
         return c.execute(sa.select(self.meta.c.value).where(self.meta.c.key == key)).scalar() or ""
@@ -201,15 +215,14 @@ class Store:
             row = self._row(c, id)
             if row.attempt != attempt or row.ticket != ticket or row.state not in ("ready", "running"):
                 return False
-            if row.state == "ready" and self._get(c, "paused"):  # paused at the very moment when the engine gave it out
-                c.execute(sa.update(self.jobs).where(self.jobs.c.id == id).values(starts=row.starts + 1))
-                self._hand_over(c, id, attempt, row.priority, row.starts + 1, HELD)
+            if row.state == "ready" and self._is_held(c):  # held at the very moment when the engine gave it out
+                self._hand_over(c, id, attempt, row.priority, row.starts, HELD, self._later(row.ticket))
                 return False
             if row.starts >= MOST_STARTS:
                 why = f"it was taken up {row.starts} times and never came to an end; its worker died, or the program went away"
                 self._end(c, row, ExecutionEnd("failed", why), None)
                 return False
-            values = {"state": "running", "worker": worker, "starts": row.starts + 1, "reason": ""}
+            values = {"state": "running", "worker": worker, "starts": row.starts + 1, "reason": "", "cause": ""}
             started = sa.func.coalesce(self.jobs.c.started, self.database.now)
             c.execute(sa.update(self.jobs).where(self.jobs.c.id == id).values(**values, started=started))
             return True
@@ -228,14 +241,47 @@ class Store:
 
     def _again(self, c: sa.Connection, row: sa.Row[Any], outcome: ExecutionEnd, delay: float) -> None:
         """Take it up once more. One that asked to wait has ended no worker: that start does not count."""
-        starts = row.starts - 1 if outcome.delay else row.starts
-        c.execute(sa.update(self.jobs).where(self.jobs.c.id == row.id).values(reason=outcome.reason, starts=starts))
-        ticket = f"{row.ticket}~later" if outcome.delay else ""  # the number in it is used up
-        self._hand_over(c, row.id, row.attempt, row.priority, starts, outcome.delay or delay, ticket)
+        met = self._met(c, outcome) if outcome.cause else 0.0
+        later = outcome.delay or met
+        starts = row.starts - 1 if later else row.starts
+        c.execute(sa.update(self.jobs).where(self.jobs.c.id == row.id).values(reason=outcome.reason, cause=outcome.cause, starts=starts))
+        ticket = self._later(row.ticket) if later else ""  # the number in it is used up
+        self._hand_over(c, row.id, row.attempt, row.priority, starts, later or delay, ticket)
+
+    def _later(self, ticket: str) -> str:
+        first, _, number = ticket.partition("~later")
+        return f"{first}~later{int(number or 1) + 1}" if "~later" in ticket else f"{first}~later"
+
+    def _met(self, c: sa.Connection, outcome: ExecutionEnd) -> float:
+        """Something was away; seconds until it is asked again."""
+        now, found = c.execute(sa.select(self.database.now)).scalar_one(), outages.read(self._get(c, outages.KEY))
+        found[outcome.cause] = outages.met(found, outcome.cause, outcome.reason, now)
+        self._put(c, outages.KEY, outages.write(found))
+        return max(1.0, found[outcome.cause].until - now)
+
+    def meet_outage(self, thing: str, said: str) -> None:
+        """Something is away, and nothing is to start because of it."""
+        with self.changing() as c:
+            self._met(c, ExecutionEnd("again", said, cause=thing))
+
+    def clear(self, thing: str) -> bool:
+        """A thing that was away is there again. What waited for it is handed over at once, and keeps its place."""
+        j = self.jobs
+        with self.changing() as c:
+            found = outages.read(self._get(c, outages.KEY))
+            was = found.pop(thing, None)
+            if was is not None:
+                self._put(c, outages.KEY, outages.write(found))
+            for row in c.execute(sa.select(j).where(j.c.state == "ready", j.c.cause == thing).order_by(j.c.priority, j.c.added)).all():
+                c.execute(sa.update(j).where(j.c.id == row.id).values(reason="", cause=""))
+                self._hand_over(c, row.id, row.attempt, row.priority, row.starts, 0.0, self._later(row.ticket))
+            return was is not None
 
     def _end(self, c: sa.Connection, row: sa.Row[Any], outcome: ExecutionEnd, code: int | None) -> None:
-        values = {"state": outcome.state, "reason": outcome.reason, "exit_code": code, "worker": "", "ended": self.database.now}
+        values: dict[str, Any] = {"state": outcome.state, "reason": outcome.reason, "cause": outcome.cause, "exit_code": code, "worker": ""}
+        values["ended"] = self.database.now
         c.execute(sa.update(self.jobs).where(self.jobs.c.id == row.id).values(**values))
+        self._put(c, outages.KEY, outages.write(outages.after(outages.read(self._get(c, outages.KEY)), outcome.cause)))
         if outcome.state == "done":
             self._meet(c, self.needs.c.item == row.item)
         self._count(c, row, outcome)
@@ -246,7 +292,13 @@ class Store:
         self._release(c, self.jobs.c.id.in_(waiting))
 
     def _count(self, c: sa.Connection, row: sa.Row[Any], outcome: ExecutionEnd) -> None:
-        """Failures in a row. What waits for a person or was cancelled says nothing about the next one."""
+        """Failures in a row. What waits for a person or was cancelled says nothing about the next one, unless something is away."""
+        kept, n = outages.parked_in_a_row(self._get(c, outages.IN_A_ROW), outcome.cause)
+        self._put(c, outages.IN_A_ROW, kept)
+        if outages.too_many(n):
+            self._pause(
+                c, f"{n} executions in a row wait because of {outcome.cause}; the last was {row.item or row.id}: {outcome.reason}", "detent"
+            )
         if outcome.state not in ("done", "failed"):
             return
         failures = 0 if outcome.state == "done" else int(self._get(c, "failures") or 0) + 1

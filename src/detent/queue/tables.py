@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
-VERSION = "1"
+VERSION = "2"
+OLDER = {"1": ("ALTER TABLE {jobs} ADD COLUMN cause TEXT NOT NULL DEFAULT ''",)}  # what brings an older form to this one
 LIVE_ITEM = "item <> '' AND state IN ('waiting', 'ready', 'running')"
 
 
@@ -51,6 +52,7 @@ def _jobs(every: sa.MetaData) -> sa.Table:
         sa.Column("ticket", sa.Text, nullable=False),  # the engine's name for this turn of the job
         sa.Column("exit_code", sa.Integer),
         sa.Column("reason", sa.Text, nullable=False),
+        sa.Column("cause", sa.Text, nullable=False, server_default=""),  # what was away, where that made it wait
         sa.Index("queue_jobs_by_state", "state", "priority", "added"),
         sa.Index("queue_jobs_by_item", "item"),
         sa.Index("queue_jobs_by_worker", "worker", sqlite_where=sa.text("worker <> ''"), postgresql_where=sa.text("worker <> ''")),

@@ -15,17 +15,20 @@ from typing import Any, NoReturn
 
 import sqlalchemy as sa
 
+from detent.errors import DetentError, JournalAway
 from detent.journal.holder import this_process
 from detent.queue.database import Unreachable
 from detent.queue.engine import FORM, NAME, QUEUE, WORKFLOW, DurableQueue, serializer
 from detent.queue.lease import Fence, Leases, end_this_process
 from detent.queue.output import ExecutionOutput
 from detent.queue.queue_protocol import Pace, WorkerEvent, WorkerTask
+from detent.queue.recovery import RECOVERY
 from detent.sandbox.process import Ran, run
 from detent.sandbox.warden import command
 
 ASK_AGAIN = 0.5  # seconds between two questions to a database that does not answer
 AGAIN_AFTER = 5.0  # seconds until an execution that has not ended is taken up once more
+LAST_WORDS = 300  # characters of what a program wrote last that are told of one that had to be ended
 LOST_LOOKS = 4  # beats in which the engine says that we hold what we do not run
 TIDY_EVERY, TEND_EVERY = 60, 6  # beats
 
@@ -33,19 +36,27 @@ TIDY_EVERY, TEND_EVERY = 60, 6  # beats
 class Running:
     """An execution at work here."""
 
-    def __init__(self, keep: Callable[[str], None]) -> None:
+    def __init__(self, keep: Callable[[str], bool]) -> None:
         self.output, self.stop, self.begun = ExecutionOutput(keep), threading.Event(), time.monotonic()
 
 
 class LocalWorker:
     """One worker in this process. There can only be one: the engine's runtime is one per process."""
 
-    def __init__(self, queue: DurableQueue, task: WorkerTask, slots: int, pace: Pace, see: Callable[[WorkerEvent], None]) -> None:
+    def __init__(
+        self,
+        queue: DurableQueue,
+        task: WorkerTask,
+        slots: int,
+        pace: Pace,
+        see: Callable[[WorkerEvent], None],
+        end: Callable[[str], None] = end_this_process,
+    ) -> None:
         self.queue, self.task, self.slots, self.pace, self.see = queue, task, slots, pace, see
         holder = this_process("", "work")
         self.id = f"{holder.host}-{holder.pid}-{os.urandom(4).hex()}"  # never used again: a restart is another worker
         self.leases = Leases(queue.database, self.id, holder, slots, pace)
-        self.fence = Fence(pace, end_this_process)
+        self.fence = Fence(pace, end)
         self.running: dict[str, Running] = {}
         self.leaving = threading.Event()
         self._pool = ThreadPoolExecutor(max_workers=2 * slots + 2, thread_name_prefix="execution")
@@ -61,7 +72,7 @@ class LocalWorker:
         self.queue.engine.client.register_queue(QUEUE, global_concurrency=now, polling_interval_sec=self.pace.poll, application_name=NAME)
         self._launch()
         self.fence.start()
-        for work, name in ((self._renew, "lease"), (self.beat, "beat")):
+        for work, name in ((self._renew, "lease"), (self.beat, "beat"), (self.ask_again, "away")):
             threading.Thread(target=self._forever, args=(work,), name=name, daemon=True).start()
 
     def _launch(self) -> None:
@@ -84,6 +95,7 @@ class LocalWorker:
         DBOS.listen_queues([])  # to nothing, until it knows how many slots this worker has
         DBOS.launch()
         own_slots(dbos._sys_db, lambda: 0 if self.leaving.is_set() else self.slots)
+        self._take_over_the_dead()  # what they held comes before its equals, also for the slots of a worker that just came
         dbos._listening_queues = [QUEUE]
 
     def leave(self) -> None:
@@ -102,7 +114,7 @@ class LocalWorker:
 
     def _forever(self, work: Callable[[], None]) -> None:
         while not self.leaving.wait(self.pace.beat):
-            with suppress(Unreachable, sa.exc.SQLAlchemyError):  # tried again at the next beat; the fence watches that it is not too late
+            with suppress(DetentError, sa.exc.SQLAlchemyError):  # tried again at the next beat; the fence watches that it is not too late
                 work()
 
     def _renew(self) -> None:
@@ -113,9 +125,7 @@ class LocalWorker:
 
     def beat(self) -> None:
         """Take over from those who do not live, and see to it that the engine and our tables agree."""
-        held = self.queue.engine.holders()  # before the leases are read
-        if dead := self.leases.dead(set(held.values())):
-            self._take_over(dead)
+        held = self._take_over_the_dead()
         self._know_what_is_held({ticket for ticket, worker in held.items() if worker == self.id})
         for id in self.queue.store.unwanted(self.id):
             if id in self.running:
@@ -128,6 +138,23 @@ class LocalWorker:
         if self._beats % TIDY_EVERY == 1:
             self.queue.engine.forget()
             self.queue.store.prune()
+
+    def _take_over_the_dead(self) -> dict[str, str]:
+        """Free what workers hold that do not live; who held which ticket before."""
+        held = self.queue.engine.holders()  # before the leases are read
+        if dead := self.leases.dead(set(held.values())):
+            self._take_over(dead)
+        return held
+
+    def ask_again(self) -> None:
+        """Ask what is away whether it is there again, each at its time. What waited for it is handed over at once then."""
+        now = self.queue.board.now()
+        for outage in (each for each in self.queue.away() if each.until <= now and RECOVERY[each.thing].holds):
+            if self.task.back(outage.thing):
+                self.queue.wake(outage.thing)
+                self.see(WorkerEvent("back", text=outage.thing))
+            else:
+                self.queue.store.meet_outage(outage.thing, outage.said)
 
     def _take_over(self, dead: list[str]) -> None:
         from dbos import DBOS
@@ -147,10 +174,12 @@ class LocalWorker:
     # -- one execution -----------------------------------------------------------------------------------------------------------
 
     async def hold(self, id: str, attempt: int, ticket: str) -> str:
-        """Hold an execution: run its program to the end and keep how it ended."""
+        """Hold an execution: run its program to the end and keep how it ended. Before that there must be room for it here."""
+        if full := await self._call(self.task.room, len(self.running)):
+            await self._call(self._hold_back, full)
         if not await self._call(self.queue.store.begin, id, attempt, ticket, self.id):
             return "nothing to do"
-        here = self.running[id] = Running(lambda text: self.queue.store.write(id, attempt, text))
+        here = self.running[id] = Running(lambda text: self._keep(id, attempt, text))
         self.see(WorkerEvent("started", id))
         program = asyncio.get_running_loop().run_in_executor(self._pool, self._run, id, here)
         try:
@@ -163,6 +192,19 @@ class LocalWorker:
             if program.done():
                 await self._left(id, here)
         return str(await self._call(self._finish, id, attempt, here, ran))
+
+    def _keep(self, id: str, attempt: int, text: str) -> bool:
+        """Keep some output; False if that cannot be done now."""
+        try:
+            self.queue.store.write(id, attempt, text)
+        except (Unreachable, sa.exc.SQLAlchemyError):
+            return False
+        return True
+
+    def _hold_back(self, why: str) -> None:
+        self.queue.store.meet_outage("disk", why)
+        self.queue.engine.limit(0)
+        self.see(WorkerEvent("away", text=why))
 
     async def _left(self, id: str, here: Running) -> None:
         self.running.pop(id, None)
@@ -180,7 +222,7 @@ class LocalWorker:
         while not self.leaving.is_set():
             try:
                 return await asyncio.get_running_loop().run_in_executor(self._pool, work, *args)
-            except (Unreachable, sa.exc.SQLAlchemyError):
+            except (Unreachable, JournalAway, sa.exc.SQLAlchemyError):
                 await asyncio.sleep(ASK_AGAIN)
             except RuntimeError:
                 if not self.leaving.is_set():  # else the threads are gone, and so are we
@@ -207,12 +249,15 @@ class LocalWorker:
             here.output.flush()
 
     def _finish(self, id: str, attempt: int, here: Running, ran: Ran) -> str:
-        outcome = self.task.judge(id, ran.exit_code)
-        if outcome.state in ("failed", "again") and (why := self._ended_by_us(here, ran)):
+        outcome = self.task.judge(id, ran.exit_code, here.output.last)
+        if outcome.state in ("failed", "again") and not outcome.cause and (why := self._ended_by_us(here, ran)):
             outcome = outcome._replace(state="failed", reason=why)
         if not self.queue.store.finish(id, attempt, self.id, outcome, ran.exit_code, AGAIN_AFTER):
             return "another has it"
         self.see(WorkerEvent("ended", id, f"{outcome.state}: {outcome.reason}".removesuffix(": ")))
+        if outcome.cause:
+            self.queue.engine.limit(self.queue.store.limit(0))
+            self.see(WorkerEvent("away", text=outcome.reason))
         if (pause := self.queue.paused()).reason:
             self.queue.engine.limit(0)
             self.see(WorkerEvent("paused", text=pause.reason))
@@ -220,10 +265,16 @@ class LocalWorker:
 
     def _ended_by_us(self, here: Running, ran: Ran) -> str:
         if ran.timed_out:
-            return f"it took more than {self.task.timeout:.0f} s and was ended"
+            return f"it took more than {self.task.timeout:.0f} s and was ended{_tail(here)}"
         if ran.stopped and not here.stop.is_set():
-            return f"it wrote nothing for more than {self.task.silence:.0f} s and was ended"
+            return f"it wrote nothing for more than {self.task.silence:.0f} s and was ended{_tail(here)}"
         return ""
+
+
+def _tail(here: Running) -> str:
+    """What the program wrote last, in a line."""
+    said = " ".join(here.output.tail.split())[-LAST_WORDS:]
+    return f"; it last wrote: {said}" if said else ""
 
 
 def register(worker: LocalWorker) -> None:

@@ -51,6 +51,7 @@ class Runs:
 
     reviewer: Callable[[AnyRun], Asking] = staticmethod(no_reviewer)
     say: Callable[[str], None] = staticmethod(quietly)  # what is done now, for whoever watches
+    patient = False  # whether a run waits for what is away, instead of counting that as trouble: whoever drives for a queue says so
 
     def __init__(
         self,

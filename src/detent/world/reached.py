@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from detent.errors import CannotTell, Unreached
+from detent.errors import Away, Unreached
 
 
 @contextmanager
@@ -14,4 +14,4 @@ def reached() -> Iterator[None]:
     except Unreached as e:
         if e.until:
             raise
-        raise CannotTell(f"{e.message} ({e.hint})" if e.hint else e.message) from e
+        raise Away("tracker", f"{e.message} ({e.hint})" if e.hint else e.message) from e

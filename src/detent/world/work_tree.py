@@ -1,5 +1,6 @@
 """One checkout, real: its snapshots, its stamps, and how a submit is judged in it. Who performs an effect or a job is handed in."""
 
+import errno
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ import msgspec
 
 from detent.door import AnyEvent, AnyRun, Case, always
 from detent.effects.publish import edited, where
-from detent.errors import CannotTell
+from detent.errors import Away, CannotTell
 from detent.evidence.bite import Marks
 from detent.evidence.collect import Collector
 from detent.evidence.eyes import RepoLook
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from detent.evidence.own_gates import GatedTree
 
 FINDINGS = "FINDINGS.json"
+FULL_DISK = os.strerror(errno.ENOSPC)  # as git says it
 NOWHERE = Path("/nonexistent")
 ITEM_FOLDER = ".detent/"  # where the text of a work item lies in its workspace; no part of any tree
 
@@ -100,8 +102,12 @@ class RepoWorld:
         fingerprint.check(self.place)
         try:
             return self.runs.workflow(run.workflow).jobs[job](self, run)
+        except GitError as e:
+            if FULL_DISK in e.message:
+                raise Away("disk", e.message) from e
+            raise
         except OSError as e:
-            raise CannotTell(f"{e.strerror}: {e.filename}") from e
+            raise _trouble(e) from e
 
     def stamps(self, run: AnyRun) -> dict[str, str]:
         """What a stored briefing depends on outside the journal: published files, findings, configuration, hooks, HEAD and its ref, what a run left."""
@@ -127,7 +133,7 @@ class RepoWorld:
             with _or_cannot_tell():
                 found = run_gates(case.row, self.look(case.run, case.sent, case.tree, case.stands))
         except CannotTell as e:
-            found = Found(unclear=str(e), tree=case.tree)
+            found = Found(unclear=str(e), away=getattr(e, "thing", ""), tree=case.tree)
         return _without_keys(found, redactor(secrets_of(self.outer)))
 
     def look(self, run: AnyRun, sent: Sent, tree: str, wanted: Callable[[], bool] = always) -> RepoLook:
@@ -199,9 +205,14 @@ def _or_cannot_tell() -> Iterator[None]:
     try:
         yield
     except GitError as e:
-        raise CannotTell(e.message) from e
+        raise (Away("disk", e.message) if FULL_DISK in e.message else CannotTell(e.message)) from e
     except OSError as e:
-        raise CannotTell(f"{e.strerror}: {e.filename}") from e
+        raise _trouble(e) from e
+
+
+def _trouble(e: OSError) -> CannotTell:
+    said = f"{e.strerror}: {e.filename}" if e.filename else f"{e.strerror}"
+    return Away("disk", said) if e.errno in (errno.ENOSPC, errno.EDQUOT) else CannotTell(said)
 
 
 def _without_keys(found: Found, redact: Redact) -> Found:

@@ -3,7 +3,7 @@
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
@@ -12,6 +12,9 @@ from detent.app import App
 from detent.errors import DetentError
 from detent.interfaces.cli.tell import channel, plain
 from detent.tracker import STATUSES, Item, NewItem, Tracker, TrackerChange
+
+if TYPE_CHECKING:
+    from detent.app.attempts import ItemAttempt
 
 KINDS = ("task", "bug", "feature", "epic", "chore")
 LONGEST = 5_000_000  # bytes of a list
@@ -195,7 +198,8 @@ def _waiting(waits: list[str]) -> str:
 @click.argument("id")
 @AS_JSON
 def show(id: str, as_json: bool) -> None:
-    """Show one item with everything that is known of it, and what similar items cost so far."""
+    """Show one item with everything that is known of it, every attempt at it, and what similar items cost so far."""
+    from detent.app.attempts import attempts
     from detent.app.estimating import estimates
     from detent.interfaces.cli.report_text import estimated
 
@@ -211,8 +215,20 @@ def show(id: str, as_json: bool) -> None:
     parts += [f"estimate: {estimated([expected])}"] if item.status != "closed" else []
     parts += ["", plain(item.description).rstrip()] if item.description else []
     parts += ["", "Notes:", plain(item.notes).rstrip()] if item.notes else []
-    row = {**_row(item), "estimate": expected._asdict() if expected else None}
+    tried = attempts(app, item.id)
+    parts += ["", "Attempts:", *(line for each in tried for line in _attempt(each))] if tried else []
+    row = {**_row(item), "estimate": expected._asdict() if expected else None, "attempts": [each._asdict() for each in tried]}
     click.echo(json.dumps(row) if as_json else "\n".join(parts))
+
+
+def _attempt(each: "ItemAttempt") -> list[str]:
+    """One attempt at an item, in a few lines."""
+    how = " from the work of the one before" if each.starts_from else f" on the branch of {each.part_of}" if each.part_of else ""
+    found = [f"  {each.run}  {each.state}{how}, {each.last or each.begun}"]
+    found += [f"    {plain(each.reason)}"] if each.reason else []
+    found += [f"    branch {plain(each.branch)}"] if each.branch else []
+    found += [f"    pull request {plain(each.pull_request)}"] if each.pull_request else []
+    return found + ([f"    its work: git diff {each.kept}~ {each.kept}"] if each.kept and each.state != "COMPLETED" else [])
 
 
 @command.command("close")

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from detent.app.queue_rows import as_row, when
-from detent.interfaces.cli.queue_text import execution_line, lines
+from detent.interfaces.cli.queue_text import execution_line, is_gone, lines
 from detent.interfaces.cli.tell import channel, plain
+from detent.queue.recovery import RECOVERY
 
 if TYPE_CHECKING:
     from detent.app import App
@@ -144,16 +145,26 @@ def list_(everything: bool, limit: int, watch: bool, as_json: bool) -> None:
 
             stay(queue)
             return
-        found, workers, pause = queue.all(() if everything else LIVE, limit), queue.workers(), queue.paused()
+        found, workers, pause, away = queue.all(() if everything else LIVE, limit + 1), queue.workers(), queue.paused(), queue.away()
+        more, found, alive = len(found) > limit, found[:limit], {w.id for w in workers if w.left >= 0}
         if as_json:
-            rows = {"executions": [as_row(e) for e in found], "workers": [w._asdict() for w in workers], "paused": pause.reason or None}
-            rows["paused_until"] = when(pause.until) if pause.until else None
-            click.echo(json.dumps(rows))
+            rows = [{**as_row(e), "worker_gone": is_gone(e, alive)} for e in found]
+            held = {"paused": pause.reason or None, "paused_until": when(pause.until) if pause.until else None}
+            told = {**held, "away": [each._asdict() for each in away], "more": more}
+            click.echo(json.dumps({"executions": rows, "workers": [w._asdict() for w in workers], **told}))
             return
         if pause.reason:
             click.echo(f"PAUSED by {pause.by or 'a person'}: {plain(pause.reason)}\n  Continue now: detent queue resume")
-        click.echo("\n".join(execution_line(e) for e in found) or "Nothing is queued. Add something: detent queue add ITEM")
-        if found and not workers:
+        for each in away:
+            click.echo(
+                f"AWAY {each.thing}: {plain(each.said)}\n  It is asked again by itself. Now: detent queue retry --cause {each.thing}"
+            )
+        click.echo("\n".join(execution_line(e, alive) for e in found) or "Nothing is queued. Add something: detent queue add ITEM")
+        if more:
+            click.echo(
+                f"… and more: this shows the first {limit}. All of them: detent queue list -n 100000{' --all' if everything else ''}"
+            )
+        if found and not alive:
             click.echo("No worker is there. Start one: detent work")
 
 
@@ -169,7 +180,7 @@ def show(id: str, as_json: bool) -> None:
         if as_json:
             click.echo(json.dumps(row))
             return
-        click.echo(execution_line(found))
+        click.echo(execution_line(found, {w.id for w in queue.workers() if w.left >= 0}))
         click.echo(f"  attempt {found.attempt}, taken up {found.starts} times, on {found.worker or 'no worker'}")
         click.echo(f"  run {found.id}: {row['run_state'] or 'not in this journal'}; see `detent show {found.id}`")
         for piece in queue.logs(found.id)[-1:]:
@@ -221,16 +232,35 @@ def cancel(ids: tuple[str, ...], reason: str, as_json: bool) -> None:
 
 
 @command.command("retry")
-@click.argument("ids", nargs=-1, required=True, metavar="ID…")
+@click.argument("ids", nargs=-1, metavar="ID…")
+@click.option("--from", "start", type=click.Choice(("kept", "main")), default=None, help="What a new attempt begins from: see below.")
+@click.option("--all-parked", "parked", is_flag=True, help="Everything that waits because something was away.")
+@click.option("--cause", type=click.Choice(tuple(RECOVERY)), default=None, help="Everything that waits because this was away.")
 @AS_JSON
-def retry(ids: tuple[str, ...], as_json: bool) -> None:
-    """Try executions again that failed, are blocked or were cancelled. Each is a new run with a fresh agent; the old one stays as it is."""
+def retry(ids: tuple[str, ...], start: str | None, parked: bool, cause: str | None, as_json: bool) -> None:
+    """Try executions again that failed, are blocked or were cancelled.
+
+    One that waits for a person, because something was away or its review found it not ready, is released and continues where it was. One
+    that has ended stays as it is: its item gets a new run with a fresh agent, which is told how this one ended, which tests failed, what
+    was changed and what its agent said last. It begins from the kept work of this one, or from main; without --from as [queue] retry_from
+    says.
+
+    \b
+    detent queue retry it-3 --from main     once more from the beginning
+    detent queue retry --cause remote       the remote is back: whatever waited for it
+    detent queue retry --all-parked         whatever waited for anything
+    """
+    if bool(ids) == (parked or cause is not None):
+        raise click.UsageError("name the executions, or say --all-parked or --cause THING")
     from detent.app.queueing import retry as retry_one
+    from detent.app.queueing import retry_parked
 
     with opened() as (app, queue):
         may(app, *(queue.one(id).id for id in ids))
-        done = [retry_one(app, queue, id, said("start")) for id in ids]
-        click.echo(json.dumps({"executions": [as_row(e) for e in done]}) if as_json else "\n".join(execution_line(e) for e in done))
+        by_name = [retry_one(app, queue, id, said("start"), start or "") for id in ids]
+        done = by_name or retry_parked(app, queue, cause or "", said("start"), start or "")
+        shown = "\n".join(execution_line(e) for e in done) or "Nothing waits for that."
+        click.echo(json.dumps({"executions": [as_row(e) for e in done]}) if as_json else shown)
 
 
 @command.command("pause")

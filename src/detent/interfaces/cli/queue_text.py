@@ -1,6 +1,7 @@
 """Executions of the queue as text and as JSON, and the lines that their programs write. Shows; decides nothing."""
 
 import json
+from collections.abc import Container
 
 import click
 
@@ -10,12 +11,23 @@ from detent.queue.queue_protocol import Execution
 COLOURS = {"running": "cyan", "done": "green", "failed": "red", "blocked": "magenta", "cancelled": "yellow"}
 
 
-def execution_line(e: Execution) -> str:
-    """One execution in a line, and why it is as it is in another."""
-    state = click.style(f"{e.state:<9}", fg=COLOURS.get(e.state))
+GONE = "worker gone"
+
+
+def execution_line(e: Execution, alive: Container[str] | None = None) -> str:
+    """One execution in a line, and why it is as it is in another. `alive`: the workers that live, where that is known."""
+    gone = is_gone(e, alive)
+    state = click.style(f"{GONE if gone else e.state:<9}", fg="red" if gone else COLOURS.get(e.state))
     line = f"{state} {e.id:<24} P{e.priority} {plain(e.title)[:80]}".rstrip()
+    if gone:
+        return f"{line}\n          {e.worker} is gone; another worker takes it over (detent work)"
     why = f"waits for {', '.join(e.waits_for)}" if e.waits_for else e.reason or (f"on {e.worker}" if e.worker else "")
     return f"{line}\n          {plain(why)}" if why else line
+
+
+def is_gone(e: Execution, alive: Container[str] | None) -> bool:
+    """Whether an execution is held by a worker that does not live."""
+    return alive is not None and e.state == "running" and e.worker not in alive
 
 
 def lines(text: str) -> list[str]:

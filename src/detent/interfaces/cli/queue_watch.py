@@ -50,9 +50,10 @@ def picture(queue: "DurableQueue") -> str:
     counts, pause, workers = queue.counts(), queue.paused().reason, [w for w in queue.workers() if w.left >= 0]
     slots = f"{counts['running']} running on {len(workers)} workers with {queue.slots()} slots"
     head = [f"{slots}, {counts['ready']} ready, {counts['waiting']} waiting" + (f"  PAUSED: {pause}" if pause else "")]
+    head += [f"AWAY: {each.thing}: {each.said}" for each in queue.away()]
     found = queue.all(LIVE, counts["running"] + NEXT)
     for e in found:
-        head.append(execution_line(e))
+        head.append(execution_line(e, {w.id for w in workers}))
         said = [line for piece in queue.logs(e.id)[-1:] for line in lines(piece.text)] if e.state == "running" else []
         head += [f"          │ {line}" for line in said[-1:]]
     more = sum(counts.values()) - len(found)

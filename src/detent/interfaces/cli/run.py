@@ -1,10 +1,11 @@
 """`detent run`: push mode. The machine drives the agents itself, in a workspace of its own, until the run ends or a person is needed."""
 
+import json
 from typing import Any
 
 import click
 
-from detent.interfaces.cli.live import follow
+from detent.interfaces.cli.live import PARKED, follow
 from detent.interfaces.cli.runner import WORKFLOW_HELP
 
 OPTIONS = ("lean", "research", "ui", "parallel", "context", "again")  # those that not every workflow has
@@ -34,7 +35,11 @@ OPTIONS = ("lean", "research", "ui", "parallel", "context", "again")  # those th
 @click.option("--context", default="", metavar="TEXT", help="What the agent should know beside the item (execute).")
 @click.option("--again", is_flag=True, help="Run the item although it failed or was blocked before (execute).")
 @click.option("--run", "known", default="", metavar="ID", help="Drive a run that is there already, from its last event on.")
-@click.option("--park", is_flag=True, help="With --run: where a usage limit holds it, end with 75 instead of waiting. So do workers.")
+@click.option(
+    "--park",
+    is_flag=True,
+    help="With --run: where a usage limit holds it, or something is away, end with 75 instead of waiting. So do workers.",
+)
 @click.option("--events", is_flag=True, help="JSON Lines as things happen, the result last.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object, the result, instead of text.")
 def command(
@@ -78,10 +83,10 @@ def command(
     return follow(app, run, as_json, events)
 
 
-def _drive_on(run: str, alone: bool, as_json: bool, events: bool, park: bool) -> int:
+def _known(run: str, alone: bool, as_json: bool, events: bool, park: bool) -> int:
     """Go on with a run. It waits for a person still, if it did."""
     from detent.app.driving import driving
-    from detent.app.push import fit_for_push, is_pushed
+    from detent.app.push import fit_for_push, fit_for_queue, is_pushed
     from detent.interfaces.cli.runner import here
 
     app = here()
@@ -89,5 +94,19 @@ def _drive_on(run: str, alone: bool, as_json: bool, events: bool, park: bool) ->
     if not alone or now.parent or not is_pushed(now):
         raise click.UsageError("--run names a run that `detent run` or a queue began, and stands alone")
     if not app.journal.heads(now.id)[0].ended:
-        fit_for_push(app, driving(app, now.id).named)
+        (fit_for_queue if park else fit_for_push)(app, driving(app, now.id).named)
     return follow(app, now.id, as_json, events, park)
+
+
+def _drive_on(run: str, alone: bool, as_json: bool, events: bool, park: bool) -> int:
+    """Go on with a run. For a worker, what is away is told in the last line, and the run is left for later."""
+    from detent.app.away import parked_by
+
+    try:
+        return _known(run, alone, as_json, events, park)
+    except Exception as e:
+        parked = parked_by(e) if park else None
+        if parked is None:
+            raise
+        click.echo(json.dumps({"run": run, "outcome": "parked", "cause": parked.cause, "reason": parked.said}))
+        return PARKED

@@ -1,13 +1,18 @@
 """`detent work`: a worker of the queue, and a view of its slots."""
 
 import json
+import os
 import sys
+import time
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from detent.app import App
+from detent.errors import JournalAway
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +25,8 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 KINDS = (AUTO, "systemd-user", "systemd", "launchd")
-LOOK = 0.5  # seconds between two looks at the queue
+T = TypeVar("T")
+ONCE_WAITS = 600.0  # seconds for which `--once` waits for what is away
 
 
 @click.command("work")
@@ -45,23 +51,24 @@ def command(slots: int | None, once: bool, events: bool, as_json: bool, service:
     detent work --service       print a unit for systemd or launchd, with how to install it
 
     Ctrl-C ends what runs here and gives it back: it goes on from its last event, here or elsewhere. Nothing of it is left behind. A
-    worker that is killed is noticed by the others within half a minute, on the same machine at once.
+    worker that is killed is noticed by the others within half a minute, on the same machine at once. What is away (remote, database,
+    disk, tracker, model) is asked again by itself, and the work continues when it is back.
     """
     from detent.app.shared import queue_settings
     from detent.interfaces.cli.runner import here
     from detent.interfaces.cli.work_view import view_of
 
-    app = here(create=True)
+    app = patiently(lambda: here(create=True))
     settings = queue_settings(app.place, app.world.outer)
     limit, own = settings.queue.slots, slots or settings.queue.slots
     if own > limit:
         raise click.UsageError(f"--slots {own} is more than the whole queue runs at once; raise [queue] slots, which is {limit}")
     if service:
         return _print_unit(app, service, slots)
-    queue = _opened(app)
+    queue = patiently(lambda: _opened(app))
     view = view_of(queue, own, as_json, events)
     worker, notifier = _worker(app, queue, settings, own, view.put)
-    worker.start(limit)
+    patiently(lambda: worker.start(limit))
     try:
         view.show(lambda: once and _is_over(queue, worker))
         code = _result(queue, view.ends, as_json or events)
@@ -97,7 +104,31 @@ def _worker(
     task, look = within_budget(place, env, queue, listening(place, env, settings, queue))
     look()
     notifier = Notifier(place, env, queue)
-    return LocalWorker(queue, telling(task, notifier), slots, Pace(), see), notifier
+    return LocalWorker(queue, telling(task, notifier), slots, Pace(), see, begin_again), notifier
+
+
+def patiently(work: Callable[[], T]) -> T:
+    """Do something; a database that is away is waited for, whoever restarts it."""
+    from detent.queue.database import Unreachable
+    from detent.queue.recovery import RECOVERY
+
+    tries = 0
+    while True:
+        try:
+            return work()
+        except (Unreachable, JournalAway) as e:
+            tries += 1
+            pause = RECOVERY["database"].wait(tries)
+            click.echo(f"detent: {e.message}; asked again in {pause:.0f} s", err=True)
+        time.sleep(pause)
+
+
+def begin_again(why: str) -> None:
+    """This worker could not say that it lives for too long, so others may take over what it holds. Its programs end with it, and it
+    begins again as a new one, which waits for the database: the process stays, so nobody has to start it."""
+    with suppress(OSError):
+        os.write(sys.stderr.fileno(), f"detent: {why}. Its programs are ended; it begins again once the database answers\n".encode())
+    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
 
 
 def _opened(app: App) -> "DurableQueue":
@@ -112,8 +143,9 @@ def _opened(app: App) -> "DurableQueue":
 
 def _is_idle(queue: "DurableQueue", worker: "LocalWorker") -> bool:
     """Whether nothing runs, and nothing could: what is left waits for what failed, or the queue is paused."""
-    counts = queue.counts()
-    return not worker.running and not counts["running"] and (not counts["ready"] or bool(queue.paused().reason))
+    counts, now = queue.counts(), queue.board.now()
+    held = bool(queue.paused().reason) or any(now - each.since > ONCE_WAITS for each in queue.away())
+    return not worker.running and not counts["running"] and (not counts["ready"] or held)
 
 
 def _is_over(queue: "DurableQueue", worker: "LocalWorker") -> bool:

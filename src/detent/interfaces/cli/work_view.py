@@ -6,16 +6,19 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from detent.errors import JournalAway
 from detent.interfaces.cli.queue_text import COLOURS, in_words
 from detent.queue.queue_protocol import WorkerEvent
 
 if TYPE_CHECKING:
     from detent.queue.engine import DurableQueue
 
+T = TypeVar("T")
 LOOK = 0.3  # seconds between two looks
 
 
@@ -39,7 +42,7 @@ class WorkView:
 
     def show(self, over: Callable[[], bool]) -> None:
         """Show what happens until it is over."""
-        while not over():
+        while not known(over, False):
             self._take()
         self._take()
 
@@ -52,13 +55,25 @@ class WorkView:
                 return
             if seen.kind == "ended":
                 self.ends[seen.text.partition(":")[0]] += 1
-            self.see(seen)
+            known(partial(self.see, seen), None)
 
     def see(self, seen: WorkerEvent) -> None:
         pass
 
     def close(self) -> None:
         pass
+
+
+def known(ask: Callable[[], T], else_: T) -> T:
+    """What the queue says; something else while its database is away. Showing it ends no worker."""
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from detent.queue.database import Unreachable
+
+    try:
+        return ask()
+    except (Unreachable, JournalAway, SQLAlchemyError):
+        return else_
 
 
 class WorkLines(WorkView):
@@ -87,8 +102,8 @@ class Plain(WorkView):
         click.echo(text)
 
     def in_words(self, seen: WorkerEvent) -> str:
-        if seen.kind == "paused":
-            return click.style("PAUSED    ", fg="yellow") + seen.text
+        if seen.kind in ("paused", "away", "back"):
+            return click.style(f"{seen.kind.upper():<9} ", fg="yellow") + seen.text
         found = self.queue.one(seen.id)
         word, _, reason = seen.text.partition(": ")
         shown = word if seen.kind == "ended" else seen.kind
@@ -129,7 +144,10 @@ class WorkTerminal(Plain):
     def _panel(self) -> Any:
         from rich.table import Table
 
-        counts, pause = self.queue.counts(), self.queue.paused().reason
+        counts, pause = (
+            known(self.queue.counts, {"ready": 0, "waiting": 0}),
+            known(lambda: self.queue.paused().reason, "the database is away"),
+        )
         head = f"{len(self.at_work)} of {self.slots} slots, {counts['ready']} ready, {counts['waiting']} waiting"
         table = Table(title=head + (f"  PAUSED: {pause}" if pause else ""), title_justify="left", show_header=False, box=None, expand=True)
         table.add_column(no_wrap=True, ratio=1)

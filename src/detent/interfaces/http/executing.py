@@ -105,6 +105,7 @@ def executions(app: App, desk: Desk, asked: shapes.ExecutionsAsked) -> shapes.Ex
         paused=pause.reason,
         paused_by=pause.by,
         paused_until=when(pause.until) if pause.until else None,
+        away=tuple(f"{each.thing}: {each.said}" for each in queue.away()),
     )
 
 
@@ -173,12 +174,12 @@ def cancel(app: App, desk: Desk, id: str, reason: str) -> shapes.ExecutionRow:
     return row(app, desk, cancel_one(app, desk.queue(app), run, reason, said("cancel", reason)))
 
 
-def retry(app: App, desk: Desk, id: str) -> shapes.ExecutionRow:
+def retry(app: App, desk: Desk, id: str, start: str = "") -> shapes.ExecutionRow:
     from detent.app.queueing import retry as retry_one
 
     run = found(app, desk, id).id
     allowed(app, CHANNEL, run)
-    return row(app, desk, retry_one(app, desk.queue(app), run, said("start")))
+    return row(app, desk, retry_one(app, desk.queue(app), run, said("start"), start))
 
 
 def hold(app: App, desk: Desk, asked: shapes.PauseAsked) -> shapes.Executions:
@@ -238,6 +239,13 @@ def items(app: App, asked: shapes.ItemsAsked) -> shapes.ItemList:
     end = asked.offset + min(asked.limit, MOST)
     rows = tuple(shapes.ItemRow(**msgspec.structs.asdict(i), waits_for=tuple(waits[i.id])) for i in found[asked.offset : end])
     return shapes.ItemList(items=rows, next=end if end < len(found) else None)
+
+
+def tried(app: App, id: str) -> shapes.Attempts:
+    """Every attempt at an item."""
+    from detent.app.attempts import attempts
+
+    return shapes.Attempts(attempts=tuple(shapes.AttemptRow(**each._asdict()) for each in attempts(app, id)))
 
 
 def add_item(app: App, asked: shapes.ItemAsked) -> shapes.ItemRow:

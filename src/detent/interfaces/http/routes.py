@@ -255,10 +255,10 @@ ROUTES: tuple[Route, ...] = (
     Route(
         POST,
         "/api/executions/{id}/retry",
-        NONE,
+        work.RetryAsked,
         work.ExecutionRow,
-        lambda c: executing.retry(c.app, c.desk, c.path["id"]),
-        "Try it again, with a fresh agent.",
+        lambda c: executing.retry(c.app, c.desk, c.path["id"], c.asked.start),
+        "Try it again: release one that waits; a new attempt, with a fresh agent, of one that has ended.",
     ),
     Route(
         POST,
@@ -285,6 +285,14 @@ ROUTES: tuple[Route, ...] = (
         "The work items, the most urgent first.",
     ),
     Route(POST, "/api/items", work.ItemAsked, work.ItemRow, lambda c: executing.add_item(c.app, c.asked), "File an item.", 201),
+    Route(
+        GET,
+        "/api/items/{id}/attempts",
+        NONE,
+        work.Attempts,
+        lambda c: executing.tried(c.app, c.path["id"]),
+        "Every attempt at an item, the oldest first, and how it ended.",
+    ),
     Route(
         POST,
         "/api/items/{id}/close",

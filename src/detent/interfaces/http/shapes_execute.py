@@ -40,6 +40,10 @@ class CancelAsked(Shape, frozen=True, kw_only=True):
     reason: Line = ""
 
 
+class RetryAsked(Shape, frozen=True, kw_only=True):
+    start: Literal["", "kept", "main"] = ""  # what a new attempt begins from; empty: as [queue] retry_from says
+
+
 class LogsAsked(Shape, frozen=True, kw_only=True):
     after: Number = 0  # the newest piece that is known
     limit: Most = 100
@@ -82,6 +86,7 @@ class ExecutionRow(Shape, frozen=True, kw_only=True):
     started: str | None
     ended: str | None
     worker: str
+    cause: str  # what was away, where that made it wait
     exit_code: int | None
     reason: str
     waits_for: tuple[str, ...]
@@ -100,6 +105,7 @@ class Executions(Shape, frozen=True, kw_only=True):
     paused: str
     paused_by: str
     paused_until: str | None  # when it continues by itself
+    away: tuple[str, ...] = ()  # what is away, in words; the queue asks again by itself
 
 
 class PieceRow(Shape, frozen=True, kw_only=True):
@@ -130,6 +136,23 @@ class ItemRow(Shape, frozen=True, kw_only=True):
     notes: str
     created_at: str
     waits_for: tuple[str, ...] = ()
+
+
+class AttemptRow(Shape, frozen=True, kw_only=True):
+    run: str
+    state: str
+    begun: str
+    last: str
+    reason: str
+    branch: str
+    pull_request: str
+    kept: str  # the ref that keeps what it left
+    starts_from: str
+    part_of: str
+
+
+class Attempts(Shape, frozen=True, kw_only=True):
+    attempts: tuple[AttemptRow, ...]  # the oldest first
 
 
 class ItemList(Shape, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""What an execution may claim: the work on an item; where it was rebased, the commit that came of it too.
+"""What an execution may claim: the work on an item; where it was rebased, or what was done for its review came to it, that commit too.
 
 Of an inner run only the end was tested again, so nothing is claimed for it here.
 """
@@ -9,6 +9,6 @@ from detent.workflows.execute.execute_data import PLAIN
 
 def claims(event: AnyEvent, chain: Chain) -> list[Proved]:
     data = event.run.data
-    if event.on == "rebased" and data.setup.strategy == PLAIN:
+    if event.on == "joined" or (event.on == "rebased" and data.setup.strategy == PLAIN):
         return [claim(event, (step_of(event, "work", data.item.title, event.found.tree),), "", event.sent.facts["commit"])]
     return whole_work(event, data.item.title)

@@ -28,6 +28,8 @@ PUBLIC: Mapping[str, str] = {
 }  # every finer state is RUNNING to the outside
 TITLES: Mapping[str, str] = {
     "tests": "Tests fail",
+    "nothing": "Nothing was changed",
+    "files": "Too many files are changed",
     "push": "Push is rejected",
     "conflict": "Merge conflict",
     "ci": "CI fails",
@@ -38,6 +40,7 @@ TITLES: Mapping[str, str] = {
     "time": "Timeout",
     "silence": "Timeout without output",
 }  # the causes that file a follow-up item
+BY_GATE: Mapping[str, str] = {"something_changed": "nothing", "files_within_budget": "files"}  # what failed, where it was not the tests
 
 
 class ProjectFacts(Value, frozen=True):
@@ -58,6 +61,20 @@ class ExecuteSetup(Ground, frozen=True):
     limits: dict[str, int] = {}  # of the inner run, as the project configures them
     branch_name: str = "beads-{id}-{title}"  # how branches and commits of items are called: those of beads have the form of its own tools
     commit_subject: str = "Bead {id}: {title}"
+
+
+class LastAttempt(Value, frozen=True):
+    """What became of the attempt before this one, for the agent that tries again."""
+
+    run: str
+    state: str
+    reason: str = ""
+    failing: tuple[str, ...] = ()  # tests
+    output: str = ""
+    diff: str = ""
+    said: str = ""  # the last words of its agent
+    kept: str = ""  # the commit that keeps its work
+    start: str = "main"  # or "kept": what this attempt is to begin from
 
 
 class ItemChange(Value, frozen=True):
@@ -94,6 +111,9 @@ class ExecuteData(ItemData, frozen=True):
     branch: str = ""
     base: str = ""  # the commit the branch started from
     onto: str = ""  # the branches of what it needs that are in its start, and not in main yet
+    part_of: str = ""  # the execution whose review found this item: this one works on its branch, and opens no pull request
+    last: LastAttempt | None = None
+    begun: str = ""  # "kept" if it began with the work of the last attempt; else why not
     started: str = ""  # when the work began; the limit of time counts from there
     plan: str = ""  # where the item's text stands as a one-entry plan, for the strategy pr
     good_tree: str = ""  # the tree the branch started from, or the last one that passed
@@ -103,6 +123,7 @@ class ExecuteData(ItemData, frozen=True):
     subject: str = ""  # the subject of the commit that is owed
     reason: str = ""  # why it failed, in a sentence
     review: BranchReview | None = None
+    reviewed: str = ""  # the commit that a review or a person found ready
     pull: str = ""  # where its pull request is
 
 
@@ -118,6 +139,8 @@ def keep_workspace(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[Execu
         branch=told.get("branch", ""),
         base=told.get("base", ""),
         onto=told.get("onto", ""),
+        part_of=told.get("part_of", ""),
+        begun=told.get("begun", ""),
         good_tree=told.get("tree", ""),
         plan=told.get("plan", ""),
         started=told.get("at", ""),
@@ -159,8 +182,26 @@ def keep_stopped(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[Execute
     return replace(run, last_error=sent.output or reason, data=replace(run.data, reason=reason))
 
 
+def keep_cause(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:
+    """Name what failed, where the tests were not even asked."""
+    return replace(run, cause=BY_GATE.get(found.gate, run.cause))
+
+
 def keep_review(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:
-    return replace(run, data=replace(run.data, review=review_of(sent)))
+    """The review of the commit that is pushed. What was found ready is that commit, and no later one."""
+    review = review_of(sent)
+    ready = review is not None and review.pr_ready
+    return replace(run, data=replace(run.data, review=review, reviewed=run.data.pushed if ready else run.data.reviewed))
+
+
+def keep_override(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:
+    """A person answers for the commit that is pushed."""
+    return replace(run, guidance=sent.guidance or run.guidance, cause="", data=replace(run.data, reviewed=run.data.pushed))
+
+
+def keep_fix(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:
+    """A person wants what the review found to be fixed; their words stand in the next briefing."""
+    return replace(run, guidance=sent.note or sent.guidance or run.guidance, cause="")
 
 
 def review_of(sent: Sent) -> BranchReview | None:
@@ -253,8 +294,19 @@ def plan_of(item: WorkItem, subject: str) -> str:
 
 def unproven(run: Run[ExecuteData]) -> tuple[str, ...]:
     """What COMPLETED would still lack."""
-    lacks = (("no tree is proved by its tests", run.data.proved_tree), ("nothing is pushed", run.data.pushed))
+    data = run.data
+    reviewed = not wants_pull(data) or data.reviewed == data.pushed
+    lacks = (
+        ("no tree is proved by its tests", data.proved_tree),
+        ("nothing is pushed", data.pushed),
+        ("no review found the pushed commit ready", reviewed),
+    )
     return tuple(said for said, there in lacks if not there)
+
+
+def wants_pull(data: ExecuteData) -> bool:
+    """Whether a pull request is opened for it. What belongs to the branch of another execution goes out with that one."""
+    return data.setup.pull_request and not data.part_of
 
 
 def step_shown(run: Run[ExecuteData]) -> StepShown | None:
@@ -287,18 +339,53 @@ def facts(run: Run[ExecuteData]) -> Mapping[str, str]:
         "test_command": data.project.test_command or "(none yet)",
         "context": data.context or "(none)",
         "branch": _short(data.branch) or "(no branch yet)",
-        "start": f"main with the work that this item needs and that is not landed yet ({data.onto})" if data.onto else "main",
+        "start": _start(data),
         "hours": data.setup.hours,
         "silence": data.setup.silence,
         "reason": data.reason or run.last_error or "no reason was given",
         "commit": data.pushed or "(nothing was pushed)",
-        "trouble": _told(run),
+        "trouble": "\n".join(part for part in (_found(run), _told(run), told_last(run)) if part),
         "way_out": WAYS_OUT.get(run.cause, "").replace("$run", run.id),
         "item_after": item_after(run).status or "as it was",
         "follow_up": follow.title if follow else "none",
         "review": ready.summary if ready else "",
         "issues": "\n".join(f"- {i.severity} {i.type}: {i.title}" for i in ready.issues) if ready else "",
     }
+
+
+def _start(data: ExecuteData) -> str:
+    if data.part_of:
+        return "the tip of the branch whose review found this; your work becomes part of that branch"
+    return f"main with the work that this item needs and that is not landed yet ({data.onto})" if data.onto else "main"
+
+
+def _found(run: Run[ExecuteData]) -> str:
+    """What the review of this branch found, for the agent that is to fix it."""
+    review = run.data.review
+    if run.state != "RUNNING" or review is None or review.pr_ready:
+        return ""
+    where = "Everything that was done so far is in the workspace and pushed. Fix what is listed here, with a test where one can show it."
+    return f"## A review found this branch not ready\n\n{where}\n\n{review.summary}\n\n{listed_issues(review)}\n"
+
+
+def listed_issues(review: BranchReview) -> str:
+    places = ((i, ", ".join((i.file_path, *(f"line {n}" for n in i.line_numbers))) if i.file_path else "") for i in review.issues)
+    return "\n".join(f"- **{i.title}** ({i.severity} {i.type}{f'; {place}' if place else ''}): {i.description}" for i, place in places)
+
+
+def told_last(run: Run[ExecuteData]) -> str:
+    """What the attempt before this one came to. Nothing of it once the work of this one was proved."""
+    last, data = run.data.last, run.data
+    if last is None or run.state != "RUNNING" or data.proved_tree:
+        return ""
+    kept = "Your workspace holds what it left: go on from there, or undo what is wrong." if data.begun == "kept" else ""
+    begins = kept or f"Your workspace begins without its work{f' ({data.begun})' if data.begun else ''}; its change is below."
+    parts = [f"## The attempt before this one ({last.run}) ended in {last.state}\n\n{last.reason}\n\n{begins}\n"]
+    parts += ["Tests that failed:\n\n" + "\n".join(f"- {test}" for test in last.failing) + "\n"] if last.failing else []
+    parts += [f"What its agent said last:\n\n~~~~text\n{last.said}\n~~~~\n"] if last.said else []
+    parts += [f"What the machine saw last:\n\n~~~~text\n{last.output}\n~~~~\n"] if last.output else []
+    parts += [f"Its change:\n\n~~~~diff\n{last.diff}\n~~~~\n"] if last.diff else []
+    return "\n".join(parts)
 
 
 def _told(run: Run[ExecuteData]) -> str:

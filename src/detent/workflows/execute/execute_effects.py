@@ -21,11 +21,14 @@ from detent.git.repo import ZERO, Git
 from detent.git.workspace import choose_root, make_workspace, remove_workspace, workspace_place
 from detent.kernel.model import Sent
 from detent.kernel.redact import redactor, secrets_of
+from detent.kernel.slug import slug
 from detent.tracker import CLOSES, Item, NewItem, Status, Tracker, TrackerChange, UnknownItem, open_of
 from detent.workflows.execute.execute_data import PLAIN, follow_up_of, item_after, plan_of
-from detent.workflows.execute.execute_items import KEY
-from detent.workflows.execute.execute_needs import begun_from, finished, held
-from detent.workflows.execute.execute_review import file_issues, open_pull_request, review_branch, watch_items
+from detent.workflows.execute.execute_items import KEY, holder
+from detent.workflows.execute.execute_join import take_in
+from detent.workflows.execute.execute_last import keep_work, lay_kept
+from detent.workflows.execute.execute_needs import begun_from, finished, held, of_review
+from detent.workflows.execute.execute_review import file_issues, let_go_of_issues, open_pull_request, review_branch, watch_items
 from detent.world.before_landing import card_of, held_up
 from detent.world.furnish import furnish
 from detent.world.publish_claims import settle_claims, write_claims
@@ -34,22 +37,13 @@ from detent.world.work_tree import ITEM_FOLDER, Effects, Jobs, RepoWorld, is_pla
 
 PLAN = f"{ITEM_FOLDER}plan.md"
 NOTES = HANDOFFS  # they hang on the commits of an inner run, and follow them when these are rebased
+LONGEST_NAME = 60  # characters of an item's id, and of its title, in the name of its branch
 FAILED = ("FAILED", "TIMEOUT")  # the ends that count against an item
-
-
-def holder(run: AnyRun) -> str:
-    """Under which name an execution claims its item."""
-    return f"detent/{run.id}"
-
-
-def slug(text: str, most: int = 60) -> str:
-    """[a-z0-9-] only."""
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:most].strip("-")
 
 
 def branch_wanted(template: str, item: str, title: str) -> str:
     """The name of an item's branch: what the item itself says is made safe, and what is empty leaves no gap."""
-    name = template.replace("{id}", slug(item)).replace("{title}", slug(title))
+    name = template.replace("{id}", slug(item, LONGEST_NAME)).replace("{title}", slug(title, LONGEST_NAME))
     return re.sub(r"-{2,}", "-", name).strip("-/") or "item"
 
 
@@ -70,7 +64,8 @@ def _prepare(world: RepoWorld, run: AnyRun) -> Sent:
             return outcome("started", **facts)  # the gates say that it may not run
         if said := _unfit(tracker, item, run):
             return outcome("not-runnable", said)
-    return _begin(world, run, facts, finished(world, run, item.depends_on))
+    about = of_review(world, run, item)
+    return _begin(world, run, facts, about.needed or finished(world, run, item.depends_on), about.part_of)
 
 
 def _wants_plan(run: AnyRun) -> bool:
@@ -106,7 +101,7 @@ def _failures(world: RepoWorld, run: AnyRun) -> int:
     return failures
 
 
-def _begin(world: RepoWorld, run: AnyRun, facts: dict[str, str], needed: Mapping[str, str]) -> Sent:
+def _begin(world: RepoWorld, run: AnyRun, facts: dict[str, str], needed: Mapping[str, str], part_of: str) -> Sent:
     git, ways, item = world.git, world.config_of(run).ways, run.data.item
     wanted = branch_wanted(run.data.setup.branch_name, item.id, item.title)
 
@@ -114,7 +109,7 @@ def _begin(world: RepoWorld, run: AnyRun, facts: dict[str, str], needed: Mapping
         return free_name(git, wanted, names_at(git, ways.remote, wanted) if has_remote(git, ways.remote) else frozenset())
 
     def start(main: str) -> str:
-        return begun_from(git, main, needed, item.id, world.clock())
+        return next(iter(needed.values())) if part_of else begun_from(git, main, needed, item.id, world.clock())
 
     made = make_branch(git, run.id, 1, choose, ways.main, ways.remote, start)
     main = main_branch(git, ways.main)
@@ -123,8 +118,9 @@ def _begin(world: RepoWorld, run: AnyRun, facts: dict[str, str], needed: Mapping
     inner = make_workspace(git, root, made.branch, made.base)
     furnish(inner, world.config_of(run), world.place.root, world.collector(run).env, world.runs.wanted)
     plan = lay_plan(root, run) if _wants_plan(run) else ""
+    begun = lay_kept(inner, run, made.base, world.clock())
     where = {"branch": made.branch, "base": made.base, "tree": made.tree, "workspace": str(root), "plan": plan, "onto": " ".join(onto)}
-    return outcome("started", **facts, **where, at=world.clock())
+    return outcome("started", **facts, **where, part_of=part_of, begun=begun, at=world.clock())
 
 
 def lay_plan(root: Path, run: AnyRun) -> str:
@@ -181,6 +177,7 @@ JOBS: Jobs = {
     "rebase": _rebase,
     "review_branch": review_branch,
     "watch_items": watch_items,
+    "take_in": take_in,
     "open_pull_request": open_pull_request,
 }
 
@@ -189,18 +186,21 @@ JOBS: Jobs = {
 
 def _commit(world: RepoWorld, event: AnyEvent) -> None:
     run = event.run
-    commit_phase(world.git, run.id, run.seq, event.found.tree, run.data.subject, event.at, run.data.base)
+    before = run.data.pushed or run.data.base  # commits of an inner run are its own; what is pushed has them
+    commit_phase(world.git, run.id, run.seq, event.found.tree, run.data.subject, event.at, before)
 
 
 def _snapshot(world: RepoWorld, event: AnyEvent) -> None:
-    """Keep what lies in the workspace, if it is there; a person's own checkout is none of it."""
+    """Keep what lies in the workspace, if it is there, under a name; a person's own checkout is none of it."""
     if event.run.data.setup.workspace and world.place.root == root_of(world.place.common_dir, event.run):
-        world.snapshot(event.run)
+        keep_work(world.git, event.run, world.snapshot(event.run), event.at)
 
 
 def _update_item(world: RepoWorld, event: AnyEvent) -> None:
     """Set the item as the end says, and let go of it."""
     run, tracker = event.run, world.config_of(event.run).tracker()
+    if run.data.review is not None:
+        let_go_of_issues(world, run, tracker)
     try:
         now = tracker.items(run.data.item.id)[0]
     except UnknownItem:

@@ -1,6 +1,10 @@
-"""What an execution begins from: main, and the finished work of the items that it needs where main does not have it yet. As objects; no ref moves."""
+"""What an execution begins from: main, and the finished work of the items that it needs where main does not have it yet. As objects; no ref moves.
+
+What a review found begins with the reviewed code: at the tip of the branch that waits for it, or with that branch merged in.
+"""
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from detent.door import AnyRun
 from detent.errors import CannotTell
@@ -8,17 +12,50 @@ from detent.git.commits import short
 from detent.git.land_merge import build_merge
 from detent.git.remote import fetch_branch, has_remote
 from detent.git.repo import Git
+from detent.tracker import Item
 from detent.workflows.execute.execute_data import stem
+from detent.workflows.execute.execute_items import reviewed_in
 from detent.world.work_tree import RepoWorld
+
+
+class OfReview(NamedTuple):
+    """The branch whose review found an item, with its commit; and the execution that waits for it, if one does."""
+
+    needed: Mapping[str, str] = {}
+    part_of: str = ""
+
+
+def of_review(world: RepoWorld, run: AnyRun, item: Item) -> OfReview:
+    """Where the work on what a review found begins; nothing for any other item."""
+    about = reviewed_in(item.key)
+    if not about:
+        return OfReview()
+    waits = _waiting(world, about)
+    if waits is not None:
+        return OfReview({waits.data.branch: waits.data.pushed}, waits.id)
+    branch = _branch(world, about) or f"refs/heads/{about}"
+    return OfReview({**finished(world, run, item.depends_on), **tips(world, run, [branch])})
+
+
+def _waiting(world: RepoWorld, item: str) -> AnyRun | None:
+    """The execution of an item whose branch is not ready."""
+    found, n = None, 1
+    while family := world.runs.family(f"{stem(item)}-{n}"):
+        found, n = family[0], n + 1
+    return found if found is not None and found.state == "NOT_READY" and found.data.pushed else None
 
 
 def finished(world: RepoWorld, run: AnyRun, items: Sequence[str]) -> dict[str, str]:
     """The branches of the newest completed executions of these items, with their commits. One that is gone has landed, by whatever way."""
+    return tips(world, run, [branch for item in items if (branch := _branch(world, item))])
+
+
+def tips(world: RepoWorld, run: AnyRun, branches: Sequence[str]) -> dict[str, str]:
+    """These branches with their commits, as the remote has them where there is one; those that are nowhere are left out."""
     git, remote = world.git, world.config_of(run).ways.remote
-    branches = [branch for item in items if (branch := _branch(world, item))]
     far = has_remote(git, remote)
-    tips = {branch: fetch_branch(git, remote, branch) if far else git.resolve(f"{branch}^{{commit}}") for branch in branches}
-    return {branch: tip for branch, tip in tips.items() if tip}
+    found = {branch: (fetch_branch(git, remote, branch) if far else "") or git.resolve(f"{branch}^{{commit}}") for branch in branches}
+    return {branch: tip for branch, tip in found.items() if tip}
 
 
 def _branch(world: RepoWorld, item: str) -> str:

@@ -21,6 +21,11 @@ review_branch = Job(
 watch_items = Job(
     "watch_items", "See whether every item that the review filed is closed; nothing to do while one is open.", ("items-closed",)
 )
+take_in = Job(
+    "take_in",
+    "Bring into the branch what was done for the items of its review, and what people pushed to it; as it was if there is nothing.",
+    ("joined", "nothing-new"),
+)
 open_pull_request = Job(
     "open_pull_request",
     "Open the pull request, or bring the open one up to date; where [git] wait_for_ci, wait for what CI says of it.",
@@ -31,7 +36,10 @@ update_item = Effect("update_item", "Set the item's status and labels as the end
 file_follow_up = Effect(
     "file_follow_up", "File one follow-up item for this cause, linked to the first; one that is there gets the details as a note."
 )
-file_issues = Effect("file_issues", "File each issue of the review as an item, once, linked to this one; none of them is queued.")
+file_issues = Effect(
+    "file_issues",
+    "File each issue of the review as an item, once, linked to this one; none of them is queued. What an earlier review found and this one does not is closed.",
+)
 note_on_item = Effect("note_on_item", "Write what a plan update would say, entry and commit, as a note on the item.")
 sync_tracker = Effect("sync_tracker", "Have the tracker persist its data (`bd sync` where this bd has it); report it if that fails.")
 end_processes = Effect("end_processes", "End the agent's whole process tree.")

@@ -8,13 +8,14 @@ from detent.blocks.open_flags import for_reviewer
 from detent.blocks.prompts import prompt as prompt_file
 from detent.door import AnyEvent, AnyRun
 from detent.effects.merge import offered
+from detent.errors import CannotTell
 from detent.gates.item import BranchReview, read_review, review_in
 from detent.git.commits import short
 from detent.git.repo import Git
 from detent.kernel.model import Flag, Sent
 from detent.storage.seal import keep, kept
-from detent.tracker import Item, Tracker
-from detent.workflows.execute.execute_items import of_issue
+from detent.tracker import Item, Tracker, TrackerChange
+from detent.workflows.execute.execute_items import holder, keys_of, of_issue
 from detent.world.landing import open_pr
 from detent.world.pulls import judged_by_ci, kept_url
 from detent.world.reached import reached
@@ -36,6 +37,7 @@ class About(NamedTuple):
     description: str = ""
     guidance: str = ""
     flags: tuple[Flag, ...] = ()
+    seq: int = 0  # of the event that asks for it: a branch that is reviewed again is a new attempt, also where it is as it was
 
 
 def question_about(git: Git, about: About) -> ReviewQuestion:
@@ -52,7 +54,7 @@ def question_about(git: Git, about: About) -> ReviewQuestion:
         prompt,
         f"{prompt_file(PROMPTS, 'review-branch')}\n",
         _read,
-        f"{about.name}.{about.tip}",
+        f"{about.name}.{about.seq}.{about.tip}" if about.seq else f"{about.name}.{about.tip}",
     )
 
 
@@ -67,7 +69,9 @@ def review_branch(world: RepoWorld, run: AnyRun) -> Sent | None:
     data, item = run.data, run.data.item
     if is_parked(run.not_before, world.clock()):
         return None
-    about = About(run.id, short(data.branch), data.base, data.pushed, item.id, item.title, item.description, run.guidance, run.flags)
+    about = About(
+        run.id, short(data.branch), data.base, data.pushed, item.id, item.title, item.description, run.guidance, run.flags, run.seq
+    )
     file = world.place.common_dir / "detent" / "reviews" / f"{run.id}-{run.seq}-{data.pushed}.json"
     try:
         text, took = kept_review(file, lambda: ask_reviewer(world.git, world.runs.reviewer(run), question_about(world.git, about)))
@@ -82,15 +86,44 @@ def filed(tracker: Tracker, review: BranchReview, about: str, branch: str, found
 
 
 def file_issues(world: RepoWorld, event: AnyEvent) -> None:
-    run = event.run
-    if run.data.review is not None:
-        filed(world.config_of(run).tracker(), run.data.review, run.data.item.id, short(run.data.branch), run.data.item.id)
+    """File what the review found. What this execution is to fix itself is claimed by it, what was fixed is closed, and the rest is open."""
+    run, review = event.run, event.run.data.review
+    if review is None:
+        return
+    tracker, item = world.config_of(run).tracker(), run.data.item.id
+    found = filed(tracker, review, item, short(run.data.branch), item)
+    for each in found if not review.pr_ready else ():
+        if each.status == "closed":
+            tracker.change(each.id, TrackerChange("open", note=f"Found again by the review of {run.data.pushed[:12]}."))
+        if run.state == "RUNNING":
+            tracker.claim(each.id, holder(run))
+    gone = _of_earlier(world, run) - keys_of(review, item)
+    _let_go(tracker, run, keys_of(review, item) if run.state != "RUNNING" else set())
+    for each in (each for each in (tracker.items() if gone else ()) if each.key in gone and each.status != "closed"):
+        tracker.change(each.id, TrackerChange("closed", "", note=f"The review of {run.data.pushed[:12]} finds it no more."))
+
+
+def _of_earlier(world: RepoWorld, run: AnyRun) -> set[str]:
+    """The keys of everything that reviews of this execution found."""
+    reviews = (each.run.data.review for each in world.runs.history(run.id) if each.run.seq <= run.seq and each.run.data.review is not None)
+    return {key for review in reviews for key in keys_of(review, run.data.item.id)}
+
+
+def _let_go(tracker: Tracker, run: AnyRun, keys: set[str]) -> None:
+    """Open again what this execution claimed of these and no longer works on."""
+    for each in tracker.items() if keys else ():
+        if each.key in keys and each.assignee == holder(run):
+            tracker.change(each.id, TrackerChange("open" if each.status == "in_progress" else "", ""))
+
+
+def let_go_of_issues(world: RepoWorld, run: AnyRun, tracker: Tracker) -> None:
+    """The execution has ended: what its reviews found and it has not fixed is anybody's."""
+    _let_go(tracker, run, _of_earlier(world, run))
 
 
 def watch_items(world: RepoWorld, run: AnyRun) -> Sent | None:
     """Whether every item that the review filed is closed."""
-    review, branch = run.data.review, short(run.data.branch)
-    keys = {of_issue(issue, run.data.item.id, branch).key for issue in review.issues} if review else set()
+    keys = keys_of(run.data.review, run.data.item.id) if run.data.review else set()
     with reached():
         mine = [item for item in world.config_of(run).tracker().items() if item.key in keys]
     done = keys and {item.key for item in mine if item.status == "closed"} == keys
@@ -98,7 +131,9 @@ def watch_items(world: RepoWorld, run: AnyRun) -> Sent | None:
 
 
 def open_pull_request(world: RepoWorld, run: AnyRun) -> Sent:
-    """Open it once: what was offered at this commit is open."""
+    """Open it once: what was offered at this commit is open. Only for a commit that a review or a person found ready."""
+    if run.data.reviewed != run.data.pushed:
+        raise CannotTell(f"no review found {run.data.pushed[:12]} ready; nothing was opened")
     mark = offered(world.git, run.data.branch)
     if kept(mark) != run.data.pushed:
         open_pr(world, run, world.collector(run), shlex.split(world.config_of(run).ways.pr_command))

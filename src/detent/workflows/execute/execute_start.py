@@ -21,6 +21,7 @@ from detent.journal.journal import Head
 from detent.kernel.model import Run, Sent
 from detent.tracker import Item
 from detent.workflows.execute.execute_data import PLAIN, ExecuteData, ExecuteSetup, ProjectFacts, stem
+from detent.workflows.execute.execute_last import last_attempt
 
 LONGEST_TITLE = 200
 NAMES = {  # by the kind of tracker: branch, subject of the commit
@@ -54,9 +55,15 @@ def starter(app: App, sent: Sent, terms: Terms) -> Callable[[str], str]:
         if item.status == "closed":
             raise DetentError(f"{item.id} is closed, so there is nothing to execute", "see `detent items list`")
         data = ExecuteData(
-            item=_kept(item), project=_project(settings, setup, app), context=terms.context.strip(), again=terms.again, setup=setup
+            item=_kept(item),
+            project=_project(settings, setup, app),
+            context=terms.context.strip(),
+            again=terms.again,
+            setup=setup,
+            last=last_attempt(app, last, terms.start or settings.queue.retry_from),
         )
-        run = Run(f"{stem(item.id)}-{_number(last) + 1}", "execute", "QUEUED", 0, data)
+        limits = {"rounds": max(0, settings.review.max_rounds - 1)}
+        run = Run(f"{stem(item.id)}-{_number(last) + 1}", "execute", "QUEUED", 0, data, limits=limits)
         return app.door.start(run, sent).run.id
 
     return begin

@@ -29,6 +29,9 @@ from detent.workflows.execute.execute_data import (
     children,
     facts,
     keep_blocked,
+    keep_cause,
+    keep_fix,
+    keep_override,
     keep_proof,
     keep_pull,
     keep_pushed,
@@ -39,6 +42,7 @@ from detent.workflows.execute.execute_data import (
     review_of,
     step_shown,
     unproven,
+    wants_pull,
 )
 from detent.workflows.execute.execute_owed import (
     clean_up,
@@ -52,6 +56,7 @@ from detent.workflows.execute.execute_owed import (
     rebase,
     review_branch,
     sync_tracker,
+    take_in,
     update_item,
     watch_items,
 )
@@ -64,6 +69,7 @@ STATES = {
     "REBASING": State("system", job=rebase),
     "REVIEWING": State("system", job=review_branch),
     "NOT_READY": State("human", job=watch_items),
+    "JOINING": State("system", job=take_in),
     "OPENING": State("system", job=open_pull_request),
     "HALTED": State("human"),
     "COMPLETED": State("none", end="proved"),
@@ -90,12 +96,15 @@ MOVES: dict[str, Move] = {
     "ready": by_system("the review says that a pull request may be opened"),
     "not-ready": by_system("the review says that no pull request may be opened yet"),
     "items-closed": by_system("every item of the review is closed"),
+    "joined": by_system("the branch has what was done for its review"),
+    "nothing-new": by_system("the branch is as it was reviewed"),
     "opened": by_system("the pull request is open"),
     "ci-red": by_system("CI fails on the branch"),
     "ci-red-child": by_system("CI fails on the branch, and the inner run that made it has ended"),
     "out-of-time": by_system("the wall-clock limit has passed"),
     "silent": by_system("there was no output for too long"),
     "override": by_human("answer", "detent answer REVIEW override --run ID"),
+    "fix": by_human("answer", "detent answer REVIEW fix --run ID [--note TEXT]"),
     "review-again": by_human("review", "detent review BRANCH"),
     "resume": by_human("resume", "detent resume --run ID [--guidance TEXT]"),
     "cancel": by_human("cancel", "detent queue cancel ID"),
@@ -126,11 +135,17 @@ def timeout(cause: str) -> Go[ExecuteData]:
 
 
 NO_TESTS, NO_PUSH = failed("tests"), failed("push")
+NO_WORK: Go[ExecuteData] = go("FAILED", because("tests"), keep_cause, keep_reason, owes=BAD, says="FAILURE")
 CANCELLED: Go[ExecuteData] = go("CANCELLED", because("cancelled"), owes=(stop_children, end_processes, *ENDS))
 SKIPPED: Go[ExecuteData] = go("CANCELLED", because("skipped"), keep_reason, owes=ENDS, says="FAILURE")
 BLOCKED: Go[ExecuteData] = go("BLOCKED", because("blocked"), keep_blocked, owes=BAD, says="HALTED")
 STOPPED: Go[ExecuteData] = go("FAILED", because("child"), keep_stopped, owes=BAD, says="FAILURE")
-RETRY = go(STAY, count("tries"), count("attempts"), keep_reason, says="FAILURE", spent=NO_TESTS)
+RETRY = go(STAY, count("tries"), count("attempts"), keep_reason, says="FAILURE", spent=NO_WORK)
+NOT_READY: Go[ExecuteData] = go("NOT_READY", because("review"), keep_review, owes=(file_issues,), says="HALTED")
+# on the reviewed branch, at its tip
+ON_BRANCH = go("RUNNING", count("rounds"), keep_review, owes=(file_issues,), says="FAILURE", spent=NOT_READY)
+RED_JOIN = go("RUNNING", count("joins"), keep_reason, says="FAILURE", spent=NO_TESTS)
+AGAIN = go("PUSHING", keep_proof, owes=(publish_claims,))
 COMPLETED: Go[ExecuteData] = go("COMPLETED", keep_pushed, owes=ENDS)
 PROVED = go("PUSHING", keep_proof, zero("tries", "attempts"), owes=(commit_judged_tree, publish_claims))
 
@@ -149,14 +164,17 @@ ROWS: tuple[Row[ExecuteData], ...] = (
     Row("PUSHING",       "pushed",            (),                           (),       COMPLETED),
     Row("PUSHING",       "pushed-for-review", (),                           (),       go("REVIEWING", keep_pushed)),
     Row("PUSHING",       "rejected",          (),                           (),       go("REBASING", count("rebases"), spent=NO_PUSH)),
-    Row("REBASING",      "rebased",           (),                           TESTS,    go("PUSHING", keep_proof, owes=(publish_claims,)),     NO_TESTS),
+    Row("REBASING",      "rebased",           (),                           TESTS,    AGAIN,                                                 NO_TESTS),
     Row("REBASING",      "conflict",          (),                           (),       failed("conflict")),
     Row("REVIEWING",     "ready",             (branch_review_is_readable,), (),       go("OPENING", keep_review, owes=(file_issues,))),
-    Row("REVIEWING",     "not-ready",         (branch_review_is_readable,), (),       go("NOT_READY", because("review"), keep_review, owes=(file_issues,), says="HALTED")),
+    Row("REVIEWING",     "not-ready",         (branch_review_is_readable,), (),       ON_BRANCH),
     Row("REVIEWING",     "limited",           (),                           (),       go(STAY, park)),
-    Row("NOT_READY",     "override",          (),                           (),       go("OPENING", keep_guidance)),
+    Row("NOT_READY",     "override",          (),                           (),       go("OPENING", keep_override)),
+    Row("NOT_READY",     "fix",               (),                           (),       go("RUNNING", keep_fix, zero("rounds", "joins"))),
     Row("NOT_READY",     "review-again",      (),                           (),       go("REVIEWING", keep_guidance)),
-    Row("NOT_READY",     "items-closed",      (),                           (),       go("OPENING")),
+    Row("NOT_READY",     "items-closed",      (),                           (),       go("JOINING")),
+    Row("JOINING",       "joined",            (),                           TESTS,    AGAIN,                                                 RED_JOIN),
+    Row("JOINING",       "nothing-new",       (),                           (),       go("REVIEWING")),
     Row("OPENING",       "opened",            (),                           (),       go("COMPLETED", keep_pull, owes=ENDS)),
     Row("OPENING",       "ci-red",            (),                           (),       go("RUNNING", count("ci"), keep_reason, says="FAILURE", spent=failed("ci"))),
     Row("OPENING",       "ci-red-child",      (),                           (),       failed("ci")),
@@ -197,7 +215,7 @@ def _came_out(run: Run[ExecuteData], sent: Sent) -> str:
     if sent.outcome == "started":
         return "started" if setup.strategy == PLAIN else "started-child"
     if sent.outcome == "pushed":
-        return "pushed-for-review" if setup.pull_request else "pushed"
+        return "pushed-for-review" if wants_pull(run.data) else "pushed"
     if sent.outcome == "ci-red":
         return "ci-red" if setup.strategy == "plain" else "ci-red-child"
     if sent.outcome in ("ready", "not-ready"):
@@ -215,7 +233,7 @@ EXECUTE: Table[ExecuteData] = Table(
     moves=MOVES,
     rows=ROWS,
     kind=kind,
-    limits={**ERRORS, "tries": 1, "attempts": 3, "rebases": 1, "ci": 1, "item_failures": 2},
+    limits={**ERRORS, "tries": 1, "attempts": 3, "rebases": 1, "ci": 1, "rounds": 4, "joins": 2, "item_failures": 2},
     broken=go("HALTED", because("errors"), keep_reason, says="HALTED"),
     unproven=unproven,
     children=children,

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from detent.app import App, now
-from detent.app.beginning import slug, tests_can_be_told_apart
+from detent.app.beginning import tests_can_be_told_apart, words_of
 from detent.app.first_look import accepted, said_at_start
 from detent.app.fit import checkout_is_fit, ground, is_clean, no_run_is_open
 from detent.app.policy import FLAGS, kinds_of, may_answer
@@ -40,7 +40,7 @@ def start_pipeline(app: App, sent: Sent, terms: Terms) -> str:
     setup = ground(git, settings, head, app.world.outer, terms.agent, run_id)
     setup = msgspec.structs.replace(setup, accepts=kinds_of(terms.policies))
     tests_can_be_told_apart(setup)
-    name = free_session(git, f"{day(app.world.outer)}_{slug(terms.request)}")
+    name = free_session(git, f"{day(app.world.outer)}_{words_of(terms.request)}")
     data = PipelineData(
         session=f"{FOLDER}/{name}",
         request=terms.request.strip(),

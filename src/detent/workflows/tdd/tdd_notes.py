@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from detent.app import App
-from detent.app.beginning import slug
+from detent.app.beginning import words_of
 from detent.app.fit import checkout_is_fit, ground, is_clean
 from detent.app.run_configs import settings_at
 from detent.door import Case
@@ -45,7 +45,7 @@ def start_from_notes(app: App, sent: Sent, agent: str) -> str:
     fingerprint.begin(app.place, app.busy)
     data = msgspec.structs.replace(
         from_note(note), setup=setup, base=commit, good_tree=git.tree(commit), reds=_reds(git, commit, note),
-        branch=free_branch(git, f"detent/{slug(note.feature_request)}"),
+        branch=free_branch(git, f"detent/{words_of(note.feature_request)}"),
     )  # fmt: skip
     run: Run[TddData] = Run(run_id, "tdd", note.next_phase, 0, data, limits={"retries": settings.tdd.retries}, worktree=str(app.place.root))
     world: RepoWorld = app.worlds.of(run)

@@ -1,0 +1,108 @@
+"""What is away, told apart from what is wrong with the work: by the type of an error, and by asking the thing itself."""
+
+import errno
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from detent.app import open_app
+from detent.app.project import items_of, project_settings
+from detent.config import Settings
+from detent.errors import DetentError, JournalAway, Outage, Unreached
+from detent.git.place import Place
+from detent.git.remote import answers, has_remote
+from detent.storage.state import state_dir
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+MEGABYTE = 1_000_000
+
+
+class AwaySaid(NamedTuple):
+    """Why a run is left for later: what is away, and what was said of it."""
+
+    cause: str
+    said: str
+
+
+def parked_by(error: BaseException) -> AwaySaid | None:
+    """What is away, if that is what an error means; it may stand behind another one."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, Outage):
+            return AwaySaid(seen.thing, seen.message)
+        if isinstance(seen, JournalAway):
+            return AwaySaid("database", seen.message)
+        if is_full(seen):
+            return AwaySaid("disk", "no space is left on the disk")
+        if isinstance(seen, Unreached) and not seen.until:
+            return AwaySaid("tracker", seen.message)
+        seen = seen.__cause__
+    return None
+
+
+def is_full(error: BaseException) -> bool:
+    return (isinstance(error, OSError) and error.errno in FULL) or (isinstance(error, sqlite3.OperationalError) and "full" in str(error))
+
+
+@contextmanager
+def as_outage(thing: str) -> Iterator[None]:
+    """Expected trouble in here means that a thing is away."""
+    try:
+        yield
+    except DetentError as e:
+        raise Outage(thing, f"{e.message} ({e.hint})" if e.hint else e.message) from e
+
+
+# -- asking ------------------------------------------------------------------------------------------------------------------
+
+
+def room(place: Place, need: int) -> Callable[[int], str]:
+    """Whether there is room for one more execution beside so many: each of them reserves so many megabytes."""
+
+    def look(running: int) -> str:
+        for folder in (place.common_dir, _there(state_dir())):
+            free = shutil.disk_usage(folder).free // MEGABYTE
+            if need and free < need * (running + 1):
+                beside = f" beside the {running} at work" if running else ""
+                return (
+                    f"{free} MB are free on the disk of {folder}, and an execution{beside} needs {need * (running + 1)} ([queue] free_disk)"
+                )
+        return ""
+
+    return look
+
+
+def _there(folder: Path) -> Path:
+    while not folder.exists():
+        folder = folder.parent
+    return folder
+
+
+def back(place: Place, env: Mapping[str, str], settings: Settings) -> Callable[[str], bool]:
+    """Whether something that was away answers again."""
+    asked: dict[str, Callable[[], bool]] = {
+        "remote": lambda: _remote_answers(place, env),
+        "tracker": lambda: _tracker_answers(place, env),
+        "disk": lambda: not room(place, settings.queue.free_disk)(0),
+    }
+    return lambda thing: asked[thing]() if thing in asked else True
+
+
+def _remote_answers(place: Place, env: Mapping[str, str]) -> bool:
+    app = open_app(place.root, env=env)  # one of this thread's own
+    with closing(app.journal):
+        remote = project_settings(app.world.git, env)[0].git.remote
+        return not has_remote(app.world.git, remote) or answers(app.world.git, remote)
+
+
+def _tracker_answers(place: Place, env: Mapping[str, str]) -> bool:
+    app = open_app(place.root, env=env)
+    with closing(app.journal):
+        try:
+            items_of(app).items()
+        except Unreached:
+            return False
+        return True

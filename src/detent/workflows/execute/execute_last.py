@@ -1,0 +1,84 @@
+"""The attempt before: what is kept of its work and told of it, so that the next one does not begin blind."""
+
+from detent.app import App
+from detent.door import AnyEvent, AnyRun
+from detent.git.commits import bring_to, set_index
+from detent.git.land_merge import build_merge
+from detent.git.repo import ZERO, Git
+from detent.journal.journal import Head
+from detent.workflows.execute.execute_data import PLAIN, LastAttempt
+
+LONGEST_DIFF = 20_000  # characters of the last attempt's change that the next agent reads
+LONGEST = 6_000  # and of each of the other texts, their end
+MOST_TESTS = 20
+SAID = ("done", "blocked")  # events whose text is an agent's own
+
+
+def kept_ref(run: str) -> str:
+    """The name under which the work of an execution is kept when it ends."""
+    return f"refs/detent/{run}/kept"
+
+
+def keep_work(git: Git, run: AnyRun, tree: str, at: str) -> None:
+    """Give what lies in the workspace a name, as a commit over what it began from. Doing it again comes to the same."""
+    base = run.data.base
+    if not base or not tree or tree == git.tree(base):
+        return
+    ref, commit = kept_ref(run.id), git.commit(tree, [base], f"The work of {run.id}, as it ended", at)
+    if (old := git.resolve(ref)) != commit:
+        git.update([(ref, commit, old or ZERO)])
+
+
+def last_attempt(app: App, head: Head | None, start: str) -> LastAttempt | None:
+    """What is told of the newest execution of an item; None if it succeeded, never began, or there was none."""
+    if head is None or not head.ended:
+        return None
+    run, events = app.door.load(head.run).run, list(app.worlds.runs.history(head.run))
+    if run.state == "COMPLETED" or not run.data.branch:
+        return None
+    git, kept = app.world.git, app.world.git.resolve(f"{kept_ref(run.id)}^{{commit}}")
+    judged = next((event for event in reversed(events) if event.found.tree and event.found.failed), None)
+    said = next((event.sent.reply or event.sent.report or event.sent.summary for event in reversed(events) if event.on in SAID), "")
+    output = run.last_error if run.last_error != run.data.reason else ""
+    return LastAttempt(
+        run.id,
+        run.state,
+        run.data.reason or "a person ended it",
+        _failing(judged),
+        output[-LONGEST:].strip(),
+        _diff(git, run.data.base, kept),
+        said[-LONGEST:].strip(),
+        kept,
+        start,
+    )
+
+
+def _failing(event: AnyEvent | None) -> tuple[str, ...]:
+    """The tests that did not pass when the work was judged last."""
+    if event is None or event.found.record is None or event.found.evidence is None:
+        return ()
+    counts = event.found.evidence.counts
+    return event.found.record.ids[: min(MOST_TESTS, counts.failed + counts.errors)]
+
+
+def _diff(git: Git, base: str, kept: str) -> str:
+    if not kept or not base:
+        return ""
+    text = git.run("diff", "--no-ext-diff", "--no-textconv", "--no-color", base, kept, "--").text
+    cut = f"\n[the diff has {len(text)} characters; the rest is in {kept}]" if len(text) > LONGEST_DIFF else ""
+    return text[:LONGEST_DIFF] + cut
+
+
+def lay_kept(inner: Git, run: AnyRun, base: str, at: str) -> str:
+    """Bring the work of the last attempt into a new workspace, on what this one begins from: "kept"; else why not."""
+    last: LastAttempt | None = run.data.last
+    if last is None or last.start != "kept" or run.data.setup.strategy != PLAIN:
+        return ""
+    if not last.kept or not inner.resolve(f"{last.kept}^{{commit}}"):
+        return "nothing of it is kept on this machine"
+    merge = build_merge(inner, base, last.kept, "the kept work", at)
+    if merge.conflict:
+        return f"it conflicts with main in {merge.conflict}"
+    bring_to(inner, merge.tree)
+    set_index(inner, "HEAD")
+    return "kept"

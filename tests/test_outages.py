@@ -1,0 +1,142 @@
+"""What is away, told apart from what is wrong with the work; and how the program of an execution says so to its worker."""
+
+import errno
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from detent.app.away import AwaySaid, back, parked_by, room
+from detent.app.push import push
+from detent.app.queue_ends import ended
+from detent.app.queueing import open_queue, reconcile
+from detent.config import load
+from detent.drive import Seen
+from detent.errors import Away, CannotTell, DetentError, JournalAway, JournalDamaged, Outage, Unreached
+from detent.git.place import find_place
+from detent.kernel.slug import slug
+from detent.queue.queue_protocol import ExecutionEnd
+from detent.world.work_tree import _or_cannot_tell
+from tests.driven import scripted
+from tests.executions import CONFIG, FAILS, Till
+from tests.trackers import beads_folder
+
+RUN = "execute-it-1-1"
+
+
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [
+        (Outage("remote", "no answer"), "remote"),
+        (JournalAway("the server is gone"), "database"),
+        (OSError(errno.ENOSPC, "No space left on device"), "disk"),
+        (sqlite3.OperationalError("database or disk is full"), "disk"),
+        (Unreached("the tracker says nothing"), "tracker"),
+        (Unreached("a limit", "", "2027-01-01T00:00:00Z"), ""),
+        (JournalDamaged("it was cut"), ""),
+        (DetentError("no such agent"), ""),
+        (ValueError("a bug"), ""),
+    ],
+)
+def test_what_is_away_is_told_by_the_type_of_an_error_also_behind_another(error: Exception, cause: str) -> None:
+    try:
+        raise RuntimeError("it could not be done") from error
+    except RuntimeError as outer:
+        for seen in (error, outer):
+            found = parked_by(seen)
+            assert (found.cause if found else "") == cause
+    assert parked_by(Outage("remote", "no answer")) == AwaySaid("remote", "no answer")
+
+
+def test_a_full_disk_is_away_and_any_other_trouble_with_files_is_not() -> None:
+    with pytest.raises(Away, match=r"^No space left on device$") as full, _or_cannot_tell():
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert full.value.thing == "disk"
+    with pytest.raises(CannotTell) as other, _or_cannot_tell():
+        raise PermissionError(errno.EACCES, "Permission denied", "/x")
+    assert not isinstance(other.value, Away) and str(other.value) == "Permission denied: /x"
+
+
+def test_disk_is_reserved_for_each_execution_at_work(tmp_path: Path) -> None:
+    place = find_place(Till(tmp_path, remote=False).project.root)
+    assert room(place, 0)(10) == "" and room(place, 1)(0) == ""
+    said = room(place, 10**9)(2)
+    assert (
+        said.endswith(f"and an execution beside the 2 at work needs {3 * 10**9} ([queue] free_disk)")
+        and "MB are free on the disk of" in said
+    )
+
+
+def test_a_remote_that_is_back_is_found_by_asking_it(tmp_path: Path) -> None:
+    till = Till(tmp_path)
+    with till.app():
+        asked = back(find_place(till.project.root), till.project.env, load(lambda path: None, {}))
+        assert asked("remote") and asked("tracker") and asked("disk")
+        till.remote.rename(till.remote.with_name("gone.git"))
+        assert not asked("remote")
+
+
+def test_how_a_program_left_an_execution_is_told_with_what_was_away_and_what_it_wrote(tmp_path: Path) -> None:
+    till = Till(tmp_path)
+    assert till.project.run("queue", "add", till.file(), "--agent", "human").code == 0
+    root = till.project.root
+    away = ended(root, RUN, 75, json.dumps({"outcome": "parked", "cause": "remote", "reason": "no answer"}))
+    assert (away.state, away.cause, away.reason) == ("again", "remote", "no answer. It is asked again, and continues by itself")
+    agent = ended(root, RUN, 75, json.dumps({"outcome": "parked", "cause": "agent", "reason": "there is no program 'claude'"}))
+    assert (agent.state, agent.cause) == ("blocked", "agent") and agent.reason.endswith("then: detent queue retry --cause agent")
+    bug = ended(root, RUN, 3, json.dumps({"error": "this is a bug in Detent: KeyError: 'x'", "exit_code": 3}))
+    assert bug.state == "failed" and "it could not be driven (exit code 3): this is a bug in Detent: KeyError: 'x'. Then:" in bug.reason
+    assert "Segmentation fault" in ended(root, RUN, 3, "Segmentation fault").reason
+
+
+def test_an_agent_that_is_not_there_parks_the_execution_and_it_continues_once_it_is(tmp_path: Path) -> None:
+    till = Till(tmp_path)
+    file = tmp_path / "agent"
+    file.write_text("#!/bin/sh\necho done\n")
+    file.chmod(0o755)
+    assert till.project.run("queue", "add", till.file(), "--agent", f"command:{file}").code == 0
+    kept = file.rename(tmp_path / "away")
+    parked = till.project.run("run", "--run", RUN, "--park", "--events")
+    assert parked.code == 75 and json.loads(parked.out.splitlines()[-1])["cause"] == "agent", parked
+    assert [e.on for e in till.events(RUN)] == ["start"], "nothing was marked"
+    with till.app() as app, closing(open_queue(app.place, app.world.outer)) as queue:
+        queue.store.correct(RUN, ExecutionEnd("blocked", "it is not there", cause="agent"))
+        reconcile(app, queue)
+        assert queue.one(RUN).state == "blocked"
+        kept.rename(file)
+        reconcile(app, queue)
+        assert (queue.one(RUN).state, queue.one(RUN).cause) == ("ready", "")
+
+
+@pytest.mark.slow
+def test_what_an_ended_execution_still_owes_is_done_by_whoever_looks_at_the_queue(tmp_path: Path) -> None:
+    till = Till(tmp_path, f"{CONFIG}[tracker]\nkind = 'beads'\n")
+    beads_folder(till.project.root)
+    items = till.project.root / ".beads" / "issues.jsonl"
+    item, away = till.file(), items.with_name("away")
+    assert till.project.run("queue", "add", item, "--agent", scripted(till.project, FAILS, FAILS)).code == 0
+    (run,) = [e["id"] for e in till.project.run("queue", "list", "--json").json["executions"]]
+
+    def watch(seen: Seen) -> None:
+        if seen.kind == "turn" and seen.run.counts.get("tries"):
+            items.rename(away)  # from the last turn on there is no tracker
+
+    with till.app() as app, pytest.raises(Outage) as told:
+        push(app, run, watch, park=True)
+    assert told.value.thing == "tracker" and till.run(run).state == "FAILED" and "file_follow_up" in till.owed(run)
+    away.rename(items)
+    with till.app() as app, closing(open_queue(app.place, app.world.outer)) as queue:
+        reconcile(app, queue, (run,))
+        assert queue.one(run).state == "failed"
+        reconcile(app, queue)
+    assert till.owed(run) == [] and [i.title for i in till.items()] == ["Add prices", "Tests fail: Add prices"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("Größe prüfen & Maße", "groesse-pruefen-masse"), ("Café à la carte", "cafe-a-la-carte"), ("Ærø łódź", "aero-lodz"), ("日本", "")],
+)
+def test_names_of_branches_spell_letters_out(text: str, name: str) -> None:
+    assert slug(text, 60) == name and slug("ä" * 60, 10) == "aeaeaeaeae"

@@ -1,0 +1,131 @@
+"""What is away: nothing that an outage touches counts, the queue is held instead of used up, and it continues by itself. On both databases."""
+
+import json
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from detent.queue.database import open_database
+from detent.queue.engine import DurableQueue
+from detent.queue.outages import met
+from detent.queue.queue_protocol import MOST_STARTS, ExecutionEnd, OutageRow, QueueJob
+from detent.queue.recovery import MOST_PARKED, RECOVERY, drawn
+from detent.queue.tables import VERSION
+from tests.queues import BOTH, Rig, rig
+from tests.test_queue import end, take, turns
+
+__all__ = ["rig"]
+ROOT = Path(__file__).parent.parent
+AWAY = ExecutionEnd("again", "the remote origin cannot be reached", cause="remote")
+
+
+def hit(rig: Rig, id: str, outcome: ExecutionEnd = AWAY) -> None:
+    assert take(rig, id)
+    assert rig.queue.store.finish(id, 1, "w1", outcome, 75, 0)
+
+
+def test_the_table_stands_in_the_documentation_as_it_is_in_the_code() -> None:
+    assert drawn() in (ROOT / "docs" / "queue.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(("thing", "waits"), [("remote", [5, 10, 20, 40]), ("database", [1, 2, 4, 8]), ("model", [15, 30, 60, 120])])
+def test_an_outage_is_asked_after_twice_as_long_each_time_up_to_minutes(thing: str, waits: list[float]) -> None:
+    row = RECOVERY[thing]
+    assert [row.wait(n) for n in range(1, 5)] == waits and row.wait(1000) == row.most
+
+
+def test_several_that_meet_an_outage_at_once_are_one_time() -> None:
+    first = met({}, "remote", "no answer", 100.0)
+    assert first == OutageRow("remote", "no answer", 100.0, 105.0, 1)
+    assert met({"remote": first}, "remote", "no route", 101.0) == first._replace(said="no route")
+    assert met({"remote": first}, "remote", "no answer", 106.0) == OutageRow("remote", "no answer", 100.0, 116.0, 2)
+
+
+@BOTH
+def test_an_outage_holds_the_whole_queue_counts_nothing_and_what_waited_continues_in_its_place(rig: Rig) -> None:
+    rig.queue.store.limit(3)
+    rig.queue.add([QueueJob("r1"), QueueJob("r2"), QueueJob("r3")])
+    for _ in range(MOST_STARTS + 1):
+        hit(rig, "r1")
+        found = rig.queue.one("r1")
+        assert (found.state, found.cause, found.starts, found.worker) == ("ready", "remote", 0, "")
+        rig.queue.wake("remote")
+    hit(rig, "r1")
+    assert [each.thing for each in rig.queue.away()] == ["remote"] and rig.queue.paused().reason == ""
+    assert rig.queue.store.limit(0) == 0 and not take(rig, "r2"), "nothing else is used up meanwhile"
+    assert (rig.queue.one("r2").state, rig.queue.one("r2").starts) == ("ready", 0)
+    assert [e.id for e in rig.queue.parked("remote")] == ["r1"]
+    assert rig.queue.wake("remote") and rig.queue.store.limit(0) == 3
+    found = rig.queue.one("r1")
+    assert (found.state, found.cause, found.reason) == ("ready", "", "") and rig.queue.away() == []
+    assert list(dict.fromkeys(turns(rig))) == ["r1", "r2", "r3"], "among equals it is still the first"
+    assert take(rig, "r1")
+
+
+def test_a_service_that_fails_holds_nobody_else(rig: Rig) -> None:
+    rig.queue.store.limit(3)
+    rig.queue.add([QueueJob("r1"), QueueJob("r2")])
+    hit(rig, "r1", ExecutionEnd("again", "it cannot be reached", 30.0, "model"))
+    assert rig.queue.store.limit(0) == 3 and take(rig, "r2")
+    assert rig.queue.store.finish("r2", 1, "w1", ExecutionEnd("done"), 0, 0) and rig.queue.away() == [], "it answers"
+
+
+def test_what_waits_for_a_person_because_of_one_thing_pauses_the_queue_after_a_few_in_a_row(rig: Rig) -> None:
+    rig.queue.add([QueueJob(f"r{n}") for n in range(MOST_PARKED + 2)])
+    end(rig, "r0", "blocked", "a review")
+    for n in range(1, MOST_PARKED + 1):
+        assert rig.queue.paused().reason == ""
+        take(rig, f"r{n}")
+        rig.queue.store.finish(f"r{n}", 1, "w1", ExecutionEnd("blocked", "no sandbox", cause="tests"), 10, 0)
+    assert rig.queue.paused().reason == f"{MOST_PARKED} executions in a row wait because of tests; the last was r{MOST_PARKED}: no sandbox"
+
+
+@BOTH
+def test_a_turn_that_is_handed_over_again_keeps_its_place_among_equals(rig: Rig) -> None:
+    rig.queue.add([QueueJob("r1"), QueueJob("r2")])
+    take(rig, "r1")
+    rig.queue.engine.client.delete_workflows(["r1~1~0"])
+    rig.queue.put_right("w1", set())
+    assert turns(rig) == ["r1", "r2"]
+
+
+def test_a_queue_of_the_form_before_is_brought_to_this_one_with_all_that_is_in_it(tmp_path: Path) -> None:
+    file = tmp_path / "detent" / "queue.db"
+    queue = DurableQueue(open_database("", file))
+    queue.add([QueueJob("r1", "i1", "Round prices")])
+    with queue.database.engine.begin() as c:
+        c.execute(sa.text("ALTER TABLE queue_jobs DROP COLUMN cause"))
+        c.execute(sa.text("UPDATE queue_meta SET value = '1' WHERE key = 'version'"))
+    queue.close()
+    again = DurableQueue(open_database("", file))
+    assert (again.one("r1").title, again.one("r1").cause, VERSION) == ("Round prices", "", "2")
+    again.close()
+
+
+# -- workers -----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_worker_that_comes_takes_what_a_dead_one_held_before_its_equals(rig: Rig) -> None:
+    rig.queue.add([QueueJob("r1"), QueueJob("r2"), QueueJob("r3")])
+    first = rig.work("wait", slots=1, limit=1)
+    rig.until(lambda: rig.queue.one("r1").state == "running" and rig.alive(), "the first runs")
+    first.kill()
+    (rig.folder / "go").touch()
+    rig.work("0.1", slots=1, limit=1)
+    rig.until(lambda: set(rig.states().values()) == {"done"}, "all are done")
+    assert rig.noted("starts") == ["r1", "r1", "r2", "r3"]
+
+
+def test_a_worker_without_room_starts_nothing_and_says_why(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QUEUE_TEST_LIMITS", json.dumps({"full": 1}))
+    rig.queue.add([QueueJob("r1")])
+    worker = rig.work("0.1", slots=1)
+    rig.until(lambda: rig.queue.away(), "the disk is full")
+    (away,) = rig.queue.away()
+    assert (away.thing, away.said) == ("disk", "7 MB are free") and rig.noted("starts") == []
+    found = rig.queue.one("r1")
+    assert (found.state, found.starts) == ("ready", 0) and ("away", "7 MB are free") in [(t["kind"], t["text"]) for t in worker.told]
+    (rig.folder / "room").touch()
+    rig.queue.wake("disk")
+    rig.until(lambda: rig.queue.one("r1").state == "done", "it continues")
