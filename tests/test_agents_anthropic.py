@@ -380,4 +380,7 @@ def test_the_sdk_is_imported_only_when_it_is_asked_and_named_when_it_is_missing(
         "except DetentError as e: print(e.message, '|', e.hint)\n"
     )
     ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert ran.stdout == "the anthropic agent needs the package anthropic | install it: ./x setup (in Detent's checkout; it installs everything)\n"
+    assert (
+        ran.stdout
+        == "the anthropic agent needs the package anthropic | install it: ./x setup (in Detent's checkout; it installs everything)\n"
+    )

@@ -448,5 +448,7 @@ def test_the_sdk_is_imported_only_when_it_is_asked_and_named_when_it_is_missing(
         "except DetentError as e: print(e.message, '|', e.hint)\n"
     )
     ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert ran.stdout == "the openai agent needs the package openai | install it: ./x setup (in Detent's checkout; it installs everything)\n"
+    assert (
+        ran.stdout == "the openai agent needs the package openai | install it: ./x setup (in Detent's checkout; it installs everything)\n"
+    )
     assert openai.__version__
