@@ -352,12 +352,16 @@ DETECTED: tuple[tuple[dict[str, str], str, str], ...] = (
     ({"package.json": package("node --import tsx --test --test-reporter spec test")}, "node --import tsx --test --test-reporter spec test", "node"),
     ({"package.json": package("NODE_ENV=test A=1 node --test")}, "env NODE_ENV=test A=1 node --test", "node"),
     ({"package.json": package("jest --ci")}, "node_modules/.bin/jest --ci", "jest"),
-    ({"package.json": package("ava"), "pyproject.toml": ""}, "npm test", ""),
+    ({"package.json": package("ava"), "pyproject.toml": ""}, "node_modules/.bin/ava --tap > .detent-tests.tap", "report"),
+    ({"package.json": package("npx tape 'test/*.js' it.js")}, "node_modules/.bin/tape 'test/*.js' it.js > .detent-tests.tap", "report"),
+    ({"package.json": package("ava --watch")}, "npm test", ""),
+    ({"package.json": package("tape test.js | tap-spec")}, "npm test", ""),
     ({"package.json": package("npm run build && node --test")}, "npm test", ""),
     ({"package.json": package("A=$B node --test")}, "npm test", ""),
     ({"package.json": package("node --test --watch")}, "npm test", ""),
     ({"package.json": package("node test.js")}, "npm test", ""),
-    ({"package.json": package("c8 node --test")}, "npm test", ""),
+    ({"package.json": package("c8 node --test")}, "node --test", "node"),
+    ({"package.json": package("c8 -r lcov node --test")}, "npm test", ""),
     ({"package.json": package("node --test", pretest="tsc")}, "npm test", ""),
     ({"package.json": package("node --test", posttest="rm -r tmp")}, "npm test", ""),
     ({"package.json": package(NO_TESTS), "pytest.ini": ""}, "python3 -m pytest", "pytest"),
@@ -395,6 +399,8 @@ def test_what_is_detected_means_the_same_when_it_is_written_down(files: dict[str
     found = find_command(Small(files), text)
     assert found is not None
     assert (found.runner, found.source) == (runner, "configured")
+    detected = find_command(Small(files))
+    assert detected is not None and (found.argv, found.report) == (detected.argv, detected.report)
 
 
 @pytest.mark.parametrize(
@@ -416,7 +422,7 @@ def test_a_configured_command_wins_over_what_is_detected(configured: str, text: 
 
 
 def test_a_detected_command_that_no_adapter_reads_is_the_only_one_that_agents_may_name() -> None:
-    base = find_command(Small({"package.json": package("ava")}))
+    base = find_command(Small({"package.json": package("node test.js")}))
     assert refuse("npm test", base) is None
     for command in ("true", "npm test -- --help", "npm test || true", "false"):
         assert "allowed is `npm test`, of which only the exit code is read" in (refuse(command, base) or ""), command

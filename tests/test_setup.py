@@ -14,14 +14,28 @@ def names(wanted: list[str]) -> set[str]:
     return {re.split(r"[\[<>=!~; ]", each, maxsplit=1)[0].lower() for each in wanted}
 
 
+def spelled_out(wanted: list[str], extras: dict[str, list[str]]) -> list[str]:
+    """What is wanted, with the project's own extras as what they stand for: the lock lists them so."""
+    own = {each: re.fullmatch(r"detent\[(.+)\]", each) for each in wanted}
+    inner = [name.strip() for found in own.values() if found for name in found[1].split(",")]
+    return [each for each, found in own.items() if not found] + [more for name in inner for more in spelled_out(extras[name], extras)]
+
+
 def test_everything_the_project_names_is_in_the_lock_at_one_version() -> None:
     locked = {package["name"]: package for package in LOCK["package"]}
     own = locked["detent"]
     assert {each["name"] for each in own["dependencies"]} == names(PROJECT["project"]["dependencies"])
     assert {each["name"] for each in own["dev-dependencies"]["dev"]} == names(PROJECT["dependency-groups"]["dev"])
-    for extra, wanted in PROJECT["project"]["optional-dependencies"].items():
-        assert {each["name"] for each in own["optional-dependencies"][extra]} == names(wanted)
+    extras: dict[str, list[str]] = PROJECT["project"]["optional-dependencies"]
+    assert set(own["optional-dependencies"]) == set(extras)
+    for extra, wanted in extras.items():
+        assert {each["name"] for each in own["optional-dependencies"][extra]} == names(spelled_out(wanted, extras)), extra
     assert len(locked) == len(LOCK["package"]), "a package stands in the lock twice"
+
+
+def test_the_extra_for_everything_names_every_other_extra() -> None:
+    extras: dict[str, list[str]] = PROJECT["project"]["optional-dependencies"]
+    assert set(spelled_out(extras["all"], extras)) == {each for name, wanted in extras.items() if name != "all" for each in wanted}
 
 
 def test_what_is_locked_comes_from_the_public_index_with_its_hash() -> None:
@@ -29,7 +43,9 @@ def test_what_is_locked_comes_from_the_public_index_with_its_hash() -> None:
         if package["name"] == "detent":
             continue
         assert package["source"] == {"registry": "https://pypi.org/simple"}, package["name"]
-        assert all(file["hash"].startswith("sha256:") for file in package.get("wheels", [])), package["name"]
+        files = [*package.get("wheels", []), *([package["sdist"]] if "sdist" in package else [])]
+        assert files and all(file["hash"].startswith("sha256:") for file in files), package["name"]
+        assert all(file["url"].startswith("https://files.pythonhosted.org/") for file in files), package["name"]
 
 
 def test_the_check_installs_by_the_lock_and_fails_below_its_share_of_lines() -> None:

@@ -31,6 +31,7 @@ DETECTION: tuple[Sign, ...] = (
     Sign("`CMakeLists.txt` with `enable_testing` or `include(CTest)`", ("ctest",), ("CMakeLists.txt",)),
     Sign("`*.sln`, `*.slnx`, or a project of .NET with `Microsoft.NET.Test.Sdk`", ("dotnet",)),
 )
+REDIRECTS = ">"
 CALLED = {"pytest": ("pytest", "py.test", "tox"), "maven": ("mvn",)}  # how a word of every call begins, where that is not the name
 
 
@@ -45,11 +46,11 @@ def find_command(files: Files, configured: str = "", report: str = "") -> Comman
         found = next(filter(None, (_detected(sign, files) for sign in DETECTION)), None)
         return found or ask_installed(lambda runner: runner.detect(files), or_say=True)
     words, fault = split(configured)
-    if words[:1] == ("npm",):
+    if words[:1] == ("npm",) or REDIRECTS in configured:
         from detent.evidence.runners.javascript.node_package import CALLS, script_words
-        from detent.evidence.runners.javascript.node_tap import by_tap
+        from detent.evidence.runners.javascript.node_tap import adopt_tap, by_tap
 
-        if words in CALLS and (told := by_tap(files)):
+        if told := by_tap(files) if words in CALLS else adopt_tap(configured):
             return told
         words = (script_words(files) if words in CALLS else ()) or words
     adopted = (RUNNERS[name].adopt(words) for name in RUNNERS if not fault and _is_called(name, words))

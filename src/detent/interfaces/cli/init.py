@@ -103,17 +103,9 @@ def command(clients: tuple[str, ...], hooks: tuple[str, ...], remove: bool, entr
         _tell_json(done, planned, named, seen)
         return code
     _tell(done, planned, named)
-    for line in (*_lines(seen), *([_lands(place)] if seen else [])):
+    for line in _lines(seen):
         click.echo(plain(line))
     return code
-
-
-def _lands(place: Place) -> str:
-    """What becomes of finished work, as the settings stand now."""
-    from detent.app.starting import landing_words
-    from detent.git.repo import Git
-
-    return landing_words(Git(place, os.environ), load(lambda name: read(place.root / name), os.environ), os.environ)
 
 
 def _look(place: Place) -> "InitLook":

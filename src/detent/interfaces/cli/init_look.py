@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from detent.app import open_app
+from detent.app.starting import landing_words
 from detent.config import Settings
 from detent.errors import CannotTell, DetentError
 from detent.gates.plan_entries import entries
@@ -27,11 +28,12 @@ CHECK = "detent check"
 
 
 class InitLook(NamedTuple):
-    """One look: its rows, what came of trying the tests, and the commands to type next, each with why."""
+    """One look: its rows, what came of trying the tests, the commands to type next, each with why, and what becomes of finished work."""
 
     rows: list[DoctorCheck]
     tried: "Tried | None"
     following: list[tuple[str, str]]
+    lands: str = ""
 
 
 def look(place: Place, settings: Settings, env: Mapping[str, str]) -> InitLook:
@@ -43,7 +45,7 @@ def look(place: Place, settings: Settings, env: Mapping[str, str]) -> InitLook:
         return InitLook(rows, None, [(LOOK, "once git is there")])
     tried, trouble = _try(place, settings, env)
     rows = [tests, *_tried(tried, trouble), preflight, plan, _agents(env), _remote(git), *_checkout(git)]
-    return InitLook(rows, tried, _next(git, rows, tried))
+    return InitLook(rows, tried, _next(git, rows, tried), landing_words(git, settings, env))
 
 
 def lines(seen: InitLook) -> list[str]:
@@ -51,7 +53,14 @@ def lines(seen: InitLook) -> list[str]:
     said = []
     for row in seen.rows:
         said += [f"{row.mark} {row.name:<12} {row.says}", *(f"{'':<17}{line}" for line in row.fix.splitlines())]
-    return ["", *said, "", "Next:", *(line for command, why in seen.following for line in _typed(command, why))]
+    return [
+        "",
+        *said,
+        "",
+        "Next:",
+        *(line for command, why in seen.following for line in _typed(command, why)),
+        *([seen.lands] if seen.lands else []),
+    ]
 
 
 def _typed(command: str, why: str) -> list[str]:
