@@ -8,19 +8,10 @@ import tty
 from collections.abc import Mapping
 from pathlib import Path
 
-from detent.app.speaker import marked
 from tests import warm
 from tests.machine import need
 
 REFUSED = re.compile("is for a person to say, and|to accept this is for a person")  # what only a person may say, and was not said by one
-
-
-def without_marks(env: Mapping[str, str]) -> dict[str, str]:
-    """An environment in which no client says that its shell belongs to an agent."""
-    left = dict(env)
-    while mark := marked(left):
-        del left[mark]
-    return left
 
 
 def at_a_terminal(args: list[str], cwd: Path, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
@@ -29,7 +20,7 @@ def at_a_terminal(args: list[str], cwd: Path, env: Mapping[str, str]) -> subproc
     ours, theirs = os.openpty()
     tty.setraw(theirs)
     with tempfile.TemporaryFile() as errors:
-        told = warm.begin(args, cwd, without_marks(env), (theirs, theirs, errors.fileno()))
+        told = warm.begin(args, cwd, warm.without_marks(env), (theirs, theirs, errors.fileno()))
         os.close(theirs)
         out = _all_of(ours)
         code = warm.ended(told)

@@ -15,9 +15,9 @@ from detent.gates.plan_entries import entries
 from detent.interfaces.cli import first_screen
 from detent.interfaces.cli.first_screen import SIGNS, first_screen_in, look
 from detent.interfaces.cli.help_rows import COMMANDS
-from tests.people import without_marks
 from tests.project import PLAN, Project
 from tests.repos import make_repo
+from tests.warm import without_marks
 
 INIT_CLIENT = ("init", "--client", "claude", "--entry", "Round prices")
 

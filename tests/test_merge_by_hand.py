@@ -152,6 +152,16 @@ def test_what_was_merged_at_the_forge_is_in_main_here_before_the_run_continues(o
     assert (one.place.root / "a file.txt").read_text() == "mine\n" and (one.place.root / "c.txt").exists()
 
 
+def test_a_branch_that_conflicts_is_not_in_main_though_git_leaves_the_side_of_main_in_the_tree(one: Git) -> None:
+    sh(one.place.root, "git", "rm", "-q", "b.txt")
+    sh(one.place.root, "git", "commit", "-q", "--amend", "-m", "feat: without b")
+    sh(one.place.root, "git", "checkout", "-q", "main", "--", "a file.txt")
+    sh(one.place.root, "git", "commit", "-q", "--amend", "-m", "feat: only without b")
+    colleague(one, {"b.txt": "more\n"}, "theirs")
+    assert landed(one, merge="branch", wrong="it was looked at").outcome == "red-merge"
+    assert (landed(one, merge="branch").outcome, one.branch()) == ("", BRANCH)
+
+
 def test_a_run_halts_with_both_sides_before_its_branch_is_made_and_continues_once_they_are_brought_together(tmp_path: Path) -> None:
     p = project(tmp_path / "p")
     sh(p.root.parent, "git", "clone", "-q", "--bare", str(p.root), str(p.root.parent / "remote.git"))

@@ -233,6 +233,8 @@ def test_a_pass_on_the_same_tree_is_not_run_again(tmp_path: Path) -> None:
     ).reddened()
     failed(p.green(MARKED), "gate todo fails")
     runs = len(trace.read_text().splitlines())
+    assert p.green(MARKED)["status"] == "REFUSED", "it failed just before"
+    assert p.run("steer", "judge it again").code == 0
     failed(p.green(MARKED), "gate todo fails")
     assert len(trace.read_text().splitlines()) == runs
 

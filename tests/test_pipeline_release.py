@@ -110,6 +110,7 @@ def test_the_report_tells_what_was_done_how_to_run_and_test_it_and_what_is_known
         "Known issues",
         "Open notes",
         "Evidence",
+        "Rounds of changes",
         "Decisions",
         "Cost and time by role",
     ]

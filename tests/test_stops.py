@@ -40,7 +40,9 @@ def p(shared: Project) -> Iterator[Project]:
 def test_the_reason_of_a_stop_stands_in_status_in_history_and_in_the_last_line(p: Project, sort: str, cause: str) -> None:
     fails = {"fail": {"sort": sort, "message": "it was the moon"}}
     ran = run(p, "--agent", scripted(p, PLANS, *[fails] * 4))
-    assert ran.out.splitlines()[-1].startswith(f"Stopped ({cause}): it was the moon. Continue: detent resume --run tdd-")
+    assert ran.out.splitlines()[-1].startswith(
+        f"Stopped ({cause}): it was the moon. Look: detent status. Continue: detent resume --run tdd-"
+    )
     status = p.run("status").out
     assert f"because of: {cause}" in status and "  Why: it was the moon" in status
     assert p.run("status", "--json").json["reason"] == "it was the moon"

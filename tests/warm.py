@@ -22,6 +22,7 @@ from types import ModuleType
 from typing import Any
 
 import detent
+from detent.app.speaker import marked
 from detent.interfaces.cli.main import main
 from tests.warm_end import leave
 
@@ -78,13 +79,21 @@ def _at_start(env: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in env.items() if name.startswith(AT_START) and name not in MEANS_NOTHING}
 
 
+def without_marks(env: Mapping[str, str]) -> dict[str, str]:
+    """An environment in which no client says that its shell belongs to an agent."""
+    left = dict(env)
+    while mark := marked(left):
+        del left[mark]
+    return left
+
+
 class Server:
     """The process that is forked, seen from the tests. Nobody is above it, so that a call at a terminal is a person's; it ends when the tests do."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self.at_start = _at_start(env)
         self.mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        whole = {**env, "PYTHONPATH": f"{SOURCE}{os.pathsep}{SOURCE.parent}"}
+        whole = {**without_marks(env), "PYTHONPATH": f"{SOURCE}{os.pathsep}{SOURCE.parent}"}  # all calls are below it, those of people too
         words = ["setsid", "--fork", sys.executable, "-m", "tests.warm", str(theirs.fileno())]
         with theirs:
             subprocess.run(words, env=whole, stdin=subprocess.DEVNULL, pass_fds=(theirs.fileno(),), check=True)

@@ -22,11 +22,16 @@ def begin(app: App, workflow: str, terms: "Terms", by: str) -> str:
     from detent.app.starting import start_of  # most calls start nothing
 
     sent = Sent("start", by="human", channel=by)
-    if terms.baseline or terms.policies:  # an answer given beforehand
-        by_a_person(app, sent.channel)
-    if terms.again:
-        allowed(app, sent.channel)
+    may_begin(app, terms, by)
     return start_of(workflow, "run" if terms.agent else "start")(app, sent, terms)
+
+
+def may_begin(app: App, terms: "Terms", by: str) -> None:
+    """Whether a run may be asked for in these terms, through a channel: what only people say is refused before anything is looked at or done."""
+    if terms.baseline or terms.policies:  # an answer given beforehand
+        by_a_person(app, by)
+    if terms.again:
+        allowed(app, by)
 
 
 def briefed(app: App, run: str | None) -> Briefing:

@@ -10,7 +10,7 @@ from detent.errors import CannotTell, Parted
 from detent.evidence.claims import REF
 from detent.git.by_hand import conflict_text, red_text
 from detent.git.commits import main_branch, short
-from detent.git.land_merge import Merge, advance, build_merge, fetch_main, go_to_main, may_follow, move_main, settle
+from detent.git.land_merge import Merge, advance, build_merge, fetch_main, go_to_main, is_in_main, may_follow, move_main, settle
 from detent.git.notes import HANDOFFS
 from detent.git.notes_remote import push_notes
 from detent.git.remote import has_remote, push_branch
@@ -74,7 +74,7 @@ def _land(
     for _ in range(TRIES):
         newest = fetch_main(git, ref, ways.remote)
         merge = build_merge(git, newest, tip, message, at)
-        if git.is_ancestor(tip, newest) or (ways.merge != "auto" and merge.tree == git.tree(newest)):
+        if git.is_ancestor(tip, newest) or (ways.merge != "auto" and is_in_main(git, merge, tip)):
             _catch_up(git, ref, newest)
             go_to_main(git, ref)
             return Landed("merged", ref)

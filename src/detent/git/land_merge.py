@@ -61,6 +61,16 @@ def build_merge(git: Git, main: str, branch: str, message: str, at: str) -> Merg
     return Merge(git.commit(lines[0], [main, branch], message, at), lines[0], main)
 
 
+def is_in_main(git: Git, merge: Merge, tip: str) -> bool:
+    """Whether main has all that a branch changes by commits of its own, as after a squash or a rebase.
+
+    Where it conflicts, git may leave main's side in the tree: that says nothing. And what changes nothing was brought in by nobody.
+    """
+    if merge.conflict or merge.tree != git.tree(merge.main):
+        return False
+    return git.tree(git.run("merge-base", merge.main, tip).text) != git.tree(tip)
+
+
 def conflicts(git: Git, merge: Merge, most: int) -> str:
     """The places in which a merge conflicts, with their marks and a few lines around them; bounded."""
     found = []

@@ -64,11 +64,13 @@ def command(
     The agents work in a workspace of their own, inside the sandbox; your checkout stays as it is. The result is on a branch. Stop it with
     Ctrl-C at any time: `detent resume` goes on from the last event.
     """
+    from detent.app.conversation import may_begin
     from detent.app.policy import read_policies
     from detent.app.push import fit_for_push, said_agent
     from detent.app.starting import options_fit, policies_fit
     from detent.blocks.terms import Terms
     from detent.interfaces.cli.runner import begin_or_ask, chosen_workflow, here, say_where_it_lands
+    from detent.interfaces.cli.tell import channel
 
     asked = Terms(" ".join(request), policies=read_policies(yes_to), agent=agent, **how)  # the other flags have the names of its fields
     if known:
@@ -77,6 +79,7 @@ def command(
     options_fit(workflow, asked, {name: f"--{name}" for name in OPTIONS})
     policies_fit(workflow, asked, "--yes-to")
     app = here(create=True)
+    may_begin(app, asked, channel())
     fit_for_push(app, agent, workflow)
     run = begin_or_ask(app, workflow, asked._replace(agent=said_agent(agent)))
     say_where_it_lands(app, workflow, as_json or events)
