@@ -42,7 +42,6 @@ def command(
     if not as_json:
         from detent.app.start_words import said_at_start
 
-        for line in said_at_start(app, run):
-            click.echo(plain(line))
-        click.echo()
+        if said := said_at_start(app, run):
+            click.echo("".join(f"{plain(line)}\n" for line in said))
     return tell_briefing(briefed(app, run), as_json)  # kept for the quick way and for hooks, as get-task keeps it
