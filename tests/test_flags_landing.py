@@ -200,7 +200,7 @@ def test_without_a_branch_the_question_comes_before_the_next_pull_request(tmp_pa
     for skipped in ({"no_pr_left": True}, {}):
         p.write_plan(title="feat: another one")
         refused = p.submit(**skipped)
-        assert refused["status"] == "REFUSED" and "run `detent get-task` first" in refused["reasons"][0], "no way leads round the look"
+        assert refused["status"] == "REFUSED" and "call get_task first" in refused["reasons"][0], "no way leads round the look"
     (p.root / "ACTIVE_PR.json").unlink()
     ran = p.run("get-task", "--json")
     assert (ran.code, ran.json["state"]) == (10, "HALTED") and "+ def one():" in ran.json["briefing"], ran
@@ -218,7 +218,7 @@ def test_without_a_branch_work_that_does_not_hold_as_a_whole_stops_too(tmp_path:
     p.write({"calc.py": "def add(a, b):\n    return 0\n"})
     p.git("commit", "-q", "-am", "by hand")
     ran = p.run("get-task", "--json")
-    assert (ran.json["state"], p.run("status", "--json").json["cause"]) == ("HALTED", "conflict"), ran
+    assert (ran.json["state"], p.run("status", "--json").json["cause"]) == ("HALTED", "red merge"), ran
     assert "Looked at as a whole, it does not hold" in ran.json["briefing"] and "tests/test_add.py" in ran.json["briefing"]
     p.git("reset", "-q", "--hard", "HEAD~1")
     assert p.run("resume").code == 0

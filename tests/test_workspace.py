@@ -104,19 +104,23 @@ def test_a_dirty_checkout_is_refused_and_left_as_it_is(p: Project) -> None:
 
 
 @walls
-def test_the_git_dir_is_neither_visible_nor_writable_inside_the_sandbox(p: Project) -> None:
-    inside, below, plant, status, own = shell(
+def test_of_the_git_dir_only_a_view_is_visible_inside_the_sandbox_and_nothing_is_writable(p: Project) -> None:
+    (p.root / ".git" / "hooks" / "secret-hook").write_text("#!/bin/sh\n")
+    view = "$(cut -d' ' -f2 .git)"
+    inside, below, plant, status, written, own = shell(
         p,
-        "cat .git; ls -d $(cut -d' ' -f2 .git)",
-        f"ls {p.root}",
+        f"cat .git; ls -R {view} {p.root}/.git",
+        f"ls {p.root}; git config --list; git remote",
         "echo 'gitdir: /tmp/evil' > .git || mv .git .old || rm .git",
         "git status",
+        f"touch {view}/config {view}/hooks; mkdir {view}/hooks; git commit --allow-empty -m x",
         "echo hello > notes.txt && cat notes.txt",
     )
-    assert str(p.root / ".git" / "worktrees") in inside and "No such file or directory" in inside
-    assert "No such file or directory" in below
-    assert "Exit code 0" not in plant
-    assert "not a git repository" in status
+    assert str(p.root / ".git" / "worktrees") in inside and "Exit code 0" in inside
+    assert "secret-hook" not in inside and "journal.db" not in inside and "commondir" not in inside
+    assert "calc.py" not in below and "user.email" not in below
+    assert "Exit code 0" not in plant and "Exit code 0" not in written
+    assert "Exit code 0" in status and "not a git repository" not in status
     assert "Exit code 0" in own and "hello" in own
     link = next(path for path in workspaces(p) if (path / ".git").exists()) / ".git"
     assert link.read_text().startswith(f"gitdir: {p.root}/.git/worktrees/")
