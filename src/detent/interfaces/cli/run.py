@@ -1,12 +1,15 @@
 """`detent run`: push mode. The machine drives the agents itself, in a workspace of its own, until the run ends or a person is needed."""
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from detent.interfaces.cli.live import PARKED, follow
 from detent.interfaces.cli.runner import WORKFLOW_HELP
+
+if TYPE_CHECKING:
+    from detent.blocks.terms import Terms
 
 OPTIONS = ("lean", "research", "ui", "parallel", "context", "again")  # those that not every workflow has
 
@@ -64,24 +67,30 @@ def command(
     The agents work in a workspace of their own, inside the sandbox; your checkout stays as it is. The result is on a branch. Stop it with
     Ctrl-C at any time: `detent resume` goes on from the last event.
     """
-    from detent.app.conversation import may_begin
     from detent.app.policy import read_policies
-    from detent.app.push import fit_for_push, said_agent
-    from detent.app.starting import options_fit, policies_fit
     from detent.blocks.terms import Terms
-    from detent.interfaces.cli.runner import begin_or_ask, chosen_workflow, here, say_where_it_lands
-    from detent.interfaces.cli.tell import channel
 
     asked = Terms(" ".join(request), policies=read_policies(yes_to), agent=agent, **how)  # the other flags have the names of its fields
     if known:
         return _drive_on(known, asked == Terms(), as_json, events, park)
+    return _begin(asked, workflow, as_json, events)
+
+
+def _begin(asked: "Terms", workflow: str, as_json: bool, events: bool) -> int:
+    """Begin a run and drive it, once everything that could refuse it was asked."""
+    from detent.app.conversation import may_begin
+    from detent.app.push import fit_for_push, said_agent
+    from detent.app.starting import options_fit, policies_fit
+    from detent.interfaces.cli.runner import begin_or_ask, chosen_workflow, here, say_where_it_lands
+    from detent.interfaces.cli.tell import channel
+
     workflow = chosen_workflow(asked.request, workflow)
     options_fit(workflow, asked, {name: f"--{name}" for name in OPTIONS})
     policies_fit(workflow, asked, "--yes-to")
     app = here(create=True)
     may_begin(app, asked, channel())
-    fit_for_push(app, agent, workflow)
-    run = begin_or_ask(app, workflow, asked._replace(agent=said_agent(agent)))
+    fit_for_push(app, asked.agent, workflow)
+    run = begin_or_ask(app, workflow, asked._replace(agent=said_agent(asked.agent)))
     say_where_it_lands(app, workflow, as_json or events)
     return follow(app, run, as_json, events)
 
