@@ -297,7 +297,7 @@ def test_refs_move_all_together_or_not_at_all(repo: Path) -> None:
         ("No type at all", "feat/no-type-at-all"),
         ("evil: --upload-pack=x", "feat/evil-upload-pack-x"),
         ("feat: ../../etc", "feat/etc"),
-        ("feat: ümläut 漢字", "feat/ml-ut"),
+        ("feat: ümläut 漢字", "feat/uemlaeut"),
         ("!!!", "feat/change"),
     ],
 )
