@@ -56,12 +56,12 @@ def _price(row: TokenPrice) -> Price:
 def agents_are_ready(settings: Settings, agent: str, env: Mapping[str, str], project: Path, roles: Iterable[str] = ()) -> None:
     """Every agent that a driven run may ask can be asked, in these roles too. DetentError names the one that cannot, and a role that nobody has."""
     roles_are_known(settings)
-    if not agent and not (settings.agents.roles and all(settings.agents.of(role) for role in roles)):
-        _default_is_ready(settings, env, project)
     specs = (agent,) if agent else settings.agents.roles.values()
     for spec in dict.fromkeys((*specs, settings.agents.escalate.to)):
         if spec:
             must_be_ready(spec, env, project, settings.agents.model, catalog_of(settings))
+    if not agent and not (settings.agents.roles and all(settings.agents.of(role) for role in roles)):
+        _default_is_ready(settings, env, project)
 
 
 def _default_is_ready(settings: Settings, env: Mapping[str, str], project: Path) -> None:
