@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, settings
 import detent
 from detent.app.speaker import marked
 from tests import machine, warm_pytest
+from tests.run_log import RunLog
 
 # Tests whose programs are counted in the coverage too: what they run is run nowhere else, and counting takes time.
 COUNTED = frozenset({"test_cli.py"})
@@ -147,6 +148,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):  # with xdist only the controller judges; the workers report to it
         strict = os.environ.get("CI", "").lower() not in ("", "0", "false")
         config.pluginmanager.register(SkipGate(read_allowed(ALLOWED_SKIPS), strict), "skip-gate")
+        config.pluginmanager.register(RunLog(config.rootpath / ".pytest_cache"), "run-log")
 
 
 class SkipGate:

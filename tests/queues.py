@@ -16,7 +16,7 @@ import pytest
 from detent.queue.database import open_database
 from detent.queue.engine import DurableQueue
 from tests import postgres
-from tests.patience import LONG
+from tests.patience import LONG, lives
 
 PATIENCE = LONG
 
@@ -57,13 +57,6 @@ class Rig:
         for worker in self.workers:
             worker.end()
         self.queue.close()
-
-
-def lives(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
 
 
 class Work:

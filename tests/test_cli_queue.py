@@ -5,8 +5,6 @@ import os
 import signal
 import socket
 import subprocess
-import time
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -22,8 +20,7 @@ from detent.queue.lease import Leases
 from detent.queue.queue_protocol import ExecutionEnd, Pace
 from tests.driven import scripted
 from tests.executions import CONFIG, FAILS, WORKS, Till
-from tests.patience import LONG
-from tests.queues import lives
+from tests.patience import LONG, lives, until
 
 SLEEPS = (
     "import os, subprocess, sys, time\nopen(sys.argv[1], 'a').write(f'{os.getpid()}\\n')\nprint('at work', flush=True)\ntime.sleep(600)\n"
@@ -39,13 +36,6 @@ def queue(till: Till, *args: str, code: int = 0) -> dict[str, Any]:
     ran = till.project.run("queue", *args, "--json")
     assert ran.code == code, ran
     return ran.json
-
-
-def wait(holds: Callable[[], object], what: str, seconds: float = LONG) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, what
-        time.sleep(0.1)
 
 
 def test_items_are_queued_looked_at_held_cancelled_and_tried_again(till: Till) -> None:
@@ -183,7 +173,7 @@ def test_ctrl_c_leaves_no_process_and_the_next_worker_goes_on(till: Till, tmp_pa
         till.project.argv("work"), cwd=till.project.root, env=till.project.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     try:
-        wait(lambda: pids.exists() and pids.read_text().strip(), "the agent works")
+        until(lambda: pids.exists() and pids.read_text().strip(), "the agent works")
         worker.send_signal(signal.SIGINT)
         out, err = worker.communicate(timeout=LONG)
     finally:
@@ -212,10 +202,10 @@ def test_a_killed_worker_s_execution_is_taken_up_from_its_journal(till: Till, tm
     queue(till, "add", one)
     with open(os.devnull, "wb") as nowhere:
         worker = subprocess.Popen(till.project.argv("work"), cwd=till.project.root, env=till.project.env, stdout=nowhere, stderr=nowhere)
-    wait(lambda: pids.exists() and pids.read_text().strip(), "the agent works")
+    until(lambda: pids.exists() and pids.read_text().strip(), "the agent works")
     worker.kill()
     worker.wait()
-    wait(lambda: not any(lives(int(pid)) for pid in pids.read_text().split()), "its agent ends with it")
+    until(lambda: not any(lives(int(pid)) for pid in pids.read_text().split()), "its agent ends with it")
     gate.touch()
     assert till.project.run("work", "--once").code == 0
     run = queue(till, "show", one)

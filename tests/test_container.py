@@ -19,10 +19,9 @@ from detent.sandbox.container import Container, clamped
 from detent.sandbox.container_engine import ContainerEngine, clean_up, find, folders
 from detent.sandbox.sandbox_probe import SENTENCES, probe
 from tests.machine import need
-from tests.patience import LONG
+from tests.patience import LONG, until
 from tests.project import Project
 from tests.rooms import Place
-from tests.test_process import until
 from tests.test_sandbox import BROKEN, CASES, DAEMONS, LOCKED, REFUSED, is_free, prepared
 from tests.test_sandbox_rooms import BOMB
 
@@ -247,9 +246,9 @@ def test_nothing_of_it_lives_on(place: Place, inside: Container, how: str, end: 
     ran = inside.run(["sh", "-c", script], place.work, place.env, 4 if end == "the timeout" else 30, place.room, wanted)
     assert (ran.exit_code, ran.timed_out, ran.stopped) == (7 if end == "it ends" else None, end == "the timeout", end == "no longer wanted")
     assert (place.work / "up").exists() == (end != "it ends")
-    assert until(lambda: is_free(place.work / "lock"))
+    until(lambda: is_free(place.work / "lock"))
     assert names(inside.engine) == [] and not (place.work / "absent").exists()
-    assert until(lambda: not orphans(before))
+    until(lambda: not orphans(before))
 
 
 OURSELVES = """import os, sys
@@ -268,7 +267,8 @@ def ourselves(place: Place, engine: ContainerEngine) -> Iterator["subprocess.Pop
     words = [sys.executable, "-c", OURSELVES, str(place.work), str(place.home), str(engine.program), *engine.way]
     us = subprocess.Popen(words)
     try:
-        assert until((place.work / "up").exists) and not is_free(place.work / "lock")
+        until((place.work / "up").exists)
+        assert not is_free(place.work / "lock")
         yield us
     finally:
         us.kill()
@@ -279,8 +279,8 @@ def test_our_own_sudden_death_ends_it_too(place: Place, engine: ContainerEngine)
     with ourselves(place, engine) as us:
         (name,) = [path.name for path in folders().iterdir()]
         us.kill()
-        assert until(lambda: is_free(place.work / "lock"))
-        assert until(lambda: name not in names(engine))
+        until(lambda: is_free(place.work / "lock"))
+        until(lambda: name not in names(engine))
     clean_up(engine)
     assert list(folders().iterdir()) == []
 
@@ -297,7 +297,7 @@ def test_if_the_keeper_dies_with_us_the_next_start_cleans_up(place: Place, engin
         os.kill(keeper, signal.SIGKILL)
     assert not is_free(place.work / "lock") and name in names(engine), "the engine's monitor lives on"
     container.make("podman", place.home, ProcessLimits(), "")
-    assert until(lambda: is_free(place.work / "lock"))
+    until(lambda: is_free(place.work / "lock"))
     assert name not in names(engine) and list(folders().iterdir()) == []
 
 
@@ -307,7 +307,7 @@ def test_two_at_once_do_not_end_each_other(place: Place, inside: Container) -> N
         target=lambda: outputs.append(place.sh(inside, "touch up; while [ ! -e go ]; do sleep 0.05; done; echo end").output)
     )
     slow.start()
-    assert until((place.work / "up").exists)
+    until((place.work / "up").exists)
     assert place.sh(inside, "echo quick").output == "quick\n"
     (place.work / "go").touch()
     slow.join()

@@ -24,7 +24,7 @@ def run_small_project(
     folder: Path, test: str, allowed: str = "", *args: str, ci: str = "true", lacks: str = ""
 ) -> subprocess.CompletedProcess[str]:
     (folder / "tests").mkdir()
-    for name in ("conftest.py", "machine.py", "warm_pytest.py", "warm_end.py"):
+    for name in ("conftest.py", "machine.py", "run_log.py", "warm_pytest.py", "warm_end.py"):
         shutil.copy(ROOT / "tests" / name, folder / "tests")
     (folder / "tests" / "test_a.py").write_text(test, encoding="utf-8")
     (folder / "tests" / "allowed_skips.txt").write_text(allowed, encoding="utf-8")

@@ -5,34 +5,16 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
 
 from detent.sandbox.process import run
-from tests.patience import LONG
+from tests.patience import LONG, lives, until
 from tests.project import Project
 
 ENV = {"PATH": os.environ["PATH"]}
 PYTHON = sys.executable
-
-
-def is_running(pid: int) -> bool:
-    try:
-        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return False
-
-
-def until(condition: object, seconds: float = LONG) -> bool:
-    """Wait for something to become true; bounded."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():  # type: ignore[operator]
-            return True
-        time.sleep(0.02)
-    return False
 
 
 def test_a_program_is_run_and_its_output_kept(tmp_path: Path) -> None:
@@ -85,7 +67,7 @@ def test_what_a_program_leaves_behind_is_ended_with_it(tmp_path: Path, how: str)
     ran = run(["sh", "-c", LEAVES[how]], tmp_path, ENV, 30)
     assert ran.exit_code == 0
     assert ran.leftovers >= 1
-    assert not is_running(int((tmp_path / "pid").read_text()))
+    assert not lives(int((tmp_path / "pid").read_text()))
     assert ran.seconds < 20, "nobody waits for what was left behind"
 
 
@@ -94,7 +76,7 @@ def test_at_the_timeout_the_whole_tree_ends(tmp_path: Path, how: str) -> None:
     (tmp_path / "daemon.py").write_text(DAEMON)
     ran = run(["sh", "-c", LEAVES[how] + "; sleep 100"], tmp_path, ENV, 2)
     assert ran.timed_out and ran.exit_code is None
-    assert not is_running(int((tmp_path / "pid").read_text()))
+    assert not lives(int((tmp_path / "pid").read_text()))
 
 
 def test_a_program_that_is_no_longer_wanted_is_ended(tmp_path: Path) -> None:
@@ -118,13 +100,14 @@ def test_a_submit_that_is_stopped_leaves_no_process_and_no_mark(tmp_path: Path, 
     project.write({"tests/test_add.py": HANG})
     argv = project.argv("submit-work", "--summary", "s", "--test-command", "pytest", "--expectation", "FAIL")
     child = subprocess.Popen(argv, cwd=project.root, env=project.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    assert until((tmp_path / "pid").exists) and until(lambda: (tmp_path / "pid").read_text() != "")
+    until((tmp_path / "pid").exists)
+    until(lambda: (tmp_path / "pid").read_text() != "")
     tests = int((tmp_path / "pid").read_text())
-    assert is_running(tests)
+    assert lives(tests)
     child.send_signal(signum)
     code = child.wait(LONG)
     assert code == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129, signal.SIGKILL: -9}[signum]
-    assert until(lambda: not is_running(tests))
+    until(lambda: not lives(tests))
     assert project.task()["state"] == "EXECUTING_TDD"
     assert project.state["debug_attempt_counter"] == 0
     project.write({"tests/test_add.py": "def test_add():\n    assert 1 == 2\n"})
@@ -150,7 +133,7 @@ def test_programs_of_other_threads_are_not_taken_for_leftovers(tmp_path: Path) -
         script = f"touch {name}; while [ ! -e end-{name} ]; do sleep 0.01; done; exit 5"
         thread = threading.Thread(target=lambda: results.append(run(["sh", "-c", script], tmp_path, ENV, 30).exit_code))
         thread.start()
-        assert until((tmp_path / name).exists)
+        until((tmp_path / name).exists)
         return thread
 
     quick, slow = begin("quick"), begin("slow")

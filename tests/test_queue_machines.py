@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from detent.queue.database import open_database
 from detent.queue.engine import DurableQueue
 from tests.driven import scripted
 from tests.executions import FAILS, WORKS, Till
-from tests.patience import LONG
+from tests.patience import LONG, until
 from tests.postgres import Server
 from tests.project import Project
 from tests.repos import sh
@@ -99,13 +98,6 @@ def test_another_machine_goes_on_where_one_was_lost_with_all_it_had(tmp_path: Pa
     assert till.there("branch", "--format=%(refname:short)").split() == ["it-1-add-prices", "main"], "and no second branch"
     assert other.json("items", "show", item)["status"] == "closed"
     assert not (tmp_path / "lost").exists(), "nothing was written where the other machine had its work"
-
-
-def until(holds: Callable[[], object], what: str) -> None:
-    end = time.monotonic() + LONG
-    while not holds():
-        assert time.monotonic() < end, what
-        time.sleep(0.05)
 
 
 @pytest.mark.slow

@@ -2,8 +2,6 @@
 
 import json
 import subprocess
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,7 @@ from detent.workflows.execute.execute_data import ExecuteData
 from detent.workflows.pr.pr_data import PrData
 from tests.driven import scripted
 from tests.executions import CONFIG, FAILS, WORKS, Till
-from tests.patience import LONG
+from tests.patience import LONG, until
 
 RUN = "execute-it-1-1"
 ISSUE = {"title": "No error handling", "description": "words are added too", "priority": 1, "type": "bug", "severity": "high"}
@@ -137,13 +135,6 @@ def test_a_remote_that_is_away_holds_the_queue_and_the_work_continues_by_itself_
 
 def held(till: Till) -> bool:
     return bool(till.project.run("queue", "list", "--json").json["away"])
-
-
-def until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + LONG
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.5)
 
 
 @pytest.mark.slow

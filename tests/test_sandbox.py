@@ -17,9 +17,8 @@ from detent.errors import CannotTell, DetentError
 from detent.sandbox import Sandbox, choose, why_none
 from detent.sandbox.bubblewrap import Bubblewrap, find_program, packed
 from detent.sandbox.none import Unisolated
-from tests.patience import LONG
+from tests.patience import LONG, until
 from tests.rooms import PYTHON, SECRETS, Place, isolated
-from tests.test_process import until
 
 
 @pytest.fixture
@@ -316,7 +315,7 @@ def test_nothing_of_it_lives_on(place: Place, inside: Bubblewrap, how: str, end:
     ran = inside.run(["sh", "-c", script], place.work, place.env, 1.5 if end == "the timeout" else 30, place.room, wanted)
     assert (ran.exit_code, ran.timed_out, ran.stopped) == (7 if end == "it ends" else None, end == "the timeout", end == "no longer wanted")
     assert (place.work / "up").exists() == (end != "it ends")
-    assert until(lambda: is_free(place.work / "lock"))
+    until(lambda: is_free(place.work / "lock"))
     assert ran.seconds < 20
 
 
@@ -333,10 +332,11 @@ def test_our_own_sudden_death_ends_it_too(place: Place, inside: Bubblewrap) -> N
     (place.work / "lock").touch()
     script = "setsid flock lock sleep 100 &" + LOCKED + "touch up; sleep 100"
     us = subprocess.Popen([sys.executable, "-c", OURSELVES, str(place.work), str(place.home), script])
-    assert until((place.work / "up").exists) and not is_free(place.work / "lock")
+    until((place.work / "up").exists)
+    assert not is_free(place.work / "lock")
     us.kill()
     us.wait()
-    assert until(lambda: is_free(place.work / "lock"))
+    until(lambda: is_free(place.work / "lock"))
     assert (place.work / "absent").is_dir(), "a placeholder was left"
     place.sh(inside, "true")
     assert not (place.work / "absent").exists(), "the next run takes it over and removes it"
@@ -405,7 +405,7 @@ def test_isolation_that_is_killed_midway_is_an_error(place: Place, inside: Bubbl
     script = "flock lock sleep 100 &" + LOCKED + "echo up; sleep 100"
     with pytest.raises(CannotTell, match="the sandbox broke"):
         inside.run(["sh", "-c", script], place.work, place.env, LONG, place.room, watch=kill)
-    assert until(lambda: is_free(place.work / "lock"))
+    until(lambda: is_free(place.work / "lock"))
 
 
 def test_a_folder_that_is_not_in_the_room_cannot_be_worked_in(place: Place, inside: Bubblewrap) -> None:

@@ -17,9 +17,8 @@ from detent.sandbox.guard import PLACEHOLDER, hold
 from detent.sandbox.limits import ControlGroup, GroupPlace, find_places, size, unheld
 from detent.sandbox.mounts import enter
 from detent.sandbox.visible import missing_inside, toolchains
-from tests.patience import LONG
+from tests.patience import LONG, until
 from tests.rooms import Place, isolated
-from tests.test_process import until
 
 
 @pytest.fixture
@@ -52,7 +51,7 @@ def test_two_runs_share_a_placeholder_and_the_last_removes_it(place: Place, insi
     script = "touch up; while [ ! -e go ]; do :; done; echo x > absent; rmdir absent; echo end"
     slow = threading.Thread(target=lambda: outputs.append(place.sh(inside, script).output))
     slow.start()
-    assert until((place.work / "up").exists)
+    until((place.work / "up").exists)
     place.sh(inside, "true")
     assert (place.work / "absent").stat().st_mode & 0o7777 == PLACEHOLDER
     (place.work / "go").touch()

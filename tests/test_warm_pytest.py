@@ -2,15 +2,13 @@
 
 import os
 import subprocess
-import time
 import xml.etree.ElementTree as ET
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests import warm_pytest
-from tests.patience import LONG
+from tests.patience import LONG, until
 from tests.repos import write
 
 SEEN = (
@@ -98,10 +96,3 @@ def alive(pid: str) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
     except OSError:
         return False
-
-
-def until(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + LONG
-    while not true():
-        assert time.monotonic() < end, "waited for long enough"
-        time.sleep(0.02)
