@@ -45,6 +45,7 @@ COLD = frozenset(
 )
 COUNTING, HOW = "COVERAGE_PROCESS_CONFIG", pytest.StashKey[str]()
 LEVEL, PULL = "DETENT_SANDBOX_LEVEL", "DETENT_SANDBOX_PULL"
+LOGGED = "TESTS_RUN_LOG"
 ALLOWED_SKIPS = Path(__file__).with_name("allowed_skips.txt")
 
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # however busy it is
@@ -148,7 +149,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):  # with xdist only the controller judges; the workers report to it
         strict = os.environ.get("CI", "").lower() not in ("", "0", "false")
         config.pluginmanager.register(SkipGate(read_allowed(ALLOWED_SKIPS), strict), "skip-gate")
-        config.pluginmanager.register(RunLog(config.rootpath / ".pytest_cache"), "run-log")
+        if not os.environ.get(LOGGED):  # a run that a test starts does not write over the log of the run it belongs to
+            os.environ[LOGGED] = "yes"
+            config.pluginmanager.register(RunLog(config.rootpath / ".pytest_cache"), "run-log")
 
 
 class SkipGate:
