@@ -11,19 +11,19 @@ from detent.errors import CannotTell
 from detent.evidence.toolchain import stamps
 
 
-def judges(folder: Path, ours: Path) -> Judges:
+def judges(folder: Path, ours: Path, walled: bool) -> Judges:
     holds = {str(path): path.read_text() for path in sorted(folder.iterdir())}
-    return Judges(stamps(holds, ours), holds)
+    return Judges(stamps(holds, ours), holds, walled)
 
 
-def meanwhile(tmp_path: Path, act: Callable[[Path], object], what: str = "runner/python.py") -> str:
+def meanwhile(tmp_path: Path, act: Callable[[Path], object], what: str = "runner/python.py", walled: bool = False) -> str:
     runner, ours = tmp_path / "runner", tmp_path / "ours"
     for path in (runner / "python.py", ours / "gate.py"):
-        path.parent.mkdir()
+        path.parent.mkdir(parents=True)
         path.write_text("was = 1\n")
-    before = judges(runner, ours)
+    before = judges(runner, ours, walled)
     act(tmp_path / what)
-    return written_meanwhile(before, judges(runner, ours))
+    return written_meanwhile(before, judges(runner, ours, walled))
 
 
 def put_back(path: Path) -> None:
@@ -50,3 +50,8 @@ def test_one_that_was_only_touched_is_neither_blamed_nor_believed(tmp_path: Path
 
 def test_a_file_of_ours_that_was_touched_is_named(tmp_path: Path) -> None:
     assert "ours/gate.py was written" in meanwhile(tmp_path, put_back, "ours/gate.py")
+
+
+def test_in_a_sandbox_an_installer_that_links_a_file_costs_nothing_and_a_written_one_is_named(tmp_path: Path) -> None:
+    assert meanwhile(tmp_path / "a", lambda path: os.link(path, path.parent.parent / "other"), walled=True) == ""
+    assert "was written" in meanwhile(tmp_path / "b", lambda path: path.write_text("was = 2\n"), walled=True)

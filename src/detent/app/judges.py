@@ -9,11 +9,15 @@ from detent.evidence.collect import Collector
 from detent.evidence.toolchain import Listing, listing, stamps
 
 
+OPEN = ("none", "outer")  # sandboxes from which tests can write what is installed
+
+
 class Judges(NamedTuple):
     """The files that judge: how they look, and of the test runner's what they hold."""
 
     looks: dict[str, str]
     holds: Listing
+    walled: bool = False  # tests ran where they can only read these files
 
 
 def judges_now(collector: Collector) -> Judges:
@@ -21,19 +25,22 @@ def judges_now(collector: Collector) -> Judges:
     suite, trees = collector.suite, tuple(collector.site.installed) or ("",)
     found = [listing(suite.base, collector.of(tree).home, {"PATH": suite.path}, collector.store) for tree in trees]
     holds = {path: digest for each in found for path, digest in each.items()}
-    return Judges(stamps(holds, Path(detent.__file__).parent), holds)
+    return Judges(stamps(holds, Path(detent.__file__).parent), holds, suite.sandbox.name not in OPEN)
 
 
 def written_meanwhile(before: Judges, now: Judges) -> str:
     """What is wrong if one of these files was written; empty if none was.
 
-    An installer that links a file to another environment touches it too, and one that is put back holds what it held: which of both it was cannot be told.
+    An installer that links a file to another environment touches it (uv does, whatever it installs), and one that is put back holds what it held.
+    From inside a sandbox nobody puts anything back, so there it was an installer; elsewhere which of both it was cannot be told.
     """
     other = sorted(path for path in before.looks.keys() | now.looks.keys() if before.looks.get(path) != now.looks.get(path))
     if not other:
         return ""
     more = f" and {len(other) - 1} more" if len(other) > 1 else ""
     if all(path in before.holds and before.holds[path] == now.holds.get(path) for path in other):
+        if before.walled:
+            return ""
         raise CannotTell(
             f"{other[0]}{more} was touched while the tests ran, and holds what it held: by an installer, or by these tests; check again"
         )
