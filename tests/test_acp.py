@@ -226,6 +226,7 @@ def test_files_and_terminals_are_not_offered_whoever_asks(folder: Path) -> None:
 # -- as it should not be -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_agent_that_never_answers_is_stuck(folder: Path) -> None:
     for answers in ({"ready": None}, {"new": None}):
         found = failed(lambda a=answers: ask(own(folder, **a), turn(folder, silence=2.0), {"PATH": BIN}))  # type: ignore[misc]
@@ -245,12 +246,14 @@ def test_a_missing_login_ends_the_command_with_what_to_do(folder: Path) -> None:
     assert type(found) is DetentError and "Authentication required" in found.message and "_API_KEY" in (found.hint or "")
 
 
+@pytest.mark.slow
 def test_a_session_that_cannot_be_had_is_a_failed_turn(folder: Path) -> None:
     for answer in ({"error": {"code": -32603, "message": "Internal error", "data": "no provider"}}, {"sessionId": ""}, {}):
         found = failed(lambda a=answer: ask(own(folder, new=a), turn(folder), {"PATH": BIN}))  # type: ignore[misc]
         assert found.sort == "Crashed" and "does not begin a session" in found.message, found
 
 
+@pytest.mark.slow
 def test_an_agent_that_floods_is_ended(folder: Path) -> None:
     big = update("tool_call_update", toolCallId="1", rawOutput="x" * 4_000_000)
     t = turn(folder, transcript=None)
@@ -279,6 +282,7 @@ def test_an_agent_that_asks_for_ever_is_stuck(folder: Path) -> None:
         assert found.sort == "Stuck" and "asked for permission" in found.message
 
 
+@pytest.mark.slow
 def test_an_answer_without_a_stop_reason_is_judged_by_the_model_alone(folder: Path) -> None:
     for result in ({}, {"stopReason": None}, {"stopReason": "whatever"}):
         with AnyService([WORDS]) as service:

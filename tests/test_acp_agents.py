@@ -53,6 +53,7 @@ def test_every_row_has_its_real_program_in_these_tests() -> None:
         )
 
 
+@pytest.mark.slow
 @every
 def test_a_whole_cycle_is_driven_and_the_tokens_are_those_that_were_served(tmp_path: Path, name: str) -> None:
     p, model = project(tmp_path / "p"), Model(name)
@@ -89,6 +90,7 @@ def inside(folder: Path, served: Served, **changes: Any) -> Turn:
     )
 
 
+@pytest.mark.slow
 @every
 def test_an_agent_is_held_to_the_permit_of_its_state_and_goes_on(tmp_path: Path, name: str) -> None:
     folder = tmp_path / "work"
@@ -118,6 +120,7 @@ def test_an_agent_that_says_all_is_well_after_a_limit_is_a_failed_turn(tmp_path:
     assert t.transcript is not None and '"stopReason": "end_turn"' in t.transcript.read_text(), "it says so itself"
 
 
+@pytest.mark.sample(1)
 @every
 def test_the_programs_say_the_version_that_the_table_of_the_docs_names(tmp_path: Path, name: str) -> None:
     with serving(name, Model(name), tmp_path) as served:

@@ -179,11 +179,13 @@ def test_nothing_of_the_event_stands_in_a_command() -> None:
 # -- the check -----------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_proved_pull_request_is_green_and_its_card_stands_in_the_summary(proved: Runner) -> None:
     assert proved.summary.startswith("### Detent: clean") and proved.outputs["answer"] == "clean"
     assert json.loads(Path(proved.outputs["sarif"]).read_text())["version"] == "2.1.0"
 
 
+@pytest.mark.slow
 def test_a_flagged_one_is_annotated_and_red_unless_only_failures_are_to_be(flagged: Runner) -> None:
     done = flagged.check()
     assert done.returncode == 10 and "::warning file=calc.py" in done.stdout, done
@@ -191,6 +193,7 @@ def test_a_flagged_one_is_annotated_and_red_unless_only_failures_are_to_be(flagg
     assert flagged.check(FAIL_ON="failed").returncode == 0
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("event", "name"),
     [

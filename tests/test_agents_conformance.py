@@ -92,6 +92,7 @@ def test_it_ends_at_its_timeout(folder: Path, name: str) -> None:
         assert rig.begun()
 
 
+@pytest.mark.sample(3)
 @every
 def test_it_ends_where_the_time_of_its_budget_ends(folder: Path, name: str) -> None:
     with RIGS[name](folder, "hangs") as rig:

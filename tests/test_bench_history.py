@@ -105,6 +105,7 @@ def test_a_refusal_is_counted_by_its_cause_and_stops_the_replay(clone: Path) -> 
     assert "1 (100 %)" in said
 
 
+@pytest.mark.slow
 def test_a_program_without_check_is_told_so(clone: Path) -> None:
     program = clone.parent / "detent"
     program.write_text('#!/bin/sh\necho \'{"error": "No such command check."}\'\nexit 2\n')
@@ -135,6 +136,7 @@ CARDS: dict[str, tuple[dict[str, object], str, str, str]] = {
 }
 
 
+@pytest.mark.slow
 def test_check_is_counted_by_its_answer_and_what_it_could_not_verify_is_refused_with_its_own_cause(clone: Path) -> None:
     only = ("--only", sh(clone, "git", "rev-parse", "HEAD~3"), "--command", COMMAND, "--workflow", "check")
     for card, outcome, at, cause in CARDS.values():
@@ -193,6 +195,7 @@ def test_twins_are_made_of_each_commit_and_those_that_slip_through_are_named(clo
     assert "no-proof 1" in table and "unnoticed 1" in table
 
 
+@pytest.mark.slow
 def test_a_twin_that_cannot_be_made_is_counted_with_the_reason_and_never_as_caught(clone: Path) -> None:
     write(clone, {"calc.py": "RATE = 3\n"})
     sh(clone, "git", "rm", "-rq", "tests", "twice.py")
@@ -216,6 +219,7 @@ def test_a_twin_that_cannot_be_made_is_counted_with_the_reason_and_never_as_caug
     assert "| values-hard-coded | 1       | no function of its files answers" in said
 
 
+@pytest.mark.slow
 def test_tests_that_do_not_load_without_the_code_are_weakened_over_names_with_nothing_behind_them(clone: Path) -> None:
     sh(clone, "git", "reset", "-q", "--hard", "HEAD~1")
     write(
@@ -351,6 +355,7 @@ def test_a_set_up_that_fails_is_told_and_nothing_is_kept_of_it(clone: Path) -> N
     assert not (clone.parent / "work/calc/ready").exists()
 
 
+@pytest.mark.slow
 def test_an_interrupted_call_leaves_nothing_running_and_the_next_one_goes_on(clone: Path) -> None:
     program, begun = clone.parent / "detent", clone.parent / "begun"
     program.write_text(f"#!/bin/sh\necho $$ > {begun}.new; mv {begun}.new {begun}; exec sleep 600\n")

@@ -84,6 +84,7 @@ def test_a_test_that_is_gone_though_it_still_holds_fails(tmp_path: Path) -> None
     assert any("test_double is gone, though what it asks for still holds" in said for said in found.failed), found
 
 
+@pytest.mark.slow
 def test_a_test_rewritten_to_what_the_broken_code_answers_is_flagged_with_both_versions(tmp_path: Path) -> None:
     wrong = {
         "calc.py": BASE["calc.py"].replace("n * 2", "n * 3"),
@@ -95,6 +96,7 @@ def test_a_test_rewritten_to_what_the_broken_code_answers_is_flagged_with_both_v
     assert "double(2) == 4" in flag.before and "double(2) == 6" in flag.after
 
 
+@pytest.mark.slow
 def test_a_test_that_moves_and_says_something_else_is_flagged(tmp_path: Path) -> None:
     less = BASE["tests/test_calc.py"].partition("\n\n\ndef test_double")[0] + "\n"
     moved = {
@@ -108,18 +110,21 @@ def test_a_test_that_moves_and_says_something_else_is_flagged(tmp_path: Path) ->
     assert "rewritten-test" not in kinds(card(tmp_path / "same", same))
 
 
+@pytest.mark.slow
 def test_a_weakened_test_fails(tmp_path: Path) -> None:
     weak = BASE["tests/test_calc.py"].replace("assert double(2) == 4", "double(2)")
     found = card(tmp_path, {"calc.py": HALF, "tests/test_odd.py": ODD, "tests/test_calc.py": weak})
     assert any("test_double is weakened" in said for said in found.failed), found
 
 
+@pytest.mark.slow
 def test_code_that_no_test_notices_is_flagged_where_it_is_most_of_the_change(tmp_path: Path) -> None:
     more = HALF + "\n\ndef third(n):\n    return n / 3\n\n\ndef fourth(n):\n    return n / 4\n"
     found = card(tmp_path, {"calc.py": more, "tests/test_odd.py": ODD})
     assert {flag.place for flag in found.asks if flag.kind == "unnoticed"} == {"calc.py: third", "calc.py: fourth"}, found
 
 
+@pytest.mark.slow
 def test_a_test_that_asserts_nothing_about_the_code_it_came_with_is_vacuous(tmp_path: Path) -> None:
     code = BASE["calc.py"] + "\n\ndef third(n):\n    return n / 3\n"
     found = card(tmp_path, {"calc.py": code, "tests/test_third.py": "from calc import third\n\n\ndef test_third():\n    third(9)\n"})
@@ -142,6 +147,7 @@ def test_trying_the_tests_of_a_repository_without_a_commit_says_nothing(tmp_path
     assert try_tests(find_place(p.root), Settings(), {**os.environ, **p.env}, ()) is None
 
 
+@pytest.mark.slow
 def test_an_import_alone_makes_older_tests_no_proof(tmp_path: Path) -> None:
     more = BASE["calc.py"] + "\n\ndef third(n):\n    return n / 3\n"
     only = {"calc.py": more, "tests/test_calc.py": BASE["tests/test_calc.py"].replace("import double, half", "import double, half, third")}
@@ -179,12 +185,14 @@ OLD_ODD = {**BASE, "tests/test_odd.py": "from calc import half\n\n\ndef test_odd
 NEW_ODD = {"tests/test_odd.py": ODD}
 
 
+@pytest.mark.slow
 def test_an_older_test_that_changes_with_a_new_test_of_the_same_code_is_a_note(tmp_path: Path) -> None:
     five = "from calc import half\n\n\ndef test_five():\n    assert half(5) == 2.5\n"
     found = card(tmp_path, {"calc.py": HALF, **NEW_ODD, "tests/test_five.py": five}, OLD_ODD)
     assert [(flag.kind, flag.level, flag.after) for flag in found.flags] == [("rewritten-test", "note", "    assert half(3) == 1.5")], found
 
 
+@pytest.mark.slow
 def test_an_older_test_that_hides_a_break_behind_a_new_test_of_other_code_is_asked_about(tmp_path: Path) -> None:
     clamp = "\n\ndef clamp(n, low, high):\n    return max(low, min(n, high))\n"
     tests = "from calc import clamp\n\n\ndef test_clamp():\n    assert clamp(9, 1, 5) == 5\n    assert clamp(0, 1, 5) == 1\n"
@@ -236,6 +244,7 @@ def test_a_failing_test_that_is_rewritten_to_pass_is_flagged(tmp_path: Path) -> 
     assert "rewritten-test" in kinds(found), found
 
 
+@pytest.mark.slow
 def test_what_reading_shows_is_on_the_card(tmp_path: Path) -> None:
     cheat = HALF.replace("return n / 2", "import os\n    return n / 2 if 'PYTEST_VERSION' in os.environ else n // 2")
     found = card(tmp_path, {"calc.py": cheat, "tests/test_odd.py": ODD, "ruff.toml": 'ignore = ["ALL"]\n'})
@@ -250,12 +259,14 @@ BLUNT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tests", BLUNT.values(), ids=BLUNT)
 def test_a_function_whose_answers_may_be_any_of_their_kind_is_asked_about(tmp_path: Path, tests: str) -> None:
     found = card(tmp_path, {"calc.py": THIRD, "tests/test_third.py": tests})
     assert [flag.place for flag in found.asks if flag.kind == "unnoticed"] == ["calc.py: third"], found.flags
 
 
+@pytest.mark.slow
 def test_a_function_whose_answer_is_asked_is_clean_and_so_is_one_that_is_called_for_its_effect(tmp_path: Path) -> None:
     code = THIRD.replace("n * 3", "n / 3") + "\n\ndef put(items, n):\n    items.append(n)\n    return len(items)\n"
     tests = (
@@ -266,6 +277,7 @@ def test_a_function_whose_answer_is_asked_is_clean_and_so_is_one_that_is_called_
     assert not found.asks and not found.failed, found.flags
 
 
+@pytest.mark.slow
 def test_a_new_function_that_no_test_asks_is_most_of_a_change_whose_constant_is_tested(tmp_path: Path) -> None:
     tests = "import calc\n\n\ndef test_version():\n    assert calc.VERSION == 2\n"
     found = card(tmp_path, {"calc.py": THIRD + "\n\nVERSION = 2\n", "tests/test_version.py": tests})

@@ -5,6 +5,8 @@ import time
 from pathlib import Path
 from typing import Literal
 
+import pytest
+
 from detent.evidence.apart import Apart
 from detent.evidence.bite import Marks, Teeth
 from detent.evidence.branch_probes import examples_in_code
@@ -117,6 +119,7 @@ def test_a_removed_check_that_no_test_misses_is_asked_about_and_one_that_a_test_
     assert all(flag.place.startswith("docs.py:") and "no test fails when it is put back" in flag.sentence for flag in found)
 
 
+@pytest.mark.slow
 def test_where_a_few_tests_miss_what_was_removed_the_others_are_not_run(tmp_path: Path) -> None:
     slow = {"tests/test_slow.py": "import docs\n\n\ndef test_slow():\n    docs.publish\n"}
     named = DOCS.replace('    if not name:\n        raise ValueError("a name is needed")\n', "")
@@ -184,6 +187,7 @@ def test_counted():
 """
 
 
+@pytest.mark.slow
 def test_a_red_that_turns_green_by_itself_later_or_on_another_date_is_found(tmp_path: Path) -> None:
     said = CLOCK.format(at=time.time() + 1800, file=str(tmp_path / "seen"))
     b = Branch(tmp_path, BASE, {"tests/test_archive.py": said})
@@ -355,6 +359,7 @@ class Landing(Project):
         return self
 
 
+@pytest.mark.slow
 def test_a_branch_whose_red_turned_green_by_itself_does_not_land(tmp_path: Path) -> None:
     switch = tmp_path / "switch"
     test = f"import os\n\nimport calc\n\n\ndef test_add():\n    assert os.path.exists({str(switch)!r}), calc.add(1, 2)\n"

@@ -58,6 +58,7 @@ def poisoned(folder: Path, keep: bool = False) -> Project:
     return p
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["none", pytest.param("auto", marks=pytest.mark.needs("namespaces"))])
 def test_a_step_is_not_proved_by_bytecode_that_a_test_wrote_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, level: str) -> None:
     monkeypatch.setenv("DETENT_SANDBOX_PULL", level)
@@ -65,6 +66,7 @@ def test_a_step_is_not_proved_by_bytecode_that_a_test_wrote_anew(tmp_path: Path,
     assert verdict["status"] == "FAILURE" and "still fails" in verdict["reasons"][0], verdict
 
 
+@pytest.mark.slow
 def test_bytecode_that_somebody_touched_is_made_anew(tmp_path: Path) -> None:
     def kept() -> bytes:
         return next(Path(os.environ["XDG_STATE_HOME"]).rglob("_pytest/python.*.pyc")).read_bytes()

@@ -306,6 +306,7 @@ SNEAKY = f"import os\n{FORCE}".replace("{how}", "wrapper=True").replace(
 )
 
 
+@pytest.mark.slow
 def test_a_step_on_a_tampered_runner_fails_with_that_reason_and_an_honest_one_says_that_it_held(tmp_path: Path) -> None:
     f = Feature(tmp_path / "p", files={**FILES, "calc.py": "", "tests/conftest.py": SNEAKY}).start()
     f.plan()
@@ -319,6 +320,7 @@ def test_a_step_on_a_tampered_runner_fails_with_that_reason_and_an_honest_one_sa
     assert f.git("status", "--porcelain", "--ignored").replace("!! tests/__pycache__/", "").strip() in ("", "!! __pycache__/")
 
 
+@pytest.mark.slow
 def test_a_project_in_which_it_never_held_is_not_accused(tmp_path: Path) -> None:
     odd = (
         "def pytest_collection_modifyitems(items):\n    items[:] = [i for i in items if i.path.name in ('test_other.py', 'test_add.py')]\n"
@@ -349,6 +351,7 @@ def pytest_runtest_makereport(item, call):
 """
 
 
+@pytest.mark.slow
 def test_a_project_does_not_become_one_in_which_it_never_held_by_what_a_step_brought(tmp_path: Path) -> None:
     """The last good tree is the agent's own; if its canary was seen to hold, only the commit that the work began from can say otherwise."""
     f = Feature(tmp_path / "p", files={**FILES, "calc.py": ""}).start()
@@ -361,6 +364,7 @@ def test_a_project_does_not_become_one_in_which_it_never_held_by_what_a_step_bro
     assert TAMPERED in green.reasons[-1]
 
 
+@pytest.mark.slow
 def test_what_a_killed_run_left_behind_is_no_part_of_a_change_and_goes_with_the_next_run(tmp_path: Path) -> None:
     f = Feature(tmp_path / "p", files={**FILES, "calc.py": ""}).start()
     f.plan()

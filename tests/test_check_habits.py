@@ -76,6 +76,7 @@ def test_a_helper_that_asks_for_more_is_left_alone(tmp_path: Path) -> None:
     assert p.run("check").code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.needs("node")
 @pytest.mark.parametrize(
     ("code", "helper", "why"),

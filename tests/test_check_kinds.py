@@ -247,6 +247,7 @@ def test_a_base_that_does_not_load_is_proved_by_what_makes_it_load(tmp_path: Pat
     assert found["answer"] == "clean" and len(found["proved"]) == 2, found
 
 
+@pytest.mark.slow
 def test_files_that_only_lie_here_are_named_and_can_be_copied(tmp_path: Path) -> None:
     uses = "from _version import V\n"
     files = {**BASE, ".gitignore": "__pycache__/\n_version.py\n", "calc.py": uses + CALC}
@@ -344,6 +345,7 @@ def test_a_full_disk_is_no_answer_and_leaves_the_checkout_as_it_was(tmp_path: Pa
 # -- nothing is left behind ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)])
 def test_being_stopped_leaves_the_checkout_as_it_was_and_the_next_call_clears_up(p: Branch, tmp_path: Path, number: int, code: int) -> None:
     fifo, scratch = tmp_path / "begun", tmp_path / "scratch"

@@ -60,6 +60,7 @@ def below(files: dict[str, str], folder: str) -> Words:
 # -- one answer ------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_two_languages_in_one_range_are_judged_each_by_its_runner_and_the_answer_is_one(tmp_path: Path) -> None:
     p = Branch(tmp_path / "p", BASE)
     p.commit({**API_PROVED, **WEB_PROVED, "web/calc.js": "export const half = (n) => 7;\n", ".github/workflows/ci.yml": "on: push\n"})
@@ -114,6 +115,7 @@ def test_code_that_another_projects_tests_need_is_told_and_not_asked_about(tmp_p
 # -- where projects lie ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_project_at_the_root_and_one_below_it_have_their_own_files(tmp_path: Path) -> None:
     root = {"pytest.ini": INI, "calc.py": CALC, "tests/test_calc.py": TESTS, "tests/data/package.json": PACKAGE}
     p = Branch(tmp_path / "p", {**root, **WEB, ".gitignore": "__pycache__/\n"})
@@ -199,6 +201,7 @@ def test_an_environment_above_a_project_is_lent_to_it(tmp_path: Path) -> None:
     assert p.git("status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 def test_a_folder_that_becomes_a_link_leads_nowhere(tmp_path: Path) -> None:
     p = Branch(tmp_path / "p", {**BASE, "tools/x": ""})
     (outside := tmp_path / "outside").mkdir()

@@ -87,6 +87,7 @@ def test_the_job_of_gitlab_says_what_is_flagged_and_leaves_its_reports(flagged: 
     assert (flagged.root / GITLAB["detent"]["artifacts"]["paths"][0]).read_text().startswith("### Detent: flagged")
 
 
+@pytest.mark.slow
 def test_its_variables_decide_what_fails_and_what_is_prepared(flagged: Branch, tmp_path: Path) -> None:
     assert gitlab(flagged, CHECK_OPTIONS="--fail-on failed", CHECK_PREPARE=f"touch {tmp_path}/prepared").returncode == 0
     assert (tmp_path / "prepared").exists()
@@ -130,6 +131,7 @@ def on_a_new_machine(p: Branch, folder: Path, **env: str) -> bool:
     return bool(found["known_before"])
 
 
+@pytest.mark.slow
 def test_a_cache_is_believed_only_with_the_key_that_sealed_it(tmp_path: Path) -> None:
     p = Branch(tmp_path / "p", {"README.md": "words\n"})  # without tests a look takes a moment
     p.commit({"README.md": "other words\n"})

@@ -55,6 +55,7 @@ def test_a_bad_folder_is_told_plainly(project: Project) -> None:
     assert (ran.code, ran.err.splitlines()[0]) == (2, "detent: cannot work in nowhere: No such file or directory")
 
 
+@pytest.mark.slow
 def test_the_folder_can_be_named_in_the_environment(project: Project, tmp_path: Path) -> None:
     def runs(folder: str, *words: str) -> subprocess.CompletedProcess[str]:
         call = [sys.executable, "-m", "detent", *words, "status"]
@@ -119,6 +120,7 @@ def test_the_doctor_says_what_is_there(project: Project, tmp_path: Path) -> None
     assert outside.code == 2 and "not in a git repository" in outside.out and "git init" in outside.out
 
 
+@pytest.mark.slow
 def test_the_doctor_says_what_would_not_work_and_how_to_mend_it(project: Project) -> None:
     def row(name: str, **env: str) -> dict[str, Any]:
         return next(c for c in project.run("doctor", "--json", **env).json["checks"] if c["name"] == name)
@@ -141,6 +143,7 @@ def test_the_doctor_says_what_would_not_work_and_how_to_mend_it(project: Project
     assert wrong.code == 2 and "sandbox" in wrong.out.lower()
 
 
+@pytest.mark.slow
 def test_the_doctor_finds_a_damaged_journal_and_accepts_only_on_demand(project: Project) -> None:
     project.task()
     journal = project.root / ".git" / "detent" / "journal.db"
@@ -152,6 +155,7 @@ def test_the_doctor_finds_a_damaged_journal_and_accepts_only_on_demand(project: 
     assert project.run("doctor", "--accept").code == 0
 
 
+@pytest.mark.slow
 def test_a_planted_hook_stops_every_command_that_would_call_git(project: Project) -> None:
     project.planned()
     (project.root / ".git" / "hooks" / "pre-commit").write_text("#!/bin/sh\ntouch ran\n")

@@ -38,6 +38,7 @@ def queue(till: Till, *args: str, code: int = 0) -> dict[str, Any]:
     return ran.json
 
 
+@pytest.mark.slow
 def test_items_are_queued_looked_at_held_cancelled_and_tried_again(till: Till) -> None:
     one, two = till.file("Add prices"), till.file("Round prices", priority=1)
     till.project.run("items", "dep", two, one)
@@ -98,6 +99,7 @@ def test_a_worker_waits_for_a_database_that_is_not_there_yet(till: Till) -> None
     assert ["asked again in 1 s" in said[0], "asked again in 2 s" in said[1], "asked again in 4 s" in said[2]] == [True] * 3, said
 
 
+@pytest.mark.slow
 def test_where_decisions_need_a_terminal_the_queue_takes_none_from_elsewhere(tmp_path: Path) -> None:
     till = Till(tmp_path, f"{CONFIG}[decisions]\nrequire = 'terminal'\n", remote=False)
     one = till.file()
@@ -130,6 +132,7 @@ def test_what_cannot_be_is_said_in_a_sentence(till: Till) -> None:
         assert (ran.code, said in ran.err) == (2, True), ran
 
 
+@pytest.mark.slow
 def test_a_worker_takes_items_to_pushed_branches_in_the_order_of_their_needs(till: Till) -> None:
     one, two, bad = till.file("Add prices"), till.file("Add taxes"), till.file("Add nothing")
     till.project.run("items", "dep", two, one)
@@ -162,6 +165,7 @@ def test_a_worker_takes_items_to_pushed_branches_in_the_order_of_their_needs(til
     assert queue(till, "logs", one, "--after", str(pieces["after"]))["pieces"] == []
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_no_process_and_the_next_worker_goes_on(till: Till, tmp_path: Path) -> None:
     one = till.file()
     sleeper, pids = tmp_path / "sleeper.py", tmp_path / "pids"

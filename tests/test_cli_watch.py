@@ -5,6 +5,8 @@ import pty
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.driven import CYCLE, project, running, scripted
 from tests.machine import need
 from tests.patience import LONG
@@ -35,6 +37,7 @@ def at_terminal(p: Project, *args: str) -> str:
     return seen.decode("utf-8", "replace")
 
 
+@pytest.mark.slow
 def test_a_run_is_followed_to_its_end_line_by_line_and_in_place(tmp_path: Path) -> None:
     p = project(tmp_path / "p", QUICK)
     hostile = {**CYCLE[-1], "say": ["spoken \x1b[2J words"], "usage": {"usd": 0.1}}

@@ -114,6 +114,7 @@ def registered(folder: Path, name: str) -> Project:
     return p
 
 
+@pytest.mark.slow
 @every
 def test_a_whole_cycle_is_driven_and_nothing_but_the_model_is_reached(tmp_path: Path, name: str) -> None:
     p, model = registered(tmp_path / "p", name), Model({**CYCLE})

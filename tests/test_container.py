@@ -235,6 +235,7 @@ def test_who_takes_too_much_is_ended_and_the_limit_is_named(place: Place, inside
 # Nothing is left
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("how", "end"), [("a daemon", "it ends"), ("one that ignores signals", "the timeout"), ("a session of its own", "no longer wanted")]
 )
@@ -385,6 +386,7 @@ def test_an_image_by_name_is_used_and_a_missing_one_is_named(place: Place, insid
 # Choosing
 
 
+@pytest.mark.slow
 def test_a_run_is_judged_in_a_container_and_the_doctor_tries_it(tmp_path: Path, engine: ContainerEngine) -> None:
     project = Project(tmp_path / "project")
     project.env |= {"DETENT_SANDBOX_LEVEL": "podman", "DETENT_SANDBOX_MEMORY": "1g"}

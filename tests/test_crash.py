@@ -95,12 +95,14 @@ def test_a_run_killed_again_while_it_is_taken_up_ends_as_if_it_had_not_been() ->
     assert report.faults == []
 
 
+@pytest.mark.slow
 def test_a_run_killed_at_any_line_of_the_anchor_ends_as_if_it_had_not_been() -> None:
     report = sweep("lines:/journal/anchor.py", first=3, step=5)
     assert report.swept >= 20
     assert report.faults == []
 
 
+@pytest.mark.slow
 def test_a_run_killed_at_lines_all_over_the_machine_ends_as_if_it_had_not_been() -> None:
     report = sweep("lines", first=50, step=701)
     assert report.swept >= 15

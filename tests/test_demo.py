@@ -13,6 +13,7 @@ from detent.interfaces.demos.demo_queue import typed
 from tests.project import ROOT, Project
 
 
+@pytest.mark.slow
 def test_the_demo_goes_through_two_pull_requests_and_catches_what_it_should(tmp_path: Path) -> None:
     project = Project(tmp_path / "p")
     (made := tmp_path / "tmp").mkdir()

@@ -91,6 +91,7 @@ def new(tmp_path: Path) -> Project:
 # -- outcomes and exit codes -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_run_that_ends_well_is_done_with_exit_0_and_the_result_of_the_contract(new: Project) -> None:
     p = new
     agent = scripted(p, {**PLANS, "usage": SPENT}, REDS, {**GREENS, "usage": SPENT}, *CYCLE[3:])
@@ -137,6 +138,7 @@ def test_trouble_is_one_json_object_too_where_json_or_events_were_asked_for(p: P
     assert p.run("runs", "--all", "--json").out == before  # an agent that is not there is found before anything is started
 
 
+@pytest.mark.slow
 def test_when_the_retries_are_spent_it_ends_with_exit_1_and_resume_goes_on_from_there(p: Project) -> None:
     with driven(p, PLANS, REDS, *[WRONG] * 4, *CYCLE[2:]) as d:
         done = d.go()
@@ -150,6 +152,7 @@ def test_when_the_retries_are_spent_it_ends_with_exit_1_and_resume_goes_on_from_
     assert (again.code, again.json["outcome"]) == (0, "done"), again
 
 
+@pytest.mark.slow
 def test_what_a_failed_plan_or_red_wrote_is_taken_back_whole_and_the_next_attempt_passes(p: Project) -> None:
     """The agent cannot write with git: what it cannot bring back itself would fail every attempt after it."""
     strays = {"calc.py": "ONE = 1\n", "extra/new.py": "TWO = 2\n"}
@@ -166,6 +169,7 @@ def test_what_a_failed_plan_or_red_wrote_is_taken_back_whole_and_the_next_attemp
         assert f"refs/detent/{d.id}/trees/{d.events[3].found.tree}" in p.git("for-each-ref", "--format=%(refname)")
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_with_130_leaves_nothing_running_and_resume_goes_on(p: Project) -> None:
     agent = p.root.parent / "agent.py"
     agent.write_text("import time, sys\nprint('here I am', flush=True)\ntime.sleep(600)\n")
@@ -212,6 +216,7 @@ def test_abort_alone_leaves_no_workspace(p: Project) -> None:
     assert workspaces(p) == []
 
 
+@pytest.mark.slow
 def test_what_a_person_says_meanwhile_stands_in_the_next_briefing(p: Project) -> None:
     with driven(p, PLANS, REDS, fails("ModelUnavailable")) as d:
         real = d.driver()
@@ -282,6 +287,7 @@ def test_a_reply_that_is_refused_is_told_to_the_next_agent_and_bounded(p: Projec
 SORTS = ("Timeout", "Network", "Stuck", "Crashed", "Truncated", "Refused", "RateLimit")
 
 
+@pytest.mark.slow
 def test_an_agent_that_fails_is_asked_again_three_times_and_then_the_run_halts(p: Project) -> None:
     with driven(p, *(fails(sort) for sort in SORTS for _ in range(4))) as d:
         for n, sort in enumerate(SORTS):
@@ -304,12 +310,14 @@ def test_a_run_whose_agent_failed_to_the_end_exits_with_1_like_one_whose_work_di
     assert (ran.code, ran.json["outcome"], ran.json["error"]) == (1, "halted", "it was Crashed"), ran
 
 
+@pytest.mark.slow
 def test_a_success_between_resets_the_count_of_agents_that_failed(p: Project) -> None:
     with driven(p, *[fails("Crashed")] * 3, PLANS, *[fails("Crashed")] * 3, REDS, fails("ModelUnavailable")) as d:
         d.go()
         assert d.moves == ["start", *["agent-failed"] * 3, "planned", *["agent-failed"] * 3, "red", "no-model"]
 
 
+@pytest.mark.slow
 def test_a_usage_limit_that_names_a_time_parks_the_run_and_burns_no_attempt(p: Project) -> None:
     with driven(p, PLANS, fails("ModelUnavailable")) as d:
         real, until = d.driver(), ""
@@ -404,6 +412,7 @@ def test_a_person_who_plays_the_agent_and_stops_ends_the_command_and_not_the_run
         assert d.moves == ["start"]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("limit", "spent", "said"),
     [
@@ -496,6 +505,7 @@ def test_usage_and_transcript_of_every_turn_are_recorded_and_history_shows_them(
     assert oct(Path(halted["transcript"]).stat().st_mode)[-3:] == "600"
 
 
+@pytest.mark.slow
 def test_each_turn_is_a_fresh_agent_with_its_own_role_and_prompt(p: Project) -> None:
     with driven(p, *CYCLE) as d:
         real, turns = d.driver(), list[Any]()
@@ -523,6 +533,7 @@ def test_commits_by_the_agent_cannot_be_had_where_it_has_no_git(tmp_path: Path, 
     assert ran.code == 2 and f'[git] {key} = "agent" cannot be had here' in ran.json["error"], ran
 
 
+@pytest.mark.slow
 def test_roles_can_have_agents_of_their_own(tmp_path: Path) -> None:
     one, other = tmp_path / "one.json", tmp_path / "other.json"
     one.write_text(json.dumps([PLANS, REDS, *CYCLE[3:]]))
@@ -533,6 +544,7 @@ def test_roles_can_have_agents_of_their_own(tmp_path: Path) -> None:
     assert [e["summary"] for e in p.run("history", "--json").json["events"] if e["on"] == "green"] == ["by the other one"]
 
 
+@pytest.mark.slow
 def test_commits_that_an_agent_makes_become_part_of_the_one_of_its_phase(tmp_path: Path) -> None:
     p = project(tmp_path / "p", f'{ALONE}[sandbox]\nlevel = "none"\n')
     with driven(p, PLANS, REDS, *CYCLE[3:]) as d:
@@ -554,6 +566,7 @@ def test_commits_that_an_agent_makes_become_part_of_the_one_of_its_phase(tmp_pat
         assert p.git("log", "-2", "--format=%s", kept) == "mine 1\nmine 0"  # and nothing of it is lost
 
 
+@pytest.mark.slow
 def test_what_tests_need_that_git_ignores_is_there_in_the_clean_checkout_too(tmp_path: Path) -> None:
     config = f"{ALONE}[workspace]\ncopy = ['secret.env']\nsetup = 'mkdir -p made/bin && echo $PWD > made/bin/where'\n"
     p = project(tmp_path / "p", config, {".gitignore": "__pycache__/\nsecret.env\nmade/\n", "requirements.txt": "a==1\n"})

@@ -5,6 +5,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.driven import GREEN, NAMED, NONE, RED, project
 from tests.model_server import KEY, Json, ModelServer, Reply, call, cut, error, say, tool
 
@@ -62,6 +64,7 @@ class Model:
         }[state]
 
 
+@pytest.mark.slow
 def test_a_whole_cycle_over_the_real_sdk_with_a_busy_service_a_cut_stream_and_a_truncated_message(tmp_path: Path) -> None:
     busy = error(529, "overloaded_error", retry_after_ms="10")
     truncated = Reply(blocks=({"type": "text", "text": "I was about to"},), stop="max_tokens")

@@ -106,6 +106,7 @@ def test_killed_again_and_again_a_feature_of_four_cycles_ends_the_same(
     assert outcome(p) == calm
 
 
+@pytest.mark.slow
 def test_killed_again_and_again_a_feature_of_one_cycle_ends_the_same(tmp_path: Path) -> None:
     calm, p = made(tmp_path / "calm"), made(tmp_path / "p")
     points = json.loads(child(calm, request=ONE).stdout)["points"]
@@ -218,6 +219,7 @@ def test_a_note_that_cannot_be_read_stops_it_and_names_the_way_out(whole: Projec
     assert "detent repair-notes" in ran.json["hint"]
 
 
+@pytest.mark.slow
 def test_a_note_that_claims_a_phase_which_did_not_pass_is_not_believed(whole: Project, tmp_path: Path) -> None:
     p = clone_at(whole, tmp_path / "clone", 5, changed(whole, 5, phase="GREEN", nextPhase="REFACTOR", testResult="PASS"))
     ran = refused(p)

@@ -31,6 +31,7 @@ def grouped(messages: list[Json]) -> list[Json]:
     return found
 
 
+@pytest.mark.slow
 def test_a_whole_cycle_over_the_real_sdk_and_the_sums_are_those_of_the_service(tmp_path: Path) -> None:
     truncated = Reply(blocks=({"type": "text", "text": "I was about to"},), stop="max_tokens")
     model = ChatModel(PLAN=[error(503, "busy", retry_after_ms="10")], GREEN=[truncated])

@@ -24,6 +24,7 @@ def p(tmp_path: Path) -> Project:
     return project(tmp_path / "p", files={PLAN: "# Plan\n\n" + "".join(f"- {title}\n" for title in TITLES)})
 
 
+@pytest.mark.slow
 def test_two_pull_requests_from_one_command_with_a_person_who_works_in_the_checkout_meanwhile(p: Project) -> None:
     with running(p, "run", "--workflow", "pr", PLAN, "--agent", HONEST, "--events") as child:
         lines = lines_until(child, event="state", state="FINALIZE_COMPLETE")
@@ -65,6 +66,7 @@ def seen(lines: list[Json]) -> list[tuple[str, str, str]]:
     return [(line["at"], line["role"], line["status"]) for line in lines if line["event"] == "verdict"]
 
 
+@pytest.mark.slow
 @walls
 def test_a_configured_reviewer_works_inside_the_sandbox_too(tmp_path: Path) -> None:
     spy = tmp_path / "spy.py"

@@ -112,6 +112,7 @@ def hidden(tmp_path: Path) -> Path:
     return tmp_path / "tools" / "bin"
 
 
+@pytest.mark.slow
 @walls
 def test_a_program_that_is_only_there_outside_is_named_with_the_line_that_shows_it(p: Project, hidden: Path) -> None:
     line = f'[sandbox] mounts = ["{hidden.parent.parent / "elsewhere"}"]'

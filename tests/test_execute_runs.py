@@ -53,6 +53,7 @@ def test_an_item_becomes_a_pushed_branch_with_one_commit(till: Till) -> None:
     assert (refused.code, refused.json["error"]) == (2, "it-1 is closed, so there is nothing to execute")
 
 
+@pytest.mark.slow
 def test_tests_that_fail_are_shown_to_the_agent_once_and_it_can_mend_them(till: Till) -> None:
     ran = till.execute(till.file(), FAILS, {**WORKS, "attempt": 2})
     assert (ran.code, ran.json["state"]) == (0, "COMPLETED"), ran
@@ -61,6 +62,7 @@ def test_tests_that_fail_are_shown_to_the_agent_once_and_it_can_mend_them(till: 
     ended(till)
 
 
+@pytest.mark.slow
 def test_tests_that_fail_again_end_the_execution_with_a_follow_up(till: Till) -> None:
     item = till.file()
     key = "sk-ant-" + "a" * 30
@@ -106,6 +108,7 @@ def test_an_agent_that_cannot_go_on_says_so_in_its_last_line(till: Till) -> None
     assert (refused.code, refused.json["state"]) == (1, "CANCELLED") and "it-1 is blocked" in refused.json["error"]
 
 
+@pytest.mark.slow
 def test_blocked_in_quoted_text_means_nothing(till: Till) -> None:
     said = "The old log said:\n```\nBLOCKED: no key\n```\n> BLOCKED: no key\nI found the key, and all is done."
     ran = till.execute(till.file(), {**WORKS, "say": ["BLOCKED: no key"], "reply": said})
@@ -117,6 +120,7 @@ def test_blocked_in_quoted_text_means_nothing(till: Till) -> None:
     assert text.count('"kind": "verdict"') == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("limit", "cause"), [("timeout = 3", "Timeout"), ("silence = 2", "Timeout without output")])
 def test_time_ends_an_execution_and_every_process_of_its_agent(tmp_path: Path, limit: str, cause: str) -> None:
     till = Till(tmp_path, f"{CONFIG}{SLOW}{limit}\n")
@@ -138,6 +142,7 @@ def begun(till: Till, app: App, *entries: Json) -> str:
     return starter(app, Sent("start", by="human"), Terms(agent=scripted(till.project, *entries)))(till.file())
 
 
+@pytest.mark.slow
 def test_time_is_what_was_worked_and_not_what_the_clock_on_the_wall_says(till: Till) -> None:
     with till.app() as app:
         run = begun(till, app, WORKS)
@@ -177,6 +182,7 @@ def _read(file: Path) -> bytes:
         return b""
 
 
+@pytest.mark.slow
 def test_a_rejected_push_is_rebased_tested_and_pushed(till: Till, tmp_path: Path) -> None:
     till.hook(OTHERS.format(text="others = 1", path="others.py"))
     ran = till.execute(till.file(), WORKS)
@@ -192,6 +198,7 @@ def test_a_rejected_push_is_rebased_tested_and_pushed(till: Till, tmp_path: Path
     only(clone.verify(), "not-verifiable", theirs, "claim", "no claim is made for it")
 
 
+@pytest.mark.slow
 def test_a_rebase_that_conflicts_moves_nothing_and_files_a_follow_up(till: Till) -> None:
     till.hook(OTHERS.format(text="def add(a): pass", path="calc.py"))
     item = till.file()
@@ -211,6 +218,7 @@ def test_a_remote_that_always_says_no_fails_the_execution(till: Till) -> None:
     assert [title for title, _ in follow_ups(till)] == ["Push is rejected: Add prices"]
 
 
+@pytest.mark.slow
 def test_a_remote_that_is_gone_halts_the_execution_and_nothing_is_lost(till: Till) -> None:
     item = till.file()
     moved = till.remote.with_name("moved.git")
@@ -238,6 +246,7 @@ def test_the_evidence_is_pushed_with_the_branch_also_where_another_machine_wrote
     assert till.there("notes", f"--ref={NOTES}", "list").split()[1:] == [till.there("rev-parse", BRANCH)]
 
 
+@pytest.mark.slow
 def test_an_item_that_is_not_there_or_must_wait_is_not_run(till: Till) -> None:
     unknown = till.execute("it-9", WORKS)
     assert (unknown.code, unknown.json["error"]) == (2, "there is no item 'it-9'")
@@ -296,12 +305,14 @@ def test_a_hostile_title_is_only_words(till: Till, title: str) -> None:
     assert free_name(git_at(till.project.root), name, frozenset()) == f"refs/heads/{name}"
 
 
+@pytest.mark.slow
 def test_a_hostile_title_runs_like_any_other(till: Till) -> None:
     ran = till.execute(till.file("--upload-pack=x; $(id)\nBLOCKED: by the title \x1b[31m"), WORKS)
     assert (ran.code, ran.json["state"], ran.json["branch"]) == (0, "COMPLETED", "it-1-upload-pack-x-id-blocked-by-the-title-31m"), ran
     assert till.there("log", "-1", "--format=%s", ran.json["branch"]).startswith("it-1: --upload-pack=x; $(id) BLOCKED: by the title")
 
 
+@pytest.mark.slow
 def test_without_a_remote_the_branch_stays_here(tmp_path: Path) -> None:
     till = Till(tmp_path, remote=False)
     ran = till.execute(till.file(), WORKS)
@@ -318,6 +329,7 @@ def test_a_budget_that_is_spent_fails_the_execution(tmp_path: Path) -> None:
     assert [title for title, _ in follow_ups(till)] == ["The budget is used up: Add prices"]
 
 
+@pytest.mark.slow
 def test_what_passes_only_beside_a_file_that_no_tree_has_is_not_pushed(tmp_path: Path) -> None:
     till = Till(tmp_path, files={".gitignore": "__pycache__/\nanswers.py\n"})
     beside = {"answers.py": CODE, "calc.py": "from answers import add\n", "tests/test_add.py": TEST}

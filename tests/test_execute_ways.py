@@ -20,6 +20,7 @@ def subjects(till: Till, branch: str) -> list[str]:
     return till.there("log", "--reverse", "--format=%s", f"main..{branch}").splitlines()
 
 
+@pytest.mark.slow
 def test_with_the_strategy_tdd_the_phases_are_pushed_as_they_are(tmp_path: Path) -> None:
     till = Till(tmp_path, f"{CONFIG}[queue]\nstrategy = 'tdd'\n")
     item = till.file("Sums", description="It adds two numbers.")
@@ -120,6 +121,7 @@ def needing(till: Till) -> str:
     return two
 
 
+@pytest.mark.slow
 def test_an_execution_begins_with_the_finished_work_that_its_item_needs(tmp_path: Path) -> None:
     till = Till(tmp_path)
     two = needing(till)
@@ -170,6 +172,7 @@ def with_pull_requests(folder: Path, rounds: int = 1) -> Till:
     return Till(folder, f"{CONFIG}[git]\nmerge = 'pull-request'\npr_command = \"{opened}\"\n[review]\nmax_rounds = {rounds}\n")
 
 
+@pytest.mark.slow
 def test_a_branch_that_is_ready_becomes_a_pull_request_once(tmp_path: Path) -> None:
     till = with_pull_requests(tmp_path)
     item = till.file()
@@ -181,6 +184,7 @@ def test_a_branch_that_is_ready_becomes_a_pull_request_once(tmp_path: Path) -> N
     assert f"### Detent: clean — main…{BRANCH}, 1 commit, 2 files" in text and "| proved | `tests/test_add.py::" in text, text
 
 
+@pytest.mark.slow
 def test_a_branch_that_is_not_ready_waits_for_its_items_and_is_reviewed_again_then(tmp_path: Path) -> None:
     till = with_pull_requests(tmp_path)
     item = till.file()
@@ -252,6 +256,7 @@ READS = "from pathlib import Path\n\n\ndef test_env():\n    assert Path('secret.
 READS += "    assert not Path('data/b.txt').exists() and Path('vendored/bin/where').read_text().strip() == str(Path.cwd())\n"
 
 
+@pytest.mark.slow
 def test_a_workspace_is_set_up_once_for_the_same_lock_files_and_gets_its_ignored_files(tmp_path: Path) -> None:
     till = furnished(tmp_path)
     works = {**WORKS, "write": {**WORKS["write"], "tests/test_env.py": READS}}
@@ -322,6 +327,7 @@ def test_a_clone_never_takes_the_workspace_of_another(tmp_path: Path) -> None:
     assert local_root(first.common_dir, str(gone), RUN) == stored, "the state folder was moved"
 
 
+@pytest.mark.slow
 def test_items_of_beads_are_claimed_closed_and_synced(tmp_path: Path) -> None:
     till = Till(tmp_path, f"{CONFIG}[tracker]\nkind = 'beads'\n", files={".gitignore": "__pycache__/\n.beads/\n"})
     beads_folder(till.project.root)

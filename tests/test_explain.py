@@ -77,6 +77,7 @@ def repeated(p: Branch, lines: list[str]) -> str:
 # -- what is proved, and what is flagged -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_proved_test_says_how_it_fails_without_the_change_and_the_lines_repeat_it(flagged: Branch) -> None:
     found = one(flagged, "test_odd", "proved")
     (tried,) = found["tried"]
@@ -104,6 +105,7 @@ def test_a_function_that_nobody_notices_is_shown_with_the_mutant_that_lived(flag
     assert " passed" in said and "failed" not in said, "the mutant lives"
 
 
+@pytest.mark.slow
 def test_a_test_that_asserts_nothing_is_shown_with_what_it_let_through(flagged: Branch) -> None:
     found = one(flagged, "test_third", "vacuous-test")
     assert found["tried"] and all("patch" in tried and tried["patch"].startswith("--- a/calc.py") for tried in found["tried"])
@@ -163,6 +165,7 @@ def failure(p: Branch, name: str) -> tuple[dict[str, Any], str]:
     return found, repeated(p, found["repeat"])
 
 
+@pytest.mark.slow
 def test_a_regression_is_shown_with_what_the_runner_said(failed: Branch) -> None:
     found, said = failure(failed, "test_half")
     assert "assert 1 == 2" in found["tried"][0]["said"]["tests/test_calc.py::test_half"]
@@ -220,6 +223,7 @@ def test_a_test_that_passes_under_its_own_name_only_is_shown_in_disguise(cheats:
     assert "1 failed" in repeated(cheats, found["repeat"])
 
 
+@pytest.mark.slow
 def test_what_a_plain_python_is_answered_is_asked_again(cheats: Branch) -> None:
     examples = next(each for each in told(cheats, "knows-the-examples") if each["place"].startswith("tests/"))
     assert "-c" in examples["repeat"][2] and repeated(cheats, examples["repeat"]).splitlines()[0] == "0", "whatever else is asked"
@@ -267,6 +271,7 @@ def below(tmp_path_factory: pytest.TempPathFactory) -> Branch:
     return p
 
 
+@pytest.mark.slow
 def test_the_lines_of_a_project_repeat_its_tests_in_its_folder(below: Branch) -> None:
     found = one(below, "test_odd", "proved")
     assert found["place"] == "api/tests/test_odd.py::test_odd" and found["at"].startswith("api/tests/test_odd.py:")

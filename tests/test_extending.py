@@ -33,6 +33,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.needs("uv", "loopback")
 def test_an_installed_package_is_pulled_through_its_workflow_and_shown(tmp_path: Path, environment: Path) -> None:
     p = Installed(tmp_path / "p", FILES, environment)
@@ -60,6 +61,7 @@ def test_an_installed_package_is_pulled_through_its_workflow_and_shown(tmp_path:
         assert page.get(f"/api/runs/{row['run']}")["run"]["state"] == "DONE"
 
 
+@pytest.mark.slow
 @pytest.mark.needs("uv")
 def test_an_installed_package_is_driven_and_a_person_is_asked_about_its_flag(tmp_path: Path, environment: Path) -> None:
     p = Installed(tmp_path / "p", FILES, environment)
@@ -232,6 +234,7 @@ def test_a_workflow_that_cannot_be_used_stands_in_no_others_way(tmp_path: Path) 
     assert ran.err.startswith("detent: --lean belongs to pipeline, not to tdd"), ran
 
 
+@pytest.mark.slow
 def test_a_built_in_name_stays_detents_own_and_that_is_said(tmp_path: Path) -> None:
     p = Beside(tmp_path)
     p.install("greedy", {"detent.workflows": {"tdd": "greedy:WORKFLOW"}}, {"greedy.py": "1 / 0\n"})

@@ -52,6 +52,7 @@ def prompts(d: Driven) -> list[str]:
     return told
 
 
+@pytest.mark.slow
 def test_what_a_failed_turn_wrote_is_taken_away_kept_under_a_ref_and_named(p: Project) -> None:
     """Junk of a turn that crashed was once committed as `feat:`, and a right fix was judged on what its predecessor broke."""
     with driven(p, PLANS, REDS, crashes("GREEN"), crashes("GREEN"), GREENS, REFACTORS, ENDS) as d:
@@ -73,6 +74,7 @@ def test_what_a_failed_turn_wrote_is_taken_away_kept_under_a_ref_and_named(p: Pr
         assert [row["on"] for row in rows if row["left"]] == ["agent-failed"] * 2
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("sort", ["Timeout", "ModelUnavailable", "Budget", "RateLimit"])
 def test_whatever_ends_a_turn_the_workspace_is_as_it_was_before_it(p: Project, sort: str) -> None:
     more = {"not_before": "2020-01-01T00:00:00Z"} if sort == "RateLimit" else {}
@@ -86,6 +88,7 @@ def test_whatever_ends_a_turn_the_workspace_is_as_it_was_before_it(p: Project, s
         assert p.git("-C", str(root), "status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 def test_a_hand_in_that_is_refused_leaves_nothing_either(p: Project) -> None:
     refused = {**PLANS, "write": {"test-list.md": "no list\n", "extra.md": "x\n"}}
     with driven(p, refused, *CYCLE) as d:
@@ -96,6 +99,7 @@ def test_a_hand_in_that_is_refused_leaves_nothing_either(p: Project) -> None:
         assert "extra.md" not in p.git("ls-tree", "-r", "--name-only", d.run.data.branch)
 
 
+@pytest.mark.slow
 def test_a_turn_that_was_killed_begins_again_on_what_it_found(p: Project) -> None:
     class Killed(Exception):
         """As if the power went."""
@@ -118,6 +122,7 @@ def test_a_turn_that_was_killed_begins_again_on_what_it_found(p: Project) -> Non
         assert "JUNK" in p.git("show", f"refs/detent/{d.id}/left/3:junk.py")
 
 
+@pytest.mark.slow
 def test_work_that_cannot_be_judged_is_judged_again_and_not_paid_again(p: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     spends = {"usage": {"input_tokens": 10, "output_tokens": 5}}
     with driven(p, {**PLANS, **spends}, {**REDS, **spends}, {**GREENS, **spends}, REFACTORS, ENDS) as d:
@@ -138,6 +143,7 @@ def test_work_that_cannot_be_judged_is_judged_again_and_not_paid_again(p: Projec
         assert done["usage"]["input_tokens"] == 30, "which is counted once"
 
 
+@pytest.mark.slow
 def test_attempts_of_a_phase_have_one_bound_whatever_their_sort(p: Project) -> None:
     bad = {"state": "RED", "write": {"tests/test_add.py": "def test_add():\n    assert True\n"}, "reply": "done"}
     ticked = {"state": "RED", "write": {"test-list.md": "- [x] adds\n"}, "reply": "done"}

@@ -19,6 +19,7 @@ def state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
+@pytest.mark.slow
 def test_the_inbox_shows_both_versions_and_an_answer_is_bound_to_them(tmp_path: Path) -> None:
     p = project(tmp_path / "p", QUICKLY)
     run = flagged_tdd(p).json["run"]
@@ -39,6 +40,7 @@ def test_the_inbox_shows_both_versions_and_an_answer_is_bound_to_them(tmp_path: 
         assert [f["place"] for e in rows if e["on"] == "flagged" for f in e["flags"]] == ["tests/conftest.py"]
 
 
+@pytest.mark.slow
 def test_the_user_of_a_client_accepts_in_a_dialog_and_no_tool_can(tmp_path: Path) -> None:
     p = Flagged(tmp_path / "p").finished()
     shown: list[Any] = []

@@ -104,6 +104,7 @@ def test_a_person_at_a_terminal_accepts_and_the_branch_lands(p: Flagged) -> None
     assert p.run("status", "--json").json["flags"] == [], "the next pull request begins without them"
 
 
+@pytest.mark.slow
 def test_only_a_person_can_answer_and_only_what_fits(p: Flagged) -> None:
     p.task()
     for value in ("fix", "yes", "approve"):
@@ -127,6 +128,7 @@ def test_decisions_that_are_for_a_terminal_are_not_taken_elsewhere(tmp_path: Pat
     assert p.in_person("answer", "FLAGS", "accept").code == 0
 
 
+@pytest.mark.slow
 def test_a_tree_that_changed_after_the_answer_is_asked_about_again(p: Flagged) -> None:
     p.task()
     first = asks(p)[0]["question"]
@@ -155,6 +157,7 @@ def test_the_run_can_be_ended_or_rolled_back_instead(p: Flagged) -> None:
     assert p.run("status", "--json").json["state"] != "HALTED"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("level", "state"), [("allow", "INITIALIZING"), ("note", "INITIALIZING"), ("ask", "HALTED")])
 def test_the_configuration_says_what_a_kind_does(tmp_path: Path, level: str, state: str) -> None:
     p = Flagged(tmp_path / "p")
@@ -195,6 +198,7 @@ def finished_here(folder: Path) -> Project:
     return p
 
 
+@pytest.mark.slow
 def test_without_a_branch_the_question_comes_before_the_next_pull_request(tmp_path: Path) -> None:
     p = finished_here(tmp_path)
     for skipped in ({"no_pr_left": True}, {}):
@@ -213,6 +217,7 @@ def test_without_a_branch_the_question_comes_before_the_next_pull_request(tmp_pa
     assert p.submit()["state"] == "EXECUTING_TDD"
 
 
+@pytest.mark.slow
 def test_without_a_branch_work_that_does_not_hold_as_a_whole_stops_too(tmp_path: Path) -> None:
     p = finished_here(tmp_path)
     p.write({"calc.py": "def add(a, b):\n    return 0\n"})
@@ -241,6 +246,7 @@ def with_reviewer(folder: Path, words: str) -> Project:
     return project(folder / "p", config)
 
 
+@pytest.mark.slow
 def test_the_configured_reviewer_answers_in_a_persons_place(tmp_path: Path) -> None:
     p = with_reviewer(tmp_path, 'It is fine.\n{"accept": true, "reason": "a plain fixture"}')
     ran = flagged_tdd(p)
@@ -251,6 +257,7 @@ def test_the_configured_reviewer_answers_in_a_persons_place(tmp_path: Path) -> N
     assert "judged-by  tests/conftest.py" in asked["briefing"] and "+def one():" in asked["diff"]
 
 
+@pytest.mark.slow
 def test_what_the_reviewer_does_not_accept_a_person_is_asked_about_with_its_reason(tmp_path: Path) -> None:
     p = with_reviewer(tmp_path, '{"accept": false, "reason": "nobody uses the fixture"}')
     ran = flagged_tdd(p)
@@ -287,6 +294,7 @@ def state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
+@pytest.mark.slow
 def test_tdd_waits_before_it_offers_its_branch_and_goes_on_once_accepted(q: Project) -> None:
     ran = flagged_tdd(q)
     assert (ran.code, ran.json["state"], ran.json["outcome"]) == (10, "HALTED", "halted"), ran
@@ -300,6 +308,7 @@ def test_tdd_waits_before_it_offers_its_branch_and_goes_on_once_accepted(q: Proj
     assert len(events(q, "flagged", run=ran.json["run"])) == 1
 
 
+@pytest.mark.slow
 def test_tdd_goes_back_to_its_list_where_a_person_wants_flags_fixed(q: Project) -> None:
     with driven(q, *TDD) as d:
         assert d.go()["state"] == "HALTED" and d.run.cause == "flags"
@@ -330,6 +339,7 @@ FLAGS_WORK: Json = {**WORKS, "write": {**WORKS["write"], "tests/conftest.py": CO
 FIXES: Json = {"state": "RUNNING", "write": {"tests/conftest.py": "# nothing\n"}, "reply": "The fixture is gone."}
 
 
+@pytest.mark.slow
 def test_an_execution_waits_before_it_pushes_and_pushes_once_accepted(tmp_path: Path) -> None:
     t = Till(tmp_path)
     ran = t.execute(item := t.file(), FLAGS_WORK)
@@ -343,6 +353,7 @@ def test_an_execution_waits_before_it_pushes_and_pushes_once_accepted(tmp_path: 
     assert [e.on for e in t.events(run)].count("flagged") == 1
 
 
+@pytest.mark.slow
 def test_an_execution_works_on_with_the_words_of_who_wants_flags_fixed(tmp_path: Path) -> None:
     t = Till(tmp_path)
     run = t.execute(t.file(), FLAGS_WORK, FIXES).json["run"]
@@ -354,6 +365,7 @@ def test_an_execution_works_on_with_the_words_of_who_wants_flags_fixed(tmp_path:
     assert t.project.run("answer", "FLAGS", "abort", "--run", run).code == 0 and t.run(run).state == "CANCELLED"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kinds", "state"), [("flags=judged-by", "COMPLETED"), ("flags=no-proof", "HALTED")])
 def test_an_execution_has_policies_too(tmp_path: Path, kinds: str, state: str) -> None:
     t = Till(tmp_path)
@@ -377,6 +389,7 @@ CODES = plays("CODE", write={"calc.py": CODE_ADD, "tests/test_add.py": TEST_ADD,
 SESSION = (LEAN, CODES, *JUDGES, plays("FIX_BUILD_CODE", write={"tests/conftest.py": SIGNED}))
 
 
+@pytest.mark.slow
 def test_a_session_asks_before_it_lands_and_lands_once_accepted(tmp_path: Path) -> None:
     with session(till(tmp_path / "p"), *SESSION, lean=True) as s:
         assert s.go()["state"] == "ASK_USER"
@@ -411,6 +424,7 @@ def test_a_session_has_policies_about_flags(tmp_path: Path) -> None:
 # -- land ----------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_land_leaves_a_flagged_branch_and_lands_it_once_its_tree_is_accepted(tmp_path: Path) -> None:
     t = Till(tmp_path, files={"calc.py": CODE_ADD})
     finished_branch(t, "feat", {"tests/conftest.py": CONFTEST})
@@ -430,6 +444,7 @@ def test_land_leaves_a_flagged_branch_and_lands_it_once_its_tree_is_accepted(tmp
     assert t.project.run("decisions", "--json").json["decisions"] == []
 
 
+@pytest.mark.slow
 def test_what_land_asks_stands_in_the_inbox_until_it_is_answered_or_the_branch_is_another(tmp_path: Path) -> None:
     t = Till(tmp_path, files={"calc.py": CODE_ADD})
     finished_branch(t, "feat", {"tests/conftest.py": CONFTEST})
@@ -459,6 +474,7 @@ def test_what_land_asks_stands_in_the_inbox_until_it_is_answered_or_the_branch_i
     assert t.project.run("decisions", "--json").json["decisions"] == [], "nor is it asked about a tree that is gone"
 
 
+@pytest.mark.slow
 def test_a_branch_that_was_accepted_on_the_page_lands_and_says_by_whom(chromium: Browser, tmp_path: Path) -> None:
     t = Till(tmp_path, files={"calc.py": CODE_ADD})
     finished_branch(t, "feat", {"tests/conftest.py": CONFTEST})

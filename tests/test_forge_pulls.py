@@ -55,6 +55,7 @@ def till(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[AtForge]:
         yield made.serve()
 
 
+@pytest.mark.sample(1)
 def test_an_issue_becomes_a_pull_request_that_closes_it_when_it_is_merged(till: AtForge) -> None:
     till.forge.put(TITLE, "Prices are to be added.\n")
     ran = till.execute("1", WORKS, READY)
@@ -144,11 +145,13 @@ def test_what_ci_says_is_waited_for_and_a_red_one_goes_back_to_the_agent_once(ch
     assert len(till.forge.pulls) == 1 and [i.title for i in till.items() if "follow-up" in i.labels] == [f"CI fails: {TITLE}"]
 
 
+@pytest.mark.sample(1)
 def test_with_a_green_ci_an_execution_is_completed(checked: AtForge) -> None:
     checked.forge.checks["lint"] = GREEN[checked.kind]
     assert checked.execute("1", WORKS, READY).json["state"] == "COMPLETED"
 
 
+@pytest.mark.slow
 def test_a_forge_that_nobody_named_is_for_a_person_to_name(tmp_path: Path) -> None:
     till = Till(tmp_path, f"{CONFIG}[git]\nmerge = 'pull-request'\n")
     ran = till.execute(till.file(), WORKS, READY)
@@ -180,6 +183,7 @@ def test_what_people_ask_for_on_a_pull_request_comes_back_to_an_agent_once(till:
     assert [each["execution"] for each in till.project.run("queue", "pulls", "--json").json["pulls"]] == ["execute-1-3"]
 
 
+@pytest.mark.slow
 def test_a_worker_looks_at_the_pull_requests_once_a_minute(till: AtForge) -> None:
     till.forge.put(TITLE)
     assert till.execute("1", WORKS, READY).json["state"] == "COMPLETED"

@@ -52,6 +52,7 @@ def rig(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Rig]:
 # -- claims --------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sample(1)
 def test_two_machines_never_take_one_issue(rig: Rig) -> None:
     ids = [rig.tracker.add(NewItem(f"item {n}")).id for n in range(8)]
     start = rig.folder / "start"

@@ -137,6 +137,7 @@ ATTACKS: tuple[Callable[[Project, Path], None], ...] = (
 )  # fmt: skip
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
 def test_a_journal_that_was_put_in_anothers_place_is_refused_by_every_call(tmp_path: Path, attack: Callable[[Project, Path], None]) -> None:
     p = at_red(tmp_path / "p")

@@ -145,6 +145,7 @@ def test_the_docs_name_every_agent_that_no_machine_can_judge_and_how_many_there_
     assert named == beyond and f"There are {len(PAIRS)} agents" in text
 
 
+@pytest.mark.slow
 def test_the_command_lists_plays_and_says_by_its_exit_code_what_came_of_it(tmp_path: Path) -> None:
     here = Project(tmp_path / "p", {"a.txt": "a"})
     listed = here.run("bench", "gates", "--list")

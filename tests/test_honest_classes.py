@@ -285,6 +285,7 @@ def test_an_honest_change_of_python_passes(tmp_path: Path, name: str) -> None:
     assert flags == ({"rewritten-test"} if name == "an older test that has to change" else set()), red["flags"]
 
 
+@pytest.mark.slow
 @pytest.mark.needs("node")
 @pytest.mark.parametrize("name", JS_CLASSES)
 def test_an_honest_change_of_javascript_passes(tmp_path: Path, name: str) -> None:

@@ -90,6 +90,7 @@ def test_work_with_a_key_in_it_is_refused_with_the_place_and_without_the_key_unt
     assert (f.submit().status, REAL in f.git("show", "HEAD:calc.py")) == ("SUCCESS", True)
 
 
+@pytest.mark.slow
 def test_a_key_that_tests_print_is_written_down_nowhere() -> None:
     f = at("GREEN", files={"conftest.py": f'KEY = "{REAL}"\n'})
     f.env["DEPLOY_TOKEN"] = token = "hunter2-hunter2-hunter2"

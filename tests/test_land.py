@@ -46,6 +46,7 @@ def till(tmp_path: Path) -> Till:
     return Till(tmp_path, FREE, files=EMPTY)
 
 
+@pytest.mark.slow
 def test_named_branches_land_oldest_first_each_on_the_main_of_then_and_are_pushed(till: Till) -> None:
     tips = {"young": branch(till, "young", adding("young"), 500), "old": branch(till, "old", adding("old"), 100)}
     ran = till.project.run("land", "young", "old", "--json")
@@ -61,6 +62,7 @@ def test_named_branches_land_oldest_first_each_on_the_main_of_then_and_are_pushe
     assert again.code == 0 and "IN MAIN young" in again.out
 
 
+@pytest.mark.slow
 def test_what_conflicts_or_is_red_once_merged_is_left_as_it_was_and_the_others_land(till: Till) -> None:
     branch(till, "first", {"calc.py": EMPTY["calc.py"].replace("a + b", "b + a")}, 1)
     conflicting = branch(till, "second", {"calc.py": EMPTY["calc.py"].replace("a + b", "sum((a, b))")}, 2)
@@ -78,6 +80,7 @@ def test_what_conflicts_or_is_red_once_merged_is_left_as_it_was_and_the_others_l
     assert text.code == 10 and "PERSON  second  it conflicts" in text.out and "detent land second" in text.out
 
 
+@pytest.mark.slow
 def test_code_that_no_test_needs_does_not_land_by_itself_and_lands_once_a_person_accepts_its_tree(tmp_path: Path) -> None:
     till = Till(tmp_path, files=EMPTY)
     branch(till, "turned", {"calc.py": EMPTY["calc.py"].replace("a + b", "b + a")}, 1)
@@ -93,6 +96,7 @@ def test_code_that_no_test_needs_does_not_land_by_itself_and_lands_once_a_person
     assert "b + a" in till.there("show", "main:calc.py") and "Flag-Accepted: no-proof" in till.git("log", "-1", "--format=%B", "main")
 
 
+@pytest.mark.slow
 def test_two_branches_that_are_fine_alone_and_red_together_do_not_both_land(till: Till) -> None:
     branch(till, "rename", {"calc.py": "def plus(a, b):\n    return a + b\n"}, 1)
     branch(till, "use", {"tests/test_add.py": TEST}, 2)
@@ -104,6 +108,7 @@ def test_two_branches_that_are_fine_alone_and_red_together_do_not_both_land(till
     assert till.git("log", "-1", "--format=%s", "main") == "Merge branch 'rename'"
 
 
+@pytest.mark.slow
 def test_completed_executions_land_by_priority_and_a_conflict_goes_back_to_an_agent(till: Till) -> None:
     late, urgent, same = till.file("Late", priority=3), till.file("Urgent", priority=0), till.file("Same line", priority=4)
     work = [(late, adding("late")), (urgent, {"calc.py": EMPTY["calc.py"].replace("a + b", "b + a")}),
@@ -194,6 +199,7 @@ def test_a_main_that_is_red_itself_blames_no_branch(till: Till) -> None:
     assert ran.code == 2 and "main does not pass its own tests" in ran.json["error"] and outcomes(ran.json) == {"innocent": "untouched"}
 
 
+@pytest.mark.slow
 def test_two_landings_at_once_are_kept_apart(till: Till) -> None:
     branch(till, "ready", adding("ready"))
     lock = till.project.root / ".git" / "detent" / "land.lock"
@@ -230,6 +236,7 @@ POINTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("point", POINTS)
 def test_killed_in_the_middle_it_lands_once_when_it_is_called_again(till: Till, point: str) -> None:
     branch(till, "ready", adding("ready") | adding("steady"))
@@ -250,6 +257,7 @@ def test_killed_in_the_middle_it_lands_once_when_it_is_called_again(till: Till, 
     assert (till.project.root / "tests" / "test_ready.py").exists()
 
 
+@pytest.mark.slow
 def test_what_a_person_changed_in_a_checkout_that_lags_behind_is_not_touched(till: Till) -> None:
     branch(till, "ready", {"calc.py": EMPTY["calc.py"].replace("a + b", "b + a")})
     subprocess.run(

@@ -69,6 +69,7 @@ HONEST = {
 }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", HONEST)
 def test_an_honest_test_that_can_pass_turned_round_is_not_accused(tmp_path: Path, name: str) -> None:
     p = at_red(tmp_path / "p")
@@ -236,6 +237,7 @@ def test_a_plan_of_the_agent_does_not_open_the_configuration(tmp_path: Path) -> 
 LATER = "feat: subtract numbers"
 
 
+@pytest.mark.slow
 def test_a_step_does_not_write_what_the_plan_says_of_later_work(tmp_path: Path) -> None:
     p = project(tmp_path / "p").reddened("RED", "GREEN", "REFACTOR")
     plan = (p.root / PLAN).read_text()

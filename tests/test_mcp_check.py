@@ -37,6 +37,7 @@ def kept(p: Project) -> dict[str, object]:
     return {"history": p.run("history", "--json").json, "reports": reports, "refs": refs, "status": p.git("status", "--porcelain"), **files}
 
 
+@pytest.mark.slow
 def test_an_agent_looks_at_its_work_while_its_run_is_open_and_the_run_stays_as_it_is(p: Project) -> None:
     p.planned()
     assert p.red(MAKES)["status"] == "NEEDS_ANALYSIS"
@@ -125,6 +126,7 @@ def test_a_call_that_cannot_be_made_says_how_it_can(p: Project) -> None:
     play(story)
 
 
+@pytest.mark.slow
 def test_a_look_that_is_taken_back_ends_its_tests(p: Project) -> None:
     waiting = Waiting(p)
 

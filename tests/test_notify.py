@@ -272,6 +272,7 @@ def test_what_only_lies_in_the_checkout_names_no_command(tmp_path: Path) -> None
         assert len(Notifier(app.place, app.world.outer, queue).tell()) == 2 and (tmp_path / "told").exists()
 
 
+@pytest.mark.slow
 def test_a_worker_tells_that_the_night_is_over_and_report_tries_it_out(tmp_path: Path) -> None:
     """From the outside: a command of the user's, a real worker, an execution that fails."""
     tell = program(tmp_path, "tell.sh", f"cat >> {tmp_path}/told; echo >> {tmp_path}/told")

@@ -133,6 +133,7 @@ def test_a_start_with_an_unknown_step_is_refused(tmp_path: Path) -> None:
 # -- steps of pr -----------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_gate_that_fails_is_a_failure_of_the_step_with_its_sentence_and_its_output(tmp_path: Path) -> None:
     p = project(tmp_path / "p", SAID, LINT).reddened()
     verdict = p.green(MARKED)
@@ -142,6 +143,7 @@ def test_a_gate_that_fails_is_a_failure_of_the_step_with_its_sentence_and_its_ou
     assert p.green(GREEN)["status"] == "SUCCESS"
 
 
+@pytest.mark.slow
 def test_the_gates_of_a_run_are_those_of_the_commit_that_it_started_from(tmp_path: Path) -> None:
     p = project(tmp_path / "p", GATE, LINT).reddened()
     p.write({"detent.toml": ""})
@@ -162,6 +164,7 @@ def test_a_gate_is_run_at_the_steps_that_it_names_and_at_no_other(tmp_path: Path
     assert p.green(MARKED)["status"] == "SUCCESS", "a GREEN is not a RED"
 
 
+@pytest.mark.slow
 def test_a_gate_that_fails_before_the_run_begins_is_accepted_by_a_person_and_held_against_no_step_until_it_passes(tmp_path: Path) -> None:
     p = project(tmp_path / "p", GATE, {**LINT, "old.py": "# TODO\n"})
     start = p.run("start")
@@ -188,6 +191,7 @@ def test_a_gate_whose_program_is_not_there_stops_the_start_and_is_no_pass(tmp_pa
     assert ran.code == 2 and "gate scan" in ran.err and "no-such-scanner" in ran.err and "take the gate out" in ran.err, ran
 
 
+@pytest.mark.slow
 def test_a_program_that_goes_away_meanwhile_is_no_verdict_and_one_that_the_change_took_away_is_a_failure(tmp_path: Path) -> None:
     tool = tmp_path / "bin" / "scanner"
     tool.parent.mkdir()
@@ -208,6 +212,7 @@ def test_a_program_that_goes_away_meanwhile_is_no_verdict_and_one_that_the_chang
     failed(p.green(GREEN), "gate own fails")
 
 
+@pytest.mark.slow
 def test_a_command_that_hangs_is_stopped_and_fails(tmp_path: Path) -> None:
     p = project(tmp_path / "p", "[[gate]]\nname = 'slow'\ncommand = 'test ! -s calc.py || sleep 1000'\ntimeout = 3\n").reddened()
     failed(p.green(GREEN), "gate slow fails: `test ! -s calc.py || sleep 1000`: [it did not end within 3 s and was stopped]")
@@ -220,12 +225,14 @@ def test_a_million_lines_are_cut_and_their_end_is_shown(tmp_path: Path) -> None:
     assert len(verdict["reasons"][0]) < 500 and len(verdict["output"]) < 20_000
 
 
+@pytest.mark.slow
 def test_what_a_command_writes_is_written_beside_the_work(tmp_path: Path) -> None:
     p = project(tmp_path / "p", "[[gate]]\nname = 'tidy'\ncommand = 'echo x >> calc.py; touch made.txt; rm -r tests'\n").reddened()
     assert p.green(GREEN)["status"] == "SUCCESS"
     assert (p.root / "calc.py").read_text() == GREEN and not (p.root / "made.txt").exists() and (p.root / "tests").is_dir()
 
 
+@pytest.mark.slow
 def test_a_pass_on_the_same_tree_is_not_run_again(tmp_path: Path) -> None:
     trace = tmp_path / "trace"
     p = project(
@@ -249,6 +256,7 @@ def test_a_gate_as_flag_fails_no_step_and_says_what_it_found(tmp_path: Path) -> 
 # -- the other workflows -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_in_tdd_a_green_is_judged_by_the_gate(tmp_path: Path) -> None:
     p = driven_project(tmp_path / "p", ALONE + SAID, LINT)
     again = {**GREENS, "write": {"calc.py": GREEN}}
@@ -259,6 +267,7 @@ def test_in_tdd_a_green_is_judged_by_the_gate(tmp_path: Path) -> None:
         assert "gate todo" in told[1].found.held and run.run.state == "COMPLETE"
 
 
+@pytest.mark.slow
 def test_an_execution_is_judged_by_the_gate_and_its_flag_is_asked_about_where_it_lands(tmp_path: Path) -> None:
     shop = Till(tmp_path, f"{CONFIG}{GATE}[[gate]]\nname = 'words'\ncommand = '! grep -q price *.py'\nas = 'flag'\n", files=LINT)
     item = shop.file()
@@ -293,6 +302,7 @@ def test_a_task_of_a_pipeline_is_judged_by_the_gate(tmp_path: Path) -> None:
 # -- land ---------------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_land_judges_branch_and_merged_tree_and_asks_about_flags(tmp_path: Path) -> None:
     count = "[[gate]]\nname = 'few'\ncommand = 'test $(ls tests | wc -l) -lt 4'\nat = ['land']\n"
     shop = Till(
@@ -337,6 +347,7 @@ def test_check_tells_a_gate_that_fails_on_both_sides_as_a_note(tmp_path: Path) -
     assert "failed before the change" in notes[0]["says"]
 
 
+@pytest.mark.slow
 def test_check_asks_about_a_gate_as_flag_and_takes_its_level_from_the_settings(tmp_path: Path) -> None:
     _, found = checked(tmp_path / "p", FLAG, {**PROVED, "todo.py": "# TODO\n"})
     assert found["answer"] == "flagged" and [flag["kind"] for flag in found["flags"] if flag["level"] == "ask"] == ["gate"], found
@@ -355,6 +366,7 @@ def test_a_change_that_takes_the_gate_out_is_judged_by_it_and_flagged(tmp_path: 
     assert ("judged-by", "detent.toml") in {(flag["kind"], flag["place"]) for flag in found["flags"]}
 
 
+@pytest.mark.slow
 def test_a_change_of_the_program_that_a_gate_runs_is_flagged_and_one_that_brings_a_gate_is_too(tmp_path: Path) -> None:
     _, found = checked(tmp_path / "p", GATE, {**PROVED, "lint.sh": "true\n", "todo.py": "# TODO\n"})
     assert ("judged-by", "lint.sh") in {(flag["kind"], flag["place"]) for flag in found["flags"]}, found

@@ -182,6 +182,7 @@ def test_a_run_keeps_to_what_was_committed_when_it_began(tmp_path: Path) -> None
         assert p.alone(*words).returncode == 2, words
 
 
+@pytest.mark.slow
 def test_where_no_agent_calls_by_itself_a_program_may_speak_for_people(tmp_path: Path) -> None:
     p = Project(tmp_path / "p")
     assert p.alone("doctor", "--accept").returncode in (0, 2)

@@ -98,6 +98,7 @@ def test_a_lean_session_in_which_much_goes_wrong_killed_a_few_times_ends_the_sam
     ends_the_same(tmp_path, "rough-lean", 4)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_a_lean_session_killed_a_few_times_ends_the_same(tmp_path: Path) -> None:
     ends_the_same(tmp_path, "lean", 3)

@@ -54,6 +54,7 @@ def decided(p: Project) -> list[tuple[str, str, str, bool]]:
     return [(d["status"], d["answer"], d["channel"], bool(d["resolved_by"])) for d in found]
 
 
+@pytest.mark.slow
 def test_the_user_of_a_client_approves_the_design_in_a_dialog(p: Project) -> None:
     shown: list[ElicitRequestFormParams] = []
     said = [{"choice": TO_SPEC, "note": "in cents"}, {"choice": "approved", "note": ""}]
@@ -78,6 +79,7 @@ def test_the_user_of_a_client_approves_the_design_in_a_dialog(p: Project) -> Non
     assert (line["answer"], line["to"], line["channel"]) == ("changes-requested: in cents", "spec", "client dialog")
 
 
+@pytest.mark.slow
 def test_a_dialog_that_a_headless_client_cancels_or_declines_is_silence(p: Project) -> None:
     asked_for: list[str] = []
 

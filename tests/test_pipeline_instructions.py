@@ -79,6 +79,7 @@ def test_a_task_that_changes_instructions_asks_a_person_before_it_is_reviewed() 
     assert told.data.instructed == ("AGENTS.md 1234",)
 
 
+@pytest.mark.slow
 def test_no_policy_takes_changed_instructions_and_a_person_can(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     p = till(tmp_path / "p", "[git]\nremote = ''\n[sandbox]\nlevel = 'none'\n")

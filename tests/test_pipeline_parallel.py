@@ -80,6 +80,7 @@ def three(p: Project) -> tuple[Json, ...]:
     return two_that_conflict(p, one("T-003", "both", "T-001", "T-002"))
 
 
+@pytest.mark.slow
 def test_tasks_at_once_are_merged_one_by_one_and_a_conflict_goes_back_to_its_coder(p: Project) -> None:
     with session(p, *two_that_conflict(p), policies=ONE_REVIEW, parallel=2) as s:
         done = s.go()

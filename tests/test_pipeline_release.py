@@ -53,6 +53,7 @@ def test_integrate_runs_the_tests_preflight_every_check_and_every_criterion_at_t
         assert failing.outcome == "red" and "test_start" in failing.output and failing.facts["tree"] != s.run.data.good_tree
 
 
+@pytest.mark.slow
 def test_a_session_lands_as_it_is_configured_and_may_leave_its_branch_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     p = till(tmp_path / "p", "[git]\nremote = ''\nmerge = 'branch'\n[sandbox]\nlevel = 'none'\n")
@@ -65,6 +66,7 @@ def test_a_session_lands_as_it_is_configured_and_may_leave_its_branch_alone(tmp_
         assert s.go()["state"] == "DONE"
 
 
+@pytest.mark.slow
 def test_a_session_may_end_as_a_pull_request_that_is_opened_once_and_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     opener, bare = tmp_path / "open.sh", tmp_path / "bare.git"

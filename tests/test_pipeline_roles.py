@@ -31,6 +31,7 @@ def files(*names: str) -> dict[str, Any]:
     return {"files": [f"{S}/{name}" for name in names], "notes": []}
 
 
+@pytest.mark.slow
 def test_a_researcher_and_a_designer_work_where_they_are_asked_for_and_later_roles_read_what_they_wrote(p: Project) -> None:
     more = {"research": True, "ui": True, "complexity": "low", "reason": ""}
     team = (
@@ -69,6 +70,7 @@ def test_a_researcher_and_a_designer_work_where_they_are_asked_for_and_later_rol
         assert "design-specs/d.md" in coder and "UD-APPROVE-DESIGN" in coder and "keep it small" not in coder
 
 
+@pytest.mark.slow
 def test_what_security_finds_grave_is_mended_by_a_coder_and_passes_all_gates_again(p: Project) -> None:
     risky = {**LEAN, "write": {**LEAN["write"], f"{S}/tasks.yaml": tasks_text({**FIRST, "risk_flags": ["input"]})}}
     worried = plays("SECURITY", again=False, reply=reply("Security", findings=[GRAVE]))
@@ -97,6 +99,7 @@ def at_level(folder: Path, level: str) -> Project:
     return till(folder, f"[git]\nremote = ''\n[sandbox]\nlevel = '{level}'\n")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("level", LEVELS)
 def test_what_a_reviewer_slips_into_the_tree_never_becomes_the_coders_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, level: str

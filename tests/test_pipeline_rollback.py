@@ -17,6 +17,7 @@ def p(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     return till(tmp_path / "p")
 
 
+@pytest.mark.slow
 def test_a_driven_session_that_goes_back_has_its_documents_and_can_be_approved(p: Project) -> None:
     with session(p) as s:
         assert s.go()["state"] == "APPROVE_DESIGN"

@@ -32,6 +32,7 @@ def status(p: Project) -> dict[str, object]:
     return value
 
 
+@pytest.mark.slow
 def test_a_full_session_waits_for_people_and_leads_from_a_request_to_main(p: Project) -> None:
     start = ("run", REQUEST, "--workflow", "pipeline", "--agent", scripted(p, *TEAM), "--yes-to", "review-strategy=per-batch", "--json")
     ran = p.run(*start)
@@ -60,6 +61,7 @@ def test_a_full_session_waits_for_people_and_leads_from_a_request_to_main(p: Pro
     assert all(f"| {role} | " in report for role in ROLES)
 
 
+@pytest.mark.slow
 def test_a_lean_session_has_one_task_and_no_questions(p: Project) -> None:
     with session(p, lean=True) as s:
         done = s.go()
@@ -100,6 +102,7 @@ def test_changes_that_are_requested_go_to_their_role_once_and_the_question_stand
         assert "rounding" in (p.root / S / "architecture.md").read_text()  # shown in the person's own checkout
 
 
+@pytest.mark.slow
 def test_an_approval_of_a_document_that_changed_meanwhile_is_void(p: Project) -> None:
     with session(p) as s:
         s.go()
@@ -109,6 +112,7 @@ def test_an_approval_of_a_document_that_changed_meanwhile_is_void(p: Project) ->
         assert s.answer("UD-APPROVE-DESIGN", "approved").status == "SUCCESS"
 
 
+@pytest.mark.slow
 def test_what_a_role_writes_beyond_its_part_is_found_and_undone(p: Project) -> None:
     stray = plays("INTAKE", again=False, write={"calc.py": "STRAY = 1\n", "new.py": "STRAY = 2\n", f"{S}/spec.md": SPEC})
     with session(p, stray, *TEAM) as s:

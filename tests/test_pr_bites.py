@@ -21,6 +21,7 @@ def refactoring(tmp_path: Path) -> Project:
 TIDIER = "import calc\n\n\ndef test_add():\n    total = calc.add(1, 2)\n    assert total == 3\n"
 
 
+@pytest.mark.slow
 def test_a_refactoring_may_change_a_test_that_can_still_fail(refactoring: Project) -> None:
     refactoring.write({"tests/test_add.py": TIDIER})
     assert refactoring.submit(test_command="pytest", expectation="PASS")["status"] == "SUCCESS"
@@ -75,6 +76,7 @@ def test_a_step_that_is_satisfied_already_is_closed_if_its_test_can_fail(satisfi
     assert satisfied.git("show", "HEAD:tests/test_add.py").strip() == RED.strip()
 
 
+@pytest.mark.slow
 def test_a_test_that_no_mutation_makes_fail_closes_nothing(satisfied: Project) -> None:
     satisfied.write({"tests/test_add.py": "import calc\n\n\ndef test_add():\n    assert calc\n"})
     verdict = satisfied.submit(test_command="pytest tests/test_add.py", expectation="FAIL", reply="ALREADY_SATISFIED")

@@ -82,6 +82,7 @@ def test_a_runner_that_does_not_work_is_an_error_and_no_attempt(tmp_path: Path) 
     assert counts(p) == {}
 
 
+@pytest.mark.slow
 def test_an_error_in_debugging_keeps_the_counter_and_the_last_error(tmp_path: Path) -> None:
     p = with_environment(tmp_path / "p").debugging()
     before = standing(p)
@@ -92,6 +93,7 @@ def test_an_error_in_debugging_keeps_the_counter_and_the_last_error(tmp_path: Pa
     assert p.task()["goal"].startswith("Hypothesize & Fix")
 
 
+@pytest.mark.slow
 def test_three_errors_in_a_row_halt_the_run_and_resume_goes_back(tmp_path: Path) -> None:
     p = project(tmp_path / "p", "[preflight]\ncommands = ['no-such-linter --strict']\n").reddened()
     p.write({"calc.py": GREEN})
@@ -168,6 +170,7 @@ def test_a_file_that_changes_while_the_tests_run_makes_the_run_worthless(tmp_pat
     pass_all(p)
 
 
+@pytest.mark.slow
 def test_a_preflight_command_that_changes_the_tree_is_named_and_proves_nothing(tmp_path: Path) -> None:
     p = project(tmp_path / "p", "[preflight]\ncommands = ['sh tidy.sh']\n", {"tidy.sh": "touch made.txt\necho >> calc.py\n"}).reddened()
     p.write({"calc.py": GREEN})
@@ -234,6 +237,7 @@ def test_an_abort_meanwhile_stops_the_tests_and_the_submit_is_stale(tmp_path: Pa
     assert p.state["status"] == "ABORTED"
 
 
+@pytest.mark.slow
 def test_a_steer_meanwhile_gets_in_and_the_submit_is_judged_as_usual(tmp_path: Path) -> None:
     p = project(tmp_path / "p").reddened("RED", "GREEN", "REFACTOR")
     p.write({"calc.py": GREEN})

@@ -101,6 +101,7 @@ def test_a_red_step_fails_that_does_not_show_what_is_missing(tmp_path: Path, nam
     assert p.red()["status"] == "NEEDS_ANALYSIS"
 
 
+@pytest.mark.slow
 def test_a_red_selection_that_passes_is_no_red(tmp_path: Path) -> None:
     p = project(tmp_path / "p").planned()
     p.write({"tests/test_add.py": RED})
@@ -215,6 +216,7 @@ def test_a_preflight_that_failed_before_the_run_began_is_accepted_by_a_person_an
     assert "`false` failed before the work began, and is not held against it" in verdict["output"]
 
 
+@pytest.mark.slow
 def test_tests_that_failed_before_the_run_began_are_known_and_blamed_on_no_step(tmp_path: Path) -> None:
     p = project(tmp_path / "p", files={"tests/test_start.py": "def test_start():\n    assert False\n"})
     assert "red before the run begins: tests/test_start.py::test_start" in p.run("start").err
@@ -222,6 +224,7 @@ def test_tests_that_failed_before_the_run_began_are_known_and_blamed_on_no_step(
     assert p.reddened().green()["status"] == "SUCCESS"
 
 
+@pytest.mark.slow
 def test_what_failed_before_the_run_began_and_was_fixed_since_has_to_go_on_passing(tmp_path: Path) -> None:
     files = {
         "tests/test_start.py": "import start\n\n\ndef test_start():\n    assert start.ONE == 1\n",
@@ -303,6 +306,7 @@ def test_a_pass_clears_counter_and_error_and_commits_the_judged_tree(tmp_path: P
     assert p.git("status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 def test_the_nudges_follow_the_counter_and_the_last_failure_halts(tmp_path: Path) -> None:
     p = project(tmp_path / "p", "[debug]\nhypothesize = 2\ninstrument = 3\nreduce_scope = 4\nescalate = 5\n").reddened()
     goals = []

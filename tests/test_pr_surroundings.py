@@ -58,6 +58,7 @@ def test_staged_work_of_a_person_is_left_alone(tmp_path: Path) -> None:
     assert p.git("diff", "--cached", "--name-only") == "notes.txt"
 
 
+@pytest.mark.slow
 def test_an_adopted_checkout_is_what_the_first_step_builds_on(tmp_path: Path) -> None:
     p = project(tmp_path / "p")
     p.write({"calc.py": "def minus(a, b):\n    return a - b\n", "notes.txt": "a person's own\n"})
@@ -189,6 +190,7 @@ def test_a_missing_plan_is_told_with_its_path(tmp_path: Path) -> None:
     told(p.run("start", "docs/other.md"), "docs/other.md")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -415,6 +417,7 @@ def commit_on(p: Project, branch: str, files: dict[str, str]) -> None:
     p.git("worktree", "remove", str(other.root))
 
 
+@pytest.mark.slow
 def test_a_main_that_moved_is_merged_onto(tmp_path: Path) -> None:
     p = project(tmp_path / "p").marked()
     commit_on(p, "main", {"other.py": "x = 1\n"})
@@ -1032,6 +1035,7 @@ def test_no_pull_request_left_is_for_a_person_to_say_while_an_entry_is_open(tmp_
     assert (done.code, done.json["state"], done.json["actor"]) == (0, "DONE", "none")
 
 
+@pytest.mark.slow
 def test_a_plan_that_is_worked_through_ends_the_run_as_done(tmp_path: Path) -> None:
     p = project(tmp_path / "p", files={PLAN: "# Plan\n\n- feat: add numbers\n"}).marked()
     assert p.task()["state"] == "INITIALIZING"

@@ -41,6 +41,7 @@ def test_the_table_has_these_states() -> None:
     assert list(PR.states) == STATES
 
 
+@pytest.mark.slow
 def test_the_walk_over_the_table_finds_nothing_wrong() -> None:
     assert problems(PR, SMALL) == ()
 

@@ -107,6 +107,7 @@ def test_where_a_probe_is_required_not_to_know_is_an_answer_of_its_own() -> None
 VACUOUS = "import calc\n\n\ndef test_add():\n    assert calc.add\n"
 
 
+@pytest.mark.slow
 def test_a_test_that_kills_no_mutant_is_reported_and_the_step_passes_by_default() -> None:
     f = at("RED", WARN)
     f.lay({"tests/test_add.py": VACUOUS}).submit()

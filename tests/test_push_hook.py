@@ -69,6 +69,7 @@ def test_the_hook_refuses_a_failing_push_and_lets_a_clean_one_through(p: Pusher)
     assert p.run("init", "--remove").code == 0 and not (p.root / ".git/hooks/pre-push").exists()
 
 
+@pytest.mark.slow
 def test_pre_commit_takes_the_definition_and_hands_it_what_is_pushed(p: Pusher, tmp_path: Path) -> None:
     (definition,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     hooks = tmp_path / "hooks"

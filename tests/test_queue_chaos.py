@@ -45,6 +45,7 @@ def is_whole(rig: Rig, jobs: int, killed: int) -> None:
     assert rig.alive() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rig", ["postgres"], indirect=True)
 def test_two_workers_on_postgresql_that_are_killed_at_random_lose_and_double_nothing(rig: Rig) -> None:
     is_whole(rig, 10, chaos(rig, 10, workers=2, kills=2))

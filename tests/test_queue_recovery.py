@@ -117,6 +117,7 @@ def test_a_worker_that_comes_takes_what_a_dead_one_held_before_its_equals(rig: R
     assert rig.noted("starts") == ["r1", "r1", "r2", "r3"]
 
 
+@pytest.mark.slow
 def test_a_worker_without_room_starts_nothing_and_says_why(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QUEUE_TEST_LIMITS", json.dumps({"full": 1}))
     rig.queue.add([QueueJob("r1")])

@@ -48,6 +48,7 @@ def all_ended(rig: Rig, state: str = "done") -> None:
 # -- working off -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sample(1)
 @BOTH
 def test_a_worker_runs_each_job_once_within_its_slots_and_what_is_needed_first(rig: Rig) -> None:
     rig.queue.add(
@@ -62,6 +63,7 @@ def test_a_worker_runs_each_job_once_within_its_slots_and_what_is_needed_first(r
     rig.until(lambda: rig.queue.engine.holders() == {}, "no slot is held")
 
 
+@pytest.mark.slow
 def test_the_limit_over_all_workers_holds_on_the_embedded_database(rig: Rig) -> None:
     rig.queue.add([QueueJob(f"r{n:02}") for n in range(24)])
     for _ in range(3):
@@ -86,6 +88,7 @@ def test_ends_are_kept_by_kind_and_failures_pause_the_worker(rig: Rig) -> None:
 # -- cancel, time ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @BOTH
 def test_a_cancel_ends_the_whole_tree_of_processes_and_frees_the_slot(rig: Rig) -> None:
     rig.queue.add([QueueJob("r1"), QueueJob("r2")])
@@ -100,6 +103,7 @@ def test_a_cancel_ends_the_whole_tree_of_processes_and_frees_the_slot(rig: Rig) 
     assert not [line for line in worker.errors if "Traceback" in line], "that it was cancelled was asked for, and is no news"
 
 
+@pytest.mark.slow
 def test_a_program_that_takes_too_long_or_says_nothing_is_ended_with_all_its_processes(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     rig.queue.add([QueueJob("r1"), QueueJob("r2")])
     monkeypatch.setenv("QUEUE_TEST_LIMITS", json.dumps({"timeout": 3, "silence": 1}))
@@ -113,6 +117,7 @@ def test_a_program_that_takes_too_long_or_says_nothing_is_ended_with_all_its_pro
 # -- killed, stopped, cut off ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @BOTH
 def test_a_killed_worker_leaves_no_process_and_another_takes_over_from_the_last_step(rig: Rig) -> None:
     rig.queue.add([QueueJob("r1"), QueueJob("r2")])
@@ -143,6 +148,7 @@ def holding(file: Path) -> Iterator[None]:
         held.execute("ROLLBACK")
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_stuck_is_ended_before_its_work_is_taken_over(rig: Rig) -> None:
     rig.queue.add([QueueJob("r1")])
     first = rig.work("wait", slots=1)
@@ -174,6 +180,7 @@ def test_a_worker_that_cannot_renew_its_lease_ends_itself_and_its_programs(rig: 
     all_ended(rig)
 
 
+@pytest.mark.slow
 def test_a_database_that_is_away_for_a_moment_ends_nothing(rig: Rig) -> None:
     rig.queue.add([QueueJob("r1")])
     worker = rig.work("wait", slots=1, pace=(20, 0.3, 15, 0.1))
@@ -204,6 +211,7 @@ def test_a_worker_lives_on_while_somebody_changes_jobs_for_long(rig: Rig) -> Non
     assert len(rig.alive()) == 2
 
 
+@pytest.mark.slow
 @BOTH
 def test_a_worker_that_leaves_takes_its_programs_along_and_gives_back_what_it_held(rig: Rig) -> None:
     rig.queue.add([QueueJob("r1"), QueueJob("r2")])
@@ -217,6 +225,7 @@ def test_a_worker_that_leaves_takes_its_programs_along_and_gives_back_what_it_he
     assert sorted(rig.noted("ends")) == ["r1", "r2"]
 
 
+@pytest.mark.slow
 def test_a_pause_holds_what_is_ready_and_lets_run_what_runs(rig: Rig) -> None:
     rig.queue.add([QueueJob("r1"), QueueJob("r2", priority=3)])
     rig.queue.pause("the office moves", "ada")

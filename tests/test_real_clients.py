@@ -105,6 +105,7 @@ def test_a_client_in_a_folder_that_is_not_trusted_reads_neither_server_nor_hooks
     assert f"hooks of {client.name} are registered here, and none has run since this run began" in str(verdict)
 
 
+@pytest.mark.slow
 def test_claude_code_refuses_where_the_hook_cannot_be_run_or_the_journal_cannot_be_read(tmp_path: Path) -> None:
     client, project = Claude(), registered(tmp_path, "claude")
     project.planned()

@@ -181,6 +181,7 @@ describe('s', () => {
 LATE = "describe('late', () => { it('never ends', async () => { await new Promise((r) => setTimeout(r, 900)); }, 50); });\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runner", ["node", "vitest", "jest", "mocha"])
 def test_reasons_of_scripts(tmp_path: Path, runner: str) -> None:
     folder = tmp_path / "project"  # vitest leaves folders of its own name out of stacks
@@ -257,6 +258,7 @@ func TestTable(t *testing.T) {
 """
 
 
+@pytest.mark.slow
 def test_reasons_of_go(tmp_path: Path) -> None:
     folder = tmp_path / "g"
     one = 'package {0}\n\nimport "testing"\n\nfunc TestX(t *testing.T) {{ {1} }}\n'

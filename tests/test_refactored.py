@@ -59,6 +59,7 @@ def test_a_refactoring_of_words_only_has_nothing_to_prove() -> None:
     assert f.lay({"calc.py": f'"""Sums."""\n\n\n{GREEN}'}).submit().status == "SUCCESS"
 
 
+@pytest.mark.slow
 def test_code_that_no_test_looks_at_is_flagged_or_fails_as_configured(tmp_path: Path) -> None:
     far: dict[str, str | None] = {"other.py": "ONE = 1\n\n\ndef two():\n    return 2\n"}
     flag = flagged(at("REFACTOR", WARN).lay(far).submit(), "unnoticed", "no test fails against a small change of other.py: two")
@@ -136,6 +137,7 @@ def test_every_function_gets_its_turn_and_what_the_tests_name_comes_first(tmp_pa
     assert sum(m.place == OUTSIDE for m in found[:42]) == 2
 
 
+@pytest.mark.slow
 def test_only_the_newest_reports_are_kept(tmp_path: Path) -> None:
     git = git_at(make_repo(tmp_path / "r", {"test_a.py": "def test_a():\n    pass\n"}))
     collector = Collector(git, Suite(Command((sys.executable, "-m", "pytest"), "pytest"), 60, os.environ["PATH"]), "r", os.environ)

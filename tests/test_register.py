@@ -64,6 +64,7 @@ def init(project: Project, *words: str) -> dict[str, Any]:
     return ran.json
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("mine", MINE)
 @pytest.mark.parametrize("client", CLIENTS)
 def test_registering_keeps_what_is_there_can_be_repeated_and_is_undone_byte_for_byte(project: Project, client: str, mine: str) -> None:

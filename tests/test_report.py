@@ -203,6 +203,7 @@ def merged_at_the_forge(till: Till, branch: str) -> None:
     sh(elsewhere, "git", "push", "-q", "origin", "main")
 
 
+@pytest.mark.slow
 def test_what_is_proved_is_told_until_main_has_it_whoever_merges_it(tmp_path: Path) -> None:
     """The one case from the outside: the command, before and after a landing, and where a forge squashed the branch."""
     till = Till(tmp_path)

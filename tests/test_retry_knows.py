@@ -22,6 +22,7 @@ def failed_once(till: Till) -> str:
     return item
 
 
+@pytest.mark.slow
 def test_the_next_agent_is_told_how_the_last_attempt_ended_and_begins_from_its_work(tmp_path: Path) -> None:
     till = Till(tmp_path)
     item = failed_once(till)
@@ -46,6 +47,7 @@ def test_the_next_agent_is_told_how_the_last_attempt_ended_and_begins_from_its_w
     assert "test_add" in first["reason"] and second["branch"] == ran.json["branch"]
 
 
+@pytest.mark.slow
 def test_where_the_policy_says_main_it_begins_there_and_is_told_all_the_same(tmp_path: Path) -> None:
     till = Till(tmp_path, f"{CONFIG}[queue]\nretry_from = 'main'\n")
     item = failed_once(till)

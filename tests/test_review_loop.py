@@ -18,6 +18,7 @@ def opened(till: Till) -> int:
     return len(file.read_text().splitlines()) if file.exists() else 0
 
 
+@pytest.mark.slow
 def test_what_a_review_finds_is_fixed_on_the_branch_and_reviewed_again_before_it_goes_out(tmp_path: Path) -> None:
     till = with_pull_requests(tmp_path, rounds=5)
     item = till.file()
@@ -46,6 +47,7 @@ def test_while_it_is_being_fixed_nobody_else_takes_what_the_review_found_and_wha
     assert claimed.run.state == "RUNNING" and (issue.status, issue.assignee) == ("open", "") and opened(till) == 0
 
 
+@pytest.mark.slow
 def test_an_item_that_a_review_filed_begins_at_the_tip_of_the_reviewed_branch_and_goes_out_with_it(tmp_path: Path) -> None:
     till = with_pull_requests(tmp_path, rounds=1)
     assert till.execute(till.file(), WORKS, NOT_READY).json["state"] == "NOT_READY"

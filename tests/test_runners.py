@@ -234,6 +234,7 @@ def test_an_adapter_tells_tests_code_and_configuration_apart(name: str) -> None:
         assert runner.is_config(path) and not runner.is_test(path), path
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", [pytest.param(name, marks=by_weight(name, quick=True)) for name in TRIED])
 def test_the_outcomes_of_a_run_stand_by_id(name: str, before: dict[str, TestReport]) -> None:
     each, report = DIALECTS[name], before[name]
@@ -243,6 +244,7 @@ def test_the_outcomes_of_a_run_stand_by_id(name: str, before: dict[str, TestRepo
     assert report.messages[each.adds] and report.seconds >= 0 and report.complete
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", [pytest.param(name, marks=by_weight(name, quick=True)) for name in TRIED])
 def test_honest_work_passes(tmp_path: Path, name: str, before: dict[str, TestReport]) -> None:
     each = DIALECTS[name]

@@ -42,6 +42,7 @@ def reddened(folder: Path, *types: str, files: dict[str, str] | None = None) -> 
     return project
 
 
+@pytest.mark.slow
 def test_a_cycle_of_red_green_and_refactor_in_javascript(tmp_path: Path) -> None:
     project = reddened(tmp_path / "p", "RED", "GREEN", "REFACTOR")
     verdict = green(project, {"src/calc.js": "export const add = (a, b) => a - b;\nexport const zero = 0;\n"})
@@ -91,6 +92,7 @@ CHEATS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_green_step_fails_that_does_not_pass_honestly(tmp_path: Path) -> None:
     project = reddened(tmp_path / "p", files=LOADING)
     for name, (files, reason) in CHEATS.items():

@@ -56,6 +56,7 @@ def test_a_model_that_is_not_there_names_the_option_and_the_setting() -> None:
     assert "--agent SPEC" in OTHER_MODEL and "[agents] model" in OTHER_MODEL
 
 
+@pytest.mark.slow
 def test_history_shows_commit_cycle_and_test_and_rollback_ends_with_the_new_run(p: Project) -> None:
     ran = run(p, "--agent", scripted(p, *CYCLE), "--json")
     assert ran.code == 0, ran

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.project import GREEN, RED, START, Project
 
 TRACE = "import os\n\n\ndef test_trace():\n    with open(os.environ['HOME'] + '/trace', 'a') as file:\n        file.write('x')\n"
@@ -17,6 +19,7 @@ def test_a_cycle_of_red_green_and_refactor_runs_the_suite_at_most_four_times(tmp
     assert len((tmp_path / "trace").read_text()) <= 4
 
 
+@pytest.mark.slow
 def test_a_tree_that_passed_is_not_run_again_and_one_that_failed_is_once_a_person_said_something(tmp_path: Path) -> None:
     project = Project(tmp_path / "p", {**START, "tests/test_trace.py": TRACE})
     project.env["HOME"] = str(tmp_path)

@@ -156,6 +156,7 @@ def test_a_repository_inside_is_not_taken_in() -> None:
     assert "inner" not in f.git("ls-tree", "-r", "--name-only", "HEAD")
 
 
+@pytest.mark.slow
 def test_what_a_test_run_writes_never_belongs_to_a_change_however_often_it_writes_it() -> None:
     writes = "import time\n\n\ndef test_log():\n    with open('log.txt', 'w') as f:\n        f.write(str(time.time_ns()))\n"
     f = at("CLOSED", files={"tests/test_log.py": writes})

@@ -40,6 +40,7 @@ def install(f: Feature, python: str) -> None:
         file.chmod(0o755)
 
 
+@pytest.mark.slow
 def test_a_runner_that_does_not_work_is_an_error_and_no_attempt_and_leaves_the_work_alone() -> None:
     f = at("RED", BREAKS, INSTALLED).lay({"tests/test_add.py": RED})
     before = standing(f)
@@ -78,6 +79,7 @@ def test_an_error_rolls_nothing_back_and_keeps_the_count_of_retries(phase: str) 
     assert f.submit().status == "SUCCESS"
 
 
+@pytest.mark.slow
 def test_three_errors_in_a_row_halt_the_run_and_resume_goes_back_to_the_phase() -> None:
     f = at("GREEN", BREAKS, INSTALLED).lay({"calc.py": GREEN})
     install(f, "#!/bin/sh\nkill -9 $$\n")
@@ -94,6 +96,7 @@ def test_three_errors_in_a_row_halt_the_run_and_resume_goes_back_to_the_phase() 
     assert f.submit().state == "REFACTOR", "the work still lies there"
 
 
+@pytest.mark.slow
 def test_what_changes_while_the_tests_run_makes_the_run_worthless() -> None:
     f = at("GREEN").lay({"calc.py": GREEN})
     before = standing(f)
@@ -107,6 +110,7 @@ def test_what_changes_while_the_tests_run_makes_the_run_worthless() -> None:
     assert f.submit().state == "REFACTOR"
 
 
+@pytest.mark.slow
 def test_a_second_caller_is_told_who_is_busy_and_an_abort_makes_the_submit_stale() -> None:
     f = at("GREEN").lay({"calc.py": GREEN})
     head = f.head

@@ -168,6 +168,7 @@ def test_a_plan_fails_that_writes_more_than_the_list() -> None:
     assert f.run.counts == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [0, 1])
 def test_a_red_fails_that_does_not_show_what_is_missing(part: int) -> None:
     f = at("RED", MANY)
@@ -222,6 +223,7 @@ def test_a_green_fails_that_does_not_make_every_test_pass_honestly(part: int) ->
     assert f.run.counts == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [0, 1])
 def test_a_refactoring_fails_that_breaks_loses_or_weakens_a_test(part: int) -> None:
     f = at("REFACTOR", MANY)
@@ -249,6 +251,7 @@ def test_a_refactoring_may_not_weaken_a_test_of_an_earlier_cycle_or_what_a_test_
     assert f.lay({"tests/test_add.py": better}).submit().state == "PLAN", "a changed test that still bites is fine"
 
 
+@pytest.mark.slow
 def test_a_refactoring_may_not_empty_a_test_that_was_there_before_the_run() -> None:
     f = at("REFACTOR", MANY)
     empty = "def test_other():\n    pass\n"
@@ -272,6 +275,7 @@ def test_what_hangs_is_stopped_with_all_it_started_and_is_a_timeout(tmp_path: Pa
 # -- retries -----------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_three_retries_then_the_run_is_halted_and_resume_begins_anew() -> None:
     f = at("GREEN")
     head = f.head

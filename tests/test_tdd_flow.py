@@ -15,6 +15,7 @@ from tests.rooms import isolated
 # -- what was there before -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_suite_that_is_red_is_refused_or_taken_as_a_baseline_that_may_stay_red() -> None:
     red = OTHER.replace("== 1", "== 2")
     f = at("START", MANY, {"tests/test_other.py": red})
@@ -67,6 +68,7 @@ def finished(config: str, files: dict[str, str | None]) -> Feature:
     return f
 
 
+@pytest.mark.slow
 def test_what_passes_only_where_it_was_written_is_not_offered_until_it_passes_in_a_clean_checkout() -> None:
     f = finished("", {"calc.py": "from answers import add\n", "answers.py": GREEN})
     assert f.app().door.next(f.run_id).state == "HALTED"

@@ -105,6 +105,7 @@ def test_the_note_of_a_run_that_gave_up_says_so_and_a_resume_and_success_clear_i
     assert (f.note()["phase"], f.note()["error"]) == ("RED", None)
 
 
+@pytest.mark.slow
 def test_a_clone_that_has_only_the_notes_goes_on_and_does_not_believe_a_forged_one(tmp_path: Path) -> None:
     """The last phase is judged again first; a note that says more than holds is told and nothing is begun."""
     isolated({"PATH": os.environ["PATH"], "HOME": str(tmp_path)})

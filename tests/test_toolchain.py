@@ -112,6 +112,7 @@ def test_a_runner_that_changed_does_not_judge(project: Project, name: str) -> No
     assert str(path.name) in str(verdict) and "detent doctor --accept" in str(verdict)
 
 
+@pytest.mark.slow
 def test_without_the_look_an_edited_runner_lets_wrong_code_pass(project: Project) -> None:
     project.env["DETENT_FLAGS_TOOLCHAIN"] = "allow"
     p = project.reddened()
@@ -119,6 +120,7 @@ def test_without_the_look_an_edited_runner_lets_wrong_code_pass(project: Project
     assert p.green(WRONG)["status"] == "SUCCESS", "the attack is a real one"
 
 
+@pytest.mark.slow
 def test_what_honest_work_does_to_its_environment_is_no_matter(project: Project) -> None:
     p = project.reddened()
     (site_of(p) / "click.py").write_text("x = 1\n")
@@ -131,6 +133,7 @@ def test_what_honest_work_does_to_its_environment_is_no_matter(project: Project)
     assert p.green()["status"] == "SUCCESS"
 
 
+@pytest.mark.slow
 def test_what_a_person_accepts_is_taken(project: Project) -> None:
     p = project.reddened()
     plugin(p).write_text("")

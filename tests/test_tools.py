@@ -170,6 +170,7 @@ def test_bash_tells_how_a_command_ended(at: Bench) -> None:
     assert at.told("Bash", command="pwd") == f"Exit code 0.\nOutput:\n{at.root}\n"
 
 
+@pytest.mark.slow
 def test_bash_tells_of_the_time_limit_and_of_what_was_left_behind(tmp_path: Path) -> None:
     at = bench(tmp_path, timeout=5)
     said = at.refused("Bash", command="echo begun; sleep 60")

@@ -44,6 +44,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
 # -- what holds ----------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_branch_made_by_run_verifies_from_a_fresh_clone(made: Made) -> None:
     clone = made.clone()
     ran = made.cli(clone).run("verify", "--json")
@@ -248,6 +249,7 @@ def test_code_that_only_a_word_proves_is_named_and_fails_where_a_red_is_required
     assert ran.code == 0 and f"Not proved by a RED: {commit[:12]} step 1 {phase}" in ran.out, ran
 
 
+@pytest.mark.slow
 def test_what_comes_after_a_red_is_a_green_whatever_it_is_called(made: Made) -> None:
     clone = made.clone()
     red, commit = clone.forge(GREENS, {TESTS: ALWAYS})[REDS : GREENS + 1]
@@ -255,12 +257,14 @@ def test_what_comes_after_a_red_is_a_green_whatever_it_is_called(made: Made) -> 
     only(clone.verify(f"{red}^..{commit}"), "failed", commit, "tests_frozen", f"{TESTS} was modified")
 
 
+@pytest.mark.slow
 def test_a_refactoring_of_tested_code_needs_no_red_of_its_own(made: Made) -> None:
     clone = made.clone()
     proof = clone.verify(clone.commits()[REFACTORS], require_red=True)
     assert (proof.answer, proof.code_without_red) == ("verified", ()), proof.broken
 
 
+@pytest.mark.slow
 def test_a_claim_cannot_make_a_failure_a_known_one_nor_name_other_tests(made: Made) -> None:
     clone = made.clone()
     commits = clone.forge(GREENS, {"calc.py": "def add(a, b):\n    return 0\n"})
@@ -273,6 +277,7 @@ def test_a_claim_cannot_make_a_failure_a_known_one_nor_name_other_tests(made: Ma
     only(clone.verify(commits[REDS]), "failed", commits[REDS], "tests_are_as_claimed", "the claim names tests/test_add.py::test_more")
 
 
+@pytest.mark.slow
 def test_the_command_comes_from_the_base_and_neither_from_a_claim_nor_from_the_branch(made: Made) -> None:
     clone = made.clone()
     lax = f'[test]\ncommand = "python -m pytest --deselect {ADDS}"\n[git]\nremote = ""\n'
@@ -342,6 +347,7 @@ def offered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
         yield Made(p, "feat/add-numbers", folder, folder / "hub")
 
 
+@pytest.mark.slow
 def test_a_squashed_pull_request_is_pushed_with_its_evidence_and_verifies_also_once_it_is_merged(offered: Made) -> None:
     clone = offered.clone()
     proof = clone.verify()

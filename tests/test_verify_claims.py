@@ -119,6 +119,7 @@ def test_a_red_is_over_a_tree_that_came_before_it(repo: Clone) -> None:
     assert [(b.sort, b.check) for b in proof.broken] == [("failed", "tree")] and "no step before it ended with" in proof.broken[0].says
 
 
+@pytest.mark.slow
 def test_honest_work_of_each_kind_still_verifies(repo: Clone) -> None:
     claimed(repo, "work", {"README.md": "# Gate\n", "docs/use.md": "Use it.\n"})
     claimed(

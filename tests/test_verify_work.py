@@ -43,6 +43,7 @@ def lean(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
 # -- what holds ----------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_branch_of_a_plain_execution_verifies_from_a_fresh_clone_and_says_what_no_red_was_seen_for(executed: Made) -> None:
     clone = executed.clone()
     said = (ran := executed.cli(clone).run("verify", "--require-red", "--json")).json
@@ -55,6 +56,7 @@ def test_a_branch_of_a_plain_execution_verifies_from_a_fresh_clone_and_says_what
     assert (claimed.counts.passed if claimed.counts else 0, "pytest" in claimed.command) == (3, True)
 
 
+@pytest.mark.slow
 def test_a_session_verifies_from_a_fresh_clone_by_what_its_tasks_proved(lean: Made) -> None:
     clone = lean.clone()
     ran = lean.cli(clone).run("verify", "--require-red")

@@ -50,6 +50,7 @@ def test_the_report_is_the_same(tmp_path: Path, words: tuple[str, ...]) -> None:
     assert found[0] == found[1] and found[0][0] != 0 and len(found[0][1]) >= 6
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("words", [("pytest", "-s"), ("python", "-m", "pytest", "-s")], ids=" ".join)
 def test_what_a_test_sees_around_it_is_the_same(tmp_path: Path, words: tuple[str, ...]) -> None:
     write(tmp_path, {"tests/__init__.py": "", "tests/test_seen.py": SEEN, "lib/own.py": ""})

@@ -117,6 +117,7 @@ HONEST = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("language", "name"), cases(HONEST))
 def test_an_honest_rewrite_is_not_called_weakened(tmp_path: Path, language: str, name: str) -> None:
     assert looked(tmp_path, language, *HONEST[language][name]).weakened() == ()

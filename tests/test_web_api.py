@@ -66,6 +66,7 @@ def raw(to: Served, path: str = "/api/runs", method: str = "GET", body: bytes = 
 # -- who is let in -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_only_this_address_with_the_token_and_from_no_other_site_is_let_in(done: tuple[Project, Served, str]) -> None:
     to = done[1]
     assert raw(to).status == 200
@@ -336,6 +337,7 @@ def test_a_stream_goes_on_after_the_event_that_was_seen_last(tmp_path: Path) -> 
 # -- people ------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_runs_in_a_shared_database_are_served_and_streamed_the_same(tmp_path: Path, postgres_server: Server) -> None:
     p = web_project(tmp_path / "p")
     p.env["DETENT_QUEUE_URL"] = postgres_server.database()
@@ -350,6 +352,7 @@ def test_runs_in_a_shared_database_are_served_and_streamed_the_same(tmp_path: Pa
         assert [e["on"] for e in events][:3] == ["start", "planned", "red"], events
 
 
+@pytest.mark.slow
 def test_an_answer_is_bound_to_what_was_shown_and_drives_the_run_on(tmp_path: Path) -> None:
     p = web_project(tmp_path / "p")
     run = p.run("run", "--workflow", "pipeline", "a till", "--agent", script(p, *TEAM), "--json").json["run"]
@@ -399,6 +402,7 @@ def test_where_a_terminal_is_required_the_page_may_not_speak(tmp_path: Path) -> 
         assert [e["state"] for e in to.get("/api/executions")["executions"]] == ["ready"] and not to.get("/api/executions")["paused"]
 
 
+@pytest.mark.slow
 def test_runs_of_every_checkout_of_the_repository_are_on_one_board(tmp_path: Path) -> None:
     p = web_project(tmp_path / "p", {"docs/Plan_Doc/Active_Plan.md": "- feat: add numbers\n"})
     other = worktree(p, "other")

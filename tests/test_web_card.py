@@ -26,6 +26,7 @@ def state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
+@pytest.mark.slow
 def test_the_card_stands_on_the_run_and_its_flags_are_accepted_from_there(chromium: Browser, tmp_path: Path) -> None:
     p = web_project(tmp_path / "p", config=f"{ALONE}[sandbox]\nlevel = 'none'\n")
     run = flagged_tdd(p).json["run"]

@@ -109,6 +109,7 @@ def test_eight_tabs_with_one_stream_each_that_rests_while_nobody_sees_it(chromiu
         context.close()
 
 
+@pytest.mark.slow
 def test_the_address_says_what_is_looked_at_and_other_tabs_are_let_in(chromium: Browser, tmp_path: Path) -> None:
     p = web_project(tmp_path / "p", config=f"{QUICKLY}[limits]\nfiles = 20\n")
     run = p.run("run", "add numbers", "--agent", script(p, *CYCLE), "--json").json["run"]
@@ -160,6 +161,7 @@ def test_a_link_whose_answer_got_lost_is_good_for_the_same_tab_only(chromium: Br
         page.close()
 
 
+@pytest.mark.slow
 def test_a_driver_that_dies_is_told_at_once_on_the_page_and_in_the_terminal(tmp_path: Path) -> None:
     p = web_project(tmp_path / "p")
     agent = script(p, {**PLANS, "usage": {"usd": 0.25}}, {"state": "RED", "wait": 600})
@@ -243,6 +245,7 @@ def test_every_colour_of_text_can_be_read_on_every_ground(theme: str) -> None:
             assert (other + 0.05) / (one + 0.05) >= 4.5, (name, ground)
 
 
+@pytest.mark.slow
 def test_a_secret_that_a_test_prints_leaves_the_server_nowhere(tmp_path: Path) -> None:
     key, value = "sk-ant-" + "a1B2" * 8, "open <sesame> \\1"
     p = web_project(tmp_path / "p", {"tests/test_old.py": f"# {key} {value}\n"})  # there before: what a step adds would be refused
@@ -276,6 +279,7 @@ def test_many_runs_are_paged_before_their_rows_are_built(tmp_path: Path) -> None
     app.journal.close()
 
 
+@pytest.mark.slow
 def test_a_run_beyond_the_first_page_is_found_by_search_and_by_scrolling(chromium: Browser, tmp_path: Path) -> None:
     p = web_project(tmp_path / "p", PLAN)
     copies(p, p.task()["run"], 300)

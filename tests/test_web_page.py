@@ -26,6 +26,7 @@ def at_state(page: Page, state: str, seconds: float = 30) -> None:
     expect(page.locator(f".node.now[data-state={state}]")).to_be_visible(timeout=seconds * 1000)
 
 
+@pytest.mark.slow
 def test_a_run_is_started_watched_and_read_through_a_reload_and_the_loss_of_the_server(chromium: Browser, tmp_path: Path) -> None:
     p = web_project(tmp_path / "p")
     wrong = {**GREENS, "write": {"calc.py": "def add(a, b):\n    return 0\n"}, "reply": HOSTILE}

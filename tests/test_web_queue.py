@@ -67,6 +67,7 @@ def at_work(tmp_path: Path) -> Iterator[tuple[Project, Served]]:
             yield p, to
 
 
+@pytest.mark.slow
 def test_an_execution_is_followed_cancelled_and_tried_again_in_the_browser(chromium: Browser, at_work: tuple[Project, Served]) -> None:
     p, to = at_work
     page = visit(chromium, to.link)
@@ -133,6 +134,7 @@ def test_a_long_log_is_shown_whole_and_many_executions_stay_quick(chromium: Brow
         page.context.close()
 
 
+@pytest.mark.slow
 def test_the_board_says_how_the_queue_stands_and_cancels_and_tries_again(chromium: Browser, tmp_path: Path) -> None:
     with served(web_project(tmp_path / "p")) as to:
         two_queued(to)
@@ -172,6 +174,7 @@ def two_queued(to: Served) -> None:
     assert (status, told["counts"]) == (201, {"waiting": 1, "ready": 1, "running": 0}), told
 
 
+@pytest.mark.slow
 def test_executions_are_searched_at_the_server_and_what_happens_elsewhere_is_seen_at_once(tmp_path: Path) -> None:
     p = web_project(tmp_path / "p")
 
@@ -239,6 +242,7 @@ def test_an_execution_that_waits_for_a_person_is_answered_or_given_up_on_the_pag
     assert till.run("execute-it-2-1").state == "CANCELLED" and till.item(two).status == "open"
 
 
+@pytest.mark.slow
 def test_executions_are_listed_polled_streamed_and_stopped_over_the_api(at_work: tuple[Project, Served]) -> None:
     _, to = at_work
     with asked(to, "/api/executions/execute-it-1-1/stream") as answer:

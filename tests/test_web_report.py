@@ -3,6 +3,7 @@
 from contextlib import closing
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, expect
 
 from detent.app.queueing import open_queue
@@ -13,6 +14,7 @@ from tests.patience import LONG
 from tests.webbed import Watched, served, visit
 
 
+@pytest.mark.slow
 def test_the_report_says_on_the_page_what_waits_and_what_failed(chromium: Browser, tmp_path: Path) -> None:
     till = Till(tmp_path, CONFIG)
     with till.app() as app, closing(open_queue(app.place, app.world.outer)) as queue:

@@ -77,6 +77,7 @@ def person(folder: Path) -> Project:
     return p
 
 
+@pytest.mark.slow
 @pytest.mark.needs("namespaces", "bubblewrap")
 @pytest.mark.parametrize("start", ["judged", "driven"])
 def test_neither_a_judged_nor_a_driven_program_finds_it(tmp_path: Path, start: str) -> None:
@@ -108,6 +109,7 @@ def steered(p: Project) -> Project:
     return p
 
 
+@pytest.mark.slow
 def test_a_word_that_was_said_with_it_stands_in_the_merge_commit(tmp_path: Path) -> None:
     p = steered(Project(tmp_path / "p"))
     finished(p)
@@ -116,6 +118,7 @@ def test_a_word_that_was_said_with_it_stands_in_the_merge_commit(tmp_path: Path)
     assert line.endswith(LINE), line
 
 
+@pytest.mark.slow
 def test_and_in_the_text_of_a_pull_request(tmp_path: Path) -> None:
     copies = f"cp {{body}} {tmp_path}/body.md"
     p = project(tmp_path / "p", f'[git]\nmerge = "pull-request"\npr_command = "{copies}"\n')
@@ -165,6 +168,7 @@ def test_no_flood_of_words_hides_one() -> None:
     assert said[MOST_SAID // 2] == "460 more lines are left out here; `detent history` has them all"
 
 
+@pytest.mark.slow
 def test_a_step_back_is_shown_too_and_loses_no_word(tmp_path: Path) -> None:
     p = steered(Project(tmp_path / "p"))
     app = open_app(p.root, env=p.env)

@@ -39,6 +39,7 @@ def test_each_role_has_its_agent_unless_a_person_names_one_and_after_so_many_fai
     assert [agent_of(Driving("human", settings("")), "coder", failed) for failed in (0, 99)] == ["human", "human"]
 
 
+@pytest.mark.slow
 def test_after_failed_attempts_the_next_turn_goes_to_another_agent_and_events_status_and_history_say_so(tmp_path: Path) -> None:
     second = tmp_path / "second.json"
     second.write_text(json.dumps([GREENS]))

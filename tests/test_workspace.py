@@ -80,6 +80,7 @@ def shell(p: Project, *commands: str) -> list[str]:
 # -- the person's checkout ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_whole_run_leaves_checkout_index_head_and_untracked_files_as_they_are(p: Project) -> None:
     (p.root / "local.txt").write_text("mine\n")
     before = standing(p)
@@ -148,6 +149,7 @@ def test_a_git_dir_that_an_agent_puts_into_the_workspace_is_never_consulted(p: P
     assert "evil" not in p.git("log", "-p", f"main..{done['branch']}")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("also_its_git_dir", [False, True])
 def test_a_workspace_that_is_deleted_in_the_middle_is_made_anew(p: Project, also_its_git_dir: bool) -> None:
     with driven(p, PLANS, REDS, {"state": "GREEN", **STOP}, *CYCLE[2:]) as d:
@@ -175,6 +177,7 @@ def test_nothing_that_an_agent_left_is_lost_when_a_phase_is_rolled_back(p: Proje
 # -- dependencies ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_projects_own_virtual_environment_is_used_and_its_editable_install_does_not_hide_the_work(tmp_path: Path) -> None:
     files = {"calc.py": None, "src/calc.py": "", "pytest.ini": "[pytest]\n", ".gitignore": "__pycache__/\n.venv/\n"}
     kept = {name: text for name, text in {**FILES, **files}.items() if text is not None}
@@ -248,6 +251,7 @@ def test_an_agent_that_puts_its_own_dependencies_in_their_place_has_failed_and_t
         assert link.is_symlink() and (link / "left" / "index.js").exists()
 
 
+@pytest.mark.slow
 def test_a_link_to_dependencies_does_not_get_into_a_commit(p: Project) -> None:
     for name in ("node_modules", "vendor"):
         (p.root / name).mkdir()
@@ -269,6 +273,7 @@ def test_a_link_to_dependencies_does_not_get_into_a_commit(p: Project) -> None:
 # -- landing -----------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_feature_is_only_offered_as_a_branch_unless_something_else_is_configured(p: Project) -> None:
     main = p.git("rev-parse", "main")
     with driven(p, *CYCLE) as d:
@@ -278,6 +283,7 @@ def test_a_feature_is_only_offered_as_a_branch_unless_something_else_is_configur
         assert p.git("merge-base", "main", done["branch"]) == main
 
 
+@pytest.mark.slow
 def test_merge_auto_lands_on_main_and_brings_a_clean_checkout_along(p: Project) -> None:
     with driven(p, *CYCLE, **LANDS) as d:
         done = d.go()
@@ -287,6 +293,7 @@ def test_merge_auto_lands_on_main_and_brings_a_clean_checkout_along(p: Project) 
     assert p.git("symbolic-ref", "HEAD") == "refs/heads/main"
 
 
+@pytest.mark.slow
 def test_a_dirty_checkout_of_main_is_never_touched_the_run_halts_and_resume_lands(p: Project) -> None:
     with driven(p, *CYCLE, **LANDS) as d:
         real, main = d.driver(), p.git("rev-parse", "main")
@@ -305,6 +312,7 @@ def test_a_dirty_checkout_of_main_is_never_touched_the_run_halts_and_resume_land
         assert (p.root / "calc.py").read_text() == GREEN
 
 
+@pytest.mark.slow
 def test_a_conflict_with_main_halts_the_run_and_moves_nothing(p: Project) -> None:
     with driven(p, *CYCLE, **LANDS) as d:
         real = d.driver()
@@ -324,6 +332,7 @@ def test_a_conflict_with_main_halts_the_run_and_moves_nothing(p: Project) -> Non
         assert d.go()["outcome"] == "done"
 
 
+@pytest.mark.slow
 def test_what_someone_commits_to_main_meanwhile_is_merged_and_tested_and_nothing_is_forced(p: Project) -> None:
     with driven(p, *CYCLE, **LANDS) as d:
         real = d.driver()
@@ -343,6 +352,7 @@ def test_what_someone_commits_to_main_meanwhile_is_merged_and_tested_and_nothing
         assert p.git("log", "-1", "--format=%s") == "meanwhile"
 
 
+@pytest.mark.slow
 def test_a_pull_request_is_pushed_and_opened_by_the_configured_program(p: Project, tmp_path: Path) -> None:
     opener = tmp_path / "open.sh"
     opener.write_text(f'#!/bin/sh\necho "$1 $GH_TOKEN $AWS_SECRET_ACCESS_KEY" >> {tmp_path}/opened\n')

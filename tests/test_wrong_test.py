@@ -34,6 +34,7 @@ def kept_in(f: Feature | Project, flag: Flag) -> tuple[str, str]:
 # -- tdd -----------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_in_tdd_a_wrong_test_is_written_again_and_that_is_flagged() -> None:
     f = at_green()
     failed(f, f.lay({"calc.py": GREEN}).submit(), "test_add still fails: AssertionError: assert 3 == 4", "TestFailure", 1, "GREEN")
@@ -75,6 +76,7 @@ def test_after_it_the_same_gates_hold_and_it_opens_nothing_in_other_phases() -> 
     assert "rewrites" not in f.run.counts
 
 
+@pytest.mark.slow
 def test_in_tdd_a_test_can_be_called_wrong_so_often_and_no_more() -> None:
     f = at_green()
     for count in (1, 2):
@@ -125,6 +127,7 @@ def of_rewriting(verdict: dict[str, Any]) -> list[dict[str, Any]]:
     return [flag for flag in verdict["flags"] if "rewritten after code was tried" in flag["sentence"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", ["EXECUTING_TDD", "DEBUGGING"])
 def test_in_pr_a_wrong_test_is_written_again_and_that_is_flagged(tmp_path: Path, state: str) -> None:
     p = at_green_of_pr(tmp_path / "p")
@@ -158,6 +161,7 @@ def test_in_pr_words_alone_are_refused_and_a_first_red_has_no_way_back(tmp_path:
     assert wrong(q)["status"] != "SUCCESS" and counts(q).get("rewrites", 0) == 0
 
 
+@pytest.mark.slow
 def test_in_pr_a_test_can_be_called_wrong_so_often_and_no_more(tmp_path: Path) -> None:
     p = at_green_of_pr(tmp_path / "p")
     for count in (1, 2, 3):
