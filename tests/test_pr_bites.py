@@ -1,10 +1,12 @@
 """Tests must be able to fail: those changed in a refactoring, and those that pass at once."""
 
+import time
 from pathlib import Path
 
 import pytest
 
-from detent.evidence.bite import ONE_RUN, Marks, Teeth, new_tests_bite
+from detent.errors import CannotTell
+from detent.evidence.bite import FEWEST, ONE_RUN, PROBE_SECONDS, SLOWER, Marks, Teeth, new_tests_bite
 from detent.evidence.look import Changed
 from detent.evidence.report import TestReport
 from tests.project import GREEN, RED, Project
@@ -87,20 +89,40 @@ def test_a_test_that_no_mutation_makes_fail_closes_nothing(satisfied: Project) -
 class Slow:
     """A collector whose runs take all the time they are given."""
 
-    def __init__(self) -> None:
+    def __init__(self, wall: float = 0.0, takes: float = 0.0) -> None:
         self.given: list[float] = []
+        self.wall, self.takes = wall, takes
+
+    def known(self, tree: str) -> TestReport:
+        return TestReport(wall=self.wall)
 
     def probe(self, tree: str, wanted: object, selectors: object, overlay: object, seconds: float) -> TestReport:
         self.given.append(seconds)
+        time.sleep(self.takes)
         return TestReport(late=True, complete=False, fault="the tests did not end")
 
 
+def slowly(tmp_path: Path, slow: Slow, seconds: float = PROBE_SECONDS) -> Teeth:
+    code = GREEN + "\n\n" + "\n\n".join(f"def f{n}(a):\n    return a + {n}\n" for n in range(20))
+    git = git_at(make_repo(tmp_path / "r", {"calc.py": code, "tests/test_add.py": RED}))
+    changed, marks = (Changed("tests/test_add.py", "added", "test"),), Marks(git.tree("HEAD"), (), "")
+    return Teeth(git, slow, lambda: True, lambda path: "production", git.tree("HEAD"), marks, changed, seconds)  # type: ignore[arg-type]
+
+
 def test_no_mutant_may_take_longer_than_a_probe_and_one_that_never_ends_kills_nothing(tmp_path: Path) -> None:
-    git = git_at(make_repo(tmp_path / "r", {"calc.py": GREEN, "tests/test_add.py": RED}))
-    slow, changed = Slow(), (Changed("tests/test_add.py", "added", "test"),)
-    teeth = Teeth(git, slow, lambda: True, lambda path: "production", git.tree("HEAD"), Marks(git.tree("HEAD"), (), ""), changed)  # type: ignore[arg-type]
-    assert new_tests_bite(teeth) is False
+    slow = Slow()
+    assert new_tests_bite(slowly(tmp_path, slow)) is False
     assert slow.given and max(slow.given) <= ONE_RUN
+
+
+def test_on_a_slow_machine_a_mutant_gets_more_time_and_a_few_are_tried_however_long_they_take(tmp_path: Path) -> None:
+    slow = Slow(wall=2 * ONE_RUN)
+    assert new_tests_bite(slowly(tmp_path, slow, 1000.0)) is False
+    assert max(slow.given) == SLOWER * 2 * ONE_RUN
+    hurried = Slow(takes=0.06)
+    with pytest.raises(CannotTell, match="no mutation of the code made the test fail"):
+        new_tests_bite(slowly(tmp_path / "other", hurried, 0.3))
+    assert len(hurried.given) == FEWEST
 
 
 def test_the_first_try_is_always_a_test(tmp_path: Path) -> None:

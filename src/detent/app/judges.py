@@ -8,7 +8,6 @@ from detent.errors import CannotTell
 from detent.evidence.collect import Collector
 from detent.evidence.toolchain import Listing, listing, stamps
 
-
 OPEN = ("none", "outer")  # sandboxes from which tests can write what is installed
 
 

@@ -17,6 +17,8 @@ from detent.git.repo import Git
 
 PROBE_SECONDS = 30.0
 ONE_RUN = 10.0  # seconds for one mutant: it may loop for ever
+SLOWER = 3  # or so many times what the tests take without one, if that is more
+FEWEST, PATIENCE = 10, 6  # as many mutants are tried, in up to so many times the seconds: a busy machine is no reason to give up after two
 
 
 class Marks(NamedTuple):
@@ -87,11 +89,13 @@ def _weakened(teeth: Teeth, tests: list[str]) -> bool:
 def _kill(teeth: Teeth, tree: str, tests: list[str], every: bool = False, about: tuple[str, ...] = ()) -> bool | None:
     """Whether a small mutation of a tree's code makes one of its tests fail; None if that cannot be told in time."""
     there = [t for t in tests if teeth.git.read(tree, t) is not None]
-    until = time.monotonic() + teeth.seconds
-    for path, text in _mutants(teeth, tree, tests, every, about) if there else ():
-        if (left := until - time.monotonic()) <= 0:
+    begun, now = time.monotonic(), teeth.collect.known(tree)
+    one = max(ONE_RUN, SLOWER * now.wall) if now else ONE_RUN
+    for tried, (path, text) in enumerate(_mutants(teeth, tree, tests, every, about) if there else ()):
+        seconds = teeth.seconds if tried >= FEWEST else PATIENCE * teeth.seconds
+        if (left := begun + seconds - time.monotonic()) <= 0:
             return None
-        report = teeth.collect.probe(tree, teeth.wanted, tuple(there), {path: text.encode()}, min(ONE_RUN, left))
+        report = teeth.collect.probe(tree, teeth.wanted, tuple(there), {path: text.encode()}, min(one, left))
         if report.bad - teeth.marks.baseline or (report.fault and not report.late):
             return True
     return False

@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 
 from detent.errors import CannotTell, Disturbed
-from detent.evidence.bite import ONE_RUN, Teeth
+from detent.evidence.bite import ONE_RUN, SLOWER, Teeth
 from detent.evidence.mutate.lot import Lot
 from detent.evidence.outcomes import file_of
 from detent.evidence.report import TestReport
@@ -19,7 +19,6 @@ from detent.kernel.model import Flag
 CLOCK = re.compile(rb"\btime\.time|\bdatetime\b|\bdate\.today|monotonic|perf_counter|utcnow|mtime|\btime_ns\b|\bfrom time import")
 HOUR, DAY = 3600, 86400
 MOST_SHOWN = 5
-SLOWER = 3
 SHIFTED = "sitecustomize.py"  # Python loads it before anything else; a project that has its own is left alone
 SHIFT = """import datetime as _d
 import time as _t

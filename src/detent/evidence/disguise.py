@@ -8,7 +8,7 @@ import time
 from typing import Literal, NamedTuple
 
 from detent.errors import CannotTell, Disturbed
-from detent.evidence.bite import ONE_RUN, Teeth
+from detent.evidence.bite import ONE_RUN, SLOWER, Teeth
 from detent.evidence.mutate.lot import Lot
 from detent.evidence.mutate.renamed import Renamed, looks_at_itself, renamed, told_back, with_a_word
 from detent.evidence.report import TestReport
@@ -18,7 +18,6 @@ from detent.evidence.trials import came_of, said_of, trial_of
 from detent.kernel.model import Flag
 
 MOST_SHOWN = 5
-SLOWER = 3
 CODE = (".py", ".pyi", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".go", ".rb", ".rs", ".md", ".rst")
 
 

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from detent.errors import CannotTell, Disturbed
-from detent.evidence.bite import ONE_RUN, Teeth
+from detent.evidence.bite import ONE_RUN, SLOWER, Teeth
 from detent.evidence.candidates import OUTSIDE, Mutant, candidates, of_the_same_kind
 from detent.evidence.ids import family
 from detent.evidence.mutate.lot import Lot
@@ -22,7 +22,6 @@ MOST_PLACES = 12  # functions that are looked at, those that the tests name firs
 MOST_OF_ONE = 4  # small changes of one place
 MOST_WHOLE = 6  # places that the whole suite is asked about
 MOST_KEPT = 3  # small changes of one place that are told
-SLOWER = 3
 
 
 class Noticed(NamedTuple):

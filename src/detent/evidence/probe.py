@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from detent.errors import CannotTell, Disturbed
-from detent.evidence.bite import ONE_RUN, Teeth
+from detent.evidence.bite import ONE_RUN, SLOWER, Teeth
 from detent.evidence.candidates import Mutant, candidates
 from detent.evidence.look import Probed
 from detent.evidence.mutate.turned import is_named, turned
@@ -20,7 +20,6 @@ MOST_IN_VAIN = 12  # mutants in a row that make no test fail
 MOST_TRIED = 48
 MOST_WHOLE = 6  # mutants that the whole suite is run on
 MOST_KEPT = 3  # of those that were tried in vain: how many are told
-SLOWER = 3  # a mutant may take so many times what the tests take without one
 
 
 class Clock(NamedTuple):

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Literal
 
 from detent.errors import CannotTell, Disturbed
-from detent.evidence.bite import ONE_RUN, Teeth
+from detent.evidence.bite import ONE_RUN, SLOWER, Teeth
 from detent.evidence.candidates import is_tooling
 from detent.evidence.document_paths import is_words
 from detent.evidence.removed import Removed, added, removed
@@ -18,7 +18,6 @@ MOST_CHECKS = 4
 MOST_OTHERS = 2
 MOST_NEW = 3
 MOST_NAMED = 5  # places that were not looked at
-SLOWER = 3
 
 
 def look_put_back(teeth: Teeth, tip: TestReport, patch: bytes, until: float, files: tuple[str, ...] = ()) -> list[Flag]:

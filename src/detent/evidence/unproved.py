@@ -7,7 +7,7 @@ import time
 from pathlib import PurePosixPath
 
 from detent.errors import CannotTell, Disturbed
-from detent.evidence.bite import ONE_RUN, Teeth
+from detent.evidence.bite import ONE_RUN, SLOWER, Teeth
 from detent.evidence.candidates import OUTSIDE, Mutant, candidates, changed_lines
 from detent.evidence.changes import Changes
 from detent.evidence.document_paths import is_words
@@ -18,7 +18,6 @@ from detent.evidence.nothing_said import same_code
 
 TRIED = 2  # small changes of one place
 MOST_PIECES = 40  # of one step
-SLOWER = 3  # a mutant may take so many times what the tests take without one
 
 
 def code_of(changes: Changes) -> tuple[Changed, ...]:
