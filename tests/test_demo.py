@@ -55,6 +55,8 @@ def test_a_demo_that_goes_otherwise_than_its_story_fails(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setattr(demo_cheat, "ATTEMPTS", (ATTEMPTS[0]._replace(wanted="FAILURE"),))
     assert command.main(["cheat"], standalone_mode=False) == 1
+    said = capsys.readouterr().out
+    assert "This did not go as its story says" in said and "What you saw" not in said
 
 
 def test_the_picture_of_the_readme_shows_the_demo_as_it_is() -> None:

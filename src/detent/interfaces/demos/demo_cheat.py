@@ -135,7 +135,7 @@ def show(folder: Path, env: dict[str, str]) -> int:
     log = ["git", "log", "--format=  %h %s", "main.."]
     click.echo(click.style("\nThe branch, as Detent committed it", bold=True))
     click.echo(subprocess.run(log, cwd=repo, env=env, check=True, capture_output=True, text=True).stdout.rstrip())
-    ending((*SHOWED, f"It took {time.monotonic() - begun:.0f} seconds."))
+    ending((*SHOWED, f"It took {time.monotonic() - begun:.0f} seconds."), as_told and sound)
     return 0 if as_told and sound else 1
 
 

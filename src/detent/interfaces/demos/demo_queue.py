@@ -51,7 +51,7 @@ def show(folder: Path, env: Mapping[str, str]) -> int:
     typed(repo, env, "work", "--once")
     landed = typed(repo, env, "land")
     _summary(repo, env, time.monotonic() - begun)
-    ending(SHOWED)
+    ending(SHOWED, landed == 0)
     return landed
 
 

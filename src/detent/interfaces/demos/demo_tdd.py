@@ -66,8 +66,9 @@ def show(folder: Path, env: Mapping[str, str]) -> int:
     click.echo("\nThe handoff note on the last commit, as `git notes --ref=tdd-handoffs show` prints it:\n")
     click.echo(subprocess.run(note, cwd=repo, env=dict(env), check=True, capture_output=True, text=True).stdout)
     app.journal.close()
-    ending(SHOWED)
-    return 0 if done["outcome"] == "done" else 1
+    as_told = done["outcome"] == "done"
+    ending(SHOWED, as_told)
+    return 0 if as_told else 1
 
 
 def _push(app: App, run: str) -> dict[str, Any]:
