@@ -25,7 +25,10 @@ def test_everything_the_project_names_is_in_the_lock_at_one_version() -> None:
     locked = {package["name"]: package for package in LOCK["package"]}
     own = locked["detent"]
     assert {each["name"] for each in own["dependencies"]} == names(PROJECT["project"]["dependencies"])
-    assert {each["name"] for each in own["dev-dependencies"]["dev"]} == names(PROJECT["dependency-groups"]["dev"])
+    groups: dict[str, list[str]] = PROJECT["dependency-groups"]
+    assert set(own["dev-dependencies"]) == set(groups) == set(PROJECT["tool"]["uv"]["default-groups"]), "all of them are installed"
+    for group, wanted in groups.items():
+        assert {each["name"] for each in own["dev-dependencies"][group]} == names(wanted), group
     extras: dict[str, list[str]] = PROJECT["project"]["optional-dependencies"]
     assert set(own["optional-dependencies"]) == set(extras)
     for extra, wanted in extras.items():
