@@ -1,10 +1,11 @@
-"""What MkDocs is told beyond mkdocs.yml: files outside of docs/ that pages link to are part of the site, and diagrams are pictures.
+"""What MkDocs is told beyond mkdocs.yml: files outside of docs/ that pages link to are part of the site, diagrams are pictures, tables fit a phone.
 
 GitHub draws mermaid by itself. A site that loads nothing from elsewhere cannot, so there docs/drawings.py draws the same table.
 """
 
 import re
 import sys
+from html import unescape
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -18,6 +19,9 @@ from drawings import workflows  # noqa: E402
 
 OUTSIDE = re.compile(r"\]\(\.\./((?:templates|examples)/[^)#\s]+)\)")
 MERMAID = re.compile(r"^```mermaid\n.*?^```$", re.DOTALL | re.MULTILINE)
+TABLE, ROW = re.compile(r"<table>.*?</table>", re.DOTALL), re.compile(r"<tr>.*?</tr>", re.DOTALL)
+HEAD, CELL = re.compile(r"<th\b[^>]*>(.*?)</th>", re.DOTALL), re.compile(r"<td\b([^>]*)>(.*?)</td>", re.DOTALL)
+TAG_OR_LONG_WORD = re.compile(r"(<[^>]+>)|([^\s<>&]{24,})")
 
 
 def linked(text: str) -> set[str]:
@@ -37,5 +41,35 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
     shown = OUTSIDE.sub(r"](files/\1.txt)", markdown)
+    if not MERMAID.search(shown):
+        return shown
     name = Path(page.file.src_uri).stem
-    return MERMAID.sub(f"![The states of {name}, and the ways between them](../pictures/workflow-{name}.svg)", shown)
+    drawn = f"![The states of {name}, and the ways between them](../pictures/workflow-{name}.svg)"
+    return re.sub(r"^# .*$", lambda title: f"{title[0]}\n\n{drawn}", MERMAID.sub("", shown), count=1, flags=re.MULTILINE)
+
+
+def on_page_content(html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
+    return TABLE.sub(lambda table: with_labels(table[0]), html)
+
+
+def with_labels(table: str) -> str:
+    """A table whose cells carry the name of their column: on a phone each cell is a line of its own."""
+    labels = [unescape(re.sub(r"<[^>]+>", "", head)).replace('"', "&quot;") for head in HEAD.findall(table)]
+
+    def row(found: re.Match[str]) -> str:
+        names = iter(labels)
+        return CELL.sub(lambda cell: f'<td{cell[1]} data-label="{next(names, "")}">{breakable(cell[2])}</td>', found[0])
+
+    return ROW.sub(row, table)
+
+
+def breakable(cell: str) -> str:
+    """A cell whose long words (paths, names of tests) may break behind their joints.
+
+    A `|` in code is written with a backslash there, which GitHub takes out and MkDocs would show.
+    """
+
+    def broken(found: re.Match[str]) -> str:
+        return found[1] or re.sub(r"(?<=[_/:.,=-])(?=\w)", "<wbr>", found[2])
+
+    return TAG_OR_LONG_WORD.sub(broken, cell.replace("\\|", "|"))
