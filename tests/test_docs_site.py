@@ -17,6 +17,8 @@ import click
 import pytest
 import yaml
 
+from detent.config import load
+from detent.errors import DetentError
 from detent.interfaces.cli.group import detent
 from tests.machine import need
 
@@ -27,6 +29,7 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
 CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 SHELL = ("&&", "||", "|", ";", ">", "<")
+OTHER_TOML = ("clients/codex.md", "extending.md")  # files of other programs
 NAMED_ELSEWHERE = ["/decisions/0*.md", "/requirements/*.md"]  # not in the navigation; a page of it lists them
 
 
@@ -187,6 +190,31 @@ def test_every_command_and_every_option_in_the_pages_exists() -> None:
 def test_a_call_that_cannot_be_typed_is_found(line: str, says: str) -> None:
     said = fault(Typed("", line, True))
     assert (says in said) if says else said == ""
+
+
+def settings_shown() -> Iterator[tuple[str, str]]:
+    """Every setting that a page shows, as a file of settings: in a block, or as `[section] key = value` in a line of text."""
+    for page in PAGES:
+        yield from ((page, block) for _, language, block in FENCE.findall(text_of(page)) if language == "toml" and page not in OTHER_TOML)
+        for code in CODE.findall(words_of(page)):
+            if found := re.fullmatch(r"(\[[a-z]+\]) ([a-z_-]+ = (?:\"[^\"…]*\"|[\d.]+|[a-z]+|\[[^…]*\]))", code):
+                reviewer = '[review]\nagent = "claude"\n' if found[1] != "[review]" else ""  # some settings need one
+                yield page, f"{found[1]}\n{found[2]}\n{reviewer}"
+
+
+def unread(text: str) -> str:
+    """Why these settings are refused; empty if they are not."""
+    try:
+        load({"detent.toml": text}.get, {})
+    except DetentError as e:
+        return e.message
+    return ""
+
+
+def test_every_setting_that_is_shown_is_taken() -> None:
+    found = list(settings_shown())
+    assert len(found) > 40 and unread("[queue]\nslot = 2\n") and unread("[git]\nmerge = 'never'\n")
+    assert [f"{page}: {said}" for page, text in found if (said := unread(text))] == []
 
 
 def test_what_troubleshooting_quotes_is_what_detent_says() -> None:
