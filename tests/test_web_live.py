@@ -17,13 +17,11 @@ from tests.driven import CYCLE, PLANS, REDS, running
 from tests.patience import LONG
 from tests.test_pr_surroundings import exhausted
 from tests.test_web_api import asked, frames
-from tests.webbed import QUICKLY, Served, Watched, copies, remarks, script, served, visit, web_project, worktree
+from tests.webbed import HIDE, QUICKLY, Served, Watched, copies, remarks, script, served, visit, web_project, worktree
 from tests.webbed_world import approving, stuck
 
 PLAN = {"docs/Plan_Doc/Active_Plan.md": "# Plan\n\n- feat: add numbers\n"}
 FIRST_PAGE = re.compile(r"/api/runs\?.*offset=0$")
-HIDE = """hidden => { Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });
-  document.dispatchEvent(new Event('visibilitychange')) }"""
 
 
 def entered(opened: Browser, to: Served, **how: object) -> BrowserContext:

@@ -40,7 +40,8 @@ def test_a_run_is_started_watched_and_read_through_a_reload_and_the_loss_of_the_
         expect(page.get_by_text("detent init")).to_be_visible()
         page.keyboard.press("n")
         page.get_by_label("What is wanted").fill(f"add numbers {HOSTILE} {BIDI}")
-        page.get_by_label("Agent").fill(agent)
+        page.get_by_label("Agent").select_option(label="Another one…")
+        page.get_by_label("Its name").fill(agent)
         page.get_by_role("button", name="Start", exact=True).click()
         at_state(page, "RED")
         at_state(page, "GREEN")
@@ -80,7 +81,6 @@ def test_a_run_is_started_watched_and_read_through_a_reload_and_the_loss_of_the_
         page.get_by_role("button", name="Show all").click()
         page.keyboard.press("Escape")
         expect(page.locator(f"[data-run={run}]")).to_be_visible()
-        page.wait_for_timeout(100)  # the keys are heard once the list is drawn
         page.keyboard.press("j")
         expect(page.locator(".row.at")).to_have_count(1)
         page.keyboard.press("Enter")

@@ -25,6 +25,9 @@ from tests.repos import sh
 from tests.sessions import DAY
 
 CHROMIUM = Path("/usr/bin/chromium")
+HIDE = """hidden => { Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });
+  document.dispatchEvent(new Event('visibilitychange')) }"""
+TOKEN = "For programs: Authorization: Bearer "
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync")
 QUICKLY = f"{ALONE}[sandbox]\nlevel = 'none'\n[debug]\ninstrument = 1\nreduce_scope = 1\nescalate = 1\n"
 
@@ -81,13 +84,12 @@ def served(p: Project, *args: str, port: int = 0, **env: str) -> Iterator[Served
 
 def _told(child: "subprocess.Popen[str]") -> Served:
     assert child.stdout is not None
-    said: dict[str, str] = {}
+    first, link = next(iter(child.stdout), ""), ""
+    if first.startswith("Open "):  # what a person needs stands first
+        link = first.removeprefix("Open ").strip()
     for line in child.stdout:
-        for name in ("Listening on ", "Authorization: Bearer ", "Open "):
-            if line.startswith(name):
-                said[name] = line.removeprefix(name).strip()
-        if "Open " in said:
-            return Served(child, said["Listening on "], said["Authorization: Bearer "], said["Open "])
+        if link and line.startswith(TOKEN):
+            return Served(child, link.partition("#")[0], line.removeprefix(TOKEN).strip(), link)
     raise AssertionError(child.stderr.read() if child.stderr else "")
 
 
@@ -161,14 +163,16 @@ def remarks(p: Project, run: str, texts: Iterable[str], durable: bool = False) -
     app.journal.close()
 
 
-def copies(p: Project, run: str, count: int) -> None:
-    """As many runs more that began as this one did."""
+def copies(p: Project, run: str, count: int, ended: bool = False) -> None:
+    """As many runs more that began as this one did; or that ended as it did, in this checkout."""
     app = open_app(p.root, env=p.env)
     assert isinstance(app.journal, SqliteJournal)
     app.journal.db.execute("PRAGMA synchronous=OFF")
     table = app.door.tables[app.door.load(run).run.workflow]
-    event = from_entry(table, app.journal.events(run, 0, 1)[0])
+    last = app.journal.last(run)
+    event = from_entry(table, last if ended and last else app.journal.events(run, 0, 1)[0])
     for n in range(count):
-        now = msgspec.structs.replace(event.run, id=f"{event.run.workflow}-x{n:05}", worktree=f"/elsewhere/{n}")
+        where = event.run.worktree if ended else f"/elsewhere/{n}"
+        now = msgspec.structs.replace(event.run, id=f"{event.run.workflow}-x{n:05}", worktree=where, seq=1)
         app.journal.append(to_entry(table, msgspec.structs.replace(event, run=now)), 0)
     app.journal.close()

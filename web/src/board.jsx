@@ -4,39 +4,58 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { call } from "./api.js";
 import { Acts, TONES, inUse, loadQueue, queue, standing, took } from "./executions.jsx";
 import { ago, between, clock, many, money, tokens, toneOf, words } from "./format.js";
-import { Ask, Button, Chip, Empty, Link, STOP, StateChip } from "./parts.jsx";
-import { starting } from "./start.jsx";
-import { asks, attempt, counts, go, load, loaded, phone, runs, told } from "./store.js";
+import { useKeys } from "./keys.js";
+import { Ask, Button, Chip, Empty, Link, Loading, STOP, StateChip, useSteps } from "./parts.jsx";
+import { ENDED, asks, attempt, counts, go, load, loaded, phone, runs, told } from "./store.js";
 import { T, plain } from "./text.jsx";
+import { Tour } from "./tour.jsx";
 import { Windowed } from "./windowed.jsx";
 
 const GROUPS = [["waiting", "For you"], ["working", "At work"], ["ended", "Ended"]];
-const filter = signal({ q: "", group: "", workflow: "" });
+const EVERYTHING = { q: "", group: "", workflow: "" };
+const filter = signal(EVERYTHING);
+const everyEnded = signal(false);
 
 function fits(row, f) {
-  const text = `${row.title} ${row.run} ${row.state} ${row.acting_state} ${row.branch} ${row.workflow}`.toLowerCase();
+  const text = `${row.title} ${row.plan} ${row.run} ${row.state} ${row.acting_state} ${row.branch} ${row.workflow}`.toLowerCase();
   return (!f.group || row.group === f.group) && (!f.workflow || row.workflow === f.workflow) && f.q.toLowerCase().split(/\s+/).every((w) => text.includes(w));
+}
+
+// The rows of a group. Runs of one plan stand together below its name, where its newest one stands.
+function byPlan(group, mine) {
+  const key = (r) => `${r.plan}\0${r.checkout}`;
+  const kin = Map.groupBy ? Map.groupBy(mine, key) : mine.reduce((m, r) => m.set(key(r), [...(m.get(key(r)) ?? []), r]), new Map());
+  const rows = [];
+  for (const run of mine) {
+    const all = run.plan ? kin.get(key(run)) : [run];
+    if (all.length === 1) rows.push({ run });
+    else if (all[0] === run) rows.push({ plan: run.plan, of: group, count: all.length }, ...all.map((each) => ({ run: each, below: true })));
+  }
+  return rows;
 }
 
 export function Board() {
   const [at, setAt] = useState(-1);
   const [asking, setAsking] = useState(null);
-  const f = filter.value;
+  const f = filter.value, every = everyEnded.value;
   const all = [...runs.value.values()].filter((r) => !r.parent);
   const total = GROUPS.reduce((n, [g]) => n + counts.value[g], 0);
   const [next, setNext] = useState({ at: null }); // where the next page of those that fit begins
   const turn = useRef(0), busy = useRef(false), end = useRef(false);
   const found = all.filter((r) => fits(r, f)).sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0));
+  const few = !every && !f.q && !f.group && !f.workflow; // of those that have ended, only the newest
   const rows = useMemo(() => GROUPS.flatMap(([group, name]) => {
     const mine = found.filter((r) => r.group === group);
-    return mine.length ? [{ group, name, count: f.q || f.workflow ? mine.length : counts.value[group] }, ...mine.map((run) => ({ run }))] : [];
-  }), [runs.value, counts.value, f]);
-  const heights = useMemo(() => rows.map((r) => (r.group ? 40 : phone.value ? 104 : 58)), [rows, phone.value]);
+    const shown = few && group === "ended" ? mine.slice(0, ENDED) : mine;
+    const left = few && group === "ended" ? counts.value.ended - shown.length : 0;
+    return mine.length ? [{ group, name, count: f.q || f.workflow ? mine.length : counts.value[group] }, ...byPlan(group, shown), ...(left > 0 ? [{ left }] : [])] : [];
+  }), [runs.value, counts.value, f, few]);
+  const heights = useMemo(() => rows.map((r) => (r.group ? 40 : r.plan ? 30 : r.left ? 52 : phone.value ? 104 : 58)), [rows, phone.value]);
   // What fits is searched for at the server: the page has only the part of the runs that was looked at.
   const more = async (offset) => {
     const mine = ++turn.current;
     busy.current = true;
-    const then = await attempt(() => load(f, offset));
+    const then = await attempt(() => load(few ? { ended: ENDED } : f, offset));
     if (mine !== turn.current) return; // something else is searched for by now
     busy.current = false;
     if (then !== undefined) setNext({ at: then });
@@ -46,21 +65,9 @@ export function Board() {
   useEffect(() => {
     const soon = setTimeout(() => more(0), f.q ? 150 : 0);
     return () => clearTimeout(soon);
-  }, [f]);
-  useEffect(() => {
-    const keys = (e) => {
-      if (/^(INPUT|TEXTAREA|SELECT|DIALOG)$/.test(e.target.tagName) || document.querySelector("dialog[open]")) return;
-      const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[e.key];
-      if (step) {
-        let next = at;
-        do next += step; while (rows[next]?.group);
-        if (rows[next]) setAt(next);
-        e.preventDefault();
-      } else if (e.key === "Enter" && rows[at]?.run && e.target.tagName !== "BUTTON" && e.target.tagName !== "A") go(`/runs/${rows[at].run.run}`);
-    };
-    addEventListener("keydown", keys);
-    return () => removeEventListener("keydown", keys);
-  }, [rows, at]);
+  }, [f, few]);
+  useSteps(rows.length, at, setAt, (i) => !rows[i].run);
+  useKeys((key, e) => key === "Enter" && rows[at]?.run && !/^(BUTTON|A)$/.test(e.target.tagName) && (go(`/runs/${rows[at].run.run}`), true));
   const queued = queue.value;
   const soon = queued === null && all.some((r) => r.workflow === "execute"); // its place is kept, so that nothing jumps
   useEffect(() => { // slots and places change without the journal; a repository that queues nothing is asked only when its runs change
@@ -69,7 +76,8 @@ export function Board() {
     return () => clearInterval(every);
   }, [runs.value.size]);
   const spent = all.reduce((sum, r) => sum + r.usage.usd, 0);
-  if (loaded.value && !total) return <First />;
+  if (!loaded.value) return <Loading />;
+  if (!total) return <Tour />;
   return (
     <div class="board">
       <div class="tools">
@@ -86,11 +94,15 @@ export function Board() {
         {all.length >= total && spent > 0 && <span class="muted wide-only last">{money(spent)} spent in all</span>}
       </div>
       {rows.length ? <div class="cols wide-only" aria-hidden="true"><span>Run</span><span>State</span><span>Plan</span><span>Cost</span><span>Time</span><span>Changed</span><span /></div> : null}
-      {rows.length === 0 && loaded.value
-        ? <Empty title="No run fits">Nothing matches what you search for. <button type="button" class="button" onClick={() => { filter.value = { q: "", group: "", workflow: "" }; }}>Show all</button></Empty>
-        : <Windowed class="rows" label="Runs" count={rows.length} heights={heights} reveal={at} onEnd={(there) => { end.current = there; further(); }} row={(i) => (rows[i].group
-          ? <h2 key={rows[i].group} class="group" role="presentation">{rows[i].name}<span class="count">{rows[i].count}</span></h2>
-          : <Row key={rows[i].run.run} run={rows[i].run} e={queued?.by.get(rows[i].run.run)} here={i === at} onAsk={setAsking} />)} />}
+      {rows.length === 0
+        ? <Empty title="No run fits">Nothing matches what you search for. <button type="button" class="button" onClick={() => { filter.value = EVERYTHING; }}>Show all</button></Empty>
+        : <Windowed class="rows" label="Runs" count={rows.length} heights={heights} reveal={at} onEnd={(there) => { end.current = there; further(); }} row={(i) => {
+          const r = rows[i];
+          if (r.group) return <h2 key={r.group} class="group" role="presentation">{r.name}<span class="count">{r.count}</span></h2>;
+          if (r.plan) return <h3 key={`${r.of} ${r.plan}`} class="planned-runs" role="presentation">Plan <code><T text={r.plan} /></code><span class="count">{r.count} runs</span></h3>;
+          if (r.left) return <div key="left" class="left" role="presentation"><button type="button" class="button plain" onClick={() => { everyEnded.value = true; }}>Show {r.left.toLocaleString()} more that ended</button></div>;
+          return <Row key={r.run.run} run={r.run} below={r.below} e={queued?.by.get(r.run.run)} here={i === at} onAsk={setAsking} />;
+        }} />}
       {asking && <Ask {...asking} onClose={() => setAsking(null)} />}
     </div>
   );
@@ -100,7 +112,7 @@ export function Board() {
 const doing = (run) => { const [kind, ...rest] = run.step.split(": "); const what = rest.length ? rest.join(": ").replace(`${kind} of `, "") : run.cause ? words(run.cause) : ""; return run.title.includes(what) || what === words(run.acting_state || run.state) ? "" : what; };
 
 // `e`: the run as the queue has it, where it does.
-function Row({ run, e, here, onAsk }) {
+function Row({ run, e, here, below, onAsk }) {
   clock.value; // what is told as "ago" goes on
   const stop = () => onAsk({ ...STOP, onSay: async (text) => told(await attempt(() => call(`/api/runs/${run.run}/abort`, { reason: text })), "The run was stopped.") });
   const on = async () => told(await attempt(() => call(`/api/runs/${run.run}/resume`, {})), "The run goes on.");
@@ -108,7 +120,7 @@ function Row({ run, e, here, onAsk }) {
   const paused = alone && run.group === "working" && run.pushed && !run.driven;
   const place = !e ? "" : e.waits_for.length ? `waits for ${e.waits_for.join(", ")}` : e.state === "ready" ? "next" : run.group === "working" && e.state !== "running" ? e.state : "";
   return (
-    <div class={`row ${here ? "at" : ""}`} role="listitem" data-run={run.run}>
+    <div class={`row ${here ? "at" : ""} ${below ? "below" : ""}`} role="listitem" data-run={run.run}>
       <div class="what"><i class={`dot ${toneOf(run)} ${run.driven ? "alive" : ""}`} /><div class="lines"><Link to={`/runs/${run.run}`} class="title"><T text={run.title} /></Link>
         <div class="muted under"><span>{run.workflow}</span><code>{run.run}</code><span class="clip"><T text={doing(run)} /></span></div></div></div>
       <div class="state">{(run.state !== "QUEUED" || !place) && <StateChip run={run} />}{paused && <Chip title="No process drives it now">paused</Chip>}{place && <Chip tone={TONES[e.state]} title={plain(e.reason) || place}>{place}</Chip>}</div>
@@ -123,15 +135,5 @@ function Row({ run, e, here, onAsk }) {
         {run.group !== "ended" && alone && <Button kind="plain" onClick={stop} aria-label={`Stop ${run.run}`}>Stop</Button>}
       </div>
     </div>
-  );
-}
-
-function First() {
-  return (
-    <Empty title="No runs yet">
-      <p>Say what you want, and Detent holds an agent at every step until the evidence releases it.</p>
-      <ol class="first"><li><span><b>Set it up once.</b> In a terminal, <code>detent init</code> writes a configuration with what it detects. Commit it.</span></li><li><span><b>Choose who works.</b> Name an agent here, or once in the configuration.</span></li><li><span><b>Start.</b> A feature, a plan, or a whole request.</span></li></ol>
-      <Button kind="primary" onClick={() => { starting.value = true; }}>Start the first run</Button>
-    </Empty>
   );
 }

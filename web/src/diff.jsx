@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { parse } from "diff2html/lib-esm/diff-parser.js";
 import { call } from "./api.js";
-import { T, plain } from "./text.jsx";
+import { Exact, T, plain } from "./text.jsx";
 import { Hash, Portions } from "./parts.jsx";
 
 const LONG = 400; // lines of a file that is folded at first
@@ -39,10 +39,10 @@ function File({ file }) {
   const what = file.isNew ? "new" : file.isDeleted ? "deleted" : file.isRename ? `was ${file.oldName}` : "";
   return (
     <details class="file" open={open} onToggle={(e) => setOpen(e.currentTarget.open)}>
-      <summary><code><T text={name} /></code>{what && <span class="muted"><T text={what} /></span>}<span class="grow" /><span class="plus">+{file.addedLines}</span><span class="minus">−{file.deletedLines}</span></summary>
+      <summary><code><Exact text={name} /></code>{what && <span class="muted"><T text={what} /></span>}<span class="grow" /><span class="plus">+{file.addedLines}</span><span class="minus">−{file.deletedLines}</span></summary>
       {open && <div class="wide"><table class="code" aria-label={plain(name)}><tbody>
-        {rows.slice(0, most).map((l, n) => (l.header !== undefined ? <tr key={n} class="hunk"><td colSpan={4}><T text={l.header} /></td></tr>
-          : <tr key={n} class={l.type}><td class="no">{l.oldNumber ?? ""}</td><td class="no">{l.newNumber ?? ""}</td><td class="sign">{l.content[0] ?? " "}</td><td class="line"><T text={l.content.slice(1)} /></td></tr>))}
+        {rows.slice(0, most).map((l, n) => (l.header !== undefined ? <tr key={n} class="hunk"><td colSpan={4}><Exact text={l.header} /></td></tr>
+          : <tr key={n} class={l.type}><td class="no">{l.oldNumber ?? ""}</td><td class="no">{l.newNumber ?? ""}</td><td class="sign">{l.content[0] ?? " "}</td><td class="line"><Exact text={l.content.slice(1)} /></td></tr>))}
       </tbody></table>{most < rows.length && <button type="button" class="button plain more" onClick={() => setMost(most + MORE)}>Show {Math.min(MORE, rows.length - most).toLocaleString()} of {(rows.length - most).toLocaleString()} more lines</button>}{!file.blocks.length && <p class="muted none">No text to show{file.isBinary ? ": a binary file" : ""}.</p>}</div>}
     </details>
   );

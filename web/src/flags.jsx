@@ -1,5 +1,5 @@
 // Flags: what a person should look at, each with both versions where it is about a change.
-import { T } from "./text.jsx";
+import { Exact, T } from "./text.jsx";
 
 const MOST = 400; // lines that are drawn of one version
 
@@ -7,7 +7,7 @@ export function Hunk({ text }) {
   const lines = text.split("\n");
   return (
     <div class="wide"><table class="code" aria-label="Both versions"><tbody>
-      {lines.slice(0, 2 * MOST).map((l, n) => <tr key={n} class={l[0] === "-" ? "delete" : l[0] === "+" ? "insert" : ""}><td class="sign">{l[0] ?? " "}</td><td class="line"><T text={l.slice(2)} /></td></tr>)}
+      {lines.slice(0, 2 * MOST).map((l, n) => <tr key={n} class={l[0] === "-" ? "delete" : l[0] === "+" ? "insert" : ""}><td class="sign">{l[0] ?? " "}</td><td class="line"><Exact text={l.slice(2)} /></td></tr>)}
     </tbody></table></div>
   );
 }

@@ -1,11 +1,13 @@
 // The inbox: what people are asked, with everything they need to answer, and an answer that is bound to what was shown.
 import { useEffect, useState } from "preact/hooks";
 import { call } from "./api.js";
-import { Hunk } from "./flags.jsx";
 import { ago, sentence, words } from "./format.js";
-import { Ask, Button, Chip, Empty, Link, Pick, STOP, Tabs, useSteps } from "./parts.jsx";
-import { ask, at, go, phone, questions, tell, told } from "./store.js";
-import { Ansi, Document, Markdown, T } from "./text.jsx";
+import { Flagged, Proof, useCard } from "./proof.jsx";
+import { Ask, Button, Chip, Empty, Link, Loading, Pick, STOP, Tabs, useSteps } from "./parts.jsx";
+import { Allow } from "./notices.jsx";
+import { ask, asked as known, at, go, phone, questions, tell, told } from "./store.js";
+import { titleOf } from "./titles.js";
+import { Ansi, Document, Markdown, T, Unified } from "./text.jsx";
 
 // What was typed is kept by question, whatever is looked at meanwhile.
 const drafts = new Map();
@@ -21,23 +23,22 @@ export default function Inbox({ id }) {
     if (!id || id === answered) pick(all.find((q) => q.run === answered.replace(/:[^:]*$/, "")) ?? all[0], true);
   }, [all, id]);
   useSteps(all.length, all.indexOf(chosen), (i) => pick(all[i]));
-  if (!all.length && (!id || id === answered)) return <Empty title="Nobody waits for you">When a run needs a person, to approve a design, to choose, to answer or to help an agent that is stuck, it is asked here.</Empty>;
+  if (!known.value) return <Loading />;
+  if (!all.length && (!id || id === answered)) return <Empty title="Nobody waits for you"><p>When a run needs a person, to approve a design, to choose, to answer or to help an agent that is stuck, it is asked here.</p><Allow /></Empty>;
   return (
     <div class={`split inbox ${id ? "picked" : ""}`}>
-      <div class="windowed events" role="list" aria-label="Questions">{all.map((q) => (
+      <div class="column"><div class="windowed events" role="list" aria-label="Questions">{all.map((q) => (
         <Pick key={q.id} here={q === chosen} tone={q.security ? "bad" : "wait"} onPick={() => pick(q)}>
-          <span class="lines"><span class="first"><b>{title(q)}</b></span><span class="muted clip"><T text={q.title} /></span></span>
+          <span class="lines"><span class="first"><b>{titleOf(q)}</b></span><span class="muted clip"><T text={q.title} /></span></span>
           <span class="right">{q.security ? <Chip tone="bad">security</Chip> : <Chip>{q.workflow}</Chip>}<span class="muted num">{ago(q.asked_at)}</span></span>
         </Pick>
-      ))}</div>
+      ))}</div><Allow /></div>
       {chosen ? <Question key={chosen.id} id={chosen.id} asked={chosen.asked_at} onBack={() => pick(null)} onAnswered={() => { setAnswered(chosen.id); if (phone.value) pick(null); }} />
         : id && id !== answered && <section class="shown"><Empty title="This question is closed">It was answered elsewhere, or its run moved on. <Button onClick={() => pick(all[0] ?? null)}>{all.length ? "To the next question" : "To the inbox"}</Button></Empty></section>}
     </div>
   );
 }
 
-const TITLES = { approval: "Approve the design", strategy: "How is work reviewed?", clarify: "Questions before it is specified", question: "A question", notes: "Notes of a reviewer", budget: "Retries are used up", manual: "A check by hand", escalation: "The agent asks for help", retries: "Retries are used up", errors: "It could not be judged", conflict: "A conflict", flags: "Look at this before it lands", review: "Not ready for a pull request", "review rounds": "Rounds of review are used up", plan: "Is the plan done?", model: "The model is not available" };
-const title = (q) => (q.security ? "A security question" : q.decision === "waits" && q.kind === "budget" ? "A limit is reached" : TITLES[q.kind] ?? sentence(q.kind));
 const NAMES = { approved: "Approve", "changes-requested": "Request changes", resume: "Go on", approve: "Approve as it is", "another-round": "Another round", finish: "Finish", "per-batch": "Per batch", "single-final": "One final review", accept: "Accept", fix: "Have it fixed", passed: "It passed", failed: "It failed", "different-approach": "Another approach", guidance: "Give guidance", "accept-known-issues": "Accept as known issues", "simplify-scope": "Simplify the scope", "change-acceptance": "The check is wrong", skip: "Skip the questions", override: "Open it all the same", review: "Review again", replan: "Plan anew", abort: "Stop the run" };
 // What is offered first is the last button, unless there is a safer one; where security is at stake, that is to have it mended.
 const RANK = { abort: -2, override: -1, review: 1 };
@@ -51,6 +52,7 @@ function Question({ id, asked, onBack, onAnswered }) {
   const [text, setDraft] = useState(drafts.get(id) ?? "");
   const [to, setTo] = useState("");
   const [calm, setCalm] = useState(false);
+  const [said, setSaid] = useState(null); // what came of an answer that was not taken
   const [asking, setAsking] = useState(null);
   const setText = (words) => { setDraft(words); drafts.set(id, words); };
   useEffect(() => {
@@ -70,10 +72,12 @@ function Question({ id, asked, onBack, onAnswered }) {
       if (e.status === 409 || e.status === 404) await load();
       return;
     }
+    setSaid(verdict.status === "FAILURE" || verdict.status === "REFUSED" ? verdict : null);
     if (told(verdict, row.run ? "Your answer is recorded; the run goes on." : `Your answer is recorded. To land it: ${verdict.instruction}`)) { setText(""); onAnswered(); }
     await ask();
     await load();
   };
+  const byKey = (e) => { if (e.key === "Enter" && (e.ctrlKey || e.metaKey) && got.free && calm && text.trim()) send({ value: text.trim() }); };
   const end = () => setAsking({ ...STOP, onSay: async (why) => { await send({ value: "abort", note: why }); return true; } });
   const pick = (o) => (o.value === "abort" ? end() : send(o.words === "changes" ? { value: `${o.value}: ${text.trim()}`, to } : { value: o.value, note: text.trim() }));
   const tabs = got.artifacts.map((a) => ({ id: a.path.replace(/\W/g, "_"), name: a.path, ...a }));
@@ -81,15 +85,16 @@ function Question({ id, asked, onBack, onAnswered }) {
   const shown = tabs.find((t) => t.id === paper) ?? tabs[0];
   const needs = got.options.some((o) => o.words === "changes") ? "What should change; or a note, kept with the approval" : got.options.some((o) => o.words === "guidance") ? "Guidance for the agent; it reads it before it goes on" : "A note, kept with the answer (may be empty)";
   return (
-    <section class="shown question" aria-label={title(row)}>
-      <header class="one"><button type="button" class="button plain phone-only" aria-label="Back" onClick={onBack}>←</button><h3>{title(row)}</h3>{row.security && <Chip tone="bad">security</Chip>}<span class="grow" />{row.run && <Link to={at("runs", row.run)} class="button">See the run</Link>}</header>
+    <section class="shown question" aria-label={titleOf(row)}>
+      <header class="one"><button type="button" class="button plain phone-only" aria-label="Back" onClick={onBack}>←</button><h3>{titleOf(row)}</h3>{row.security && <Chip tone="bad">security</Chip>}<span class="grow" />{row.run && <Link to={at("runs", row.run)} class="button">See the run</Link>}</header>
       <div class="body">
         <p class="muted about"><T text={row.title} /> · {row.workflow}</p>
-        <div class="asked"><Markdown text={got.text} /></div>
-        {row.kind === "flags" ? tabs.map((t) => <details key={t.id} class="file" open><summary><code><T text={t.name} /></code></summary><Hunk text={t.text} /></details>) : row.decision === "waits" ? tabs.map((t) => <details key={t.id} class="seen"><summary>{sentence(t.name)}</summary><pre class="code"><Ansi text={t.text} /></pre></details>) : tabs.length > 0 && <div class="papers"><Tabs tabs={tabs} at={shown.id} onPick={setPaper} label="What to look at" of="paper" /><div class="paper"><Document path={shown.path} text={shown.text} /></div></div>}
+        {said && <Said verdict={said} />}
+        <div class="asked"><Markdown text={got.lead} /></div>
+        {got.flags.length > 0 ? <Branch row={row} flags={got.flags} /> : row.decision === "waits" ? tabs.map((t) => <details key={t.id} class="seen"><summary>{sentence(t.name)}</summary><pre class="code"><Ansi text={t.text} /></pre></details>) : tabs.length > 0 && <div class="papers"><Tabs tabs={tabs} at={shown.id} onPick={setPaper} label="What to look at" of="paper" /><div class="paper"><Document path={shown.path} text={shown.text} /></div></div>}
       </div>
       <footer class="answer">
-        <label class="field"><span>{got.free ? "Your answer" : needs}</span><textarea rows={2} name="words" value={text} onInput={(e) => setText(e.target.value)} /></label>
+        <label class="field"><span>{got.free ? "Your answer" : needs}</span><textarea rows={2} name="words" value={text} onInput={(e) => setText(e.target.value)} onKeyDown={byKey} /></label>
         <div class="buttons">
           {got.to.length > 0 && <label class="tick">changes go to <select aria-label="Whom changes go to" value={to} onChange={(e) => setTo(e.target.value)}><option value="">spec</option>{got.to.filter((t) => t !== "spec").map((t) => <option key={t}>{t}</option>)}</select></label>}
           <span class="grow" />
@@ -101,4 +106,19 @@ function Question({ id, asked, onBack, onAnswered }) {
       {asking && <Ask {...asking} onClose={() => setAsking(null)} />}
     </section>
   );
+}
+
+// What came of an answer that was not taken: why, and what differs, where that is the reason.
+function Said({ verdict }) {
+  const text = verdict.output ?? "";
+  return (
+    <div class="wrong warn" role="alert">{verdict.reasons.map((r, i) => <p key={i}><T text={r} /></p>)}
+      {/^@@/m.test(text) ? <Unified text={text} /> : text && <pre class="code"><T text={text} /></pre>}</div>
+  );
+}
+
+// The branch that is about to land: what it proves, and what to look at, with both versions beside. A branch of no run, or one that has moved on, has its flags alone.
+function Branch({ row, flags }) {
+  const card = useCard(row.run, row.asked_at, false);
+  return card && !card.moved_on && card.flags.length > 0 ? <Proof card={card} /> : <Flagged flags={flags} />;
 }

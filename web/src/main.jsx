@@ -4,7 +4,8 @@ import { useEffect, useState } from "preact/hooks";
 import { signal } from "@preact/signals";
 import { enter, reached, token, useToken } from "./api.js";
 import { Board } from "./board.jsx";
-import { Button, Dialog, Link } from "./parts.jsx";
+import { arrived, listen, useKeys } from "./keys.js";
+import { Button, Dialog, Empty, Link, Loading } from "./parts.jsx";
 import { T } from "./text.jsx";
 import { NewRun, starting } from "./start.jsx";
 import { drop, go, notes, path, project, waiting, watch } from "./store.js";
@@ -27,23 +28,29 @@ paint();
 
 const KEYS = [
   ["g b", "the board"], ["g i", "the inbox"], ["g q", "the queue"], ["g r", "the report"], ["n", "a new run"], ["/", "search"], ["j  k", "down and up"], ["Enter", "open"],
-  ["1 – 5", "the tabs of a run"], ["d", "the state diagram"], ["t", "light or dark"], ["Esc", "back, or close"], ["?", "these keys"],
+  ["1 – 5", "the tabs of a run"], ["d", "the state diagram"], ["t", "light or dark"], ["Esc", "back, close, or end a search"], ["Ctrl  Enter", "send a form"], ["?", "these keys"],
 ];
 
-let before = "";
-function keys(e) {
-  const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName);
-  if (e.key === "Escape" && typing) return e.target.blur();
-  if (typing || e.metaKey || e.ctrlKey || e.altKey || document.querySelector("dialog[open]")) return;
-  const said = before + e.key;
-  before = e.key === "g" ? "g" : "";
+// What keys do in every view; a `g` waits for the key that says where to.
+let before = "", drawn = false;
+function everywhere(key) {
+  if (!token.value && drawn) return false; // whoever is not let in has no views
+  const said = before + key;
+  before = key === "g" ? "g" : "";
   const does = {
-    gb: () => go("/"), gi: () => go("/inbox"), gq: () => go("/queue"), gr: () => go("/report"), n: () => { starting.value = true; }, "?": () => { helping.value = true; }, t: turn,
-    "/": () => document.querySelector("input[type=search]")?.focus(), Escape: () => path.value.startsWith("/runs/") && go("/"),
-  }[said] ?? (said === e.key && /^[1-5]$/.test(e.key) ? () => document.querySelectorAll("[role=tablist].top [role=tab], .run > .tabs [role=tab]")[e.key - 1]?.click() : null);
-  if (!does) return;
-  e.preventDefault();
-  does();
+    g: () => {}, gb: () => go("/"), gi: () => go("/inbox"), gq: () => go("/queue"), gr: () => go("/report"), n: () => { starting.value = true; }, "?": () => { helping.value = true; }, t: turn,
+    Escape: () => path.value.startsWith("/runs/") && go("/"),
+  }[said];
+  does?.();
+  return Boolean(does);
+}
+
+// What they do once the view is there.
+function inViews(key) {
+  if (key === "/") return Boolean((document.querySelector("main input[type=search]")?.focus(), true));
+  if (!/^[1-5]$/.test(key)) return false;
+  document.querySelectorAll(".run > .tabs [role=tab]")[key - 1]?.click();
+  return true;
 }
 
 function Later({ of, ...rest }) {
@@ -53,7 +60,7 @@ function Later({ of, ...rest }) {
     VIEWS[of]().then((m) => here && setView(() => m.default));
     return () => { here = false; };
   }, [of]);
-  return View ? <View {...rest} /> : <div class="loading" aria-busy="true" />;
+  return View ? <View {...rest} /> : <Loading />;
 }
 
 function Top() {
@@ -107,10 +114,12 @@ function Help() {
 function View() {
   const [view, id, tab, what] = path.value.split("/").slice(1).map((part) => { try { return decodeURIComponent(part); } catch { return part; } });
   if (view === "runs" && id) return <Later of="run" key={id} id={id} tab={tab} what={what} />;
-  return ["queue", "inbox", "report"].includes(view) ? <Later of={view} key={view} id={id ?? ""} /> : <Board />;
+  if (["queue", "inbox", "report"].includes(view)) return <Later of={view} key={view} id={id ?? ""} />;
+  return view === "" ? <Board /> : <Empty title="There is no such page"><p><code><T text={path.value} /></code> leads nowhere. The link may be of another version, or a letter is missing.</p><Link to="/" class="button primary">To the board</Link></Empty>;
 }
 
 function Page() {
+  useKeys(inViews);
   const known = token.value !== "";
   useEffect(() => (known ? watch() : undefined), [known]);
   useEffect(() => {
@@ -120,6 +129,8 @@ function Page() {
   return <><Top />{!reached.value && <div class="gone" role="alert">The server does not answer. What you see is how things stood; trying again.</div>}<main><View /></main>{starting.value && <NewRun />}<Help /><Notes /></>;
 }
 
-addEventListener("keydown", keys);
+listen(everywhere);
 await enter();
 render(<Page />, document.getElementById("page"));
+drawn = true;
+arrived();

@@ -1,8 +1,9 @@
 // Small things that several views are made of.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { T, plain } from "./text.jsx";
 import { TONE, toneOf, words } from "./format.js";
-import { go } from "./store.js";
+import { useComing, useKeys } from "./keys.js";
+import { go, trouble } from "./store.js";
 
 export const Chip = ({ tone = "quiet", children, title }) => <span class={`chip ${tone}`} title={title}>{children}</span>;
 export const Verdict = ({ status }) => <Chip tone={TONE[status] ?? "quiet"}>{words(status)}</Chip>;
@@ -11,18 +12,26 @@ export const State = ({ name, tone = "quiet" }) => (PHASES[name] ? <span class="
 export const StateChip = ({ run }) => <State name={run.acting_state || run.state} tone={toneOf(run)} />;
 const PHASES = { RED: ["bad", "A failing test is written"], GREEN: ["good", "The test is made to pass"], REFACTOR: ["info", "The code is made simpler"] };
 
-// Up and down in a list by keys, while nobody types.
-export function useSteps(count, here, onStep) {
-  useEffect(() => {
-    const keys = (e) => {
-      if (/^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName) || document.querySelector("dialog[open]")) return;
-      const next = here + ({ j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[e.key] ?? NaN);
-      if (!(next >= 0 && next < count)) return;
-      e.preventDefault();
-      onStep(next);
-    };
-    addEventListener("keydown", keys);
-    return () => removeEventListener("keydown", keys);
+// A view that is on its way: keys that are meant for it wait.
+export function Loading() {
+  useComing();
+  return <div class="loading" aria-busy="true" />;
+}
+
+const STEPS = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
+
+// Up and down in a list by keys, while nobody types. `here`: the row that is at hand; rows that `skip` says so of are passed over.
+export function useSteps(count, here, onStep, skip = () => false) {
+  const at = useRef(here);
+  at.current = here;
+  useKeys((key) => {
+    if (!STEPS[key] || !count) return false;
+    let next = at.current + STEPS[key];
+    while (next >= 0 && next < count && skip(next)) next += STEPS[key];
+    if (next < 0 || next >= count) return true;
+    at.current = next; // the next key goes on from there, drawn or not
+    onStep(next);
+    return true;
   });
 }
 
@@ -72,16 +81,25 @@ export function Button({ kind = "", busy, onClick, children, ...rest }) {
   return <button type="button" class={`button ${kind}`} disabled={working || busy} aria-busy={working} onClick={click} {...rest}>{children}</button>;
 }
 
-// A dialog of the browser's own: it keeps the focus, and Escape closes it.
+// A dialog of the browser's own: it keeps the focus, Escape closes it, Ctrl and Enter send it. What goes wrong stands in it.
 export function Dialog({ title, onClose, children, class: name = "" }) {
   const box = useRef(null);
-  useEffect(() => {
+  useLayoutEffect(() => { // before the next key: what is typed belongs into it
+    trouble.value = null;
     box.current.showModal();
     return () => box.current?.close();
   }, []);
+  const keys = (e) => {
+    if (e.key !== "Enter" || !(e.ctrlKey || e.metaKey)) return;
+    e.preventDefault();
+    box.current.querySelector("footer .button:is(.primary, .danger):not(:disabled)")?.click();
+  };
+  const wrong = trouble.value;
   return (
-    <dialog ref={box} class={name} onClose={onClose} onClick={(e) => e.target === box.current && onClose()} aria-label={title}>
-      <div class="sheet"><header><h2>{title}</h2><button type="button" class="button plain" aria-label="Close" onClick={onClose}>✕</button></header>{children}</div>
+    <dialog ref={box} class={name} onClose={onClose} onKeyDown={keys} onClick={(e) => e.target === box.current && onClose()} aria-label={title}>
+      <div class="sheet"><header><h2>{title}</h2><button type="button" class="button plain" aria-label="Close" onClick={onClose}>✕</button></header>
+        {wrong && <div class={`wrong ${wrong.tone}`} role="alert"><p><T text={wrong.text} /></p>{wrong.hint && <p class="hint"><T text={wrong.hint} /></p>}</div>}
+        {children}</div>
     </dialog>
   );
 }

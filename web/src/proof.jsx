@@ -29,6 +29,10 @@ function Tests({ label, names, says }) {
   return names.length > 0 && <><dt>{label}</dt><dd><details><summary>{count(names.length, "test")} {says[names.length === 1 ? 0 : 1]}</summary><ul class="names"><Portions all={names} of={20} what="tests" row={(n) => <li key={n}><code class="break"><T text={n} /></code></li>} /></ul></details></dd></>;
 }
 
+export function Flagged({ flags, class: name = "" }) {
+  return <ul class={`flagged ${name}`}>{flags.map((f, i) => <Flag key={i} flag={f} />)}</ul>;
+}
+
 function Flag({ flag }) {
   const both = versions(flag);
   return (
@@ -57,8 +61,8 @@ export function Proof({ card }) {
       {card.left_out > 0 && <p class="muted">{card.left_out.toLocaleString()} names are not listed here.</p>}
       {card.failed.length > 0 && <ul class="reasons bad">{card.failed.map((said, i) => <li key={i}><T text={said} /></li>)}</ul>}
       {card.unclear && <ul class="reasons odd"><li><T text={card.unclear} /></li></ul>}
-      {flags.length > 0 && <><h4>{card.accepted ? <>Looked at <Chip tone="good">accepted</Chip></> : "To look at"}</h4><ul class="flagged">{flags.map((f, i) => <Flag key={i} flag={f} />)}</ul></>}
-      {notes.length > 0 && <details><summary>{count(notes.length, "note")}</summary><ul class="flagged quiet">{notes.map((f, i) => <Flag key={i} flag={f} />)}</ul></details>}
+      {flags.length > 0 && <><h4>{card.accepted ? <>Looked at <Chip tone="good">accepted</Chip></> : "To look at"}</h4><Flagged flags={flags} /></>}
+      {notes.length > 0 && <details><summary>{count(notes.length, "note")}</summary><Flagged flags={notes} class="quiet" /></details>}
       <p class="muted foot"><code class="place"><T text={card.range} /></code> · {count(card.commits, "commit")}, {count(card.files, "file")} · {lasted(card.seconds)}, {count(card.test_runs, "test run")} · sandbox <T text={card.sandbox} /></p>
     </Card>
   );

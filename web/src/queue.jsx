@@ -4,7 +4,7 @@ import { call } from "./api.js";
 import { Acts, GROUPS, LIVE, TONES, spent, standing } from "./executions.jsx";
 import { ago, day, words } from "./format.js";
 import { Lines } from "./log.jsx";
-import { Ask, Away, Button, Chip, Dialog, Empty, Link, Pick, Portions, Tabs, useSteps } from "./parts.jsx";
+import { Ask, Away, Button, Chip, Dialog, Empty, Link, Loading, Pick, Portions, Tabs, useSteps } from "./parts.jsx";
 import { at, attempt, attend, go, phone, runs, tell } from "./store.js";
 import { T } from "./text.jsx";
 import { Windowed } from "./windowed.jsx";
@@ -51,7 +51,7 @@ export default function Queue({ id }) {
   const pick = (next, instead) => go(at("queue", next), instead);
   useEffect(() => { if (!id && listed.length && !phone.value) pick(listed[0].id, true); }, [id, got]);
   useSteps(tab === "executions" ? listed.length : 0, listed.indexOf(chosen), (i) => pick(listed[i].id, true));
-  if (!got) return <div class="loading" aria-busy="true" />;
+  if (!got) return <Loading />;
   const enqueue = (body) => attempt(async () => { await call("/api/executions", body); await load(); pick(""); tell("Queued.", "good"); });
   const none = all.length === 0 && !filtered && <Empty title="Nothing is queued"><p>File a work item, then queue it. Each gets a branch, a workspace and an agent of its own.</p><Button kind="primary" onClick={() => setFiling(true)}>File the first item</Button></Empty>;
   const some = all.length > 0 || items.length > 0 || filtered;

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "./api.js";
 import { agentName, day, lasted, many, money } from "./format.js";
-import { Away, Card, Chip, Empty, Link, Portions } from "./parts.jsx";
+import { Away, Card, Chip, Empty, Link, Loading, Portions } from "./parts.jsx";
 import { at, attempt, questions, runs } from "./store.js";
 import { T } from "./text.jsx";
 
@@ -24,7 +24,7 @@ export default function Report() {
     return () => clearInterval(every);
   }, [since]);
   useEffect(() => { if (got) load().catch(() => {}); }, [runs.value]);
-  if (!got) return <div class="loading" aria-busy="true" />;
+  if (!got) return <Loading />;
   const groups = GROUPS.filter(([group]) => got.counts[group]);
   return (
     <div class="board report">

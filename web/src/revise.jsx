@@ -1,10 +1,9 @@
 // A revision of a session: a document changed in place, or a stage done again. What it makes void is shown before anything is done.
 import { useEffect, useState } from "preact/hooks";
 import { call } from "./api.js";
-import { Hunk } from "./flags.jsx";
 import { Button, Dialog } from "./parts.jsx";
 import { attempt, told } from "./store.js";
-import { T } from "./text.jsx";
+import { T, Unified } from "./text.jsx";
 
 const EDIT = "edit:", AGAIN = "again:";
 const STAGES = { spec: "Specify again", acceptance: "Correct the acceptance checks", research: "Research again", architecture: "Design the architecture again", design: "Design the pages again", plan: "Plan again" };
@@ -14,7 +13,18 @@ export function Revise({ run, onClose }) {
   const [what, setWhat] = useState("");
   const [text, setText] = useState("");
   const [planned, setPlanned] = useState(null);
-  useEffect(() => { attempt(async () => setGot(await call(`/api/runs/${run}/papers`))); }, [run]);
+  const changed = (name, words) => attempt(async () => setPlanned(await call(`/api/runs/${run}/revision`, { documents: { [name]: words } })));
+  useEffect(() => { // what the person changed in their own checkout is at hand at once, with how it differs
+    attempt(async () => {
+      const found = await call(`/api/runs/${run}/papers`);
+      const mine = found.papers.find((p) => p.edited);
+      setGot(found);
+      if (!mine) return;
+      setWhat(EDIT + mine.name);
+      setText(mine.edited);
+      await changed(mine.name, mine.edited);
+    });
+  }, [run]);
   if (!got) return null;
   const pick = (next) => {
     const paper = got.papers.find((p) => EDIT + p.name === next);
@@ -36,7 +46,7 @@ export function Revise({ run, onClose }) {
         </select>
       </label>
       {what && <label class="field"><span>{what.startsWith(EDIT) ? "The document" : "What must change; it stands in the briefing"}</span><textarea name="revision" rows={what.startsWith(EDIT) ? 16 : 4} value={text} onInput={(e) => write(e.target.value)} /></label>}
-      {planned && <div class="planned">{planned.diff && <Hunk text={planned.diff} />}<p>This makes void:</p><ul class="reasons warn">{planned.void.map((line, i) => <li key={i}><T text={line} /></li>)}</ul></div>}
+      {planned && <div class="planned">{planned.diff && <Unified text={planned.diff} />}<p>This makes void:</p><ul class="reasons warn">{planned.void.map((line, i) => <li key={i}><T text={line} /></li>)}</ul></div>}
       <footer><Button kind="plain" onClick={onClose}>Not now</Button>{planned ? <Button kind="primary" onClick={send}>Do it</Button> : <Button kind="primary" busy={!what || (what.startsWith(EDIT) && !text.trim())} onClick={look}>Show what it changes</Button>}</footer>
     </Dialog>
   );

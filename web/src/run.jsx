@@ -5,8 +5,9 @@ import { Diagram } from "./diagram.jsx";
 import { Diff } from "./diff.jsx";
 import { Flags } from "./flags.jsx";
 import { agentName, between, clock, day, lasted, many, money, tokens, toneOf, words } from "./format.js";
+import { useKeys } from "./keys.js";
 import { Log } from "./log.jsx";
-import { Ask, Away, Button, Card, Chip, Empty, Hash, Link, STOP, State, StateChip, Tabs, Where } from "./parts.jsx";
+import { Ask, Away, Button, Card, Chip, Empty, Hash, Link, Loading, STOP, State, StateChip, Tabs, Where } from "./parts.jsx";
 import { Proof, useCard } from "./proof.jsx";
 import { Revise } from "./revise.jsx";
 import { at, attempt, attend, go, phone, told } from "./store.js";
@@ -50,15 +51,9 @@ export default function Run({ id, tab: named = "", what = "" }) {
     begin();
     return () => { here = false; stop(); clearTimeout(soon.current); };
   }, [id]);
-  useEffect(() => {
-    const keys = (e) => {
-      if (e.key === "d" && !/^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName) && !document.querySelector("dialog[open]")) setDrawing((d) => !d);
-    };
-    addEventListener("keydown", keys);
-    return () => removeEventListener("keydown", keys);
-  }, []);
+  useKeys((key) => key === "d" && Boolean((setDrawing((d) => !d), true)));
   if (trouble) return <Empty title="There is no such run"><T text={trouble.message} /> <Link to="/" class="button">To the board</Link></Empty>;
-  if (!got) return <div class="loading" aria-busy="true" />;
+  if (!got) return <Loading />;
   const run = got.run;
   const kin = [id, ...got.children.map((c) => c.run)];
   const tabs = [{ id: "overview", name: "Overview" }, { id: "timeline", name: "Timeline", count: last }, { id: "changes", name: "Changes" }, { id: "output", name: "Output" }, { id: "turns", name: "Turns" }];
@@ -68,7 +63,7 @@ export default function Run({ id, tab: named = "", what = "" }) {
       {drawing && <Diagram workflow={run.workflow} path={got.path} now={run.state} ended={run.group === "ended"} />}
       <Tabs tabs={tabs} at={tab} onPick={(t) => to(t)} label="About the run" />
       <div class={`view ${tab}`} role="tabpanel" aria-labelledby={`tab-${tab}`}>
-        {tab === "overview" && <Overview got={got} id={id} size={size} onEvent={(n) => to("timeline", n)} />}
+        {tab === "overview" && <Overview got={got} id={id} size={size} onEvent={(n) => to("timeline", n)} onRevise={() => setAsking({ revise: true })} />}
         {tab === "timeline" && <Timeline run={id} last={last} fresh={fresh} at={event} onPick={(n, instead = true) => to("timeline", n, instead)} onTurn={(a) => to("turns", a)} />}
         {tab === "changes" && <Diff run={id} stamp={run.done + got.commits.length} />}
         {tab === "output" && <Log source={`/api/runs/${id}/output`} size={size} />}
@@ -119,13 +114,13 @@ function Head({ got, onAsk, drawing, onDraw }) {
   );
 }
 
-function Overview({ got, id, size, onEvent }) {
+function Overview({ got, id, size, onEvent, onRevise }) {
   const run = got.run;
   const card = useCard(id, `${run.events} ${run.driven}`, run.group !== "ended" && got.actor !== "agent");
   return (
     <div class="cards">
       <div class="col">
-        <Now got={got} flags={card && !card.moved_on && run.cause === "flags" ? [] : got.flags} />
+        <Now got={got} onRevise={onRevise} flags={card && !card.moved_on && run.cause === "flags" ? [] : got.flags} />
         {card && <Proof card={card} />}
         {run.pushed && run.group !== "ended" && <Card title="Running output" class="tight"><Log source={`/api/runs/${id}/output`} size={size} small /></Card>}
         {got.request && got.request.trim() !== run.title && <Card title="Request"><Markdown text={got.request} /></Card>}
@@ -150,7 +145,7 @@ function Overview({ got, id, size, onEvent }) {
   );
 }
 
-function Now({ got, flags }) {
+function Now({ got, flags, onRevise }) {
   const run = got.run;
   if (run.group === "ended") {
     return <Card title={run.outcome === "done" ? "Done" : "Stopped"} class={run.outcome === "done" ? "good" : ""}><p>{run.outcome === "done" ? "Every step was proved. The branch holds the result." : "The run was ended by a person. Files and branch are as they were."}</p>{run.branch && <p class="muted">Look at it: <code class="break">git log -p <T text={run.branch} /></code></p>}{got.unproven.length > 0 && <ul class="reasons warn">{got.unproven.map((u, i) => <li key={i}><T text={u} /></li>)}</ul>}</Card>;
@@ -164,6 +159,7 @@ function Now({ got, flags }) {
       {got.trouble && <ul class="reasons bad"><li><T text={got.trouble} /></li></ul>}
       {got.guidance && <p class="quote"><T text={got.guidance} /></p>}
       {flags.length > 0 && <Flags flags={flags} />}
+      {got.edited.length > 0 && <p class="edited">You changed {got.edited.map((name, i) => <>{i > 0 && ", "}<code><T text={name} /></code></>)} in your checkout. It does not count yet. <Button onClick={onRevise}>Look at the change</Button></p>}
       {got.last_error && <details class="trouble"><summary>What went wrong last</summary><pre class="code"><T text={got.last_error} /></pre></details>}
       {got.briefing && <details><summary>The briefing, as the one who acts reads it</summary><div class="paper"><Markdown text={got.briefing} /></div></details>}
     </Card>

@@ -8,6 +8,7 @@ export const loaded = signal(false);
 export const project = signal("");
 export const configured = signal("");
 export const questions = signal([]);
+export const asked = signal(false); // whether the questions are known
 export const waiting = computed(() => questions.value.length);
 export const phone = signal(matchMedia("(max-width: 760px)").matches);
 matchMedia("(max-width: 760px)").addEventListener("change", (e) => { phone.value = e.matches; });
@@ -29,14 +30,18 @@ export const asks = (run) => { const q = questions.value.find((each) => each.run
 export const notes = signal([]);
 let number = 0;
 export function tell(text, tone = "info", hint = "") {
+  if ((tone === "bad" || tone === "warn") && document.querySelector("dialog[open]")) { trouble.value = { text, tone, hint }; return; }
   const id = ++number;
   notes.value = [...notes.value.slice(-3), { id, text, tone, hint }];
   setTimeout(() => drop(id), tone === "bad" ? 12000 : 5000);
 }
+// What went wrong in the dialog that is open: it stands there, since a message behind it would not be seen.
+export const trouble = signal(null);
 export const drop = (id) => { notes.value = notes.value.filter((n) => n.id !== id); };
 
 // Do something that may go wrong, and say so if it does; what came of it, or undefined.
 export async function attempt(work) {
+  trouble.value = null;
   try {
     return await work();
   } catch (e) {
@@ -57,9 +62,11 @@ export function told(verdict, good) {
 
 const PAGE = 200;
 
+export const ENDED = 20; // runs that have ended and are shown at first
+
 // A page of the runs that fit, what waits first; where the next one begins, or null.
-export async function load(asked = {}, offset = 0) {
-  const words = new URLSearchParams({ ...asked, sort: "group", limit: PAGE, offset });
+export async function load(wanted = { ended: ENDED }, offset = 0) {
+  const words = new URLSearchParams({ ...wanted, sort: "group", limit: PAGE, offset });
   const all = await call(`/api/runs?${words}`);
   const next = new Map(runs.value);
   for (const r of all.runs) next.set(r.run, r);
@@ -75,7 +82,9 @@ let asking = 0;
 export async function ask() {
   const mine = ++asking;
   const found = await call("/api/decisions");
-  if (mine === asking) questions.value = found.decisions;
+  if (mine !== asking) return;
+  questions.value = found.decisions;
+  asked.value = true;
 }
 
 // -- the one stream of this tab ------------------------------------------------------------------------------------------------

@@ -5,14 +5,17 @@ const HIDDEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u206
 const EVERY = new RegExp(`(${HIDDEN.source})`, "gu");
 const spell = (c) => { const n = c.codePointAt(0); return n < 256 ? `\\x${n.toString(16).padStart(2, "0")}` : `\\u${n.toString(16).padStart(4, "0")}`; };
 
-// As a string, for attributes and titles.
-export const plain = (text) => String(text ?? "").replace(EVERY, spell);
+// As a string, for attributes and titles: colours have no place there.
+export const plain = (text) => String(text ?? "").replace(/\x1b\[[0-9;:]*m/g, "").replace(EVERY, spell);
 
 // A call of a tool names files by the folder of its workspace; that folder says nothing to a reader.
 export const local = (text) => String(text ?? "").replace(/\/[^\s"'`]*?\/detent\/workspaces\/[^/\s"'`]+\//g, "");
 
-// As nodes: what is spelled out looks different from what was written so.
-export function T({ text }) {
+// What somebody said, a runner for one: its colours are shown, its escapes are not.
+export const T = ({ text }) => <Ansi text={String(text ?? "")} />;
+
+// What stands in a file, to the letter: what is spelled out looks different from what was written so.
+export function Exact({ text }) {
   const all = String(text ?? "");
   if (!HIDDEN.test(all)) return all;
   return all.split(EVERY).map((part, i) => (i % 2 ? <span key={i} class="spelled" title="a character that cannot be seen">{spell(part)}</span> : part));
@@ -36,17 +39,28 @@ class Pieces extends AnsiUp {
 }
 
 export function Ansi({ text }) {
-  if (!text.includes("\x1b")) return <T text={text} />;
+  if (!text.includes("\x1b")) return <Exact text={text} />;
   const read = new Pieces();
   read.ansi_to_html(text + "\n");
   const pieces = read.pieces;
   if (pieces.length) pieces[pieces.length - 1] = { ...pieces.at(-1), text: pieces.at(-1).text.replace(/\n$/, "") };
-  return pieces.map((p, i) => <span key={i} class={look(p)}><T text={p.text} /></span>);
+  return pieces.map((p, i) => <span key={i} class={look(p)}><Exact text={p.text} /></span>);
 }
 
 function look(p) {
   const named = (c, end) => (c && c.class_name !== "truecolor" ? `${c.class_name}-${end}` : c ? `ansi-rgb-${end}` : "");
   return [p.bold && "bold", p.faint && "faint", p.italic && "italic", p.underline && "under", named(p.fg, "fg"), named(p.bg, "bg")].filter(Boolean).join(" ") || undefined;
+}
+
+// How documents differ, as a diff has it.
+export function Unified({ text }) {
+  const lines = text.split("\n");
+  const names = (n) => lines[n]?.startsWith("--- ") && lines[n + 1]?.startsWith("+++ ") && (lines[n + 2] ?? "@@").startsWith("@@");
+  const rows = lines.flatMap((l, n) => (names(n) ? [] : n > 0 && names(n - 1) ? [["name", "", l.slice(4)]] : l.startsWith("@@") ? [["hunk", "", l]] : [[{ "-": "delete", "+": "insert" }[l[0]] ?? "", l[0] ?? " ", l.slice(1)]]));
+  return (
+    <div class="file wide"><table class="code" aria-label="What changed"><tbody>{rows.map(([kind, sign, line], n) => (kind === "name" || kind === "hunk" ? <tr key={n} class={kind}><td colSpan={2}><Exact text={line} /></td></tr>
+      : <tr key={n} class={kind}><td class="sign">{sign}</td><td class="line"><Exact text={line} /></td></tr>))}</tbody></table></div>
+  );
 }
 
 // -- markdown ---------------------------------------------------------------------------------------------------------------
@@ -78,7 +92,8 @@ export function Markdown({ text }) {
     if (fence) {
       const start = ++i;
       while (i < lines.length && !lines[i].trim().startsWith(fence[1])) i++;
-      out.push(<pre key={out.length} class="code"><Ansi text={lines.slice(start, i).join("\n")} /></pre>);
+      const inside = lines.slice(start, i).join("\n");
+      out.push(/^\s*\S+diff\b/.test(line) ? <Unified key={out.length} text={inside} /> : <pre key={out.length} class="code"><Ansi text={inside} /></pre>);
       i++;
     } else if (head) {
       const Tag = `h${Math.min(6, head[1].length + 1)}`;

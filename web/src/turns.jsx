@@ -2,9 +2,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "./api.js";
 import { agentName, bytes, many, money, time, tokens, words } from "./format.js";
-import { Chip, Empty, Pick, Portions, State, Verdict, useSteps } from "./parts.jsx";
+import { Chip, Empty, Loading, Pick, Portions, State, Verdict, useSteps } from "./parts.jsx";
 import { attempt, phone } from "./store.js";
-import { Ansi, Markdown, T, local } from "./text.jsx";
+import { Ansi, Exact, Markdown, T, local } from "./text.jsx";
 import { Windowed } from "./windowed.jsx";
 
 const PAGE = 100, NEWEST = 20, ROW = 54;
@@ -34,7 +34,7 @@ export function Turns({ runs, last, at, onPick }) {
   const chosen = rows?.find((r) => r.attempt === at);
   useEffect(() => { if (rows?.length && !at && !phone.value) onPick(rows[0].attempt, true); }, [rows, at]);
   useSteps(rows?.length ?? 0, rows?.indexOf(chosen) ?? -1, (i) => onPick(rows[i].attempt, true));
-  if (!rows) return <div class="loading" aria-busy="true" />;
+  if (!rows) return <Loading />;
   if (!rows.length) return <Empty title="No turns yet">Each turn of an agent that Detent drives is recorded here: what it was asked, what it did, what it said.</Empty>;
   return (
     <div class={`split ${at ? "picked" : ""}`}>
@@ -110,7 +110,7 @@ function Tool({ name, given }) {
   const change = g.old_string !== undefined ? [[g.old_string, "delete", "-"], [g.new_string, "insert", "+"]] : g.content !== undefined ? [[g.content, "insert", "+"]] : [];
   const what = g.pattern ? `${g.pattern}${file ? `  in ${file}` : ""}` : file || g.command;
   return <div class="tool"><div class="what"><Chip tone="info">{name}</Chip><code class="clip"><T text={local(what || JSON.stringify(g))} /></code></div>
-    {change.length > 0 && <div class="wide"><table class="code"><tbody>{change.flatMap(([text, type, sign]) => String(text).replace(/\n$/, "").split("\n").slice(0, 400).map((l, i) => <tr key={type + i} class={type}><td class="sign">{sign}</td><td class="line"><T text={l} /></td></tr>))}</tbody></table></div>}
+    {change.length > 0 && <div class="wide"><table class="code"><tbody>{change.flatMap(([text, type, sign]) => String(text).replace(/\n$/, "").split("\n").slice(0, 400).map((l, i) => <tr key={type + i} class={type}><td class="sign">{sign}</td><td class="line"><Exact text={l} /></td></tr>))}</tbody></table></div>}
     {!what && <details><summary class="muted">all of it</summary><pre class="code"><T text={json(g)} /></pre></details>}</div>;
 }
 

@@ -1,4 +1,4 @@
-"""The server as one value: routes to handlers, values to JSON, trouble to a sentence with a status. Each call has a thread and a journal of its own."""
+"""The server as one value: routes to handlers, values to JSON, trouble to a sentence with a status. Each thread that answers has a journal of its own."""
 
 import asyncio
 import hmac
@@ -6,13 +6,13 @@ import mimetypes
 import os
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 import anyio
-import anyio.to_thread
 import msgspec
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -21,13 +21,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route as At
 
-from detent.app import open_app
 from detent.app.people import must_be_a_persons_page
 from detent.app.tally import UsageTally
 from detent.errors import Busy, DetentError, JournalError, Moved
 from detent.interfaces.http import executing, openapi, shapes, stream
 from detent.interfaces.http import shapes_execute as work
 from detent.interfaces.http.heads import NotFound, StalePage
+from detent.interfaces.http.kept_apps import KeptApps
 from detent.interfaces.http.routes import ROUTES, ApiCall, Route, health
 from detent.interfaces.http.runs_board import RunsBoard
 from detent.interfaces.http.shape import Shape
@@ -39,7 +39,8 @@ LARGEST_BODY = 1_000_000
 THREADS = 8  # calls at work at once
 GONE = 499  # for a client that left in the middle of what it said, and hears nothing of it
 USED = "\0"  # nobody is named so
-PAGES = ("/", "/inbox", "/inbox/{rest:path}", "/queue", "/queue/{rest:path}", "/runs/{rest:path}")
+PAGES = ("/", "/inbox", "/inbox/{rest:path}", "/queue", "/queue/{rest:path}", "/report", "/runs/{rest:path}")
+PROGRAMS = ("/api/", "/static/")  # addresses that no person types
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")  # of a file of the build
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
@@ -61,7 +62,7 @@ def build(root: Path, token: str, once: dict[str, str], ending: asyncio.Event) -
     """The server of one checkout. `once` holds the words that are each good for being handed the token, with who took them."""
     board, wire = RunsBoard(UsageTally()), Wire(os.environ)
     desk = executing.Desk(board)
-    limiter = anyio.CapacityLimiter(THREADS)
+    apps, threads = KeptApps(root), ThreadPoolExecutor(THREADS, "calls")
 
     @asynccontextmanager
     async def living(app: Starlette) -> AsyncIterator[None]:
@@ -73,17 +74,15 @@ def build(root: Path, token: str, once: dict[str, str], ending: asyncio.Event) -
             ending.set()
         await pulse.close()
         desk.close()
+        threads.shutdown(wait=False)
 
     def answered(route: Route, path: dict[str, str], asked: object, port: int) -> Response:
-        app = open_app(root, create=True)
-        try:
+        with apps.app() as app:
             if route.method == "POST":
                 must_be_a_persons_page(app, port, path.get("run"))
             return _json(wire.encode(route.does(ApiCall(app, board, desk, path, asked))), route.status)
-        finally:
-            app.journal.close()
 
-    rows = [At(r.path, _handler(r, partial(answered, r), limiter), methods=[r.method]) for r in ROUTES]
+    rows = [At(r.path, _handler(r, partial(answered, r), threads), methods=[r.method]) for r in ROUTES]
     streams = [At(path, _told(begin)) for path, begin in STREAMS.items()]
     hand_over = _told(partial(_hand_over, token, once))
     plain = [At("/health", _health), At("/api/openapi.json", _openapi), At("/api/token", hand_over, methods=["POST"])]
@@ -112,12 +111,12 @@ def needs_token(path: str) -> bool:
 # -- calls ---------------------------------------------------------------------------------------------------------------------
 
 
-def _handler(route: Route, does: Callable[[dict[str, str], object, int], Response], limiter: anyio.CapacityLimiter) -> Handler:
+def _handler(route: Route, does: Callable[[dict[str, str], object, int], Response], threads: ThreadPoolExecutor) -> Handler:
     async def handle(request: Request) -> Response:
         raw = await _body(request) if route.method == "POST" else b""
         asked = _read(raw or b"{}", route.takes) if route.method == "POST" else _query(request, route.takes)
         done = partial(does, dict(request.path_params), asked, request.client.port if request.client else 0)
-        return await anyio.to_thread.run_sync(done, limiter=limiter)
+        return await asyncio.get_running_loop().run_in_executor(threads, done)
 
     return _told(handle)
 
@@ -184,7 +183,15 @@ def fault(status: int, error: str, hint: str = "") -> Response:
 
 
 async def _nothing(request: Request, e: Exception) -> Response:
+    """Nothing is there: a person who came by a wrong link gets the page, which says so; a program gets a sentence."""
     code = getattr(e, "status_code", 404)
+    if (
+        code == 404
+        and request.method == "GET"
+        and not request.url.path.startswith(PROGRAMS)
+        and "text/html" in request.headers.get("accept", "")
+    ):
+        return _static("index.html", 404)
     return fault(code, f"there is no {request.method} {request.url.path}", "see /api/openapi.json")
 
 
@@ -253,11 +260,11 @@ async def _file(request: Request) -> Response:
     return _static(request.path_params["name"])
 
 
-def _static(name: str) -> Response:
+def _static(name: str, status: int = 200) -> Response:
     """A file of the build. Names that carry their content's hash may be kept for good."""
     file = STATIC / name
     if not NAME.fullmatch(name) or not file.is_file():
         return fault(404, f"there is no file {name}", "reload the page")
     kept = "no-cache" if name == "index.html" else "public, max-age=31536000, immutable"
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
-    return Response(file.read_bytes(), 200, {**HEADERS, "Cache-Control": kept}, kind)
+    return Response(file.read_bytes(), status, {**HEADERS, "Cache-Control": kept}, kind)

@@ -14,8 +14,8 @@ from detent.blocks.open_flags import ACCEPT, CAUSE, asking, hunk_of
 from detent.door import AnyRun
 from detent.errors import DetentError
 from detent.gates.human import ANSWERS, CORRECTIONS, DecisionData, PersonDecision, pending
-from detent.interfaces.http import shapes
-from detent.interfaces.http.heads import NotFound, StalePage, head_of
+from detent.interfaces.http import shapes, shapes_inbox
+from detent.interfaces.http.heads import NotFound, StalePage, cut_flag, head_of
 from detent.interfaces.http.runs_board import MOST, RowStamp, RunsBoard, stands
 from detent.journal.journal import Head
 from detent.kernel.model import Flag
@@ -46,7 +46,7 @@ AFTERWARDS = (
 WAITS = "waits"  # the name of what a run waits for that is no question by itself: to be released
 
 
-def questions(app: App, board: RunsBoard, asked: shapes.DecisionsAsked) -> shapes.Decisions:
+def questions(app: App, board: RunsBoard, asked: shapes.DecisionsAsked) -> shapes_inbox.Decisions:
     """What landing asks, then the open questions of every open run, the oldest run last; with `all`, those that were answered too.
 
     Only runs that may ask are read.
@@ -55,7 +55,7 @@ def questions(app: App, board: RunsBoard, asked: shapes.DecisionsAsked) -> shape
     end = asked.offset + min(asked.limit, MOST)
     every = chain(landings(app), (q for s in mine for q in _of_run(app, s.head, asked.all)))
     found = list(islice(every, asked.offset, end + 1))
-    return shapes.Decisions(decisions=tuple(found[: end - asked.offset]), next=end if len(found) > end - asked.offset else None)
+    return shapes_inbox.Decisions(decisions=tuple(found[: end - asked.offset]), next=end if len(found) > end - asked.offset else None)
 
 
 def _may_ask(app: App, board: RunsBoard, stamp: RowStamp) -> bool:
@@ -63,11 +63,11 @@ def _may_ask(app: App, board: RunsBoard, stamp: RowStamp) -> bool:
     return board.group(app, stamp) == "waiting" or (not stamp.head.ended and sum(not c.ended for c in stamp.children) > 1)
 
 
-def open_questions(app: App, head: Head) -> list[shapes.DecisionRow]:
+def open_questions(app: App, head: Head) -> list[shapes_inbox.DecisionRow]:
     return [q for q in _of_run(app, head, False) if q.status == "pending"]
 
 
-def _of_run(app: App, head: Head, every: bool) -> Iterator[shapes.DecisionRow]:
+def _of_run(app: App, head: Head, every: bool) -> Iterator[shapes_inbox.DecisionRow]:
     top = app.door.load(head.run).run
     for run in app.worlds.runs.family(head.run) if every else ():
         if isinstance(run.data, DecisionData):
@@ -78,8 +78,8 @@ def _of_run(app: App, head: Head, every: bool) -> Iterator[shapes.DecisionRow]:
             yield _row(app, top, acting, asked) if asked and "resume" not in choices(app, acting) else _wait(app, top, acting)
 
 
-def _row(app: App, top: AnyRun, run: AnyRun, asked: PersonDecision) -> shapes.DecisionRow:
-    return shapes.DecisionRow(
+def _row(app: App, top: AnyRun, run: AnyRun, asked: PersonDecision) -> shapes_inbox.DecisionRow:
+    return shapes_inbox.DecisionRow(
         id=f"{run.id}:{asked.decision_id}",
         run=run.id,
         title=title_of(top),
@@ -96,10 +96,10 @@ def _row(app: App, top: AnyRun, run: AnyRun, asked: PersonDecision) -> shapes.De
     )
 
 
-def _wait(app: App, top: AnyRun, run: AnyRun) -> shapes.DecisionRow:
+def _wait(app: App, top: AnyRun, run: AnyRun) -> shapes_inbox.DecisionRow:
     """A run that waits to be released, or asks something that its table alone knows."""
     event = app.door.load(run.id)
-    return shapes.DecisionRow(
+    return shapes_inbox.DecisionRow(
         id=f"{run.id}:{WAITS}",
         run=run.id,
         title=title_of(top),
@@ -119,26 +119,31 @@ def _wait(app: App, top: AnyRun, run: AnyRun) -> shapes.DecisionRow:
 # -- one question --------------------------------------------------------------------------------------------------------------
 
 
-def shown(app: App, id: str) -> shapes.DecisionShown:
+def shown(app: App, id: str) -> shapes_inbox.DecisionShown:
     """One open question with what there is to look at, and the digest that an answer is bound to."""
     if id.startswith(LANDING):
         return _landing(app, id)
     run, row = _open(app, id)
     asked = pending(run.data) if row.decision != WAITS else None
+    flags = asking(run) if run.cause == CAUSE else ()
     text, options, artifacts = _told(app, run, asked), _options(app, run, asked), _artifacts(app, run, asked)
-    return shapes.DecisionShown(
+    return shapes_inbox.DecisionShown(
         row=row,
         shown=_digest(row, text, options, artifacts),
         text=text,
+        lead=_lead(text, flags),
         options=options,
         free=asked is not None and asked.kind in ("question", "clarify"),
         to=tuple(t for t in CORRECTIONS if t) if asked and asked.kind == "approval" else (),
         artifacts=artifacts,
+        flags=tuple(cut_flag(flag) for flag in flags),
         may_cancel=asked is not None,
     )
 
 
-def _digest(row: shapes.DecisionRow, text: str, options: tuple[shapes.Option, ...], artifacts: tuple[shapes.Artifact, ...]) -> str:
+def _digest(
+    row: shapes_inbox.DecisionRow, text: str, options: tuple[shapes_inbox.Option, ...], artifacts: tuple[shapes_inbox.Artifact, ...]
+) -> str:
     """What an answer is bound to: everything that was shown."""
     parts = [row.id, text, *(o.value for o in options), *(f"{a.path}\n{a.text}" for a in artifacts)]
     return sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()
@@ -147,7 +152,7 @@ def _digest(row: shapes.DecisionRow, text: str, options: tuple[shapes.Option, ..
 # -- what landing asks, which belongs to no run ----------------------------------------------------------------------------------
 
 
-def landings(app: App) -> Iterator[shapes.DecisionRow]:
+def landings(app: App) -> Iterator[shapes_inbox.DecisionRow]:
     """The branches that `land` left because of their flags."""
     return (_landing_row(left) for left in open_landings(app))
 
@@ -160,24 +165,26 @@ def left_of(app: App, id: str) -> Left:
     return left
 
 
-def _landing(app: App, id: str) -> shapes.DecisionShown:
+def _landing(app: App, id: str) -> shapes_inbox.DecisionShown:
     left = left_of(app, id)
-    row, options, artifacts = _landing_row(left), (shapes.Option(value=ACCEPT, words="note"),), _hunks(left.flags)
+    row, options, artifacts = _landing_row(left), (shapes_inbox.Option(value=ACCEPT, words="note"),), _hunks(left.flags)
     text = f"{left.question}\n\n{_lines(left.flags)}\n\n{AFTERWARDS.format(branch=left.branch, command=left.command)}"
-    return shapes.DecisionShown(
+    return shapes_inbox.DecisionShown(
         row=row,
-        shown=_digest(row, text, options, (*artifacts, shapes.Artifact(path="tree", text=left.tree))),
+        shown=_digest(row, text, options, (*artifacts, shapes_inbox.Artifact(path="tree", text=left.tree))),
         text=text,
+        lead=_lead(text, left.flags),
         options=options,
         free=False,
         to=(),
         artifacts=artifacts,
+        flags=tuple(cut_flag(flag) for flag in left.flags),
         may_cancel=False,
     )
 
 
-def _landing_row(left: Left) -> shapes.DecisionRow:
-    return shapes.DecisionRow(
+def _landing_row(left: Left) -> shapes_inbox.DecisionRow:
+    return shapes_inbox.DecisionRow(
         id=f"{LANDING}{left.branch}",
         run="",
         title=left.branch,
@@ -194,7 +201,7 @@ def _landing_row(left: Left) -> shapes.DecisionRow:
     )
 
 
-def _open(app: App, id: str) -> tuple[AnyRun, shapes.DecisionRow]:
+def _open(app: App, id: str) -> tuple[AnyRun, shapes_inbox.DecisionRow]:
     run_id = id.rpartition(":")[0]
     head = head_of(app, run_id)
     top = head_of(app, head.parent) if head.parent else head
@@ -231,10 +238,15 @@ def _lines(flags: tuple[Flag, ...]) -> str:
     return "\n".join(f"- **{flag.kind}** `{flag.place}` {flag.sentence}" for flag in flags)
 
 
-def _hunks(flags: tuple[Flag, ...]) -> tuple[shapes.Artifact, ...]:
+def _lead(text: str, flags: tuple[Flag, ...]) -> str:
+    """The words without the list of flags, for whoever shows these one by one."""
+    return text.replace(_lines(flags), "").replace("### Findings\n\n", "").strip() if flags else text
+
+
+def _hunks(flags: tuple[Flag, ...]) -> tuple[shapes_inbox.Artifact, ...]:
     """Both versions of what was flagged, as a diff has them."""
     shown = ((flag, hunk_of(flag, 400)) for flag in flags)
-    return tuple(shapes.Artifact(path=f"{flag.kind} {flag.place}".strip(), text="\n".join(hunk)) for flag, hunk in shown if hunk)
+    return tuple(shapes_inbox.Artifact(path=f"{flag.kind} {flag.place}".strip(), text="\n".join(hunk)) for flag, hunk in shown if hunk)
 
 
 def _reviewed(run: AnyRun) -> str:
@@ -242,26 +254,26 @@ def _reviewed(run: AnyRun) -> str:
     return workflow_of(run.workflow).findings(run)
 
 
-def _options(app: App, run: AnyRun, asked: PersonDecision | None) -> tuple[shapes.Option, ...]:
+def _options(app: App, run: AnyRun, asked: PersonDecision | None) -> tuple[shapes_inbox.Option, ...]:
     if asked is None:
         return tuple(
-            shapes.Option(value=word, words="guidance" if sent.verb == "resume" else "note") for word, sent in ways(app, run).items()
+            shapes_inbox.Option(value=word, words="guidance" if sent.verb == "resume" else "note") for word, sent in ways(app, run).items()
         )
-    plain = tuple(shapes.Option(value=v, words="note", needed=v == "guidance") for v in asked.options if v in ANSWERS[asked.kind])
+    plain = tuple(shapes_inbox.Option(value=v, words="note", needed=v == "guidance") for v in asked.options if v in ANSWERS[asked.kind])
     if any(v.startswith(f"{CHANGES}:") for v in asked.options):
-        return (*plain, shapes.Option(value=CHANGES, words="changes", needed=True))
-    return plain or tuple(shapes.Option(value=v, words="note") for v in asked.options)
+        return (*plain, shapes_inbox.Option(value=CHANGES, words="changes", needed=True))
+    return plain or tuple(shapes_inbox.Option(value=v, words="note") for v in asked.options)
 
 
-def _artifacts(app: App, run: AnyRun, asked: PersonDecision | None) -> tuple[shapes.Artifact, ...]:
+def _artifacts(app: App, run: AnyRun, asked: PersonDecision | None) -> tuple[shapes_inbox.Artifact, ...]:
     """The documents that the question is about, as they stand where the work is done."""
     if run.cause == CAUSE:
         return _hunks(asking(run))
     if asked is None:
-        return (shapes.Artifact(path="what was seen last", text=run.last_error),) if run.last_error and run.state in STUCK else ()
+        return (shapes_inbox.Artifact(path="what was seen last", text=run.last_error),) if run.last_error and run.state in STUCK else ()
     texts = workflow_of(run.workflow).shown(app, run, asked.shown)
     start = f"{run.data.session}/"
-    return tuple(shapes.Artifact(path=p.removeprefix(start), text=t) for p, t in texts.items())
+    return tuple(shapes_inbox.Artifact(path=p.removeprefix(start), text=t) for p, t in texts.items())
 
 
 def answer_of(app: App, id: str, asked: shapes.AnswerAsked) -> tuple[str, str, dict[str, str]]:

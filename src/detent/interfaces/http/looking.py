@@ -18,20 +18,18 @@ from detent.evidence.claims import REF
 from detent.evidence.collect import KeptReport
 from detent.evidence.report import TestReport
 from detent.git.notes import list_notes
-from detent.interfaces.http import shapes
-from detent.interfaces.http.heads import NotFound, head_of
+from detent.interfaces.http import shapes, shapes_agents
+from detent.interfaces.http.heads import NotFound, cut_flag, head_of
 from detent.interfaces.http.run_pages import event_row, two_events
 from detent.interfaces.http.runs_board import MOST
 from detent.interfaces.http.shapes_card import BranchCard, CardShown
 from detent.journal.codec import from_entry
 from detent.kernel.draw import arrows, as_table
-from detent.kernel.model import Flag
 from detent.world.branch_card import has_moved_on
 
 LARGEST_DIFF = 2_000_000
 MOST_TESTS = 2000
 MOST_NAMES = 200  # of each list of a card
-LARGEST_HUNK = 20_000  # characters of each version of what is flagged
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,200}")
 DIFF = ("diff", "--no-color", "--no-ext-diff", "--no-textconv", "-M", "--src-prefix=a/", "--dst-prefix=b/")
 
@@ -195,7 +193,7 @@ def _shown(app: App, run: str, found: Checked) -> CardShown:
         known=made.known[:MOST_NAMES],
         left_out=sum(max(0, len(names) - MOST_NAMES) for names in named),
         failed=made.failed,
-        flags=tuple(_cut(flag) for flag in flags),
+        flags=tuple(cut_flag(flag) for flag in flags),
         unclear=made.unclear,
         accepted=bool(made.asks) and (now.accepted == made.tip or now.data.base != found.change.base),  # the next pull request began
         moved_on=has_moved_on(app.world.git, now, found),
@@ -206,12 +204,19 @@ def _shown(app: App, run: str, found: Checked) -> CardShown:
     )
 
 
-def _cut(flag: Flag) -> Flag:
-    return msgspec.structs.replace(flag, before=flag.before[:LARGEST_HUNK], after=flag.after[:LARGEST_HUNK])
-
-
 def _note(app: App, blob: str) -> str:
     return app.world.git.run("cat-file", "blob", blob).raw.decode("utf-8", "replace") if blob else ""
+
+
+def agents(app: App) -> shapes_agents.Agents:
+    """Who can be asked on this machine, and what the others lack."""
+    from detent.app.agents_found import found_agents
+    from detent.app.run_configs import settings_at
+
+    settings = settings_at(app.world.git, "HEAD", app.world.outer)
+    found = found_agents(settings, app.world.outer, app.place.root)
+    rows = tuple(shapes_agents.AgentRow(agent=f.agent, lacks=f.lacks, hint=f.hint) for f in found)
+    return shapes_agents.Agents(configured=tuple(dict.fromkeys(settings.agents.roles.values())), agents=rows)
 
 
 def workflow(app: App, name: str) -> shapes.WorkflowShown:

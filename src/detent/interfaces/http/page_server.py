@@ -19,6 +19,10 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 OPEN = """This server listens on {host}: everyone who can reach this machine and has the token can start agents, read code and answer decisions
 in your name. The connection is not encrypted: put it behind a tunnel or a proxy that is."""
 
+SAID = """Open {link}
+It works in one tab; open further tabs from there. Stop with Ctrl-C; runs go on.
+For programs: Authorization: Bearer {token}"""
+
 
 def serve(host: str, port: int, to_network: bool, browse: bool) -> int:
     """Serve the checkout of this folder until a signal comes; 128 and its number."""
@@ -35,9 +39,9 @@ def serve(host: str, port: int, to_network: bool, browse: bool) -> int:
     port = listening.getsockname()[1]
     names = _names(host, port)
     link = f"http://{names[0]}/#once={word}"
-    said = f"Listening on http://{names[0]}/\nAuthorization: Bearer {token}\nOpen {link}\n(The link works in one tab; further tabs open from there. Stop with Ctrl-C; runs go on.)"
-    if host not in LOOPBACK:
-        said = f"{OPEN.format(host=host)}\n{said}"
+    said = SAID.format(link=link, token=token)
+    if host not in LOOPBACK:  # after the link: that one stands first
+        said = f"{said}\n{OPEN.format(host=host)}"
     if browse:
         open_browser(link)
     ending = asyncio.Event()

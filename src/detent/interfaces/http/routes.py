@@ -7,7 +7,7 @@ from detent import __version__
 from detent.app import App
 from detent.app.registry import workflow_names
 from detent.app.report_values import Report
-from detent.interfaces.http import executing, inbox, looking, shapes, shapes_revise, speaking
+from detent.interfaces.http import executing, inbox, looking, shapes, shapes_agents, shapes_inbox, shapes_revise, speaking
 from detent.interfaces.http import run_pages as reading
 from detent.interfaces.http import runs_board as board
 from detent.interfaces.http import shapes_execute as work
@@ -197,7 +197,7 @@ ROUTES: tuple[Route, ...] = (
         GET,
         "/api/decisions",
         shapes.DecisionsAsked,
-        shapes.Decisions,
+        shapes_inbox.Decisions,
         lambda c: inbox.questions(c.app, c.board, c.asked),
         "What people are asked now.",
     ),
@@ -205,7 +205,7 @@ ROUTES: tuple[Route, ...] = (
         GET,
         "/api/decisions/{id}",
         NONE,
-        shapes.DecisionShown,
+        shapes_inbox.DecisionShown,
         lambda c: inbox.shown(c.app, c.path["id"]),
         "One open question, what to look at, and the digest an answer is bound to.",
     ),
@@ -308,6 +308,14 @@ ROUTES: tuple[Route, ...] = (
         work.Review,
         lambda c: executing.review(c.app, c.asked),
         "Have a branch reviewed by a fresh agent; its issues become items.",
+    ),
+    Route(
+        GET,
+        "/api/agents",
+        NONE,
+        shapes_agents.Agents,
+        lambda c: looking.agents(c.app),
+        "The agents that can be asked here, and what the others lack.",
     ),
     Route(GET, "/api/workflows", NONE, shapes.Workflows, lambda c: shapes.Workflows(workflows=workflow_names()), "The workflows by name."),
     Route(

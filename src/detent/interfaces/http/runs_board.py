@@ -97,6 +97,8 @@ def runs(app: App, board: RunsBoard, asked: shapes.RunsAsked) -> shapes.RunList:
         found = [s for s in found if _has(board.row(app, s), words)]
     if asked.sort == "group":
         found.sort(key=lambda s: GROUPS.index(board.group(app, s)))
+    if asked.ended is not None:
+        found = _fewer_ended(found, asked.ended)
     end = asked.offset + min(asked.limit, MOST)
     return shapes.RunList(
         runs=tuple(board.row(app, s) for s in found[asked.offset : end]),
@@ -108,8 +110,14 @@ def runs(app: App, board: RunsBoard, asked: shapes.RunsAsked) -> shapes.RunList:
     )
 
 
+def _fewer_ended(found: list[RowStamp], most: int) -> list[RowStamp]:
+    """Without those that ended longer ago than `most` others."""
+    kept = {s.head.run for s in [s for s in found if s.head.ended][:most]}
+    return [s for s in found if not s.head.ended or s.head.run in kept]
+
+
 def _has(row: shapes.RunRow, words: list[str]) -> bool:
-    text = " ".join((row.title, row.run, row.state, row.acting_state, row.branch, row.workflow)).lower()
+    text = " ".join((row.title, row.plan, row.run, row.state, row.acting_state, row.branch, row.workflow)).lower()
     return all(word in text for word in words)
 
 
@@ -133,6 +141,7 @@ def run_row(app: App, tally: UsageTally, stamp: RowStamp) -> shapes.RunRow:
         workflow=run.workflow,
         state=run.state,
         title=title_of(run),
+        plan=getattr(run.data.setup, "plan", ""),
         group=_group(app, stamp),
         outcome=OUTCOMES.get(table.states[run.state].end, ""),  # type: ignore[arg-type]  # a word of OUTCOMES, or none
         cause=acting.cause,

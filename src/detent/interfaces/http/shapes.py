@@ -15,6 +15,7 @@ class RunsAsked(Shape, frozen=True, kw_only=True):
     q: Line = ""  # words of the title, the id, the state or the branch
     children: bool = False
     sort: Literal["changed", "group"] = "changed"  # group: what waits for a person first, what has ended last
+    ended: Number | None = None  # at most so many that have ended; without it, all of them
     limit: Most = 100
     offset: Number = 0
 
@@ -151,6 +152,7 @@ class RunRow(Shape, frozen=True, kw_only=True):
     workflow: str
     state: str
     title: str
+    plan: str  # the path of the plan that it works through, where it does
     group: Group
     outcome: Literal["", "done", "aborted"]
     cause: str
@@ -225,6 +227,7 @@ class RunShown(Shape, frozen=True, kw_only=True):
     flags: tuple[Flag, ...]  # open ones of its branch
     held_by: str
     trouble: str  # why the process that should drive it ended
+    edited: tuple[str, ...] = ()  # documents that a person changed in their checkout, and that do not count yet
     stages: tuple[str, ...] = ()  # what a person may have done again; none: the run has no documents to revise
     roles: dict[str, dict[str, float]] = {}  # what each role took so far: turns, seconds, tokens, usd
     asks: tuple[str, ...]  # the ids of its open questions
@@ -349,48 +352,3 @@ class WorkflowShown(Shape, frozen=True, kw_only=True):
 
 class Workflows(Shape, frozen=True, kw_only=True):
     workflows: tuple[str, ...]
-
-
-class Artifact(Shape, frozen=True, kw_only=True):
-    path: str
-    text: str
-
-
-class Option(Shape, frozen=True, kw_only=True):
-    """One way to answer. `words`: a text goes with it; `needed`: it must not be empty."""
-
-    value: str
-    words: Literal["", "note", "guidance", "changes"] = ""
-    needed: bool = False
-
-
-class DecisionRow(Shape, frozen=True, kw_only=True):
-    id: str
-    run: str
-    title: str
-    workflow: str
-    state: str
-    kind: str
-    decision: str
-    question: str
-    asked_at: str
-    security: bool
-    status: str
-    answer: str
-    answered_by: str
-
-
-class Decisions(Shape, frozen=True, kw_only=True):
-    decisions: tuple[DecisionRow, ...]
-    next: int | None
-
-
-class DecisionShown(Shape, frozen=True, kw_only=True):
-    row: DecisionRow
-    shown: str  # the digest that an answer is bound to
-    text: str  # markdown: what the person is asked, whole
-    options: tuple[Option, ...]
-    free: bool  # any text is an answer
-    to: tuple[str, ...]  # whom changes can be sent to
-    artifacts: tuple[Artifact, ...]
-    may_cancel: bool

@@ -13,7 +13,11 @@ OTHER_ENTRIES = (
 
 
 def title(run: Run[PrData]) -> str:
-    return run.data.plan.prTitle if run.data.plan else f"plan {run.data.setup.plan}"
+    """The pull request at hand; before and after all of them, those that are done, or the first one that is open: runs of one plan are told apart."""
+    data = run.data
+    if data.plan:
+        return data.plan.prTitle
+    return "; ".join(data.merged) or next(iter(data.setup.entries), "") or f"plan {data.setup.plan}"
 
 
 def at_start(run: Run[PrData]) -> tuple[str, ...]:

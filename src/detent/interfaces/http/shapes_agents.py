@@ -1,0 +1,16 @@
+"""What goes over the wire about the agents of this machine. Values; no behaviour."""
+
+from detent.interfaces.http.shape import Shape
+
+
+class AgentRow(Shape, frozen=True, kw_only=True):
+    """One agent, as `--agent` names it. `lacks`: why it cannot be asked, and `hint` what helps; empty: it can."""
+
+    agent: str
+    lacks: str
+    hint: str
+
+
+class Agents(Shape, frozen=True, kw_only=True):
+    configured: tuple[str, ...]  # those that the configuration names, by role
+    agents: tuple[AgentRow, ...]

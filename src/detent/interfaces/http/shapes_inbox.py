@@ -1,0 +1,53 @@
+"""What goes over the wire about questions to people. Values; no behaviour."""
+
+from typing import Literal
+
+from detent.interfaces.http.shape import Shape
+from detent.kernel.model import Flag
+
+
+class Artifact(Shape, frozen=True, kw_only=True):
+    path: str
+    text: str
+
+
+class Option(Shape, frozen=True, kw_only=True):
+    """One way to answer. `words`: a text goes with it; `needed`: it must not be empty."""
+
+    value: str
+    words: Literal["", "note", "guidance", "changes"] = ""
+    needed: bool = False
+
+
+class DecisionRow(Shape, frozen=True, kw_only=True):
+    id: str
+    run: str
+    title: str
+    workflow: str
+    state: str
+    kind: str
+    decision: str
+    question: str
+    asked_at: str
+    security: bool
+    status: str
+    answer: str
+    answered_by: str
+
+
+class Decisions(Shape, frozen=True, kw_only=True):
+    decisions: tuple[DecisionRow, ...]
+    next: int | None
+
+
+class DecisionShown(Shape, frozen=True, kw_only=True):
+    row: DecisionRow
+    shown: str  # the digest that an answer is bound to
+    text: str  # markdown: what the person is asked, whole
+    lead: str  # the same without the list of `flags`
+    options: tuple[Option, ...]
+    free: bool  # any text is an answer
+    to: tuple[str, ...]  # whom changes can be sent to
+    artifacts: tuple[Artifact, ...]
+    flags: tuple[Flag, ...]  # what was flagged, with both versions where it is about a change
+    may_cancel: bool

@@ -1,4 +1,0 @@
-import{C as e,F as n}from"./chunk-I2DAMA2E.js";var o=400;function r({text:t}){let s=t.split(`
-`);return e("div",{class:"wide",children:e("table",{class:"code","aria-label":"Both versions",children:e("tbody",{children:s.slice(0,2*o).map((l,c)=>e("tr",{class:l[0]==="-"?"delete":l[0]==="+"?"insert":"",children:[e("td",{class:"sign",children:l[0]??" "}),e("td",{class:"line",children:e(n,{text:l.slice(2)})})]},c))})})})}var a=(t,s)=>s?s.replace(/\n$/,"").split(`
-`).slice(0,o).map(l=>`${t} ${l}`):[],i=t=>[...a("-",t.before),...a("+",t.after)].join(`
-`);function p({flags:t}){return e("ul",{class:"reasons warn flags",children:t.map((s,l)=>e("li",{children:[e("b",{children:s.kind})," ",s.place&&e("code",{children:e(n,{text:s.place})})," ",e(n,{text:s.sentence}),i(s)&&e("details",{class:"file",children:[e("summary",{children:"Both versions"}),e(r,{text:i(s)})]})]},l))})}export{r as a,i as b,p as c};
