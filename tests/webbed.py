@@ -163,16 +163,14 @@ def remarks(p: Project, run: str, texts: Iterable[str], durable: bool = False) -
     app.journal.close()
 
 
-def copies(p: Project, run: str, count: int, ended: bool = False) -> None:
-    """As many runs more that began as this one did; or that ended as it did, in this checkout."""
+def copies(p: Project, run: str, count: int) -> None:
+    """As many runs more that began as this one did."""
     app = open_app(p.root, env=p.env)
     assert isinstance(app.journal, SqliteJournal)
     app.journal.db.execute("PRAGMA synchronous=OFF")
     table = app.door.tables[app.door.load(run).run.workflow]
-    last = app.journal.last(run)
-    event = from_entry(table, last if ended and last else app.journal.events(run, 0, 1)[0])
+    event = from_entry(table, app.journal.events(run, 0, 1)[0])
     for n in range(count):
-        where = event.run.worktree if ended else f"/elsewhere/{n}"
-        now = msgspec.structs.replace(event.run, id=f"{event.run.workflow}-x{n:05}", worktree=where, seq=1)
+        now = msgspec.structs.replace(event.run, id=f"{event.run.workflow}-x{n:05}", worktree=f"/elsewhere/{n}")
         app.journal.append(to_entry(table, msgspec.structs.replace(event, run=now)), 0)
     app.journal.close()
