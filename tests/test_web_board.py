@@ -30,7 +30,9 @@ def written(p: Project) -> str:
         now = replace(first.run, id=f"pr-x{n:05}", state="ABORTED", data=data, seq=1)
         app.journal.append(to_entry(table, replace(first, run=now)), 0)
     seq = first.run.seq + 1
-    now = replace(first.run, seq=seq, state="HALTED", cause="errors", last_error=RED, last_reason=f"stopped: {RED}", guidance=f"look: {RED}")
+    now = replace(
+        first.run, seq=seq, state="HALTED", cause="errors", last_error=RED, last_reason=f"stopped: {RED}", guidance=f"look: {RED}"
+    )
     said = Verdict("FAILURE", "HALTED", f"all of it: {RED}", "detent resume", reasons=(f"the tests fail: {RED}",))
     flag = Flag("weak-evidence", f"it ended with {RED}", "tests")
     sent = Sent("steer", by="human", channel="web", note=f"I saw {RED}")

@@ -58,11 +58,12 @@ S = TypeVar("S", bound=Shape)
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-def build(root: Path, token: str, once: dict[str, str], ending: asyncio.Event) -> Starlette:
+def build(root: Path, token: str, once: dict[str, str], ending: asyncio.Event, apps: KeptApps | None = None) -> Starlette:
     """The server of one checkout. `once` holds the words that are each good for being handed the token, with who took them."""
+    apps = apps or KeptApps(root)
     board, wire = RunsBoard(UsageTally()), Wire(os.environ)
     desk = executing.Desk(board)
-    apps, threads = KeptApps(root), ThreadPoolExecutor(THREADS, "calls")
+    threads = ThreadPoolExecutor(THREADS, "calls")
 
     @asynccontextmanager
     async def living(app: Starlette) -> AsyncIterator[None]:
