@@ -55,8 +55,8 @@ function look(p) {
 // How documents differ, as a diff has it.
 export function Unified({ text }) {
   const lines = text.split("\n");
-  const names = (n) => lines[n]?.startsWith("--- ") && lines[n + 1]?.startsWith("+++ ") && (lines[n + 2] ?? "@@").startsWith("@@");
-  const rows = lines.flatMap((l, n) => (names(n) ? [] : n > 0 && names(n - 1) ? [["name", "", l.slice(4)]] : l.startsWith("@@") ? [["hunk", "", l]] : [[{ "-": "delete", "+": "insert" }[l[0]] ?? "", l[0] ?? " ", l.slice(1)]]));
+  const names = (n) => lines[n]?.startsWith("+++ ") && lines[n + 1]?.startsWith("@@"); // a document, above the first place where it differs
+  const rows = lines.flatMap((l, n) => (l.startsWith("--- ") && names(n + 1) ? [] : names(n) ? [["name", "", l.slice(4)]] : l.startsWith("@@") ? [["hunk", "", l]] : [[{ "-": "delete", "+": "insert" }[l[0]] ?? "", l[0] ?? " ", l.slice(1)]]));
   return (
     <div class="file wide"><table class="code" aria-label="What changed"><tbody>{rows.map(([kind, sign, line], n) => (kind === "name" || kind === "hunk" ? <tr key={n} class={kind}><td colSpan={2}><Exact text={line} /></td></tr>
       : <tr key={n} class={kind}><td class="sign">{sign}</td><td class="line"><Exact text={line} /></td></tr>))}</tbody></table></div>
