@@ -49,6 +49,7 @@ def views(to: Served) -> dict[str, tuple[str, str, tuple[str, ...]]]:
         "criteria": ("/inbox", ".event", (".event:has-text('Approve the design')", "#paper-acceptance_json")),
         "security": ("/inbox", ".event", (".event:has-text('security')",)),
         "help": ("/inbox", ".event", (".event:has-text('asks for help')",)),
+        "flags": ("/inbox", ".event", (".event:has-text('before it lands')",)),
         "queue": ("/queue/execute-it-2-1", ".line", ()),
         "report": ("/report", ".lands li", ()),
         "new": ("/", ".row", ("button:has-text('New run')",)),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Locator, expect
 
 from detent.evidence.card import Card, Change, Checked
 from detent.evidence.card_kept import keep_card, kept_card
@@ -24,6 +24,11 @@ HOSTILE = Flag(
 @pytest.fixture(autouse=True)
 def state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+def stands_beside(flag: Locator) -> bool:
+    text, hunk = flag.locator("> div").nth(0).bounding_box(), flag.locator("> div").nth(1).bounding_box()
+    return text is not None and hunk is not None and hunk["x"] >= text["x"] + text["width"]
 
 
 @pytest.mark.slow
@@ -50,10 +55,14 @@ def test_the_card_stands_on_the_run_and_its_flags_are_accepted_from_there(chromi
         flag = shown.locator(".flagged > li")
         expect(flag).to_contain_text("judged-by")
         expect(flag.locator("tr.insert").filter(has_text="def one():")).to_be_visible()
-        text, hunk = flag.locator("> div").nth(0).bounding_box(), flag.locator("> div").nth(1).bounding_box()
-        assert text and hunk and hunk["x"] >= text["x"] + text["width"], "both versions stand beside the words"
+        assert stands_beside(flag), "both versions stand beside the words"
         assert page.locator(".card", has_text="Now").locator(".flags").count() == 0, "and are not told twice"
         page.get_by_role("link", name="Answer").first.click()
+        asked = page.locator(".question .flagged > li")
+        expect(asked.locator("tr.insert").filter(has_text="def one():")).to_be_visible()
+        expect(page.locator(".question .proofcard")).to_contain_text("1 test fails without this change and passes with it")
+        assert stands_beside(asked), "in the inbox too"
+        expect(page.locator(".question .asked")).not_to_contain_text("judged-by")
         page.get_by_role("button", name="Accept", exact=True).click()
         expect(page.get_by_text("Your answer is recorded")).to_be_visible()
         page.goto(f"{to.url}runs/{run}")

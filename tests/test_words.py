@@ -124,6 +124,7 @@ def test_the_request_says_which_workflow_it_is_for(repo: Path) -> None:
     assert workflow_for("", repo, "docs/plan.md") == "pr"
     assert workflow_for("add a longest length to slugify", repo, PLAN) == "tdd"
     assert workflow_for("either/or in names", repo, PLAN) == "tdd"
+    assert workflow_for("# A longest length\n\n" + "- slugs are cut\n" * 300, repo, PLAN) == "tdd", "longer than any name of a file"
     assert workflow_for("docs/plan.md", repo, PLAN, "pipeline") == "pipeline"
     with pytest.raises(DetentError, match="there is no plan"):
         workflow_for("plans/mine.md", repo, PLAN)
