@@ -34,6 +34,7 @@ MISTAKES = [
     ("get-task", "there is no run in this repository yet", "detent start"),
     ("start", "no request, and no plan at docs/Plan_Doc/Active_Plan.md", "detent start docs/plan.md"),
     ("start docs/pln.md", "there is no plan docs/pln.md", "did you mean docs/plan.md?"),
+    (f"start --workflow pr {'x' * 300}", "[…] is not there", "detent init --entry"),
     ("start docs/plan.md", "the plan docs/plan.md has no entry", "detent init --entry"),
     ("start ./nowhere/at-all.md", "there is no plan", "did you mean docs/plan.md?"),
     ("run", "no request, and no plan at", "detent start docs/plan.md"),

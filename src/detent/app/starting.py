@@ -43,7 +43,7 @@ def workflow_for(request: str, root: Path, plan: str, workflow: str = "") -> str
     if workflow:
         return workflow
     words = request.strip()
-    if words and _is_file(root, words):
+    if words and names_file(root, words):
         return FOR_PLANS
     if not words:
         if (root / plan).is_file():
@@ -58,7 +58,7 @@ def workflow_for(request: str, root: Path, plan: str, workflow: str = "") -> str
     return FOR_REQUESTS
 
 
-def _is_file(root: Path, words: str) -> bool:
+def names_file(root: Path, words: str) -> bool:
     """Whether a request is the path of a file. One that is too long to be a name, or has letters that no name has, is not."""
     try:
         return (root / words).is_file()

@@ -6,6 +6,7 @@ import re
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 import msgspec
@@ -16,6 +17,7 @@ from detent.app.fit import checkout_is_fit, ground, is_clean, no_run_is_open, re
 from detent.app.forges import way_to_land
 from detent.app.policy import kinds_of, may_answer
 from detent.app.run_configs import settings_at
+from detent.app.starting import names_file
 from detent.blocks.terms import Terms
 from detent.config import Settings
 from detent.effects.make_branch import create_branch
@@ -85,8 +87,8 @@ def _setup(git: Git, settings: Settings, head: str, env: Mapping[str, str], term
     if terms.request:
         settings = msgspec.structs.replace(settings, pr=msgspec.structs.replace(settings.pr, plan=terms.request))
     committed, file = git.read(head, settings.pr.plan), git.place.root / settings.pr.plan
-    if committed is None and not file.is_file():
-        raise DetentError(f"the plan {settings.pr.plan} is not there", NO_PLAN)
+    if committed is None and not names_file(git.place.root, settings.pr.plan):
+        raise DetentError(f"the plan {shorten(settings.pr.plan, 80, placeholder=' […]')} is not there", NO_PLAN)
     master = (committed if committed is not None else file.read_bytes()).decode("utf-8", "replace")
     if not entries(master, _pattern(settings.pr.entries)):
         raise DetentError(f"the plan {settings.pr.plan} has no entry: each list item or heading is one pull request", NO_PLAN)
