@@ -28,25 +28,43 @@ tabs.onmessage = ({ data }) => {
 
 const random = () => [...crypto.getRandomValues(new Uint8Array(16))].map((n) => n.toString(16).padStart(2, "0")).join("");
 
-// The link that `detent serve` prints is good for one tab: its word for the token. Should the answer get lost, the same tab may ask again.
-export async function enter() {
+const AGAIN = [250, 1000]; // milliseconds before it is asked again, where no answer came
+export const lost = signal(""); // why the link was not exchanged, where it may be tried again
+
+// What this tab may ask with: the word of its link, and the name that it asks under. Kept by the tab and by this entry of its history, so that a reload
+// has it, and nobody else.
+function ticket() {
   const said = new URLSearchParams(location.hash.slice(1)).get("once");
-  if (said) {
-    sessionStorage.setItem(WORD, said);
-    history.replaceState(null, "", location.pathname);
+  const kept = history.state?.once ? history.state : { once: sessionStorage.getItem(WORD), by: sessionStorage.getItem(NAME) };
+  const once = said ?? kept.once;
+  return once ? { once, by: kept.by ?? random() } : null;
+}
+
+function keepTicket(mine) {
+  if (mine) { sessionStorage.setItem(WORD, mine.once); sessionStorage.setItem(NAME, mine.by); } else sessionStorage.removeItem(WORD);
+  history.replaceState(mine, "", location.pathname);
+}
+
+// The link that `detent serve` prints is good for one tab: its word for the token. Should the answer get lost, the same tab asks again, by itself or
+// after a reload.
+export async function enter() {
+  const mine = ticket();
+  if (!mine) return token.value ? undefined : tabs.postMessage("who knows");
+  keepTicket(mine);
+  for (const wait of [...AGAIN, 0]) {
+    try {
+      keep((await call("/api/token", mine)).token);
+      return keepTicket(null);
+    } catch (e) {
+      if (!(e instanceof Trouble)) throw e;
+      if (e.status === 401) {
+        if (!token.value) tabs.postMessage("who knows"); // a used link is no loss where the token is known
+        return keepTicket(null);
+      }
+      lost.value = e.message;
+    }
+    if (wait) await new Promise((go) => setTimeout(go, wait));
   }
-  const once = sessionStorage.getItem(WORD);
-  if (!once) return token.value ? undefined : tabs.postMessage("who knows");
-  const by = sessionStorage.getItem(NAME) ?? random();
-  sessionStorage.setItem(NAME, by);
-  try {
-    keep((await call("/api/token", { once, by })).token);
-  } catch (e) {
-    if (!(e instanceof Trouble)) throw e;
-    if (e.status !== 401) return; // it may be tried again
-    if (!token.value) tabs.postMessage("who knows"); // a used link is no loss where the token is known
-  }
-  sessionStorage.removeItem(WORD);
 }
 
 export const useToken = (value) => keep(value.trim());

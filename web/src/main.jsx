@@ -2,7 +2,7 @@
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { signal } from "@preact/signals";
-import { enter, reached, token, useToken } from "./api.js";
+import { enter, lost, reached, token, useToken } from "./api.js";
 import { Board } from "./board.jsx";
 import { arrived, listen, useKeys } from "./keys.js";
 import { Button, Dialog, Empty, Link, Loading } from "./parts.jsx";
@@ -90,7 +90,8 @@ function Door() {
   return (
     <div class="door"><form class="card" onSubmit={(e) => { e.preventDefault(); useToken(text); }}>
       <h1>Detent</h1>
-      <p>This page needs the token of the server. The link that <code>detent serve</code> prints hands it over.</p>
+      {lost.value ? <div class="wrong" role="alert"><p><T text={lost.value} /></p><p class="hint">Your link is still good in this tab. <Button onClick={() => location.reload()}>Try again</Button></p></div>
+        : <p>This page needs the token of the server. The link that <code>detent serve</code> prints hands it over.</p>}
       <label class="field"><span>Or paste the token</span><input type="password" autocomplete="off" value={text} onInput={(e) => setText(e.target.value)} /></label>
       <footer><button class="button primary" type="submit" disabled={!text.trim()}>Open</button></footer>
     </form></div>
