@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Browser, Page, expect
 
@@ -60,6 +61,7 @@ def look_everywhere(page: Page, to: Served, run: str) -> None:
         expect(page.locator("main")).not_to_contain_text("x1b")
 
 
+@pytest.mark.slow
 def test_the_board_tells_runs_apart_groups_those_of_a_plan_and_hears_every_key(chromium: Browser, tmp_path: Path) -> None:
     p = web_project(tmp_path / "p", PLAN)
     run = written(p)

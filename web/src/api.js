@@ -71,6 +71,13 @@ export const useToken = (value) => keep(value.trim());
 
 const headers = () => (token.value ? { Authorization: `Bearer ${token.value}` } : {});
 
+// What only reads is asked once more: a browser fails everything that is on its way when an address of the machine comes or goes.
+async function again(e, path, sent) {
+  if (e.name === "AbortError") throw e;
+  await new Promise((go) => setTimeout(go, AGAIN[0]));
+  return fetch(path, sent);
+}
+
 export async function call(path, body, asked = {}) {
   const sent = { headers: headers(), signal: asked.signal };
   if (body !== undefined) {
@@ -80,7 +87,7 @@ export async function call(path, body, asked = {}) {
   }
   let answer;
   try {
-    answer = await fetch(path, sent);
+    answer = await (body === undefined ? fetch(path, sent).catch((e) => again(e, path, sent)) : fetch(path, sent));
   } catch (e) {
     if (e.name !== "AbortError") reached.value = false;
     throw e.name === "AbortError" ? e : new Trouble(0, "The server does not answer.", "It may have been stopped: detent serve");
