@@ -208,7 +208,7 @@ def _note(app: App, blob: str) -> str:
     return app.world.git.run("cat-file", "blob", blob).raw.decode("utf-8", "replace") if blob else ""
 
 
-def agents(app: App) -> shapes_agents.Agents:
+def agents(app: App) -> shapes_agents.AgentList:
     """Who can be asked on this machine, and what the others lack."""
     from detent.app.agents_found import found_agents
     from detent.app.run_configs import settings_at
@@ -216,7 +216,7 @@ def agents(app: App) -> shapes_agents.Agents:
     settings = settings_at(app.world.git, "HEAD", app.world.outer)
     found = found_agents(settings, app.world.outer, app.place.root)
     rows = tuple(shapes_agents.AgentRow(agent=f.agent, lacks=f.lacks, hint=f.hint) for f in found)
-    return shapes_agents.Agents(configured=tuple(dict.fromkeys(settings.agents.roles.values())), agents=rows)
+    return shapes_agents.AgentList(configured=tuple(dict.fromkeys(settings.agents.roles.values())), agents=rows)
 
 
 def workflow(app: App, name: str) -> shapes.WorkflowShown:

@@ -313,7 +313,7 @@ ROUTES: tuple[Route, ...] = (
         GET,
         "/api/agents",
         NONE,
-        shapes_agents.Agents,
+        shapes_agents.AgentList,
         lambda c: looking.agents(c.app),
         "The agents that can be asked here, and what the others lack.",
     ),

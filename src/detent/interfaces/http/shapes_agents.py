@@ -11,6 +11,6 @@ class AgentRow(Shape, frozen=True, kw_only=True):
     hint: str
 
 
-class Agents(Shape, frozen=True, kw_only=True):
+class AgentList(Shape, frozen=True, kw_only=True):
     configured: tuple[str, ...]  # those that the configuration names, by role
     agents: tuple[AgentRow, ...]
