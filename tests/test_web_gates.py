@@ -40,6 +40,11 @@ def revised(page: Page, p_root: Path, url: str, run: str) -> None:
     spec = p_root / S / "spec.md"
     spec.write_text(spec.read_text().replace("taxes and receipts", "taxes, receipts and tips"))
     page.goto(f"{url}runs/{run}")
+    page.set_viewport_size({"width": 390, "height": 844})  # on a phone too, everything that can be done is in reach
+    for button in page.locator(".head .acts > *").all():
+        box = button.bounding_box()
+        assert box and box["x"] + box["width"] <= 390
+    page.set_viewport_size({"width": 1280, "height": 800})
     page.get_by_text("You changed spec.md in your checkout").get_by_role("button").click()
     dialog = page.get_by_role("dialog")
     expect(dialog.locator("tr.delete .line")).to_have_text("taxes and receipts")

@@ -238,9 +238,10 @@ def test_an_end_by_ctrl_c_with_a_page_open_is_quiet(chromium: Browser, tmp_path:
 def test_on_a_phone_everything_is_large_enough_to_touch(chromium: Browser, tmp_path: Path) -> None:
     p = web_project(tmp_path / "p", PLAN)
     stuck(p)
+    assert p.run("items", "add", "Show the total of a basket, in the currency of the shop").code == 0
     with served(p) as to:
         context = entered(chromium, to, viewport={"width": 390, "height": 844}, has_touch=True)
-        for path, there in (("/", ".row"), ("/inbox", ".event"), ("/queue", ".empty")):
+        for path, there in (("/", ".row"), ("/inbox", ".event"), ("/queue/items", ".item")):
             page = opened_at(context, to, path)
             expect(page.locator(there).first).to_be_visible()
             small = page.evaluate(
@@ -248,6 +249,9 @@ def test_on_a_phone_everything_is_large_enough_to_touch(chromium: Browser, tmp_p
             )
             assert small == [], path
             assert page.evaluate("document.documentElement.scrollWidth") <= 390, path
+            if there == ".item":
+                box = page.locator(".item b").bounding_box()
+                assert box and box["width"] > 200, "what it is about can be read"
             page.close()
         context.close()
 

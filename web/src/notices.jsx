@@ -12,7 +12,7 @@ const permission = signal(globalThis.Notification?.permission ?? "denied");
 export function Allow() {
   if (permission.value !== "default") return permission.value === "granted" ? <p class="muted">Your browser tells you when a run needs you.</p> : null;
   const allow = async () => { permission.value = await Notification.requestPermission(); };
-  return <p class="allow muted"><Button onClick={allow}>Allow notifications</Button> <span>to hear of it while you look elsewhere.</span></p>;
+  return <p class="allow muted"><Button onClick={allow}>Allow notifications</Button> <span>to hear of new questions.</span></p>;
 }
 
 let known = null; // the questions that were told, or were there before

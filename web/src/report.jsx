@@ -51,10 +51,11 @@ const spent = (cost) => [cost.usd > 0 && money(cost.usd), `${many(cost.tokens)} 
 const kinds = (flags) => Object.entries(flags).map(([kind, n]) => (n === 1 ? kind : `${kind} (${n})`)).join(", ");
 
 function Row({ r, tone }) {
+  const title = r.item && r.title.startsWith(`${r.item}: `) ? r.title.slice(r.item.length + 2) : r.title; // its item stands beside it
   const asked = questions.value.find((q) => r.group === "waits" && (r.run ? q.run === r.run || q.run.startsWith(`${r.run}.`) : q.title === r.branch));
   return (
     <li data-run={r.run}>
-      <div class="first"><i class={`dot ${tone}`} />{r.item && <code>{r.item}</code>}<b class="clip">{r.run ? <Link to={at("runs", r.run)}><T text={r.title} /></Link> : <T text={r.title} />}</b>{r.attempts > 1 && <Chip title={r.earlier.map((e) => `${e.run}: ${e.state} ${e.why}`).join("\n")}>{r.attempts} attempts</Chip>}{Object.keys(r.flags).length > 0 && <Chip tone="warn">{kinds(r.flags)}</Chip>}{Object.keys(r.accepted).length > 0 && <Chip title="Accepted by a person">{kinds(r.accepted)}</Chip>}<span class="grow" />{r.cost.turns > 0 && <span class="muted num">{spent(r.cost)}</span>}{asked && <Link to={at("inbox", asked.id)} class="button">Answer</Link>}</div>
+      <div class="first"><i class={`dot ${tone}`} />{r.item && <code>{r.item}</code>}<b class="clip">{r.run ? <Link to={at("runs", r.run)}><T text={title} /></Link> : <T text={title} />}</b>{r.attempts > 1 && <Chip title={r.earlier.map((e) => `${e.run}: ${e.state} ${e.why}`).join("\n")}>{r.attempts} attempts</Chip>}{Object.keys(r.flags).length > 0 && <Chip tone="warn">{kinds(r.flags)}</Chip>}{Object.keys(r.accepted).length > 0 && <Chip title="Accepted by a person">{kinds(r.accepted)}</Chip>}<span class="grow" />{r.cost.turns > 0 && <span class="muted num">{spent(r.cost)}</span>}{asked && <Link to={at("inbox", asked.id)} class="button">Answer</Link>}</div>
       {r.why && <p class="muted"><T text={r.why} /></p>}
       {(r.pull_request || r.branch) && <p class="muted">{r.pull_request ? <Away to={r.pull_request} /> : <code><T text={r.branch} /></code>}</p>}
     </li>
