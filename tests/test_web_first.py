@@ -44,6 +44,7 @@ def test_an_empty_board_leads_to_the_first_run_and_its_dialog_says_itself_what_i
         dialog.get_by_label("What is wanted").fill("add numbers")
         page.keyboard.press("Control+Enter")
         expect(dialog.get_by_role("alert")).to_contain_text("there is no agent 'claud'")
+        expect(dialog.get_by_role("alert")).to_be_in_viewport()  # beside the button, however long the dialog is
         expect(page.locator(".note")).to_have_count(0)
         expect(dialog.get_by_label("What is wanted")).to_have_value("add numbers")
         page.keyboard.press("Escape")

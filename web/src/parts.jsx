@@ -94,11 +94,12 @@ export function Dialog({ title, onClose, children, class: name = "" }) {
     e.preventDefault();
     box.current.querySelector("footer .button:is(.primary, .danger):not(:disabled)")?.click();
   };
-  const wrong = trouble.value;
+  const wrong = trouble.value, said = useRef(null);
+  useLayoutEffect(() => { said.current?.scrollIntoView({ block: "nearest" }); }, [wrong]);
   return (
     <dialog ref={box} class={name} onClose={onClose} onKeyDown={keys} onClick={(e) => e.target === box.current && onClose()} aria-label={title}>
       <div class="sheet"><header><h2>{title}</h2><button type="button" class="button plain" aria-label="Close" onClick={onClose}>✕</button></header>
-        {wrong && <div class={`wrong ${wrong.tone}`} role="alert"><p><T text={wrong.text} /></p>{wrong.hint && <p class="hint"><T text={wrong.hint} /></p>}</div>}
+        {wrong && <div ref={said} class={`wrong ${wrong.tone}`} role="alert"><p><T text={wrong.text} /></p>{wrong.hint && <p class="hint"><T text={wrong.hint} /></p>}</div>}
         {children}</div>
     </dialog>
   );

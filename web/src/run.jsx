@@ -134,7 +134,7 @@ function Overview({ got, id, size, onEvent, onRevise }) {
           <dt>Started</dt><dd>{day(run.started)}</dd>
           <dt>Agent</dt><dd title={got.agent}><T text={got.agent ? agentName(got.agent) : "calls by itself"} /></dd>
           {got.sandbox && <><dt>Sandbox</dt><dd>{got.sandbox}</dd></>}
-          <dt>Base</dt><dd><Hash of={got.base} /></dd>
+          {got.base && <><dt>Base</dt><dd><Hash of={got.base} /></dd></>}
           {got.workspace && <><dt>Workspace</dt><dd><Where path={got.workspace} /></dd></>}
           <dt>Checkout</dt><dd><Where path={run.checkout} /></dd>
           {run.branch && <><dt>Branch</dt><dd><code class="break"><T text={run.branch} /></code></dd></>}{run.pull_request && <><dt>Pull request</dt><dd><Away to={run.pull_request} /></dd></>}<dt>Run</dt><dd><code>{run.run}</code></dd>

@@ -33,7 +33,7 @@ function Agent({ value, onPick }) {
         <option value={OTHER}>Another one…</option>
       </select></label>
       {typed && <label class="field"><span>Its name, or the program to run</span><input name="other" value={value} onInput={(e) => onPick(e.target.value)} placeholder="openai:MODEL, acp:NAME, command:PROGRAM" spellcheck={false} /></label>}
-      {lacking.length > 0 && <details class="lacking"><summary>{lacking.length} {got.agents.length > lacking.length && "more "}{lacking.length === 1 ? "agent is" : "agents are"} known and not ready here</summary><ul>{lacking.map((a) => <li key={a.agent}><code>{a.agent}</code> <T text={a.lacks} />{a.hint && <span class="muted"> <T text={a.hint} /></span>}</li>)}</ul></details>}
+      {lacking.length > 0 && <details class="lacking"><summary>{lacking.length} {got.agents.length > lacking.length && "more "}{lacking.length === 1 ? "agent is" : "agents are"} known and not ready here</summary><ul>{lacking.map((a) => <li key={a.agent}>{!a.lacks.startsWith(a.agent) && <code>{a.agent}</code>} <T text={a.lacks} />{a.hint && <span class="muted"> <T text={a.hint} /></span>}</li>)}</ul></details>}
     </>
   );
 }
