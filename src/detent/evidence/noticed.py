@@ -47,11 +47,12 @@ class Noticed(NamedTuple):
 
 
 class MutationTry(NamedTuple):
-    """One small change, and the tests that failed for it; None: it did not run, so it says nothing."""
+    """One small change, and the tests that failed for it; None: it did not run, or a test file did not load, so it says nothing."""
 
     mutant: Mutant
     bad: frozenset[str] | None
     ran: int = 0  # how many tests
+    unloaded: bool = False  # nothing failed, and the tests of a file could not be run
 
 
 def notice(
@@ -76,11 +77,13 @@ def notice(
     named = {place for place, of in chosen.items() if of[0].place in words}
     seen = _rounds(teeth, tip, chosen, files, until, jobs, new, say) if files else {}
     quiet = [place for place in chosen if not any(each.bad for each in seen.get(place, ()))]
-    whole = _rounds(teeth, tip, {place: chosen[place][:1] for place in quiet[:MOST_WHOLE]}, (), until, jobs, say=say)
+    whole = _rounds(
+        teeth, tip, {place: _telling(chosen[place], seen.get(place, ())) for place in quiet[:MOST_WHOLE]}, (), until, jobs, say=say
+    )
     heard = {place for place, tries in whole.items() if any(each.bad for each in tries)}
     asked = {place for place, tries in whole.items() if any(each.bad is not None for each in tries)}
     killed = frozenset[str]().union(*(each.bad or frozenset() for tries in seen.values() for each in tries))
-    tried = sum(each.bad is not None for tries in seen.values() for each in tries)
+    tried = sum(each.bad is not None or each.unloaded for tries in seen.values() for each in tries)
     idle = idle_of(proved, killed) if tried and not _late(until) else ()
     left = [place for place in quiet if place not in asked]
     why = f"{teeth.seconds:.0f} s were not enough for {len(left)} of {len(chosen)} places" if left and _late(until) else ""
@@ -92,6 +95,11 @@ def notice(
     blunt = _blunt(teeth, tip, named - silent, files, until, jobs)
     idle = idle if not why else ()
     return Noticed(len(chosen), tuple(sorted(silent)), tried, idle, why, by, len(named), len(named & silent), outside, blunt)
+
+
+def _telling(mutants: list[Mutant], tries: Iterable[MutationTry]) -> list[Mutant]:
+    """The first small change of a place for which its tests could be run, else the first of all."""
+    return [next((each.mutant for each in tries if each.bad is not None), mutants[0])]
 
 
 def idle_of(tests: frozenset[str], killed: frozenset[str]) -> tuple[str, ...]:
@@ -177,5 +185,7 @@ def _try(teeth: Teeth, mutant: Mutant, files: Iterable[str], seconds: float) -> 
     except CannotTell:
         return MutationTry(mutant, None)
     known = teeth.marks.baseline
-    loads = frozenset(test for test in report.bad - known if report.files.get(test) != test)
-    return MutationTry(mutant, None if report.late or not report.ids else loads, len(report.ids))
+    bad = report.bad - known
+    loads = frozenset(test for test in bad if report.files.get(test) != test)
+    unloaded = bool(bad) and not loads
+    return MutationTry(mutant, None if report.late or not report.ids or unloaded else loads, len(report.ids), unloaded)

@@ -46,6 +46,7 @@ def weakened(teeth: Teeth, now: TestReport, before: TestReport) -> tuple[str, ..
         noticing = _failing(teeth, files, {path: text.encode()}) if failed else None
         if noticing is None:
             continue
+        failed -= {test for test in failed if file_of(now, test) in noticing}  # its file does not load: it had no chance to notice
         open_ -= noticing
         heard |= {file_of(now, test) for test in failed & noticing}
         for test in failed - noticing:
