@@ -88,3 +88,57 @@ def test_what_a_test_asks_while_its_file_loads_is_not_weakened(tmp_path: Path) -
     p = Branch(tmp_path / "p", {**BASE, "marks.py": MARKS, "tests/test_marks.py": INSIDE})
     p.commit({"tests/test_marks.py": ABOVE})
     assert not p.run("check", "--json", DETENT_EVIDENCE_MUTATION="warn").json["failed"]
+
+
+# -- older tests under another name or in another shape ----------------------------------------------------------------------------
+
+WORDS = "def cut(text, size):\n    return text[:size]\n\n\ndef low(text):\n    return text.lower()\n"
+LONGER = WORDS.replace("(text, size)", '(text, size, end="")').replace("text[:size]", "text if len(text) <= size else text[:size] + end")
+OLD = """from words import cut, low
+
+
+def test_cut_short():
+    text = "abc"
+    assert cut(text, 2) == "ab"
+
+
+def test_cut_nothing():
+    assert cut("", 2) == ""
+
+
+def test_low():
+    assert low("A") == "a"
+"""
+NEW_CUT = 'def test_cut_with_an_end():\n    text = "abc"\n    assert cut(text, 2) == "ab"\n    assert cut(text, 2, end="…") == "ab…"\n'
+RENAMED = OLD.replace('def test_cut_short():\n    text = "abc"\n    assert cut(text, 2) == "ab"\n', NEW_CUT)
+TABLE = """import pytest
+
+from words import cut, low
+
+
+def test_low():
+    assert low("A") == "a"
+
+
+@pytest.mark.parametrize(("text", "end", "wanted"), [("abc", "", "ab"), ("", "", ""), ("abc", "…", "ab…")])
+def test_cuts(text, end, wanted):
+    assert cut(text, 2, end=end) == wanted
+"""
+LESS = OLD.partition("def test_low")[0] + 'def test_cut_end():\n    assert cut("abc", 1, end="…") == "a…"\n'
+ASKS_NOTHING = OLD.partition("def test_low")[0] + 'def test_low_text():\n    low("A")\n    assert cut("abc", 1, end="…") == "a…"\n'
+
+
+@pytest.mark.parametrize(
+    ("tests", "answer", "said"),
+    [
+        pytest.param(RENAMED, "clean", "test_cut_short became tests/test_words.py::test_cut_with_an_end", id="another name and more words"),
+        pytest.param(TABLE, "flagged", "test_cut_short is gone, though", id="rows of a table", marks=pytest.mark.slow),
+        pytest.param(LESS, "failed", "test_low is gone, though", id="nothing in its place", marks=pytest.mark.slow),
+        pytest.param(ASKS_NOTHING, "failed", "test_low is gone, though", id="one that asks nothing of it", marks=pytest.mark.slow),
+    ],
+)
+def test_a_test_that_is_gone_is_replaced_by_one_that_notices_as_much(tmp_path: Path, tests: str, answer: str, said: str) -> None:
+    p = Branch(tmp_path / "p", {**BASE, "words.py": WORDS, "tests/test_words.py": OLD})
+    p.commit({"words.py": LONGER, "tests/test_words.py": tests})
+    found = p.run("check", "--json").json
+    assert found["answer"] == answer and said in f"{found['failed']}{found['flags']}", found

@@ -30,6 +30,7 @@ from detent.evidence.nothing_said import says_nothing
 from detent.evidence.noticed import Noticed, notice
 from detent.evidence.outcomes import Outcomes, compare, file_of
 from detent.evidence.probe import indifferent
+from detent.evidence.replaced import Gone, replaced, told_replaced
 from detent.evidence.report import TestReport
 from detent.evidence.rewritten import Rewritten
 from detent.evidence.shared_by_tests import shared_files, told_of_shared
@@ -100,8 +101,15 @@ def _card(span: BranchSpan, tried: Tried) -> Card:
     mixed = without_change(span.collector, look, before, span.wanted)
     proved = _proved(mixed, tip, seen) - _only_unloaded(look, before, mixed)
     old = _old_tests(span, look, before)
-    failed = tuple(_failures(look, seen, before, old, _teeth(look, 0.0, tried)))
-    flags = [*no_proof(look, proved, span.about), *_judged_by(look), *look.read_through(), *_without_files(span, seen, before)]
+    heirs = replaced(_teeth(look, 0.0, tried), tip, before, Gone(seen.lost & old.passing, old.older))
+    failed = tuple(_failures(look, seen._replace(lost=seen.lost - heirs.keys()), before, old, _teeth(look, 0.0, tried)))
+    flags = [
+        *told_replaced(look.changes.patch(), heirs)[:MOST_SHOWN],
+        *no_proof(look, proved, span.about),
+        *_judged_by(look),
+        *look.read_through(),
+        *_without_files(span, seen, before),
+    ]
     flags += [*told_endless(mixed, tip), *examples_in_code(look.teeth(span.seconds), look.changes.patch())]
     seen_by = Noticed()
     if not failed and is_probed(span.settings):
@@ -253,6 +261,7 @@ class Old(NamedTuple):
     backed: frozenset[str] = frozenset()  # of the broken: new tests ask for the same change of behaviour
     report: TestReport = TestReport()
     shared: tuple[str, ...] = ()  # files without tests of their own that were changed, and that are as they were here
+    older: Mapping[str, bytes] = MappingProxyType({})  # the files as they were
 
 
 def _old_tests(span: BranchSpan, look: RepoLook, before: TestReport) -> Old:
@@ -271,7 +280,7 @@ def _old_tests(span: BranchSpan, look: RepoLook, before: TestReport) -> Old:
     seen = span.collector.clean(span.tip, span.wanted, () if shared else files, overlay)
     old = frozenset(test for test in before.having("passed") if shared or file_of(before, test) in files)
     fixed = before.bad & seen.bad & look.tests().having("passed")  # it failed, and only another expectation makes it pass
-    return Old(old & seen.having("passed"), (old - seen.having("passed", "skipped")) | fixed, report=seen, shared=shared)
+    return Old(old & seen.having("passed"), (old - seen.having("passed", "skipped")) | fixed, report=seen, shared=shared, older=overlay)
 
 
 def _failures(look: RepoLook, seen: Outcomes, before: TestReport, old: Old, teeth: Teeth) -> Iterator[str]:

@@ -29,21 +29,21 @@ def weakened(teeth: Teeth, now: TestReport, before: TestReport) -> tuple[str, ..
 
     Where time runs out, a test counts only if that was seen often enough, of it or of all tests of its file: that it was changed is shown in any case.
     """
-    changed = _changed(teeth, now, before)
+    changed = changed_older(teeth, now, before)
     if not changed:
         return ()
     files = tuple(sorted({file_of(now, test) for test in changed}))
     helpers = _helpers(teeth, before)
     older = {path: teeth.git.read(teeth.marks.good, path) or b"" for path in (*files, *helpers)}
-    changed -= _failing(teeth, files, older) or frozenset()  # what the older one asks for is not so any more: shown, and nothing to notice
+    changed -= failing(teeth, files, older) or frozenset()  # what the older one asks for is not so any more: shown, and nothing to notice
     missed: dict[str, int] = {}
     heard = set[str]()  # files of which a test still notices
     until, open_ = time.monotonic() + teeth.seconds, set(changed)
     for path, text in _mutants(teeth, (*files, *helpers)):
         if not open_ or time.monotonic() > (until + PATIENCE * teeth.seconds if open_ & missed.keys() else until):
             break
-        failed = open_ & (_failing(teeth, files, {**older, path: text.encode()}) or frozenset())
-        noticing = _failing(teeth, files, {path: text.encode()}) if failed else None
+        failed = open_ & (failing(teeth, files, {**older, path: text.encode()}) or frozenset())
+        noticing = failing(teeth, files, {path: text.encode()}) if failed else None
         if noticing is None:
             continue
         failed -= {test for test in failed if file_of(now, test) in noticing}  # its file does not load: it had no chance to notice
@@ -79,7 +79,7 @@ def _note(teeth: Teeth, tests: list[str], files: tuple[str, ...], older: dict[st
         teeth.tried(trial_of(teeth, tests, "the same change, and the tests as they are now", "they pass", {path: text.encode()}, files))
 
 
-def _failing(teeth: Teeth, files: tuple[str, ...], overlay: dict[str, bytes]) -> frozenset[str] | None:
+def failing(teeth: Teeth, files: tuple[str, ...], overlay: dict[str, bytes]) -> frozenset[str] | None:
     """The tests of some files that fail on the judged tree where files of it say something else; None where that cannot be told."""
     try:
         return teeth.collect.probe(teeth.tree, teeth.wanted, files, overlay, teeth.seconds).bad
@@ -89,7 +89,8 @@ def _failing(teeth: Teeth, files: tuple[str, ...], overlay: dict[str, bytes]) ->
         return None  # what does not even run says nothing
 
 
-def _changed(teeth: Teeth, now: TestReport, before: TestReport) -> frozenset[str]:
+def changed_older(teeth: Teeth, now: TestReport, before: TestReport) -> frozenset[str]:
+    """The older tests that were changed, or that lean on something that was, and that pass before and now."""
     passed = now.having("passed") & before.having("passed")
     found = set()
     for path in (c.path for c in teeth.changed if c.sort == "test" and c.how == "modified"):
@@ -118,7 +119,7 @@ def _mutants(teeth: Teeth, files: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     """Changes of the code that the older tests speak of: first functions that they name and that answer something else altogether."""
     said = "\n".join(_text(teeth, teeth.marks.good, path) for path in files)
     words = {word for word in re.findall(r"[A-Za-z_]\w{2,}", said) if not word.startswith("test")}
-    paths = _speaking_of(teeth, words)
+    paths = speaking_of(teeth, words)
     tried = 0
     for path in paths:
         text = _text(teeth, teeth.tree, path)
@@ -135,7 +136,7 @@ def _mutants(teeth: Teeth, files: tuple[str, ...]) -> Iterator[tuple[str, str]]:
             yield path, mutant
 
 
-def _speaking_of(teeth: Teeth, words: set[str]) -> list[str]:
+def speaking_of(teeth: Teeth, words: set[str]) -> list[str]:
     """The files of code that define something that the tests name."""
     named = sorted(words, key=lambda w: (-len(w), w))[:MOST_WORDS]
     if not named:
