@@ -1,18 +1,20 @@
 """Tests that are gone though what they ask for still holds: whether those that came in their place notice what they noticed.
 
 A test that got another name and other words, or became a row of a table, is not lost. It goes by what fails: each small change of the code
-that the test failed for must make a test fail that this change wrote. Owns which changes are tried, and what is said; knows no gates.
+that the test failed for should make a test fail that this change wrote. Owns which changes are tried, and what is said; knows no gates.
 """
 
 import re
 import time
-from collections.abc import Iterator, Mapping
-from itertools import chain, zip_longest
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice, zip_longest
 from typing import NamedTuple
 
 from detent.evidence.bite import Teeth
+from detent.evidence.candidates import changed_lines, is_tried
 from detent.evidence.ids import family
 from detent.evidence.mutate import bodies_on, spots_on
+from detent.evidence.mutate.spot import FunctionBody
 from detent.evidence.mutate.turned import is_named
 from detent.evidence.outcomes import file_of
 from detent.evidence.report import TestReport
@@ -22,8 +24,11 @@ from detent.evidence.weakened import changed_older, failing, speaking_of
 from detent.kernel.model import Flag
 
 ENOUGH = 4  # changes that a test failed for: if tests of the change fail for all of them, it was replaced
-MOST_TRIED = 24
-MOST_OF_ONE = 6  # small changes of one function
+MOST_TRIED = 30
+MOST_NEAR = 12  # functions that are tried first
+MOST_PARTS = 10
+MOST_OF_ONE = 4  # small changes of one function
+FAR = 3  # the rank of a function that neither the tests name nor the change touched
 MOST_LINES = 12  # of each version that is shown
 
 
@@ -34,14 +39,22 @@ class Gone(NamedTuple):
     older: Mapping[str, bytes]
 
 
-def replaced(teeth: Teeth, now: TestReport, before: TestReport, gone: Gone) -> dict[str, frozenset[str]]:
+class Heirs(NamedTuple):
+    """The tests of a change that fail for what a test failed for that is gone."""
+
+    tests: frozenset[str]
+    tried: int = 0  # small changes that it failed for
+    missed: int = 0  # those of them that none of the tests fails for
+
+
+def replaced(teeth: Teeth, now: TestReport, before: TestReport, gone: Gone) -> dict[str, Heirs]:
     """Each of the tests for which tests of this change stand, and which these are."""
     wrote = {c.path for c in teeth.changed if c.sort == "test" and c.how != "deleted"}
     heirs = frozenset(t for t in now.having("passed") - before.ids if file_of(now, t) in wrote) | changed_older(teeth, now, before)
     if not gone.tests or not heirs:
         return {}
     files, new = (tuple(sorted({file_of(of, t) for t in tests})) for of, tests in ((before, gone.tests), (now, heirs)))
-    until, by, count, open_ = time.monotonic() + teeth.seconds, dict[str, set[str]](), dict[str, int](), set(gone.tests)
+    until, found, open_ = time.monotonic() + teeth.seconds, dict[str, Heirs](), set(gone.tests)
     for path, text in _mutants(teeth, _words(teeth, before, gone.tests)):
         if not open_ or time.monotonic() > until:
             break
@@ -50,26 +63,25 @@ def replaced(teeth: Teeth, now: TestReport, before: TestReport, gone: Gone) -> d
         if bad is None or (not bad & heirs and bad & set(new)):
             continue  # what does not run or load says nothing
         for test in failed:
-            by.setdefault(test, set()).update(bad & heirs)
-            count[test] = count.get(test, 0) + 1
-        open_ -= {test for test in failed if not bad & heirs or count[test] >= ENOUGH}
-        by = {test: found for test, found in by.items() if bad & heirs or test not in failed}
-    return {test: frozenset(found) for test, found in by.items()}
+            was = found.get(test, Heirs(frozenset()))
+            found[test] = Heirs(was.tests | (bad & heirs), was.tried + 1, was.missed + (not bad & heirs))
+        open_ -= {test for test in failed if found[test].tried >= ENOUGH}
+    return {test: of for test, of in found.items() if of.tests}
 
 
-def told_replaced(patch: bytes, found: Mapping[str, frozenset[str]]) -> list[Flag]:
-    """What a person should see: a test in whose place another one stands is a note; one that others stand for somewhere is asked about."""
+def told_replaced(patch: bytes, found: Mapping[str, Heirs]) -> list[Flag]:
+    """What a person should see: a test in whose place another one stands that notices as much is a note; else it is asked about."""
     flags = dict[str, Flag]()
     for test, heirs in sorted(found.items()):
-        own = min(heirs)
-        places = [(heir, shown) for heir in sorted(heirs) if (shown := _in_its_place(patch, test, heir))]
+        places = [(heir, both) for heir in sorted(heirs.tests) if (both := _in_its_place(patch, test, heir))]
+        seen = f"{heirs.tried - heirs.missed} of the {heirs.tried} small changes of the code that it failed for"
         if places:
             heir, (was, is_) = places[0]
-            said = f"{family(test)} became {family(heir)}, which fails for the small changes of the code that it failed for"
-            flags[family(test)] = Flag("rewritten-test", said, heir, was, is_, level="note")
+            said = f"{family(test)} became {family(heir)}; tests of this change fail for {seen}"
+            flags[family(test)] = Flag("rewritten-test", said, heir, was, is_, level="ask" if heirs.missed else "note")
         else:
-            said = f"{family(test)} is gone, though what it asks for still holds; {family(own)} fails for the small changes of the code that it failed for"
-            flags.setdefault(family(test), Flag("rewritten-test", said, own))
+            said = f"{family(test)} is gone, though what it asks for still holds; tests of this change fail for {seen}"
+            flags.setdefault(family(test), Flag("rewritten-test", said, min(heirs.tests)))
     return list(flags.values())
 
 
@@ -97,17 +109,32 @@ def _words(teeth: Teeth, before: TestReport, tests: frozenset[str]) -> set[str]:
 
 
 def _mutants(teeth: Teeth, words: set[str]) -> Iterator[tuple[str, bytes]]:
-    """Small changes of the functions that the tests name: first that each answers something else altogether, then what stands in each, by turns."""
-    whole, parts = list[tuple[str, bytes]](), list[Iterator[tuple[str, bytes]]]()
-    for path in speaking_of(teeth, words):
-        text = (teeth.git.read(teeth.tree, path) or b"").decode("utf-8", "replace")
-        for body in bodies_on(path, text, range(1, text.count("\n") + 2)):
-            if body.name in words and len(whole) < MOST_TRIED:
-                whole.append((path, body.make().encode()))
-                found = [*spots_on(path, text, range(body.first, body.last + 1))]
-                parts.append(iter([(path, spot.make().encode()) for spot in found[:: max(1, len(found) // MOST_OF_ONE)][:MOST_OF_ONE]]))
+    """Small changes of the code that the tests are about: functions that answer something else altogether, and what stands in the likeliest, by turns."""
+    ranked = sorted(_ranked(teeth, words), key=lambda each: each[0])
+    near = [each for each in ranked if each[0] < FAR][:MOST_NEAR]
+    parts = [_parts(path, text, body) for _, path, text, body in near]
     turns = (each for turn in zip_longest(*parts) for each in turn if each is not None)
-    for n, mutant in enumerate(chain(whole, turns)):
-        if n >= MOST_TRIED:
-            return
-        yield mutant
+    far = (each for each in ranked if each[0] == FAR)
+    yield from islice(chain(_bodies(near), islice(turns, MOST_PARTS), _bodies(far)), MOST_TRIED)
+
+
+def _bodies(ranked: Iterable[tuple[int, str, str, FunctionBody]]) -> Iterator[tuple[str, bytes]]:
+    return ((path, body.make().encode()) for _, path, _, body in ranked)
+
+
+def _ranked(teeth: Teeth, words: set[str]) -> Iterator[tuple[int, str, str, FunctionBody]]:
+    """The functions of the files that the tests speak of or that were changed: those that the tests name first, then changed ones, then what a class does by itself."""
+    changed = [c.path for c in teeth.changed if is_tried(teeth, c)]
+    for path in dict.fromkeys((*speaking_of(teeth, words), *changed)):
+        old, text = ((teeth.git.read(tree, path) or b"").decode("utf-8", "replace") for tree in (teeth.marks.good, teeth.tree))
+        new = changed_lines(old, text) if path in changed else frozenset[int]()
+        for body in bodies_on(path, text, range(1, text.count("\n") + 2)):
+            is_new = any(body.first <= line <= body.last for line in new)
+            rank = 0 if body.name in words else 1 if is_new else 2 if body.name.startswith("__") else FAR
+            yield rank, path, text, body
+
+
+def _parts(path: str, text: str, body: FunctionBody) -> Iterator[tuple[str, bytes]]:
+    """A few small changes of a function, from all over it."""
+    found = [*spots_on(path, text, range(body.first, body.last + 1))]
+    return ((path, spot.make().encode()) for spot in found[:: max(1, len(found) // MOST_OF_ONE)][:MOST_OF_ONE])
