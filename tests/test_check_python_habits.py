@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from detent.evidence.new_names import new_names
 from tests.test_check import BASE, Branch
+from tests.test_check_habits import kinds
 
 # -- code that runs while a test file is loaded ------------------------------------------------------------------------------------
 
@@ -142,3 +144,44 @@ def test_a_test_that_is_gone_is_replaced_by_one_that_notices_as_much(tmp_path: P
     p.commit({"words.py": LONGER, "tests/test_words.py": tests})
     found = p.run("check", "--json").json
     assert found["answer"] == answer and said in f"{found['failed']}{found['flags']}", found
+
+
+# -- tests that ask that something does not happen ---------------------------------------------------------------------------------
+
+RULE = "import re\n\nLINE = re.compile(r'[=-]+$')\n\n\ndef is_line(text):\n    return bool(LINE.match(text))\n"
+LINES = "from rule import is_line\n\n\ndef test_line():\n    assert is_line('==') and is_line('--')\n"
+NO_LINE = 'from rule import is_line\n\n\ndef test_no_line():\n    """mixed signs"""\n    assert not is_line(\'=-\')\n'
+
+
+@pytest.mark.slow
+def test_a_test_that_the_old_answer_makes_fail_is_not_vacuous_for_a_word_in_a_document(tmp_path: Path) -> None:
+    p = Branch(tmp_path / "p", {**BASE, "rule.py": RULE, "tests/test_lines.py": LINES, ".words": "line\n", "CHANGES.md": "# Changes\n"})
+    now = RULE.replace("[=-]+$", "(?:=+|-+)$").replace("LINE = ", "# mixed\nLINE = ")
+    p.commit(
+        {"rule.py": now, "tests/test_rule.py": NO_LINE, ".words": "line\nmixed\n", "CHANGES.md": "# Changes\n\n- `is_line` knows signs\n"}
+    )
+    found = p.run("check", "--json", DETENT_EVIDENCE_MUTATION="warn").json
+    assert found["proved"] and not kinds(found), found
+
+
+def test_new_names_are_those_that_a_test_can_speak_of() -> None:
+    old = "def old(a):\n    return a\n"
+    new = '''"""about words"""
+import rule
+TOP = 1
+
+
+class Kept:
+    size: int = 2
+
+    def old(self, a, key=None):
+        """a story"""
+        inner = {"--some-option": 1, "a sentence for people": 2}  # comment
+        self.field = inner
+'''
+    assert new_names("a.py", old, new) == {"rule", "TOP", "Kept", "size", "self", "key", "some", "option", "field"}
+    assert (
+        new_names("a.js", "f()", "// word\nf(g)") == {"g"}
+        and not new_names("README.md", "", "word")
+        and not new_names(".words", "", "word")
+    )

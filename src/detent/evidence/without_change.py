@@ -1,18 +1,17 @@
 """The tests of a change on the code as it was: the run that a proof stands on, and what it means where they do not even come to an end there."""
 
-import re
 from collections.abc import Callable
 
 from detent.errors import CannotTell
 from detent.evidence.collect import Collector
 from detent.evidence.eyes import RepoLook
+from detent.evidence.new_names import NAME, new_names
 from detent.evidence.outcomes import laid_over
 from detent.evidence.report import TestReport
 from detent.evidence.settling import runnable
 from detent.kernel.model import Flag
 
 PATIENCE = 30.0  # seconds at least
-NAME = re.compile(r"[A-Za-z_]\w*")
 ENDLESS = 10  # times what all tests take with the change: then it is not the machine that is slow
 
 
@@ -56,7 +55,7 @@ def told_from_the_old(look: RepoLook, mixed: TestReport, tests: frozenset[str]) 
     failed = frozenset(test for test in tests if mixed.kinds.get(test) == "AssertionError" and mixed.files.get(test) != test)
     words = set[str]()
     for change in look.changed() if failed else ():
-        old, new = (set(NAME.findall(look.changes.text(change.path)(tree))) for tree in (look.changes.good, look.tree))
-        words |= new - old if change.sort in ("production", "unknown") and not change.inside else set()
+        if change.sort in ("production", "unknown") and not change.inside:
+            words |= new_names(change.path, *map(look.changes.text(change.path), (look.changes.good, look.tree)))
     said = {word for change in look.changed() if change.sort == "test" for word in NAME.findall(look.changes.text(change.path)(look.tree))}
     return failed if not words & said else frozenset()
