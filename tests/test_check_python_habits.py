@@ -149,8 +149,8 @@ def test_a_test_that_is_gone_is_replaced_by_one_that_notices_as_much(tmp_path: P
 # -- tests that ask that something does not happen ---------------------------------------------------------------------------------
 
 RULE = "import re\n\nLINE = re.compile(r'[=-]+$')\n\n\ndef is_line(text):\n    return bool(LINE.match(text))\n"
-LINES = "from rule import is_line\n\n\ndef test_line():\n    assert is_line('==') and is_line('--')\n"
-NO_LINE = 'from rule import is_line\n\n\ndef test_no_line():\n    """mixed signs"""\n    assert not is_line(\'=-\')\n'
+LINES = "from rule import is_line\n\n\ndef answers(text, wanted):\n    assert is_line(text) is wanted\n\n\ndef test_line():\n    answers('==', True)\n"
+NO_LINE = LINES + '\n\ndef test_no_line():\n    """mixed signs"""\n    answers("=-", False)\n'
 
 
 @pytest.mark.slow
@@ -158,7 +158,7 @@ def test_a_test_that_the_old_answer_makes_fail_is_not_vacuous_for_a_word_in_a_do
     p = Branch(tmp_path / "p", {**BASE, "rule.py": RULE, "tests/test_lines.py": LINES, ".words": "line\n", "CHANGES.md": "# Changes\n"})
     now = RULE.replace("[=-]+$", "(?:=+|-+)$").replace("LINE = ", "# mixed\nLINE = ")
     p.commit(
-        {"rule.py": now, "tests/test_rule.py": NO_LINE, ".words": "line\nmixed\n", "CHANGES.md": "# Changes\n\n- `is_line` knows signs\n"}
+        {"rule.py": now, "tests/test_lines.py": NO_LINE, ".words": "line\nmixed\n", "CHANGES.md": "# Changes\n\n- `is_line` knows signs\n"}
     )
     found = p.run("check", "--json", DETENT_EVIDENCE_MUTATION="warn").json
     assert found["proved"] and not kinds(found), found
