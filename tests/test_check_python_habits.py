@@ -185,3 +185,25 @@ class Kept:
         and not new_names("README.md", "", "word")
         and not new_names(".words", "", "word")
     )
+
+
+# -- tests that come and go, and tests that are shown ------------------------------------------------------------------------------
+
+
+def test_a_test_that_fails_once_and_then_passes_is_asked_about_and_fails_nothing(tmp_path: Path) -> None:
+    once = f"from pathlib import Path\n\nimport calc\n\nSEEN = Path({str(tmp_path / 'seen')!r})\n\n\ndef test_speed():\n    new = hasattr(calc, 'third')\n"
+    once += "    if new and not SEEN.exists():\n        SEEN.touch()\n        assert False, 'too slow'\n"
+    p = Branch(tmp_path / "p", {**BASE, "tests/test_speed.py": once})
+    new = "from calc import third\n\n\ndef test_third():\n    assert third(9) == 3\n"
+    p.commit({"calc.py": BASE["calc.py"] + "\n\ndef third(n):\n    return n / 3\n", "tests/test_third.py": new})
+    found = p.run("check", "--json").json
+    (flag,) = found["flags"]
+    assert found["answer"] == "flagged" and flag["place"] == "tests/test_speed.py::test_speed" and "run once more" in flag["says"], found
+
+
+def test_only_the_lines_of_tests_that_fail_now_are_said_to_fail(tmp_path: Path) -> None:
+    p = Branch(tmp_path / "p", {**BASE, "words.py": WORDS, "tests/test_words.py": OLD})
+    tests = OLD.replace('low("A") == "a"', 'low("A") == "A"').replace('cut(text, 2) == "ab"', 'cut(text, 1) == "a"')
+    p.commit({"words.py": WORDS.replace("lower", "upper"), "tests/test_words.py": tests})
+    flags = [flag for flag in p.run("check", "--json").json["flags"] if "as it was, it fails" in flag["says"]]
+    assert [flag["place"] for flag in flags] == ["tests/test_words.py:14"], flags

@@ -28,17 +28,17 @@ from detent.evidence.mutate.turned import is_named
 from detent.evidence.no_proof import no_proof
 from detent.evidence.nothing_said import says_nothing
 from detent.evidence.noticed import Noticed, notice
+from detent.evidence.old_tests import MOST_SHOWN, Judging, Old, certain, old_tests
 from detent.evidence.outcomes import Outcomes, compare, file_of
 from detent.evidence.probe import indifferent
-from detent.evidence.replaced import Gone, replaced, told_replaced
 from detent.evidence.report import TestReport
 from detent.evidence.rewritten import Rewritten
-from detent.evidence.shared_by_tests import shared_files, told_of_shared
+from detent.evidence.shared_by_tests import told_of_shared
 from detent.evidence.static_look import can_end_itself
 from detent.evidence.subject import Subject
 from detent.evidence.test_blocks import blocks
+from detent.evidence.test_lines import tests_on
 from detent.evidence.test_names import changed_tests
-from detent.evidence.weakened import weakened
 from detent.evidence.without_change import told_endless, told_from_the_old, without_change
 from detent.kernel.model import Data, Flag, Run, Sent
 
@@ -46,7 +46,6 @@ OF_PROBES = ("unnoticed", "vacuous-test")
 SLOWED = (
     2.0  # times as long as before: so much slower a change makes the suite that wants to be asked about, if nothing could be tried for it
 )
-MOST_SHOWN = 5  # places of one kind: a list that people learn to skip is worth nothing
 Say = Callable[[str], None]
 
 
@@ -100,17 +99,9 @@ def _card(span: BranchSpan, tried: Tried) -> Card:
     span.say("3 of 5: running the new tests without the change")
     mixed = without_change(span.collector, look, before, span.wanted)
     proved = _proved(mixed, tip, seen) - _only_unloaded(look, before, mixed)
-    old = _old_tests(span, look, before)
-    heirs = replaced(_teeth(look, 0.0, tried), tip, before, Gone(seen.lost & old.passing, old.older))
-    failed = tuple(_failures(look, seen._replace(lost=seen.lost - heirs.keys()), before, old, _teeth(look, 0.0, tried)))
-    flags = [
-        *told_replaced(look.changes.patch(), heirs)[:MOST_SHOWN],
-        *no_proof(look, proved, span.about),
-        *_judged_by(look),
-        *look.read_through(),
-        *_without_files(span, seen, before),
-    ]
-    flags += [*told_endless(mixed, tip), *examples_in_code(look.teeth(span.seconds), look.changes.patch())]
+    old = old_tests(span.collector, look, span.wanted)
+    failed, flags = certain(Judging(span.collector, look, span.wanted, _teeth(look, 0.0, tried)), seen, old)
+    flags += [*_without_probes(span, look, proved), *_without_files(span, seen, before), *told_endless(mixed, tip)]
     seen_by = Noticed()
     if not failed and is_probed(span.settings):
         branch = ProbedBranch(span.base, look.changes.patch(), look.changes.overlay(span.base), before, mixed, tip, proved, span.reds)
@@ -130,6 +121,14 @@ def _card(span: BranchSpan, tried: Tried) -> Card:
         flags=tuple(flags),
         places=places(look, tip, (*proved, *pins), flags),
     )
+
+
+def _without_probes(span: BranchSpan, look: RepoLook, proved: frozenset[str]) -> Iterator[Flag]:
+    """What is seen by reading alone."""
+    yield from no_proof(look, proved, span.about)
+    yield from _judged_by(look)
+    yield from look.read_through()
+    yield from examples_in_code(look.teeth(span.seconds), look.changes.patch())
 
 
 def _teeth(look: RepoLook, seconds: float, tried: Tried) -> Teeth:
@@ -253,50 +252,6 @@ def _only_unloaded(look: RepoLook, before: TestReport, mixed: TestReport) -> fro
     return frozenset(found)
 
 
-class Old(NamedTuple):
-    """The tests as the base had them, run on the tip: which of them still pass there, and which do not."""
-
-    passing: frozenset[str] = frozenset()
-    broken: frozenset[str] = frozenset()  # those that passed, or that pass only since they say something else now
-    backed: frozenset[str] = frozenset()  # of the broken: new tests ask for the same change of behaviour
-    report: TestReport = TestReport()
-    shared: tuple[str, ...] = ()  # files without tests of their own that were changed, and that are as they were here
-    older: Mapping[str, bytes] = MappingProxyType({})  # the files as they were
-
-
-def _old_tests(span: BranchSpan, look: RepoLook, before: TestReport) -> Old:
-    """Whether what older tests asked for still holds: only where lines of theirs were taken out, or what they share was changed."""
-    touched = {each.place.rpartition(":")[0] for each in look.rewritten()}
-    gone = {file_of(before, test) for test in look.outcomes().lost}
-    holding = set(before.files.values())
-    shared = shared_files(look.changed(), holding)
-    files = tuple(sorted((touched | gone) & holding))
-    if not files and not shared:
-        return Old()
-    every = [
-        c.path for c in look.changed() if shared and c.sort == "test" and c.how != "added" and not c.inside
-    ]  # they fit each other only
-    overlay = {path: look.changes.git.read(span.base, path) or b"" for path in (*files, *every)}
-    seen = span.collector.clean(span.tip, span.wanted, () if shared else files, overlay)
-    old = frozenset(test for test in before.having("passed") if shared or file_of(before, test) in files)
-    fixed = before.bad & seen.bad & look.tests().having("passed")  # it failed, and only another expectation makes it pass
-    return Old(old & seen.having("passed"), (old - seen.having("passed", "skipped")) | fixed, report=seen, shared=shared, older=overlay)
-
-
-def _failures(look: RepoLook, seen: Outcomes, before: TestReport, old: Old, teeth: Teeth) -> Iterator[str]:
-    """What is certainly wrong."""
-    known = look.known_failures()
-    for test in sorted(seen.newly_failing - known)[:MOST_SHOWN]:
-        said = look.why(test).sentence
-        yield f"{test} {'passed before and fails now' if test in seen.regressions else 'fails'} in a clean checkout of the branch: {said}"
-    for test in sorted(seen.skipped - look.known_skips())[:MOST_SHOWN]:
-        yield f"{test} ran before and is skipped now"
-    for test in sorted(seen.lost & old.passing)[:MOST_SHOWN]:
-        yield f"{test} is gone, though what it asks for still holds; tests may not be lost"
-    for test in weakened(teeth, look.tests(), before)[:MOST_SHOWN]:
-        yield f"{test} is weakened: it was changed, and no longer fails for code that it failed for"
-
-
 # -- what a person should see ------------------------------------------------------------------------------------------------------
 
 
@@ -306,7 +261,7 @@ def _rewritten(look: RepoLook, seen: Outcomes, before: TestReport, old: Old) -> 
     if not old.broken and not (seen.lost - old.passing):
         return moved[:MOST_SHOWN]
     files = {file_of(before, test) for test in old.broken} - {c.path for c in look.changed() if c.how == "deleted"}
-    hunks: list[Rewritten] = [each for each in look.rewritten() if each.place.rpartition(":")[0] in files]
+    hunks = [each for each in look.rewritten() if each.place.rpartition(":")[0] in files and _is_about(look, each, old.broken)]
     said = "what an older test expects was changed: as it was, it fails with this change"
     alone = {file_of(before, test) for test in old.broken - old.backed}
     flags = [
@@ -321,6 +276,14 @@ def _rewritten(look: RepoLook, seen: Outcomes, before: TestReport, old: Old) -> 
     return flags + [
         Flag("rewritten-test", f"{test} was taken out: it does not pass with this change", test) for test in [*tests][:MOST_SHOWN]
     ]
+
+
+def _is_about(look: RepoLook, said: Rewritten, broken: frozenset[str]) -> bool:
+    """Whether lines that are gone may be those of a test that is broken: they stand in no other one."""
+    path, _, line = said.place.rpartition(":")
+    first = int(line)
+    within = tests_on(path, look.changes.text(path)(look.changes.good), range(first, first + said.before.count("\n") + 1))
+    return not within or any(is_named(test, name) for test in broken for name in within)
 
 
 def _backed(old: Old, new: frozenset[str], seen: Noticed) -> frozenset[str]:

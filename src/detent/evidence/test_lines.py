@@ -15,6 +15,19 @@ def line_of_test(path: str, text: str, test: str) -> int:
     return next((line for name, line in _heads(path, text) if is_named(test, name)), 0)
 
 
+def tests_on(path: str, text: str, lines: range) -> frozenset[str]:
+    """The names of the tests that some lines of a file stand in, without their classes: others may inherit them. Python only."""
+    if not path.endswith(".py"):
+        return frozenset()
+    try:
+        tests = [*named_tests(ast.parse(text).body)]
+    except (SyntaxError, ValueError, RecursionError):
+        return frozenset()
+    first = {name: min([test.lineno, *(each.lineno for each in test.decorator_list)]) for name, test in tests}
+    within = (name for name, test in tests if first[name] < lines.stop and lines.start <= (test.end_lineno or test.lineno))
+    return frozenset(name.rpartition("::")[2] for name in within)
+
+
 def line_of_word(text: str, word: str) -> int:
     """The line that something of this name is defined at, or is first spoken of; 0 if nothing is."""
     name = re.escape(word.rpartition(".")[2])
