@@ -215,6 +215,9 @@ def test_a_renamed_file_is_told_back() -> None:
     assert renamed("a.txt", "x", Lot(b"k"), True) is None
     kept = renamed("tests/test_a.py", "def test_c():\n    assert 'test_c' in globals()\n", Lot(b"k"), True)
     assert kept is not None and "def test_c" in kept.text, "a name in quotes may be looked up"
+    said = 'class TestB:\n    def test_c(self):\n        """test_c"""\n        assert str(TestB) == f\'<class {__name__}.TestB>\'\n'
+    told = renamed("tests/test_a.py", said, Lot(b"k"), True)
+    assert told is not None and "class TestB" in told.text and "def test_c" not in told.text, "a name in a text may be expected"
     script = renamed("a.test.ts", "describe('d', () => { it('i', () => {}); it.each(x)('%s', f); });", Lot(b"k"), True)
     assert script is not None and "'d'" not in script.text and "'i'" not in script.text and "'%s'" in script.text
     system = renamed("calc_linux_test.go", "package a\n\nfunc TestA(t *testing.T) {}\n", Lot(b"k"), True)

@@ -121,12 +121,21 @@ def _python(text: str, lot: Lot, ordered: bool) -> tuple[str, dict[str, str]]:
         others.setdefault(function, f"test_{lot.word()}")
         for each in classes:
             others.setdefault(each, f"Test{lot.word().title()}")
-    texts = re.compile(rf"""["'](?:{"|".join(map(re.escape, others)) or "-"})["']""")
-    others = {} if texts.search(text) else others  # a name in quotes may be looked up
+    said = _said(tree)
+    others = {old: new for old, new in others.items() if old not in said}  # a name in a text may be looked up, or expected
     words = [word for word in page.words if word.kind == tokenize.NAME and word.text in others]
     changed = [word for word in words if text[word.start - 1 : word.start] != "." or text[: word.start].endswith("self.")]
     made = spliced(text, tuple(Splice(word.start, word.end, others[word.text]) for word in changed))
     return made if ordered else _reversed(made), {new: old for old, new in others.items()}
+
+
+def _said(tree: ast.Module) -> frozenset[str]:
+    """The words of all texts of a module but those that stand for themselves, as descriptions do."""
+    alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    texts = (
+        node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone
+    )
+    return frozenset(word for text in texts for word in re.findall(r"\w+", text))
 
 
 def _reversed(text: str) -> str:
