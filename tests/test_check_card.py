@@ -37,6 +37,9 @@ def test_a_card_in_short_counts_and_names_nothing() -> None:
         "kept       3 old tests pass as before; none lost, none newly skipped",
         "FLAGGED    1 to look at  4.2 s",
     ]
+    assert (
+        short_of(checked(out=("tests/test_a.py::test_o",)))[3] == "kept       3 old tests pass as before; 1 taken out, none newly skipped"
+    )
     assert short_of(checked(), CARD.tip)[-1] == "FLAGGED    1 looked at and accepted  4.2 s"
     assert short_of(checked(), "another")[-1] == "FLAGGED    1 to look at  4.2 s"
     assert short_of(checked(suites=1.0))[-1].endswith("4.2 s, 1 test run")

@@ -80,7 +80,7 @@ def _named(label: str, what: str, names: tuple[str, ...], card: Card, most: int,
 def _kept(card: Card) -> list[str]:
     if not card.kept:
         return []
-    lost = "" if card.failed else "; none lost, none newly skipped"
+    lost = "" if card.failed else f"; {len(card.out) or 'none'} {'taken out' if card.out else 'lost'}, none newly skipped"
     return [row("kept", f"{many(card.kept, 'old test')} {'pass' if card.kept > 1 else 'passes'} as before{lost}")]
 
 

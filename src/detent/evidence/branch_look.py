@@ -116,6 +116,7 @@ def _card(span: BranchSpan, tried: Tried) -> Card:
         proved=tuple(sorted(proved)),
         pins=tuple(sorted(pins)),
         kept=len(seen.kept),
+        out=tuple(sorted({family(test) for test in seen.lost})),
         known=tuple(sorted(seen.still_failing)),
         failed=failed,
         flags=tuple(flags),

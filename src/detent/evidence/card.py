@@ -40,6 +40,7 @@ class Card(Value, frozen=True, omit_defaults=False):
     proved: tuple[str, ...] = ()  # fail-to-pass: tests that fail without this change and pass with it
     pins: tuple[str, ...] = ()  # new tests that pass on both sides
     kept: int = 0  # old tests that pass as before
+    out: tuple[str, ...] = ()  # old tests that are not there any more; a flag or a failure tells of them
     known: tuple[str, ...] = ()  # fail-to-fail: they failed before, and are not held against the change
     unstable: tuple[str, ...] = ()  # ids that differ between two runs of one tree
     failed: tuple[str, ...] = ()  # what is certainly wrong: a regression, a lost or skipped test, a weakened one

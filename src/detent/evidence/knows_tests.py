@@ -6,12 +6,13 @@ Which lines of a file changed is handed in. That a line looks there is no proof 
 from collections.abc import Collection
 from pathlib import PurePosixPath
 
+from detent.evidence.knows_tests_names import NAME_OF
 from detent.evidence.knows_tests_names import hits as hits_by_name
 
 TOOLS = frozenset(
     {"setup.py", "noxfile.py", "tasks.py", "conf.py", "conftest.py", "dodo.py", "fabfile.py", "gulpfile.js", "Gruntfile.js", "Rakefile"}
 )
-SPEAKS_OF_TESTS = ("source files", "the test runner", "the tests")  # what those may do that build, document or run a project
+SPEAKS_OF_TESTS = ("source files", "the test runner", NAME_OF, "the tests")  # what those may do that build, document or run a project
 Hit = tuple[int, str]
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
+NAME_OF = "the name of the test runner"  # as a text: what it is for, nobody can tell from it
 STRINGS = r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\''
 C_COMMENTS = r"//(?!go:)[^\n]*|/\*.*?\*/"  # what Go is told stands in a comment
 SPLIT = re.compile(r"""(["'`])(?:[ \t]*\n)?[ \t]*\+[ \t]*(?:\n[ \t]*)?\1""")  # "py" + "test"

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 
 from detent.evidence.folded import Folded
+from detent.evidence.knows_tests_names import NAME_OF
 
 RUNNERS = ("pytest", "_pytest", "unittest", "nose", "nose2", "pluggy", "xdist", "hypothesis", "testtools", "ward", "behave")
 STACK = frozenset(
@@ -151,7 +152,7 @@ class _File:
         if found := ENVIRONMENT.search(said):
             yield f"the environment of tests ({found[0]})"
         if said.lower() in (*RUNNERS, "py.test", "__pytest_wrapped__"):
-            yield f"the test runner ({said})"
+            yield f"{NAME_OF} ({said})"
         if len(said) < 200 and " " not in said and TEST_FILE.search(said):
             yield f"source files ({said})"
         words = FIELDS.keys() & set(re.findall(r"\w+", said))

@@ -74,7 +74,7 @@ def told_replaced(patch: bytes, found: Mapping[str, Heirs]) -> list[Flag]:
     flags = dict[str, Flag]()
     for test, heirs in sorted(found.items()):
         places = [(heir, both) for heir in sorted(heirs.tests) if (both := _in_its_place(patch, test, heir))]
-        seen = f"{heirs.tried - heirs.missed} of the {heirs.tried} small changes of the code that it failed for"
+        seen = f"{_told(heirs)} of the code that it failed for"
         if places:
             heir, (was, is_) = places[0]
             said = f"{family(test)} became {family(heir)}; tests of this change fail for {seen}"
@@ -83,6 +83,12 @@ def told_replaced(patch: bytes, found: Mapping[str, Heirs]) -> list[Flag]:
             said = f"{family(test)} is gone, though what it asks for still holds; tests of this change fail for {seen}"
             flags.setdefault(family(test), Flag("rewritten-test", said, min(heirs.tests)))
     return list(flags.values())
+
+
+def _told(heirs: Heirs) -> str:
+    if heirs.missed:
+        return f"only {heirs.tried - heirs.missed} of the {heirs.tried} small changes"
+    return f"all {heirs.tried} small changes" if heirs.tried > 1 else "the one small change"
 
 
 def _in_its_place(patch: bytes, test: str, heir: str) -> tuple[str, str] | None:

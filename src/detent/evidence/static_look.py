@@ -12,7 +12,7 @@ from detent.evidence.changes import Changes
 from detent.evidence.edited import Edited, edited, product
 from detent.evidence.in_review import in_review
 from detent.evidence.knows_tests import looks_at_tests
-from detent.evidence.knows_tests_names import endings
+from detent.evidence.knows_tests_names import NAME_OF, endings
 from detent.evidence.shadow import shadows
 from detent.evidence.suppressed import suppressed
 from detent.kernel.model import Flag
@@ -51,4 +51,5 @@ def _knows_tests(files: tuple[Edited, ...]) -> Iterator[Flag]:
         if moved[what] > 0:
             moved[what] -= 1
             continue
-        yield Flag("knows-the-tests", f"this line of the product looks at {what}", f"{file.path}:{line}", after=file.line(line))
+        verb = "holds" if what.startswith(NAME_OF) else "looks at"
+        yield Flag("knows-the-tests", f"this line of the product {verb} {what}", f"{file.path}:{line}", after=file.line(line))
