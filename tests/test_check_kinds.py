@@ -205,6 +205,15 @@ def test_lines_that_programs_wrote_are_not_asked_about_and_that_is_told(tmp_path
         ("go.mod", "module m\nrequire a.b/c v1.0.0\n", "module m\nrequire a.b/c v1.1.0\n", True),
         ("go.mod", "module m\n", "module m\nreplace a.b/c => ../evil\n", False),
         ("pyproject.toml", "not toml [", "not toml ]", False),
+        ("pkg/__init__.py", "__version__ = '3.3.2'\nx = 1\n", "__version__ = '3.4.0.dev1'\nx = 1\n", True),
+        ("pkg.py", "__version__: str = '1.0'\n", "__version__: str = '1.1'\n", True),
+        ("pkg/__init__.py", "__version__ = '3.3.2'\nx = 1\n", "__version__ = '3.4.0'\nx = 2\n", False),
+        ("pkg/__init__.py", "__version__ = '3.3.2'\n", "__version__ = find('3.4.0')\n", False),
+        ("pkg/_version.py", "VERSION = (1, 2, 3)\n", "VERSION = (1, 3, 0)\n", True),
+        ("pkg/protocol.py", "VERSION = '1.1'\n", "VERSION = '2.0'\n", False),
+        ("setup.py", "setup(\n    name='a',\n    version='1.2.3',\n)\n", "setup(\n    name='a',\n    version='1.3.0',\n)\n", True),
+        ("setup.cfg", "[metadata]\nname = a\nversion = 1.2\n", "[metadata]\nname = a\nversion = 1.3\n", True),
+        ("src/version.ts", "export const version = '1.2.3'\n", "export const version = '1.2.4'\n", True),
     ],
 )  # fmt: skip
 def test_other_versions_are_told_from_other_packages(path: str, old: str, new: str, only: bool) -> None:

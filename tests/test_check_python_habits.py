@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from detent.evidence.new_names import new_names
-from tests.test_check import BASE, Branch
+from tests.test_check import BASE, HALF, ODD, Branch
 from tests.test_check_habits import kinds
 
 # -- code that runs while a test file is loaded ------------------------------------------------------------------------------------
@@ -207,3 +207,11 @@ def test_only_the_lines_of_tests_that_fail_now_are_said_to_fail(tmp_path: Path) 
     p.commit({"words.py": WORDS.replace("lower", "upper"), "tests/test_words.py": tests})
     flags = [flag for flag in p.run("check", "--json").json["flags"] if "as it was, it fails" in flag["says"]]
     assert [flag["place"] for flag in flags] == ["tests/test_words.py:14"], flags
+
+
+def test_new_tests_that_are_skipped_here_are_told(tmp_path: Path) -> None:
+    p = Branch(tmp_path / "p")
+    later = "\n\n@pytest.mark.skipif(True, reason='for a later Python')\ndef test_later():\n    assert half(5) == 2.5\n"
+    p.commit({"calc.py": HALF, "tests/test_odd.py": f"import pytest\n\n{ODD}{later}"})
+    (note,) = p.run("check", "--json").json["flags"]
+    assert note["level"] == "note" and note["says"].startswith("tests/test_odd.py::test_later is new and skipped here"), note

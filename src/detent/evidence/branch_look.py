@@ -101,7 +101,12 @@ def _card(span: BranchSpan, tried: Tried) -> Card:
     proved = _proved(mixed, tip, seen) - _only_unloaded(look, before, mixed)
     old = old_tests(span.collector, look, span.wanted)
     failed, flags = certain(Judging(span.collector, look, span.wanted, _teeth(look, 0.0, tried)), seen, old)
-    flags += [*_without_probes(span, look, proved), *_without_files(span, seen, before), *told_endless(mixed, tip)]
+    flags += [
+        *_without_probes(span, look, proved),
+        *_without_files(span, seen, before),
+        *told_endless(mixed, tip),
+        *_idle_here(before, tip),
+    ]
     seen_by = Noticed()
     if not failed and is_probed(span.settings):
         branch = ProbedBranch(span.base, look.changes.patch(), look.changes.overlay(span.base), before, mixed, tip, proved, span.reds)
@@ -228,6 +233,17 @@ def _without_files(span: BranchSpan, seen: Outcomes, before: TestReport) -> list
     """A word on tests that fail on both sides for files that only the person's checkout has."""
     behind = left_behind(span.collector, span.tip, (before,), seen.still_failing) if span.run is None and seen.still_failing else []
     return [Flag("weak-evidence", f"{min(seen.still_failing)} fails on both sides: {hint_for(behind)}", level="note")] if behind else []
+
+
+def _idle_here(before: TestReport, tip: TestReport) -> list[Flag]:
+    """A word on new tests that are skipped: they may be for another system or version, and here they say nothing."""
+    new = sorted({family(test) for test in tip.having("skipped") - before.ids} - {family(test) for test in before.ids})
+    said = (
+        f"{new[0]} is new and skipped here{f', and {len(new) - 1} more' if new[1:] else ''}: nothing of what it asks for was seen"
+        if new
+        else ""
+    )
+    return [Flag("weak-evidence", said, new[0], level="note")] if new else []
 
 
 # -- what the tests say ----------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Changes that only name other versions: of dependencies, in lock files and manifests, and of the project itself. Pure: texts in, an answer out.
+"""Changes that only name other versions: of dependencies, in lock files and manifests, and of the project itself, also in its code. Pure: texts in, an answer out.
 
 A new dependency, or one from another source, is not just another version. Lock files follow from manifests, so they prove nothing by themselves.
 """
@@ -14,6 +14,14 @@ VERSION = re.compile(r"[\s^~<>=!|]*v?\d[\w\s^~<>=!,|*.+-]*|\*|latest")
 SPECIFIED = re.compile(r"\s*(?:[<>=!~]=?=?)\s*[\w.*+!-]+(?:\s*,\s*(?:[<>=!~]=?=?)\s*[\w.*+!-]+)*")
 NEEDS = ("dependencies", "requires", "packages")  # parts of the names of tables and lists that name packages
 GO = re.compile(r"(?<=\s)v\d[\w.+-]*")
+NUMBER = r"""(?:["']v?\d+(?:\.\w+)+(?:[-+][\w.+-]+)?["']|\(\d+(?:,\s*(?:\d+|["']\w*["']))+,?\))"""
+DUNDER = re.compile(rf"^(__version(?:_info)?__\s*(?::\s*\w+\s*)?=\s*){NUMBER}", re.MULTILINE)
+OWN = re.compile(
+    rf"^((?:export\s+)?(?:(?:const|let|var)\s+)?(?:VERSION|version|Version)(?:_info|_INFO)?\s*(?::\s*\w+\s*)?=\s*){NUMBER}", re.MULTILINE
+)
+SET_UP = re.compile(rf"^(\s+version\s*=\s*){NUMBER}", re.MULTILINE)
+PLAIN = re.compile(r"^(version\s*=\s*)v?\d[\w.+-]*$", re.MULTILINE)
+TELLS_VERSION = re.compile(r"_*(?:version|about|init)_*\.\w+", re.IGNORECASE)  # files that have the project's own
 
 
 def only_versions_changed(path: str, old: str, new: str) -> bool:
@@ -21,9 +29,9 @@ def only_versions_changed(path: str, old: str, new: str) -> bool:
     name = PurePosixPath(path).name
     if is_lock(path) and not REQUIREMENTS.fullmatch(name):
         return True
-    bare = _requirements if REQUIREMENTS.fullmatch(name) else BARE.get(name)
+    bare = _requirements if REQUIREMENTS.fullmatch(name) else BARE.get(name) or _own_of(name)
     try:
-        return bare is not None and bool(old.strip()) and bare(old) == bare(new)
+        return bool(old.strip()) and bare(old) == bare(new)
     except (ValueError, AttributeError, RecursionError):
         return False
 
@@ -31,6 +39,18 @@ def only_versions_changed(path: str, old: str, new: str) -> bool:
 def _requirements(text: str) -> str:
     lines = (SPECIFIED.sub("", line.partition(" #")[0].partition(" --hash")[0]).rstrip(" \\") for line in text.splitlines())
     return "\n".join(line for line in lines if line.strip() and not line.lstrip().startswith(("#", "--hash")))
+
+
+def _own_of(name: str) -> Callable[[str], str]:
+    """How a file of code is read without the version of the project that it tells: `__version__` anywhere, other names only in files that are for it."""
+    rules = (DUNDER, OWN) if TELLS_VERSION.fullmatch(name) else (DUNDER, SET_UP) if name == "setup.py" else (DUNDER,)
+
+    def bare(text: str) -> str:
+        for rule in rules:
+            text = rule.sub(r"\1", text)
+        return text
+
+    return bare
 
 
 def _json(text: str) -> str:
@@ -67,4 +87,5 @@ BARE: Mapping[str, Callable[[str], str]] = {
     "Pipfile": _toml,
     "Cargo.toml": _toml,
     "go.mod": lambda text: GO.sub("", text),
+    "setup.cfg": lambda text: PLAIN.sub(r"\1", text),
 }
