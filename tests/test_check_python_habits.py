@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from detent.evidence.new_names import new_names
+from detent.evidence.replaced import Heirs, told_replaced
 from tests.test_check import BASE, HALF, ODD, Branch
 from tests.test_check_habits import kinds
 
@@ -128,6 +129,17 @@ def test_cuts(text, end, wanted):
 """
 LESS = OLD.partition("def test_low")[0] + 'def test_cut_end():\n    assert cut("abc", 1, end="…") == "a…"\n'
 ASKS_NOTHING = OLD.partition("def test_low")[0] + 'def test_low_text():\n    low("A")\n    assert cut("abc", 1, end="…") == "a…"\n'
+
+
+def test_where_nothing_could_be_tried_a_test_in_the_place_of_another_is_asked_about() -> None:
+    patch = b"--- a/t.py\n+++ b/t.py\n@@ -3 +3 @@\n-def test_a():\n+def test_b():\n"
+    (sure,) = told_replaced(patch, {"t.py::test_a": Heirs(frozenset({"t.py::test_b"}), 2)})
+    (unsure,) = told_replaced(patch, {"t.py::test_a": Heirs(frozenset({"t.py::test_b"}))})
+    (missed,) = told_replaced(patch, {"t.py::test_a": Heirs(frozenset({"t.py::test_b"}), 3, 1)})
+    (elsewhere,) = told_replaced(patch, {"t.py::test_a": Heirs(frozenset({"u.py::test_b"}), 3)})
+    assert [flag.level for flag in (sure, unsure, missed, elsewhere)] == ["note", "ask", "ask", "ask"]
+    assert "all 2 small changes" in sure.sentence and "not known" in unsure.sentence and "only 2 of the 3" in missed.sentence
+    assert (sure.before, sure.after) == ("def test_a():", "def test_b():") and "is gone" in elsewhere.sentence
 
 
 @pytest.mark.parametrize(

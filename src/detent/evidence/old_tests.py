@@ -64,7 +64,7 @@ class Judging(NamedTuple):
 def certain(judging: Judging, seen: Outcomes, old: Old) -> tuple[tuple[str, ...], list[Flag]]:
     """What is certainly wrong; and what is said of tests that only seem lost, or that fail only sometimes."""
     collector, look, wanted, teeth = judging
-    heirs = replaced(teeth, look.tests(), look.tests_before(), Gone(seen.lost & old.passing, old.older))
+    heirs = replaced(teeth, look.tests(), look.tests_before(), Gone(seen.lost & old.passing, old.older, look.changes.patch()))
     calm = passing_again(collector, look, seen.newly_failing - look.known_failures(), wanted)
     left = seen._replace(lost=seen.lost - heirs.keys(), newly_failing=seen.newly_failing - calm)
     flags = [*told_of_both(calm)[:MOST_SHOWN], *told_replaced(look.changes.patch(), heirs)[:MOST_SHOWN]]

@@ -25,6 +25,7 @@ from detent.kernel.model import Flag
 
 ENOUGH = 4  # changes that a test failed for: if tests of the change fail for all of them, it was replaced
 MOST_TRIED = 30
+PATIENCE = 6  # runs of the suite: on a busy machine, more time
 MOST_NEAR = 12  # functions that are tried first
 MOST_PARTS = 10
 MOST_OF_ONE = 4  # small changes of one function
@@ -33,17 +34,18 @@ MOST_LINES = 12  # of each version that is shown
 
 
 class Gone(NamedTuple):
-    """Tests that are not there any more and would pass, and the files as they were that they need."""
+    """Tests that are not there any more and would pass, the files as they were that they need, and what was changed."""
 
     tests: frozenset[str]
     older: Mapping[str, bytes]
+    patch: bytes
 
 
 class Heirs(NamedTuple):
     """The tests of a change that fail for what a test failed for that is gone."""
 
     tests: frozenset[str]
-    tried: int = 0  # small changes that it failed for
+    tried: int = 0  # small changes that it failed for; 0: none was found in time
     missed: int = 0  # those of them that none of the tests fails for
 
 
@@ -54,7 +56,7 @@ def replaced(teeth: Teeth, now: TestReport, before: TestReport, gone: Gone) -> d
     if not gone.tests or not heirs:
         return {}
     files, new = (tuple(sorted({file_of(of, t) for t in tests})) for of, tests in ((before, gone.tests), (now, heirs)))
-    until, found, open_ = time.monotonic() + teeth.seconds, dict[str, Heirs](), set(gone.tests)
+    until, found, open_ = time.monotonic() + teeth.seconds + PATIENCE * now.wall, dict[str, Heirs](), set(gone.tests)
     for path, text in _mutants(teeth, _words(teeth, before, gone.tests)):
         if not open_ or time.monotonic() > until:
             break
@@ -66,7 +68,9 @@ def replaced(teeth: Teeth, now: TestReport, before: TestReport, gone: Gone) -> d
             was = found.get(test, Heirs(frozenset()))
             found[test] = Heirs(was.tests | (bad & heirs), was.tried + 1, was.missed + (not bad & heirs))
         open_ -= {test for test in failed if found[test].tried >= ENOUGH}
-    return {test: of for test, of in found.items() if of.tests}
+    unsure = gone.tests - found.keys()
+    placed = {test: Heirs(same) for test in unsure if (same := frozenset(h for h in heirs if _in_its_place(gone.patch, test, h)))}
+    return {test: of for test, of in found.items() if of.tests} | placed
 
 
 def told_replaced(patch: bytes, found: Mapping[str, Heirs]) -> list[Flag]:
@@ -74,21 +78,23 @@ def told_replaced(patch: bytes, found: Mapping[str, Heirs]) -> list[Flag]:
     flags = dict[str, Flag]()
     for test, heirs in sorted(found.items()):
         places = [(heir, both) for heir in sorted(heirs.tests) if (both := _in_its_place(patch, test, heir))]
-        seen = f"{_told(heirs)} of the code that it failed for"
+        seen = _told(heirs)
         if places:
             heir, (was, is_) = places[0]
-            said = f"{family(test)} became {family(heir)}; tests of this change fail for {seen}"
-            flags[family(test)] = Flag("rewritten-test", said, heir, was, is_, level="ask" if heirs.missed else "note")
+            said = f"{family(test)} became {family(heir)}; {seen}"
+            flags[family(test)] = Flag("rewritten-test", said, heir, was, is_, level="ask" if heirs.missed or not heirs.tried else "note")
         else:
-            said = f"{family(test)} is gone, though what it asks for still holds; tests of this change fail for {seen}"
+            said = f"{family(test)} is gone, though what it asks for still holds; {seen}"
             flags.setdefault(family(test), Flag("rewritten-test", said, min(heirs.tests)))
     return list(flags.values())
 
 
 def _told(heirs: Heirs) -> str:
-    if heirs.missed:
-        return f"only {heirs.tried - heirs.missed} of the {heirs.tried} small changes"
-    return f"all {heirs.tried} small changes" if heirs.tried > 1 else "the one small change"
+    if not heirs.tried:
+        return "no small change of the code was found that it failed for, so whether that asks for as much is not known"
+    all_ = f"all {heirs.tried} small changes" if heirs.tried > 1 else "the one small change"
+    some = f"only {heirs.tried - heirs.missed} of the {heirs.tried} small changes"
+    return f"tests of this change fail for {some if heirs.missed else all_} of the code that it failed for"
 
 
 def _in_its_place(patch: bytes, test: str, heir: str) -> tuple[str, str] | None:
