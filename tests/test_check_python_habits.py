@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from detent.evidence.mutate.same_kind import other_answers
 from detent.evidence.new_names import new_names
 from detent.evidence.replaced import Heirs, told_replaced
 from tests.test_check import BASE, HALF, ODD, Branch
@@ -227,3 +228,23 @@ def test_new_tests_that_are_skipped_here_are_told(tmp_path: Path) -> None:
     p.commit({"calc.py": HALF, "tests/test_odd.py": f"import pytest\n\n{ODD}{later}"})
     (note,) = p.run("check", "--json").json["flags"]
     assert note["level"] == "note" and note["says"].startswith("tests/test_odd.py::test_later is new and skipped here"), note
+
+
+def test_a_function_that_hands_on_an_effect_is_not_asked_for_another_answer() -> None:
+    text = """class Cache:
+    def _clear(self):
+        self.kept.pop()
+
+    def clear(self):
+        return self._clear()
+
+    def drop(self):
+        return self.kept.clear()
+
+    def size(self):
+        return len(self.kept)
+
+    def again(self, n):
+        return self.again(n - 1) if n else self.size()
+"""
+    assert [body.name for body in other_answers(text, range(1, 99))] == ["size", "again"]

@@ -18,6 +18,9 @@ ANOTHER = (
 )
 PLAIN = (ast.Return, ast.If, ast.Raise, ast.For, ast.While, ast.Break, ast.Continue, ast.Pass, ast.Try, ast.Match, ast.Assert, ast.Import,
          ast.ImportFrom, ast.AnnAssign)  # fmt: skip
+NOTHING = frozenset(
+    {"append", "extend", "clear", "close", "flush", "sort", "reverse", "release", "notify_all"}
+)  # methods of others that answer nothing
 EFFECTS = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
 
 
@@ -27,12 +30,33 @@ def other_answers(text: str, lines: Collection[int]) -> Iterator[FunctionBody]:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return
-    page = Page(text)
+    page, silent = Page(text), _silent(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and any(line in lines for line in range(node.lineno, (node.end_lineno or 0) + 1)):
             said = [each.value for each in ast.walk(node) if isinstance(each, ast.Return) and each.value is not None]
-            if said and _only_answers(node):
+            if not all(_called(each) in silent for each in said) and _only_answers(node):
                 yield FunctionBody(node.name, node.lineno, node.end_lineno or node.lineno, partial(_made, page, said))
+
+
+def _silent(tree: ast.Module) -> frozenset[str]:
+    """The names of functions of a file of which none answers anything: whoever hands on what they answer hands on an effect."""
+    answers = dict[str, bool]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            own = any(
+                isinstance(each, ast.Return) and each.value is not None and _called(each.value) != node.name.lstrip("_")
+                for each in ast.walk(node)
+            )
+            answers[node.name.lstrip("_")] = answers.get(node.name.lstrip("_"), False) or own
+    return NOTHING | {name for name, does in answers.items() if not does}
+
+
+def _called(said: ast.expr) -> str:
+    """The name of what is called, as it was given; empty if an answer is no call."""
+    match said:
+        case ast.Call(func=ast.Name(id=name)) | ast.Call(func=ast.Attribute(attr=name)):
+            return name.lstrip("_")
+    return ""
 
 
 def _made(page: Page, said: list[ast.expr]) -> str:
