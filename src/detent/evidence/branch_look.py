@@ -101,12 +101,8 @@ def _card(span: BranchSpan, tried: Tried) -> Card:
     proved = _proved(mixed, tip, seen) - _only_unloaded(look, before, mixed)
     old = old_tests(span.collector, look, span.wanted)
     failed, flags = certain(Judging(span.collector, look, span.wanted, _teeth(look, 0.0, tried)), seen, old)
-    flags += [
-        *_without_probes(span, look, proved),
-        *_without_files(span, seen, before),
-        *told_endless(mixed, tip),
-        *_idle_here(before, tip),
-    ]
+    flags += [*_without_probes(span, look, proved), *_without_files(span, seen, before)]
+    flags += [*told_endless(mixed, tip), *_idle_here(before, tip)]
     seen_by = Noticed()
     if not failed and is_probed(span.settings):
         branch = ProbedBranch(span.base, look.changes.patch(), look.changes.overlay(span.base), before, mixed, tip, proved, span.reds)
