@@ -254,6 +254,11 @@ JUDGING = {
     "what the linter brings in": (JS, {"rules.mjs": "export const rules = [] // none\nexport const more = 1\n"}, VITEST),
     "the target": (JS, {"Makefile": JS["Makefile"].replace("node lint.mjs", "true")}, VITEST),
     "a step of CI": (PY, {".github/workflows/ci.yml": "on: push\n"}, PYTEST),
+    "what looks for secrets": (PY, {".gitleaks.toml": "[allowlist]\npaths = ['.*']\n"}, PYTEST),
+    "known holes that are let pass": (PY, {".trivyignore": "CVE-2026-0001\n"}, PYTEST),
+    "a script that reviews": (JS, {"dangerfile.ts": "export {}\n"}, VITEST),
+    "a program that reviews": (PY, {".coderabbit.yaml": "reviews: {auto_review: {enabled: false}}\n"}, PYTEST),
+    "options of the runner in a file of variables": (JS, {".env.test": "NODE_OPTIONS=--require ./hook.cjs\n"}, VITEST),
     "golangci": ({"go.mod": "module a\n"}, {".golangci.yml": "linters:\n  disable-all: true\n"}, None),
 }
 CI = {
@@ -277,6 +282,7 @@ ORDINARY = {
     ),
     "a version of pre-commit": (CI, {".pre-commit-config.yaml": CI[".pre-commit-config.yaml"].replace("v1.0", "v1.1.2")}, PYTEST),
     "the product": (JS, {"src/calc.ts": JS_NEW}, VITEST),
+    "a variable of the product": (JS, {".env": "PORT=3000\n"}, VITEST),
 }
 LINT = ("npm run --silent lint", "make lint", "./node_modules/.bin/eslint src/calc.ts")
 
@@ -408,6 +414,59 @@ def test_what_one_would_look_for_in_a_review_is_flagged(g: Ground, kind: str) ->
 def test_a_new_dependency_is_seen_in_any_manifest(g: Ground, path: str, text: str) -> None:
     (flag,) = g.flags(PY, {path: text})["new-dependencies"]
     assert flag.place.startswith(f"{path}: left")
+
+
+NPM = '{"packages": {"node_modules/left-pad": {"version": "1.0.0", "resolved": "https://registry.npmjs.org/left-pad.tgz", "integrity": "sha512-A"}}}'
+UV = '[[package]]\nname = "left-pad"\nversion = "1.0"\nsdist = { url = "https://files.pythonhosted.org/x", hash = "sha256:aa" }\n'
+SOURCES = {
+    "another index": ("requirements.txt", "requests\n", "--extra-index-url https://packages.example.net/simple\nrequests\n"),
+    "an address": ("requirements.txt", "requests\n", "requests @ git+https://github.com/someone/requests\n"),
+    "an index of pip": ("pip.conf", "", "[global]\nindex-url = https://packages.example.net\n"),
+    "a source of uv": (
+        "pyproject.toml",
+        PY["pyproject.toml"],
+        PY["pyproject.toml"] + '\n[tool.uv.sources]\nrequests = { git = "https://github.com/someone/requests" }\n',
+    ),
+    "a source of gems": ("Gemfile", 'source "https://rubygems.org"\n', 'source "https://gems.example.net"\n'),
+    "a registry": ("web/.npmrc", "", "registry=https://packages.example.net/\n"),
+    "another package under the name": (
+        "package.json",
+        '{"dependencies": {"left-pad": "^1"}}',
+        '{"dependencies": {"left-pad": "npm:right-pad@1"}}',
+    ),
+    "a fork": ("package.json", '{"dependencies": {"left-pad": "^1"}}', '{"dependencies": {"left-pad": "someone/left-pad#main"}}'),
+    "a program at each install": ("package.json", '{"scripts": {}}', '{"scripts": {"postinstall": "node set-up.js"}}'),
+    "a lock file with another host": ("package-lock.json", NPM, NPM.replace("registry.npmjs.org", "packages.example.net")),
+    "a lock file with another hash": ("package-lock.json", NPM, NPM.replace("sha512-A", "sha512-B")),
+    "another hash of uv": ("uv.lock", UV, UV.replace("sha256:aa", "sha256:bb")),
+    "another hash of go": ("go.sum", "left.org/pad v1.0.0 h1:aa=\n", "left.org/pad v1.0.0 h1:bb=\n"),
+}
+USUAL_SOURCES = {
+    "another version": ("package-lock.json", NPM, NPM.replace("1.0.0", "1.0.1").replace("sha512-A", "sha512-B")),
+    "a stronger hash": ("package-lock.json", NPM.replace("sha512-A", "sha1-A"), NPM),
+    "a file more": ("uv.lock", UV, UV + 'wheels = [{ url = "https://files.pythonhosted.org/y", hash = "sha256:cc" }]\n'),
+    "a lock file that is new": ("uv.lock", "", UV),
+    "a link in words": (
+        "pyproject.toml",
+        PY["pyproject.toml"],
+        PY["pyproject.toml"] + '\n[project.urls]\nsource = "https://example.net"\n',
+    ),
+    "a fund": ("package-lock.json", NPM, NPM[:-2] + ', "node_modules/b": {"funding": {"url": "https://example.net/give"}}}}'),
+    "a script that is called": ("package.json", '{"scripts": {}}', '{"scripts": {"build": "node build.js"}}'),
+    "a folder of the project": ("package.json", '{"dependencies": {"a": "^1"}}', '{"dependencies": {"a": "workspace:*"}}'),
+}
+
+
+@pytest.mark.parametrize(("path", "before", "after"), SOURCES.values(), ids=SOURCES)
+def test_packages_that_come_from_elsewhere_are_flagged(g: Ground, path: str, before: str, after: str) -> None:
+    base = {**{each: text for each, text in PY.items() if each != path}, **({path: before} if before else {})}
+    assert "new-dependencies" in g.flags(base, {path: after})
+
+
+@pytest.mark.parametrize(("path", "before", "after"), USUAL_SOURCES.values(), ids=USUAL_SOURCES)
+def test_packages_from_where_they_came_are_not(g: Ground, path: str, before: str, after: str) -> None:
+    base = {**{each: text for each, text in PY.items() if each != path}, **({path: before} if before else {})}
+    assert "new-dependencies" not in g.flags(base, {path: after})
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,8 @@ SAFEGUARDS: Rows = tuple(
         ("a lock", r"\bwith\s+(?:await\s+)?[\w.()]*(?:lock|mutex|semaphore)\w*\b|\.(?:r?lock|acquire|synchronize|runExclusive|with_lock)\b\s*[({]|\bflock\("),
         ("a transaction", r"\b(?:transaction|atomic)\b\s*[({:.]|\btransaction\s+do\b|\.begin_?(?:tx|transaction)?\("),
         ("a write that survives a crash", r"\bf(?:data)?sync(?:Sync)?\(|\.sync\(\)|\bos\.replace\(|\brenameSync\(|\bFile\.rename\("),
-        ("a time limit", r"(?<![.\w])timeout(?:\s*[=:]\s*|:[^,\n=]{1,30}=\s*)(?!None|null|0\b)\S|\bAbort(?:Controller|Signal)\b|\bwith(?:Timeout|Deadline)\(|\bset\w*Deadline\(|\bTimeout\.timeout\b"),
+        ("a time limit", (r"(?<![.\w])timeout(?:\s*[=:]\s*|:[^,\n=]{1,30}=\s*)(?!None|null|0\b)\S|\bAbort(?:Controller|Signal)\b|\bwith(?:Timeout|Deadline)\("
+         r"|\bset\w*Deadline\(|\bTimeout\.timeout\b")),
         ("a number that nobody can guess", r"\bsecrets\.\w|\bSystemRandom\b|\burandom\(|\brandom(?:Bytes|UUID)\(|\bgetRandomValues\(|\brand\.Read\(|\bSecureRandom\b"),
         ("a guard of a cookie", r"\bhttp_?only\b[\"']?\s*[=:]+>?\s*true|\bsecure\b[\"']?\s*[=:]+>?\s*true|\bsame_?site\b[\"']?\s*[=:]+>?\s*[\"':]?(?:lax|strict)"),
         ("a check of certificates", r"\bverify\b[^,\n=]{0,30}=\s*True|\bCERT_REQUIRED\b|\bcreate_default_context\(|\brejectUnauthorized\s*:\s*true|\bVERIFY_PEER\b"),
@@ -25,9 +26,12 @@ DANGERS: Rows = tuple(
     (what, re.compile(pattern))
     for what, pattern in (
         ("a shell that is given a text", r"\bshell\s*[=:]\s*[Tt]rue\b|\bos\.(?:system|popen)\("),
-        ("a query that is put together from pieces", r"(?i:[\"'`][^\"'`\n]*\b(?:select|insert\s+into|update|delete\s+from)\b[^\n]*)(?:\$\{|#\{|[\"']\s*(?:\+|%(?!s)|\.format\()|\.\s*\$)"),
-        ("a query that is put together from pieces", r"\bf[\"'](?i:[^\"'\n]*\b(?:select|insert\s+into|update|delete\s+from)\b)[^\n]*\{|\bSprintf\(\s*[\"`](?i:select|insert|update|delete)\b"),
-        ("certificates that are not checked", r"\bverify\s*=\s*False\b|\bCERT_NONE\b|_create_unverified|\brejectUnauthorized\s*:\s*false|\bInsecureSkipVerify\s*:\s*true|\bVERIFY_NONE\b|\bcheck_hostname\s*=\s*False"),
+        ("a query that is put together from pieces", (r"(?i:[\"'`][^\"'`\n]*\b(?:select|insert\s+into|update|delete\s+from)\b[^\n]*)"
+         r"(?:\$\{|#\{|[\"']\s*(?:\+|%(?!s)|\.format\()|\.\s*\$)")),
+        ("a query that is put together from pieces", (r"\bf[\"'](?i:[^\"'\n]*\b(?:select|insert\s+into|update|delete\s+from)\b)[^\n]*\{"
+         r"|\bSprintf\(\s*[\"`](?i:select|insert|update|delete)\b")),
+        ("certificates that are not checked", (r"\bverify\s*=\s*False\b|\bCERT_NONE\b|_create_unverified|\brejectUnauthorized\s*:\s*false"
+         r"|\bInsecureSkipVerify\s*:\s*true|\bVERIFY_NONE\b|\bcheck_hostname\s*=\s*False")),
         ("data that is run as code", r"(?<![\w.])eval\(|\bpickle\.loads?\(|\byaml\.(?:unsafe_load|load\((?!.*Safe))|\bMarshal\.load\b|\bnew\s+Function\("),
         ("text that is taken for HTML", r"\bmark_safe\(|\.html_safe\b|\bautoescape\s*[=:]\s*(?:False|false)|\.innerHTML\s*=|\bdangerouslySetInnerHTML\b|\btemplate\.HTML\("),
         ("every site that may ask", r"Access-Control-Allow-Origin[\"']?\s*[\],:=]+\s*[\"']\*|\ballow_origins\s*=\s*\[\s*[\"']\*|\borigin\s*:\s*[\"']\*"),
