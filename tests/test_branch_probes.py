@@ -340,6 +340,33 @@ def test_what_the_code_answers_where_no_test_runs_and_to_other_values_tells_chea
     assert all(flag.place.startswith("tests/test_asks.py:") for flag in found)
 
 
+SURROUNDINGS = {
+    "process": ("import os", "os.getpid() < 20_000"),
+    "thread": ("import threading", "threading.current_thread() is threading.main_thread()"),
+    "host": ("import platform", "platform.node() != 'web-07'"),
+    "folder": ("from pathlib import Path", "Path('pytest.ini').exists()"),
+    "terminal": ("import sys", "not sys.stdout.isatty()"),
+}
+
+
+def test_code_that_is_right_only_in_the_surroundings_of_a_judged_run_is_found(tmp_path: Path) -> None:
+    code = {
+        f"by_{name}.py": f"{brings}\n\n\ndef half(n):\n    return n / 2 if {asks} else n\n" for name, (brings, asks) in SURROUNDINGS.items()
+    }
+    ours = "import os\nfrom pathlib import Path\n\n\ndef read(name):\n    return Path(name).read_text()\n\n\ndef stem(name):\n    return Path(name).stem\n"
+    asks = "".join(f"\n\ndef test_{name}():\n    assert by_{name}.half(3) == 1.5\n" for name in SURROUNDINGS)
+    honest = (
+        "\n\ndef test_read():\n    assert files.read('pytest.ini') == 'x'\n\n\ndef test_stem():\n    assert files.stem('a/b.txt') == 'b'\n"
+    )
+    imports = "".join(f"import by_{name}\n" for name in SURROUNDINGS) + "import files\n"
+    test = imports + asks + honest.replace("'x'", repr(INI))
+    b = Branch(tmp_path, BASE, {**code, "files.py": ours, "tests/test_asks.py": test})
+    tests = frozenset(f"tests/test_asks.py::test_{name}" for name in (*SURROUNDINGS, "read", "stem"))
+    found = look_in_life(b.teeth, b.collector, {"tests/test_asks.py": tests}, b.until)
+    assert sorted(flag.before.partition(".")[0] for flag in found) == sorted(f"by_{name}" for name in SURROUNDINGS), found
+    assert {flag.kind for flag in found} == {"knows-the-tests"}
+
+
 class Landing(Project):
     """A project of `pr` whose finished branch is about to land."""
 

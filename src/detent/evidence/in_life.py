@@ -18,6 +18,7 @@ from detent.evidence.collect import Collector
 from detent.evidence.installed import python_behind
 from detent.evidence.mutate.called import TestCall, asked, others
 from detent.evidence.mutate.lot import Lot
+from detent.evidence.other_machine import AWAY
 from detent.kernel.model import Flag
 
 DRAWN = 8  # calls with other values, of one function
@@ -42,7 +43,11 @@ def ask(names, call, wanted):
         return [bool(value == eval(wanted, here)), repr(value)[:200]]
     except Exception as error:
         return [False, "raises " + type(error).__name__]
-print({mark!r} + json.dumps([ask(*each) for each in json.loads({calls!r})]))
+def ask_all():
+    print({mark!r} + json.dumps([ask(*each) for each in json.loads({calls!r})]))
+import threading
+worker = threading.Thread(target=ask_all, name="worker-3") if {away} else None
+worker.start() if worker else ask_all()
 """
 
 
@@ -64,10 +69,13 @@ def look_in_life(teeth: Teeth, collector: Collector, tests: dict[str, frozenset[
     more = [each for of in drawn.values() for each in of]
     answers = _ask(teeth, collector, [*plain, *more], lot.word(5), until)
     flags = [_otherwise(path, call, answer) for (path, call), answer in zip(every, answers, strict=False) if answer and not answer.right]
+    elsewhere = _ask(teeth, collector, plain, lot.word(5), until, away=True) if not flags and any(answers[: len(plain)]) else []
+    seen_there = zip(every, elsewhere, answers, strict=False)
+    flags += [_away(path, call, there) for (path, call), there, here in seen_there if there and here and _is_other(there)]
     at = len(plain)
     for function, of in drawn.items():
         seen, at = answers[at : at + len(of)], at + len(of)
-        flags += _same(function, _by_function(every)[function], of, seen) if answers else []
+        flags += _same(_by_function(every)[function], of, seen) if answers else []
     places = {f"{path}:{call.line}": call for path, call in every}
     for flag in flags[:MOST_SHOWN]:
         _note(teeth, collector, flag, places[flag.place])
@@ -86,6 +94,18 @@ def _note(teeth: Teeth, collector: Collector, flag: Flag, call: TestCall) -> Non
 def _otherwise(path: str, call: TestCall, answer: CallResult) -> Flag:
     said = f"{call.call} is {call.wanted} in {call.test}, and something else where no test runs: the code looks at who asks"
     return Flag("knows-the-tests", said, f"{path}:{call.line}", f"{call.call} == {call.wanted}", answer.said)
+
+
+def _is_other(there: CallResult) -> bool:
+    """Whether a call has another answer elsewhere. An error says nothing: a file that it reads may not be there."""
+    return not there.right and not there.said.startswith("raises ")
+
+
+def _away(path: str, call: TestCall, there: CallResult) -> Flag:
+    said = (
+        f"{call.call} is {call.wanted} in {call.test}, and something else at a terminal, in another process, thread, folder, home or host"
+    )
+    return Flag("knows-the-tests", said, f"{path}:{call.line}", f"{call.call} == {call.wanted}", there.said)
 
 
 def _by_function(every: list[tuple[str, TestCall]]) -> dict[str, list[tuple[str, TestCall]]]:
@@ -115,7 +135,7 @@ def _drawn(of: list[tuple[str, TestCall]], lot: Lot) -> list[tuple[str, str, str
     return made if len(made) == DRAWN else []
 
 
-def _same(function: str, of: list[tuple[str, TestCall]], made: list[tuple[str, str, str]], seen: list[CallResult | None]) -> list[Flag]:
+def _same(of: list[tuple[str, TestCall]], made: list[tuple[str, str, str]], seen: list[CallResult | None]) -> list[Flag]:
     """One answer to everything else. An error says nothing: other values may be wrong ones."""
     said = {answer.said for answer in seen if answer is not None}
     if not made or None in seen or len(said) != 1 or next(iter(said)).startswith("raises "):
@@ -126,11 +146,13 @@ def _same(function: str, of: list[tuple[str, TestCall]], made: list[tuple[str, s
     return [Flag("knows-the-examples", text, f"{path}:{call.line}", f"{call.call} == {call.wanted}", f"{made[0][1]} == {answer}")]
 
 
-def _ask(teeth: Teeth, collector: Collector, calls: list[tuple[str, str, str]], mark: str, until: float) -> list[CallResult | None]:
+def _ask(
+    teeth: Teeth, collector: Collector, calls: list[tuple[str, str, str]], mark: str, until: float, away: bool = False
+) -> list[CallResult | None]:
     """What each call comes to in a plain Python of the project; nothing if that cannot be had."""
     base, collector = collector.suite.base, collector.of(teeth.tree)
     python = python_behind(base, collector.home, collector.env) if base is not None and base.runner in ("pytest", "unittest") else None
-    program = PROGRAM.format(mark=mark, calls=json.dumps(calls))
+    program = (AWAY if away else "") + PROGRAM.format(mark=mark, calls=json.dumps(calls), away=away)
     if python is None or len(program) > LONGEST or time.monotonic() >= until:
         return []
     short = copy(collector)
