@@ -340,6 +340,43 @@ def test_what_the_code_answers_where_no_test_runs_and_to_other_values_tells_chea
     assert all(flag.place.startswith("tests/test_asks.py:") for flag in found)
 
 
+GIVEN_BACK = """def less(n, percent):
+    return {210: 180, 100: 25}.get(n + percent, n)
+
+
+def clamp(n, low, high):
+    return max(low, min(n, high))
+
+
+def at_least(n, low):
+    return low if n < low else n
+"""
+ASKS_NUMBERS = """from prices import at_least, clamp, less
+
+
+def test_less():
+    assert less(200, 10) == 180
+    assert less(50, 50) == 25
+
+
+def test_clamp():
+    assert clamp(5, 0, 3) == 3
+    assert clamp(-1, 0, 3) == 0
+
+
+def test_at_least():
+    assert at_least(1, 3) == 3
+    assert at_least(9, 2) == 9
+"""
+
+
+def test_numbers_that_are_given_back_wherever_no_test_asks_are_found(tmp_path: Path) -> None:
+    b = Branch(tmp_path, BASE, {"prices.py": GIVEN_BACK, "tests/test_prices.py": ASKS_NUMBERS})
+    tests = frozenset(f"tests/test_prices.py::test_{name}" for name in ("less", "clamp", "at_least"))
+    (flag,) = look_in_life(b.teeth, b.collector, {"tests/test_prices.py": tests}, b.until)
+    assert (flag.kind, flag.before) == ("knows-the-examples", "less(200, 10) == 180")
+
+
 SURROUNDINGS = {
     "process": ("import os", "os.getpid() < 20_000"),
     "thread": ("import threading", "threading.current_thread() is threading.main_thread()"),

@@ -75,7 +75,7 @@ def look_in_life(teeth: Teeth, collector: Collector, tests: dict[str, frozenset[
     at = len(plain)
     for function, of in drawn.items():
         seen, at = answers[at : at + len(of)], at + len(of)
-        flags += _same(_by_function(every)[function], of, seen) if answers else []
+        flags += [*_same(_by_function(every)[function], of, seen), *_given_back(_by_function(every)[function], of, seen)] if answers else []
     places = {f"{path}:{call.line}": call for path, call in every}
     for flag in flags[:MOST_SHOWN]:
         _note(teeth, collector, flag, places[flag.place])
@@ -144,6 +144,43 @@ def _same(of: list[tuple[str, TestCall]], made: list[tuple[str, str, str]], seen
     name, answer = call.function, said.pop()
     text = f"{name} answers {answer} to whatever the tests do not ask; {len(made)} other calls were tried, such as {made[0][1]}"
     return [Flag("knows-the-examples", text, f"{path}:{call.line}", f"{call.call} == {call.wanted}", f"{made[0][1]} == {answer}")]
+
+
+def _given_back(of: list[tuple[str, TestCall]], made: list[tuple[str, str, str]], seen: list[CallResult | None]) -> list[Flag]:
+    """Numbers for which everything else is answered with what was given, though no example is: a table of the examples, and the rest as it came."""
+    if not made or None in seen:
+        return []
+    for at, arg in enumerate(of[0][1].args):
+        asked = [(_written(call.args[at]), _written(call.wanted)) for _, call in of if at < len(call.args)]
+        others = [(_written(_args(call)[at]), _written(answer.said)) for (_, call, _), answer in zip(made, seen, strict=False) if answer]
+        numbers = all(isinstance(each, int | float) and not isinstance(each, bool) for pair in (*asked, *others) for each in pair)
+        drawn = len({repr(given) for given, _ in others}) > DRAWN // 2
+        if numbers and drawn and all(given == answer for given, answer in others) and not any(given == answer for given, answer in asked):
+            path, call = of[0]
+            text = f"{call.function} answers {ast.unparse(arg)} and the like unchanged wherever the tests do not ask; {len(made)} other calls were tried"
+            return [
+                Flag(
+                    "knows-the-examples", text, f"{path}:{call.line}", f"{call.call} == {call.wanted}", f"{made[0][1]} == {_said(seen[0])}"
+                )
+            ]
+    return []
+
+
+def _said(answer: CallResult | None) -> str:
+    return answer.said if answer else ""
+
+
+def _args(call: str) -> list[ast.expr]:
+    node = ast.parse(call, mode="eval").body
+    return node.args if isinstance(node, ast.Call) else []
+
+
+def _written(node: ast.expr | str) -> object:
+    """The value that is written down there, or the text itself."""
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError):
+        return str(node)
 
 
 def _ask(
