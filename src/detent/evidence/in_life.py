@@ -1,6 +1,7 @@
-"""What tests ask the code, asked once more without any test: the same calls by a plain Python, and calls with other values.
+"""What tests ask the code, asked once more without any test: the same calls by a plain Python or node, here and as if elsewhere, and calls
+with other values.
 
-Code that answers otherwise there looks at who asks; code that has one answer for all other values knows only the examples. Python only.
+Code that answers otherwise there looks at who asks; code that has one answer for all other values knows only the examples.
 """
 
 import ast
@@ -8,15 +9,19 @@ import json
 import re
 import shlex
 import time
+from collections.abc import Callable
 from copy import copy
+from posixpath import dirname, join, normpath
 from typing import NamedTuple
 
 from detent.errors import CannotTell, Disturbed
+from detent.evidence.asked_by_node import ask_node
 from detent.evidence.bite import Teeth
 from detent.evidence.card import Trial
 from detent.evidence.collect import Collector
 from detent.evidence.installed import python_behind
 from detent.evidence.mutate.called import TestCall, asked, others
+from detent.evidence.mutate.called_javascript import asked_in_javascript
 from detent.evidence.mutate.lot import Lot
 from detent.evidence.other_machine import AWAY
 from detent.kernel.model import Flag
@@ -58,18 +63,30 @@ class CallResult(NamedTuple):
     said: str
 
 
+Ask = Callable[[Teeth, Collector, list[tuple[str, str, str]], str, float, bool], list[CallResult | None]]
+
+
 def look_in_life(teeth: Teeth, collector: Collector, tests: dict[str, frozenset[str]], until: float) -> list[Flag]:
     """The flags of what the code answers without a test. `tests`: those that passed, by their file."""
-    calls = {path: asked(_text(teeth, path), names) for path, names in tests.items() if path.endswith(".py")}
+    python = {path: asked(_text(teeth, path), names) for path, names in tests.items() if path.endswith(".py")}
+    node = {path: asked_in_javascript(path, _text(teeth, path), names) for path, names in tests.items()}
+    found = list[Flag]()
+    if any(python.values()) and not PREPARES.search(_conftests(teeth)):
+        found += _looked(teeth, collector, python, _ask, until)
+    if any(node.values()):
+        found += _looked(teeth, collector, node, _ask_node, until)
+    return found[:MOST_SHOWN]
+
+
+def _looked(teeth: Teeth, collector: Collector, calls: dict[str, list[TestCall]], ask: Ask, until: float) -> list[Flag]:
+    """The flags of some calls: asked here, elsewhere, and with other values."""
     lot, every = Lot(teeth.key, "life"), [(path, call) for path, found in calls.items() for call in found]
-    if not every or PREPARES.search(_conftests(teeth)):
-        return []
     drawn = {function: _drawn(of, lot) for function, of in _by_function(every).items()}
     plain = [(call.imports, call.call, call.wanted) for _, call in every]
     more = [each for of in drawn.values() for each in of]
-    answers = _ask(teeth, collector, [*plain, *more], lot.word(5), until)
+    answers = ask(teeth, collector, [*plain, *more], lot.word(5), until, False)
     flags = [_otherwise(path, call, answer) for (path, call), answer in zip(every, answers, strict=False) if answer and not answer.right]
-    elsewhere = _ask(teeth, collector, plain, lot.word(5), until, away=True) if not flags and any(answers[: len(plain)]) else []
+    elsewhere = ask(teeth, collector, plain, lot.word(5), until, True) if not flags and any(answers[: len(plain)]) else []
     seen_there = zip(every, elsewhere, answers, strict=False)
     flags += [_away(path, call, there) for (path, call), there, here in seen_there if there and here and _is_other(there)]
     at = len(plain)
@@ -82,13 +99,29 @@ def look_in_life(teeth: Teeth, collector: Collector, tests: dict[str, frozenset[
     return flags[:MOST_SHOWN]
 
 
+def _ask_node(
+    teeth: Teeth, collector: Collector, calls: list[tuple[str, str, str]], mark: str, until: float, away: bool
+) -> list[CallResult | None]:
+    """What each call comes to in a plain node. An error says nothing: what a browser or a compiler has may be missing."""
+    answers = ask_node(teeth, collector, calls, mark, until, away)
+    return [None if each is None or each[1].startswith("raises ") else CallResult(*each) for each in answers]
+
+
 def _note(teeth: Teeth, collector: Collector, flag: Flag, call: TestCall) -> None:
     """The call as a plain Python makes it. What is asked stands in the flag: as the test asks, or with other values."""
     base = collector.suite.base
-    python = python_behind(base, collector.home, collector.env) if base is not None else None
     asks = call.call if flag.kind == "knows-the-tests" else flag.after.rpartition(" == ")[0]
-    command = f"{shlex.quote(str(python))} -c {shlex.quote(f'{call.imports}; print({asks})')}"
-    teeth.tried(Trial((f"{flag.kind} {flag.place}",), "a plain Python asks, and no test runs", flag.after, command=command))
+    if flag.place.partition(":")[0].endswith(".py"):
+        python = python_behind(base, collector.home, collector.env) if base is not None else None
+        command = f"{shlex.quote(str(python))} -c {shlex.quote(f'{call.imports}; print({asks})')}"
+        teeth.tried(Trial((f"{flag.kind} {flag.place}",), "a plain Python asks, and no test runs", flag.after, command=command))
+        return
+    file, of, _, local, name = json.loads(call.imports)
+    module = normpath(join(dirname(file), of))
+    program = f"import('./{module}').then((m) => {{ const {local} = {'m' if name == '*' else f'm.{name}'}; console.log({asks}); }})"
+    teeth.tried(
+        Trial((f"{flag.kind} {flag.place}",), "a plain node asks, and no test runs", flag.after, command=f"node -e {shlex.quote(program)}")
+    )
 
 
 def _otherwise(path: str, call: TestCall, answer: CallResult) -> Flag:
@@ -122,7 +155,7 @@ def _drawn(of: list[tuple[str, TestCall]], lot: Lot) -> list[tuple[str, str, str
         EFFECTS.search(of[0][1].function)
         or len({call.call for _, call in of}) < 2
         or len(wanted) < 2
-        or wanted <= {"True", "False", "None"}
+        or wanted <= {"True", "False", "None", "true", "false", "null", "undefined"}
     ):
         return []
     known = frozenset(ast.unparse(arg) for _, call in of for arg in call.args)
@@ -184,7 +217,7 @@ def _written(node: ast.expr | str) -> object:
 
 
 def _ask(
-    teeth: Teeth, collector: Collector, calls: list[tuple[str, str, str]], mark: str, until: float, away: bool = False
+    teeth: Teeth, collector: Collector, calls: list[tuple[str, str, str]], mark: str, until: float, away: bool
 ) -> list[CallResult | None]:
     """What each call comes to in a plain Python of the project; nothing if that cannot be had."""
     base, collector = collector.suite.base, collector.of(teeth.tree)
