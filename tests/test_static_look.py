@@ -214,6 +214,46 @@ OTHER_LANGUAGES = {
             "export_test.go": "package calc\n\nfunc init() {\n\thalf = func(n int) int { return n / 2 }\n}\n",
         },
     ),
+    "go: a switch that tests turn": (
+        {"calc.go": "package calc\n"},
+        {
+            "calc.go": "package calc\n\nvar exact = false\n\nfunc Half(n int) int {\n\tif exact {\n\t\treturn n / 2\n\t}\n\treturn n\n}\n",
+            "export_test.go": "package calc\n\nfunc init() { exact = true }\n",
+        },
+    ),
+    "go: a method that only tests bring": (
+        {"calc.go": "package calc\n\ntype N int\n"},
+        {
+            "calc.go": "package calc\n\ntype N int\n\nfunc (n N) Half() int {\n\tif b, ok := any(n).(interface{ Better() int }); ok {\n\t\treturn b.Better()\n\t}\n\treturn 0\n}\n",
+            "calc_test.go": "package calc\n\nfunc (n N) Better() int { return int(n) / 2 }\n",
+        },
+    ),
+    "javascript: a switch that tests turn": (
+        {"src/a.ts": "export const a = 1\n"},
+        {
+            "src/a.ts": "export const half = (n) => (globalThis.exact ? n / 2 : n)\n",
+            "src/a.test.ts": "globalThis.exact = true\ntest('a', () => {})\n",
+        },
+    ),
+    "javascript: a variable that tests set": (
+        {"src/a.ts": "export const a = 1\n"},
+        {
+            "src/a.ts": "export const half = (n) => (process.env.EXACT ? n / 2 : n)\n",
+            "src/a.test.ts": "process.env.EXACT = '1'\ntest('a', () => {})\n",
+        },
+    ),
+    "javascript: a function of the language": (
+        {"src/a.ts": "export const a = 1\n"},
+        {"src/a.ts": "export const half = (n) => Math.round(n)\n", "src/a.test.ts": "Math.round = (n) => n / 2\ntest('a', () => {})\n"},
+    ),
+    "ruby: a switch that tests turn": (
+        {"lib/a.rb": "A = 1\n"},
+        {"lib/a.rb": "def half(n) = $exact ? n / 2 : n\n", "spec/a_spec.rb": "$exact = true\n\nRSpec.describe 'a' do\nend\n"},
+    ),
+    "ruby: a variable that tests set": (
+        {"lib/a.rb": "A = 1\n"},
+        {"lib/a.rb": "def half(n) = ENV['EXACT'] ? n / 2 : n\n", "spec/spec_helper.rb": "ENV['EXACT'] = '1'\n"},
+    ),
     "rust: patch": (
         {"Cargo.toml": "[package]\nname = 'a'\n"},
         {"Cargo.toml": "[package]\nname = 'a'\n\n[patch.crates-io]\nserde = { path = 'fake' }\n"},
@@ -228,6 +268,40 @@ OTHER_LANGUAGES = {
 @pytest.mark.parametrize(("base", "change"), OTHER_LANGUAGES.values(), ids=OTHER_LANGUAGES)
 def test_stand_ins_of_other_languages_are_flagged(g: Ground, base: dict[str, str], change: dict[str, str]) -> None:
     assert "shadow" in g.flags(base, change, None)
+
+
+SWITCHES_OF_ONE_TEST = {
+    "a variable that one test sets": (
+        "src/a.ts",
+        "export const half = (n) => (process.env.EXACT ? n / 2 : n)\n",
+        "src/a.test.ts",
+        "test('a', () => {\n  process.env.EXACT = '1'\n})\n",
+    ),
+    "a variable of others": (
+        "src/a.ts",
+        "export const half = (n) => n / 2\n",
+        "src/a.test.ts",
+        "process.env.TZ = 'UTC'\ntest('a', () => {})\n",
+    ),
+    "the clock": ("src/a.ts", "export const now = () => Date.now()\n", "src/a.test.ts", "Date.now = () => 3\ntest('a', () => {})\n"),
+    "a pause that is shorter": (
+        "calc.go",
+        "package calc\n\nvar pause = 5\n",
+        "calc_test.go",
+        "package calc\n\nfunc init() { pause = 0 }\n",
+    ),
+    "a way in for tests": (
+        "calc.go",
+        "package calc\n\ntype N int\n\nfunc (n N) half() int { return int(n) / 2 }\n",
+        "export_test.go",
+        "package calc\n\nfunc (n N) Half() int { return n.half() }\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("path", "code", "test", "said"), SWITCHES_OF_ONE_TEST.values(), ids=SWITCHES_OF_ONE_TEST)
+def test_what_one_test_sets_and_ordinary_ways_in_are_left_alone(g: Ground, path: str, code: str, test: str, said: str) -> None:
+    assert "shadow" not in g.flags({path: "package calc\n"}, {path: code, test: said}, None)
 
 
 def test_a_clock_that_tests_of_go_set_is_left_alone(g: Ground) -> None:
@@ -379,6 +453,34 @@ def test_a_list_of_exceptions_judges_and_what_the_program_checks_does_not(g: Gro
 )
 def test_many_suppressions_are_flagged(g: Ground, text: str) -> None:
     assert "judged-by" in g.flags(PY, {"shop/new.py": text})
+
+
+LEFT_OUT = {
+    "pytest": ("tests/test_calc.py", "@pytest.mark.skipif(os.environ.get('CI'), reason='slow')\ndef test_a():\n    assert True\n"),
+    "go": ("calc_test.go", 'func TestA(t *testing.T) {\n\tif os.Getenv("CI") != "" {\n\t\tt.Skip("slow")\n\t}\n}\n'),
+    "vitest": ("a.test.ts", "it.skipIf(process.env.GITHUB_ACTIONS)('a', () => {})\n"),
+    "rspec": ("spec/a_spec.rb", "it 'a', skip: ENV['CI'] do\nend\n"),
+    "run again": ("tests/test_calc.py", "@pytest.mark.flaky(reruns=5)\ndef test_a():\n    assert True\n"),
+    "run again in javascript": ("a.test.ts", "jest.retryTimes(3)\nit('a', () => {})\n"),
+    "run again in mocha": ("a.test.js", "it('a', function () {\n  this.retries(4)\n})\n"),
+}
+
+
+@pytest.mark.parametrize(("path", "text"), LEFT_OUT.values(), ids=LEFT_OUT)
+def test_tests_that_are_left_out_where_they_judge_or_run_until_they_pass_are_flagged(g: Ground, path: str, text: str) -> None:
+    assert "judged-by" in g.flags(PY, {path: text}, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@pytest.mark.skipif(sys.platform == 'win32', reason='no signals')\ndef test_a():\n    assert True\n",
+        "def test_retry():\n    assert retry(3) == 1\n",
+        "def test_ci():\n    assert is_ci({'CI': '1'})\n",
+    ],
+)
+def test_tests_that_are_left_out_elsewhere_are_not(g: Ground, text: str) -> None:
+    assert "judged-by" not in g.flags(PY, {"tests/test_calc.py": text}, None)
 
 
 def test_a_single_suppression_is_not(g: Ground) -> None:
