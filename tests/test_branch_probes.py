@@ -231,6 +231,21 @@ def test_kills_of_the_cheats_own_lines_do_not_make_up_for_what_nobody_notices(tm
     assert seen.is_substance and not len(seen.unnoticed) * 2 > seen.places, seen
 
 
+@pytest.mark.slow
+def test_a_proof_of_something_else_does_not_make_up_for_a_function_that_nobody_notices(tmp_path: Path) -> None:
+    more = DOCS.replace("doc.gone = True", "doc.gone = bool(doc)").replace("doc.name = name", "doc.name = str(name)")
+    more += '\n\nVERSION = "1.1"\n\n\ndef archive(doc):\n    return doc\n'
+    said = "import docs\n\n\ndef test_version():\n    assert docs.VERSION == '1.1'\n"
+    b = Branch(
+        tmp_path,
+        {**BASE, "tests/test_docs.py": ASKED.replace("S()\n    delete", "S(a=1)\n    delete")},
+        {"docs.py": more, "tests/test_version.py": said},
+    )
+    tip = b.collector.clean(b.tip, lambda: True)
+    seen = notice(b.teeth, tip, frozenset({"tests/test_version.py::test_version"}), 1)
+    assert seen.unnoticed == ("docs.py: archive",) and seen.is_substance, seen
+
+
 def test_examples_in_the_code_are_shown_with_their_lines(tmp_path: Path) -> None:
     hard = DOCS + "\n\ndef total(n):\n    if n == 17:\n        return 153\n    if n == 20:\n        return 210\n"
     said = "from docs import total\n\n\ndef test_total():\n    assert total(17) == 153\n    assert total(20) == 210\n"
