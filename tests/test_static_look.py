@@ -14,7 +14,7 @@ from detent.evidence.suite import Suite
 from detent.git.place import find_place
 from detent.git.repo import Git
 from detent.kernel.model import Flag
-from tests.repos import PLAIN, make_repo
+from tests.repos import PLAIN, make_repo, sh
 
 PYTEST = Command(("pytest",), "pytest", "configured")
 VITEST = Command(("node_modules/.bin/vitest", "run"), "vitest", "npm")
@@ -584,6 +584,20 @@ def test_packages_from_where_they_came_are_not(g: Ground, path: str, before: str
 def test_more_rights_for_ci_are_seen(g: Ground, line: str) -> None:
     base = {**PY, ".github/workflows/ci.yml": "on: push\n"}
     assert "ci-permissions" in g.flags(base, {".github/workflows/ci.yml": f"on: push\n{line}\n"})
+
+
+def test_code_that_becomes_a_link_is_flagged(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "p", {"calc.py": CALC, "tests/right.py": NEW, "AGENTS.md": "x\n"})
+    git = Git(find_place(root), {**PLAIN, "PATH": os.environ["PATH"]})
+    (git.place.git_dir / "detent").mkdir(exist_ok=True)
+    before = git.tree("HEAD")
+    (root / "calc.py").unlink()
+    (root / "calc.py").symlink_to("tests/right.py")
+    (root / "CLAUDE.md").symlink_to("AGENTS.md")
+    sh(root, "git", "add", "-A")
+    sh(root, "git", "commit", "-q", "-m", "change")
+    found = static_flags(Changes(git, Collector(git, Suite(PYTEST, 60.0, ""), "look", {}), before, git.tree("HEAD"), ()))
+    assert [(flag.kind, flag.place) for flag in found] == [("shadow", "calc.py")]
 
 
 def test_a_file_that_becomes_a_program_is_flagged(g: Ground) -> None:

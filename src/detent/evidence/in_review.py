@@ -20,6 +20,9 @@ LONGEST = 50_000_000  # bytes of a lock file that are read
 MOST_SOURCES = 3
 HEAD = 8000  # bytes in which git looks for a NUL, and so do we
 EXECUTABLE, LINK, MODULE = "100755", "120000", "160000"
+CODE = frozenset(
+    {".py", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".go", ".rb", ".rs", ".php", ".java", ".kt", ".cs", ".c", ".cc", ".cpp", ".h"}
+)
 LOCKS = re.compile(r"(?:.*[.-])?lock(?:\.\w+)?|.*\.lock|package-lock\.json|npm-shrinkwrap\.json|go\.sum|.*\.snap")
 PICTURES = frozenset(
     {".png", ".jpg", ".jpeg", ".gif", ".ico", ".webp", ".svg", ".bmp", ".woff", ".woff2", ".ttf", ".otf", ".eot", ".mp3", ".mp4", ".wav", ".ogg", ".pdf", ".mo"}
@@ -118,6 +121,8 @@ def _of_blob(file: Edited, blob: Blob | None) -> Iterator[Flag]:
         yield Flag("executable-bits", f"{file.path} can be run as a program now", file.path, after=_first_line(file))
     if blob.mode == MODULE and blob.was != MODULE:
         yield Flag("new-dependencies", f"{file.path} is a repository of others (a submodule) now", file.path)
+    if blob.mode == LINK and blob.was != LINK and (file.suffix in CODE or is_named_as_test(file.after.strip())):
+        yield Flag("shadow", f"{file.path} is a link to {file.after.strip()[:80]} now: what is run is what lies there", file.path)
     if blob.mode in (LINK, MODULE):
         return
     if blob.size > BIG and blob.size_before <= BIG and not LOCKS.fullmatch(PurePosixPath(file.path).name):
