@@ -97,7 +97,11 @@ def test_a_test_that_does_more_than_ask_is_left_alone(test: str) -> None:
 
 @pytest.mark.parametrize(
     "asks",
-    ["assert.deepEqual(half([3, 'a, b'], { n: 1 }), [1.5, null])", "expect(half([3, 'a, b'], { n: 1 })).toEqual([1.5, null])"],
+    [
+        "assert.deepEqual(half([3, 'a, b'], { n: 1 }), [1.5, null])",
+        "deepStrictEqual(half([3, 'a, b'], { n: 1 }), [1.5, null])",
+        "expect(half([3, 'a, b'], { n: 1 })).toEqual([1.5, null])",
+    ],
 )
 def test_calls_are_read_with_their_values(asks: str) -> None:
     text = f"const {{ half }} = require('../src/half');\n\ndescribe('x', () => {{\n  it('a', () => {{\n    {asks};\n  }});\n}});\n"

@@ -18,13 +18,15 @@ SETS_UP = re.compile(
 IMPORT = re.compile(r"""^import\s+(?P<what>[^'"]+?)\s+from\s+['"](?P<of>\.[^'"]*)['"]""", re.MULTILINE)
 REQUIRE = re.compile(r"""^(?:const|let|var)\s+(?P<what>\{[^}]*\}|\w+)\s*=\s*require\(\s*['"](?P<of>\.[^'"]*)['"]\s*\)""", re.MULTILINE)
 ASKS = re.compile(
-    r"\b(?:assert|t)(?:\.(?:equal|strictEqual|deepEqual|deepStrictEqual|is|same|strictSame))?\(|\bexpect\("
+    r"\b(?:assert|t)\.(?:equal|strictEqual|deepEqual|deepStrictEqual|is|same|strictSame)\(|\bexpect\(|(?<![\w.])(?:equal|strictEqual|deepEqual|deepStrictEqual)\("
 )  # what is asked begins behind it
 EQUAL = re.compile(r"\s*\.(?:toBe|toEqual|toStrictEqual|to\.(?:equal|eql|deep\.equal|be\.equal|strictEqual))\(")
 CALL = re.compile(r"(?P<name>\w+(?:\.\w+)?)\((?P<args>.*)\)\s*\Z", re.DOTALL)
 STRING = re.compile(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\$]|\\.)*`""")
 WRITTEN = re.compile(r"(?:[\s\d.,:\[\]{}+_-]|\d[eE]|\btrue\b|\bfalse\b|\bnull\b|\bundefined\b|\b\w+\s*(?=:)|\x00)*\Z")
-ONLY_ASKS = re.compile(r"\s*(?:(?:assert|t)\b.*|expect\(.*|[\])}\[({;,.\s]*|//.*|\w+\.(?:plan|end)\(.*|['\"\d\[{\x00-].*)\Z")
+ONLY_ASKS = re.compile(
+    r"\s*(?:(?:assert|t|equal|strictEqual|deepEqual|deepStrictEqual)\b.*|expect\(.*|[\])}\[({;,.\s]*|//.*|\w+\.(?:plan|end)\(.*|['\"\d\[{\x00-].*)\Z"
+)
 CALLED_ABOVE = re.compile(r"^(?!import\b|describe\b|suite\b|it\b|test\b|require\b|'use|\"use)(\w+)(?:\.\w+)*\(", re.MULTILINE)
 ENDS = (".js", ".mjs", ".cjs")
 
@@ -85,7 +87,7 @@ def _calls(test: str, line: int, body: str, names: dict[str, str]) -> Iterator[T
             equal = EQUAL.match(body, end)
             wanted = _inside(body, equal.end())[0] if equal else ""
             said = inner
-        elif len(parts) >= 2 and "." in asks[0]:
+        elif len(parts) >= 2:
             said, wanted = parts[0], parts[1]
         else:
             continue
