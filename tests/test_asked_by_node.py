@@ -85,6 +85,7 @@ test('honest', () => {{
         "test('a', () => {\n  const n = make();\n  assert.equal(half(3), n);\n});\n",
         "test('a', () => {\n  half.locale = 'de';\n  assert.equal(half(3), 1.5);\n});\n",
         "beforeEach(() => {});\ntest('a', () => {\n  assert.equal(half(3), 1.5);\n});\n",
+        "half.level = 3;\ntest('a', () => {\n  assert.equal(half(3), 1.5);\n});\n",
         "half.extend(plugin);\ntest('a', () => {\n  assert.equal(half(3), 1.5);\n});\n",
         "test('a', async () => {\n  assert.equal(await half(3), 1.5);\n});\n",
         "test('a', () => {\n  assert.equal(half(`${n}`), 1.5);\n});\n",

@@ -28,6 +28,7 @@ ONLY_ASKS = re.compile(
     r"\s*(?:(?:assert|t|equal|strictEqual|deepEqual|deepStrictEqual)\b.*|expect\(.*|[\])}\[({;,.\s]*|//.*|\w+\.(?:plan|end)\(.*|['\"\d\[{\x00-].*)\Z"
 )
 CALLED_ABOVE = re.compile(r"^(?!import\b|describe\b|suite\b|it\b|test\b|require\b|'use|\"use)(\w+)(?:\.\w+)*\(", re.MULTILINE)
+SET_ABOVE = re.compile(r"^(\w+)(?:\.\w+|\[[^\]]*\])+\s*=(?!=)", re.MULTILINE)
 ENDS = (".js", ".mjs", ".cjs")
 
 
@@ -36,7 +37,7 @@ def asked_in_javascript(path: str, text: str, tests: Collection[str]) -> list[Te
     if not path.endswith(ENDS) or SETS_UP.search(text):
         return []
     names = dict(_imported(path, text))
-    if any(call[1] in names for call in CALLED_ABOVE.finditer(text)):
+    if any(above[1] in names for pattern in (CALLED_ABOVE, SET_ABOVE) for above in pattern.finditer(text)):
         return []
     found = [
         call
