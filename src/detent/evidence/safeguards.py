@@ -19,7 +19,7 @@ SAFEGUARDS: Rows = tuple(
         ("a number that nobody can guess", r"\bsecrets\.\w|\bSystemRandom\b|\burandom\(|\brandom(?:Bytes|UUID)\(|\bgetRandomValues\(|\brand\.Read\(|\bSecureRandom\b"),
         ("a guard of a cookie", r"\bhttp_?only\b[\"']?\s*[=:]+>?\s*true|\bsecure\b[\"']?\s*[=:]+>?\s*true|\bsame_?site\b[\"']?\s*[=:]+>?\s*[\"':]?(?:lax|strict)"),
         ("a check of certificates", r"\bverify\b[^,\n=]{0,30}=\s*True|\bCERT_REQUIRED\b|\bcreate_default_context\(|\brejectUnauthorized\s*:\s*true|\bVERIFY_PEER\b"),
-        ("an encoding of what others sent", r"\bencodeURI(?:Component)?\(|\bquote(?:_plus)?\(|\bshlex\.|\b(?:Query|Path|HTML)Escape\w*\(|\bsafe_load\b"),
+        ("an encoding of what others sent", r"\bencodeURI(?:Component)?\(|\bquote(?:_plus)?\(|\bshlex\.(?:quote|join)\(|\b(?:Query|Path|HTML)Escape\w*\(|\bsafe_load\b"),
     )
 )  # fmt: skip
 DANGERS: Rows = tuple(
