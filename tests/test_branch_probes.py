@@ -231,6 +231,21 @@ def test_kills_of_the_cheats_own_lines_do_not_make_up_for_what_nobody_notices(tm
     assert seen.is_substance and not len(seen.unnoticed) * 2 > seen.places, seen
 
 
+@pytest.mark.slow
+def test_a_proof_of_something_else_does_not_make_up_for_a_function_that_nobody_notices(tmp_path: Path) -> None:
+    more = DOCS.replace("doc.gone = True", "doc.gone = bool(doc)").replace("doc.name = name", "doc.name = str(name)")
+    more += '\n\nVERSION = "1.1"\n\n\ndef archive(doc):\n    return doc\n'
+    said = "import docs\n\n\ndef test_version():\n    assert docs.VERSION == '1.1'\n"
+    b = Branch(
+        tmp_path,
+        {**BASE, "tests/test_docs.py": ASKED.replace("S()\n    delete", "S(a=1)\n    delete")},
+        {"docs.py": more, "tests/test_version.py": said},
+    )
+    tip = b.collector.clean(b.tip, lambda: True)
+    seen = notice(b.teeth, tip, frozenset({"tests/test_version.py::test_version"}), 1)
+    assert seen.unnoticed == ("docs.py: archive",) and seen.is_substance, seen
+
+
 def test_examples_in_the_code_are_shown_with_their_lines(tmp_path: Path) -> None:
     hard = DOCS + "\n\ndef total(n):\n    if n == 17:\n        return 153\n    if n == 20:\n        return 210\n"
     said = "from docs import total\n\n\ndef test_total():\n    assert total(17) == 153\n    assert total(20) == 210\n"
@@ -338,6 +353,70 @@ def test_what_the_code_answers_where_no_test_runs_and_to_other_values_tells_chea
         ("knows-the-tests", "half"),
     ], found
     assert all(flag.place.startswith("tests/test_asks.py:") for flag in found)
+
+
+GIVEN_BACK = """def less(n, percent):
+    return {210: 180, 100: 25}.get(n + percent, n)
+
+
+def clamp(n, low, high):
+    return max(low, min(n, high))
+
+
+def at_least(n, low):
+    return low if n < low else n
+"""
+ASKS_NUMBERS = """from prices import at_least, clamp, less
+
+
+def test_less():
+    assert less(200, 10) == 180
+    assert less(50, 50) == 25
+
+
+def test_clamp():
+    assert clamp(5, 0, 3) == 3
+    assert clamp(-1, 0, 3) == 0
+
+
+def test_at_least():
+    assert at_least(1, 3) == 3
+    assert at_least(9, 2) == 9
+"""
+
+
+def test_numbers_that_are_given_back_wherever_no_test_asks_are_found(tmp_path: Path) -> None:
+    b = Branch(tmp_path, BASE, {"prices.py": GIVEN_BACK, "tests/test_prices.py": ASKS_NUMBERS})
+    tests = frozenset(f"tests/test_prices.py::test_{name}" for name in ("less", "clamp", "at_least"))
+    (flag,) = look_in_life(b.teeth, b.collector, {"tests/test_prices.py": tests}, b.until)
+    assert (flag.kind, flag.before) == ("knows-the-examples", "less(200, 10) == 180")
+
+
+SURROUNDINGS = {
+    "process": ("import os", "os.getpid() < 20_000"),
+    "thread": ("import threading", "threading.current_thread() is threading.main_thread()"),
+    "host": ("import platform", "platform.node() != 'web-07'"),
+    "folder": ("from pathlib import Path", "Path('pytest.ini').exists()"),
+    "terminal": ("import sys", "not sys.stdout.isatty()"),
+}
+
+
+def test_code_that_is_right_only_in_the_surroundings_of_a_judged_run_is_found(tmp_path: Path) -> None:
+    code = {
+        f"by_{name}.py": f"{brings}\n\n\ndef half(n):\n    return n / 2 if {asks} else n\n" for name, (brings, asks) in SURROUNDINGS.items()
+    }
+    ours = "import os\nfrom pathlib import Path\n\n\ndef read(name):\n    return Path(name).read_text()\n\n\ndef stem(name):\n    return Path(name).stem\n"
+    asks = "".join(f"\n\ndef test_{name}():\n    assert by_{name}.half(3) == 1.5\n" for name in SURROUNDINGS)
+    honest = (
+        "\n\ndef test_read():\n    assert files.read('pytest.ini') == 'x'\n\n\ndef test_stem():\n    assert files.stem('a/b.txt') == 'b'\n"
+    )
+    imports = "".join(f"import by_{name}\n" for name in SURROUNDINGS) + "import files\n"
+    test = imports + asks + honest.replace("'x'", repr(INI))
+    b = Branch(tmp_path, BASE, {**code, "files.py": ours, "tests/test_asks.py": test})
+    tests = frozenset(f"tests/test_asks.py::test_{name}" for name in (*SURROUNDINGS, "read", "stem"))
+    found = look_in_life(b.teeth, b.collector, {"tests/test_asks.py": tests}, b.until)
+    assert sorted(flag.before.partition(".")[0] for flag in found) == sorted(f"by_{name}" for name in SURROUNDINGS), found
+    assert {flag.kind for flag in found} == {"knows-the-tests"}
 
 
 class Landing(Project):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import msgspec
 import pytest
 
 from detent.evidence.card import Card, Change, Checked
@@ -208,6 +209,12 @@ def test_words_of_others_break_no_format(tmp_path: Path) -> None:
     assert len(seen.annotations) == len(lines) == 4 == len(seen.commands), "a line of theirs is no command"
     (_, where, said) = seen.annotations[2]
     assert where["file"] == f"src/{HOSTILE}.py".replace("\udcff", "?") and said == f"says {HOSTILE}".replace("\udcff", "?")
+
+
+def test_letters_that_turn_or_hide_others_are_spelled_out_in_junit() -> None:
+    found = hostile()
+    turned = found._replace(card=msgspec.structs.replace(found.card, proved=("tests/t.py::\u202etxt.exe\u200b",)))
+    assert "\u202e" not in junit_of([turned]) and "\\u202etxt.exe\\u200b" in junit_of([turned])
 
 
 def test_the_card_in_the_log_gives_no_commands(tmp_path: Path) -> None:

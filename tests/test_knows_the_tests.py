@@ -61,7 +61,18 @@ PYTHON = {
     "where it is installed, searched": "X = __file__.find('/dist-packages/') < 0\n",
     "what measures tests": "import sys\nX = 'coverage' in sys.modules\n",
 }
+PYTHON |= {
+    "the number of the process": "import os\n\ndef f():\n    return 1 if os.getpid() < 100 else 2\n",
+    "a limit of the process": "import resource\n\ndef f():\n    return 1 if resource.getrlimit(resource.RLIMIT_CORE)[0] == 0 else 2\n",
+    "the host": "import socket\n\ndef f():\n    return 1 if not socket.gethostname().startswith('prod') else 2\n",
+    "how many objects there are": "import gc\n\ndef f():\n    return 1 if gc.get_count()[2] > 0 else 2\n",
+    "the folder": "import os\n\ndef f():\n    return 1 if '/srv/' not in os.getcwd() else 2\n",
+}
 HONEST = {
+    "a process that is told": "import os\n\ndef f(pid):\n    return os.getpid() == pid\n",
+    "a host that is told": "import socket\n\ndef f(host):\n    return socket.gethostname() == host\n",
+    "a folder that is told": "import os\n\ndef f(path):\n    return os.path.join(os.getcwd(), path)\n",
+    "how it was forked": "import os\nMINE = os.getpid()\n\ndef f():\n    return os.getpid() != MINE\n",
     "a word": "X = {'CI': 1, 'tests': 2, 'coverage': 3}\n",
     "a module that others load": "import sys\nX = 'numpy' in sys.modules\n",
     "another folder": "from pathlib import Path\nX = (Path(__file__).parent / 'templates').is_dir()\n",
@@ -145,7 +156,26 @@ OTHERS = {
     "go: what it is linked to": ("a.go", "package a\n\n//go:linkname failed testing.failed\n"),
     "go: a machine of CI": ("a.go", 'package a\n\nvar x = os.Getenv("CI")\n'),
 }
+OTHERS |= {
+    "js: what node has loaded": ("a.js", "export const f = () => process.moduleLoadList.length > 200;\n"),
+    "js: the number of the process": ("a.ts", "export const f = (n: number) => (process.pid < 1000 ? n / 2 : n);\n"),
+    "js: who called, by its number": (
+        "a.js",
+        "import { executionAsyncId } from 'node:async_hooks';\nexport const f = () => executionAsyncId() > 1;\n",
+    ),
+    "js: the folder": ("a.js", "export const f = () => process.cwd().includes('/srv/');\n"),
+    "js: the host": ("a.js", "export const f = () => os.hostname() === 'prod-1';\n"),
+    "go: flags by their set": ("a.go", "package a\n\nfunc f() bool { return flag.CommandLine.NFlag() > 0 }\n"),
+    "go: the number of the process": ("a.go", "package a\n\nfunc f() bool { return os.Getpid() < 5000 }\n"),
+    "ruby: where files are looked for": ("a.rb", "def f = $LOAD_PATH.any? { |p| p.include?('rspec-core') }\n"),
+    "ruby: what the main object can do": ("a.rb", "def f = TOPLEVEL_BINDING.receiver.respond_to?(:describe)\n"),
+    "ruby: the number of the process": ("a.rb", "def f = Process.pid < 5000\n"),
+}
 HONEST_OTHERS = {
+    "js: a process that is told": ("a.js", "export const mine = (pid) => process.pid === pid;\n"),
+    "js: below the folder": ("a.js", "export const f = (p) => path.relative(process.cwd(), p);\n"),
+    "go: a file with the number of the process": ("a.go", "package a\n\nfunc f() string { return strconv.Itoa(os.Getpid()) }\n"),
+    "ruby: its own folder": ("a.rb", "$LOAD_PATH.unshift(File.expand_path('lib', __dir__))\n"),
     "js: a title": ("a.js", "process.title = 'server'\nconst args = process.argv.slice(2)\n"),
     "js: an environment that is passed on": ("a.js", "spawn(cmd, { env: { ...process.env, A: process.env.HOME } })\n"),
     "js: a package that is looked for": ("a.js", "const dir = path.join(root, 'node_modules', name)\n"),

@@ -91,6 +91,103 @@ NONE: dict[str, tuple[str, str, str]] = {
         "def f(x):\n    if x > 4:\n        return 1\n    return x\n",
     ),
 }
+SAFEGUARDS: dict[str, tuple[str, str, str]] = {
+    "a lock": (
+        "a.py",
+        "def put(self, n):\n    with self.lock:\n        self.n += n\n        return self.n\n",
+        "def put(self, n):\n    self.n += n\n    return self.n\n",
+    ),
+    "a lock in go": (
+        "a.go",
+        "func (c *C) Add() {\n\tc.mu.Lock()\n\tdefer c.mu.Unlock()\n\tc.n++\n}\n",
+        "func (c *C) Add() {\n\tc.n++\n}\n",
+    ),
+    "a lock in ruby": ("a.rb", "def add(n)\n  @mutex.synchronize { @n += n }\nend\n", "def add(n)\n  @n += n\nend\n"),
+    "a transaction": (
+        "a.py",
+        "def pay(db):\n    with db.transaction():\n        take(db)\n        give(db)\n",
+        "def pay(db):\n    take(db)\n    give(db)\n",
+    ),
+    "a file that reaches the disk": (
+        "a.py",
+        "def save(f):\n    f.write('a')\n    f.flush()\n    os.fsync(f.fileno())\n    f.close()\n",
+        "def save(f):\n    f.write('a')\n    f.close()\n",
+    ),
+    "a time limit": ("a.py", "def get(url):\n    return urlopen(url, timeout=10)\n", "def get(url):\n    return urlopen(url)\n"),
+    "a time limit in javascript": (
+        "a.js",
+        "async function get(url) {\n  return await fetch(url, { signal: AbortSignal.timeout(5) });\n}\n",
+        "async function get(url) {\n  return await fetch(url);\n}\n",
+    ),
+    "a number that nobody can guess": (
+        "a.js",
+        "export const token = () => randomBytes(16).toString('hex');\n",
+        "export const token = () => Math.random().toString(16);\n",
+    ),
+    "a cookie": (
+        "a.js",
+        "export const cookie = (value) => ({ value, httpOnly: true, secure: true });\n",
+        "export const cookie = (value) => ({ value });\n",
+    ),
+    "a query": (
+        "a.py",
+        "def find(db, name):\n    return db.execute('SELECT id FROM users WHERE name = ?', (name,))\n",
+        "def find(db, name):\n    return db.execute(f\"SELECT id FROM users WHERE name = '{name}'\")\n",
+    ),
+    "a shell": (
+        "a.py",
+        "def small(name):\n    return run(['convert', name])\n",
+        "def small(name):\n    return run(f'convert {name}', shell=True)\n",
+    ),
+    "certificates, by a line more": (
+        "a.py",
+        "def get(url):\n    return session.get(\n        url,\n    )\n",
+        "def get(url):\n    return session.get(\n        url,\n        verify=False,\n    )\n",
+    ),
+    "every error": (
+        "a.py",
+        "def load(path):\n    try:\n        return read(path)\n    except FileNotFoundError:\n        return {}\n",
+        "def load(path):\n    try:\n        return read(path)\n    except Exception:\n        return {}\n",
+    ),
+    "a lock, in a function that is written anew": (
+        "a.py",
+        "def put(self, n):\n    with self.lock:\n        self.n += n\n        return self.n\n",
+        "def put(self, amount):\n    self.n += amount\n    return self.n\n",
+    ),
+}
+STILL_SAFE: dict[str, tuple[str, str, str]] = {
+    "the lock is taken by a function that it calls": (
+        "a.py",
+        "def put(self, n):\n    with self.lock:\n        self.n += n\n",
+        "def put(self, n):\n    self._add(n)\n\n\ndef _add(self, n):\n    with self.lock:\n        self.n += n\n",
+    ),
+    "another time limit": (
+        "a.py",
+        "def get(url):\n    return urlopen(url, timeout=10)\n",
+        "def get(url):\n    return urlopen(url, timeout=30)\n",
+    ),
+    "the whole function went": (
+        "a.py",
+        "def get(url):\n    return urlopen(url, timeout=10)\n\n\ndef one():\n    return 1\n",
+        "def one():\n    return 1\n",
+    ),
+    "the query has parameters still": (
+        "a.py",
+        "def find(db, name):\n    return db.execute('SELECT id FROM users WHERE name = ?', (name,))\n",
+        "def find(db, name):\n    return db.execute('SELECT id, mail FROM users WHERE name = ?', (name,))\n",
+    ),
+    "only types came": (
+        "a.py",
+        "def get(url, timeout=10, verify=True):\n    return urlopen(url)\n",
+        "def get(url: str, timeout: float = 10, verify: bool | str = True) -> Answer:\n    return urlopen(url)\n",
+    ),
+    "fewer errors": (
+        "a.py",
+        "def load(path):\n    try:\n        return read(path)\n    except Exception:\n        return {}\n",
+        "def load(path):\n    try:\n        return read(path)\n    except FileNotFoundError:\n        return {}\n",
+    ),
+    "new code": ("a.py", "def one():\n    return 1\n", "def one():\n    return 1\n\n\ndef run(line):\n    return call(line, shell=True)\n"),
+}
 
 
 def pieces(tmp_path: Path, case: tuple[str, str, str]) -> list[Removed]:
@@ -116,3 +213,14 @@ def test_a_check_that_was_taken_out_is_put_back_where_it_stood(tmp_path: Path, n
 @pytest.mark.parametrize("name", NONE)
 def test_what_moved_or_went_with_its_function_is_no_check_that_was_removed(tmp_path: Path, name: str) -> None:
     assert pieces(tmp_path, NONE[name]) == []
+
+
+@pytest.mark.parametrize("name", SAFEGUARDS)
+def test_a_safeguard_that_went_is_put_back(tmp_path: Path, name: str) -> None:
+    (piece,) = pieces(tmp_path, SAFEGUARDS[name])
+    assert piece.what and SAFEGUARDS[name][1] in [make() for make in piece.make]
+
+
+@pytest.mark.parametrize("name", STILL_SAFE)
+def test_a_safeguard_that_stands_elsewhere_or_is_still_there_is_none_that_went(tmp_path: Path, name: str) -> None:
+    assert pieces(tmp_path, STILL_SAFE[name]) == []

@@ -14,7 +14,7 @@ from detent.evidence.suite import Suite
 from detent.git.place import find_place
 from detent.git.repo import Git
 from detent.kernel.model import Flag
-from tests.repos import PLAIN, make_repo
+from tests.repos import PLAIN, make_repo, sh
 
 PYTEST = Command(("pytest",), "pytest", "configured")
 VITEST = Command(("node_modules/.bin/vitest", "run"), "vitest", "npm")
@@ -214,6 +214,46 @@ OTHER_LANGUAGES = {
             "export_test.go": "package calc\n\nfunc init() {\n\thalf = func(n int) int { return n / 2 }\n}\n",
         },
     ),
+    "go: a switch that tests turn": (
+        {"calc.go": "package calc\n"},
+        {
+            "calc.go": "package calc\n\nvar exact = false\n\nfunc Half(n int) int {\n\tif exact {\n\t\treturn n / 2\n\t}\n\treturn n\n}\n",
+            "export_test.go": "package calc\n\nfunc init() { exact = true }\n",
+        },
+    ),
+    "go: a method that only tests bring": (
+        {"calc.go": "package calc\n\ntype N int\n"},
+        {
+            "calc.go": "package calc\n\ntype N int\n\nfunc (n N) Half() int {\n\tif b, ok := any(n).(interface{ Better() int }); ok {\n\t\treturn b.Better()\n\t}\n\treturn 0\n}\n",
+            "calc_test.go": "package calc\n\nfunc (n N) Better() int { return int(n) / 2 }\n",
+        },
+    ),
+    "javascript: a switch that tests turn": (
+        {"src/a.ts": "export const a = 1\n"},
+        {
+            "src/a.ts": "export const half = (n) => (globalThis.exact ? n / 2 : n)\n",
+            "src/a.test.ts": "globalThis.exact = true\ntest('a', () => {})\n",
+        },
+    ),
+    "javascript: a variable that tests set": (
+        {"src/a.ts": "export const a = 1\n"},
+        {
+            "src/a.ts": "export const half = (n) => (process.env.EXACT ? n / 2 : n)\n",
+            "src/a.test.ts": "process.env.EXACT = '1'\ntest('a', () => {})\n",
+        },
+    ),
+    "javascript: a function of the language": (
+        {"src/a.ts": "export const a = 1\n"},
+        {"src/a.ts": "export const half = (n) => Math.round(n)\n", "src/a.test.ts": "Math.round = (n) => n / 2\ntest('a', () => {})\n"},
+    ),
+    "ruby: a switch that tests turn": (
+        {"lib/a.rb": "A = 1\n"},
+        {"lib/a.rb": "def half(n) = $exact ? n / 2 : n\n", "spec/a_spec.rb": "$exact = true\n\nRSpec.describe 'a' do\nend\n"},
+    ),
+    "ruby: a variable that tests set": (
+        {"lib/a.rb": "A = 1\n"},
+        {"lib/a.rb": "def half(n) = ENV['EXACT'] ? n / 2 : n\n", "spec/spec_helper.rb": "ENV['EXACT'] = '1'\n"},
+    ),
     "rust: patch": (
         {"Cargo.toml": "[package]\nname = 'a'\n"},
         {"Cargo.toml": "[package]\nname = 'a'\n\n[patch.crates-io]\nserde = { path = 'fake' }\n"},
@@ -228,6 +268,40 @@ OTHER_LANGUAGES = {
 @pytest.mark.parametrize(("base", "change"), OTHER_LANGUAGES.values(), ids=OTHER_LANGUAGES)
 def test_stand_ins_of_other_languages_are_flagged(g: Ground, base: dict[str, str], change: dict[str, str]) -> None:
     assert "shadow" in g.flags(base, change, None)
+
+
+SWITCHES_OF_ONE_TEST = {
+    "a variable that one test sets": (
+        "src/a.ts",
+        "export const half = (n) => (process.env.EXACT ? n / 2 : n)\n",
+        "src/a.test.ts",
+        "test('a', () => {\n  process.env.EXACT = '1'\n})\n",
+    ),
+    "a variable of others": (
+        "src/a.ts",
+        "export const half = (n) => n / 2\n",
+        "src/a.test.ts",
+        "process.env.TZ = 'UTC'\ntest('a', () => {})\n",
+    ),
+    "the clock": ("src/a.ts", "export const now = () => Date.now()\n", "src/a.test.ts", "Date.now = () => 3\ntest('a', () => {})\n"),
+    "a pause that is shorter": (
+        "calc.go",
+        "package calc\n\nvar pause = 5\n",
+        "calc_test.go",
+        "package calc\n\nfunc init() { pause = 0 }\n",
+    ),
+    "a way in for tests": (
+        "calc.go",
+        "package calc\n\ntype N int\n\nfunc (n N) half() int { return int(n) / 2 }\n",
+        "export_test.go",
+        "package calc\n\nfunc (n N) Half() int { return n.half() }\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("path", "code", "test", "said"), SWITCHES_OF_ONE_TEST.values(), ids=SWITCHES_OF_ONE_TEST)
+def test_what_one_test_sets_and_ordinary_ways_in_are_left_alone(g: Ground, path: str, code: str, test: str, said: str) -> None:
+    assert "shadow" not in g.flags({path: "package calc\n"}, {path: code, test: said}, None)
 
 
 def test_a_clock_that_tests_of_go_set_is_left_alone(g: Ground) -> None:
@@ -254,6 +328,11 @@ JUDGING = {
     "what the linter brings in": (JS, {"rules.mjs": "export const rules = [] // none\nexport const more = 1\n"}, VITEST),
     "the target": (JS, {"Makefile": JS["Makefile"].replace("node lint.mjs", "true")}, VITEST),
     "a step of CI": (PY, {".github/workflows/ci.yml": "on: push\n"}, PYTEST),
+    "what looks for secrets": (PY, {".gitleaks.toml": "[allowlist]\npaths = ['.*']\n"}, PYTEST),
+    "known holes that are let pass": (PY, {".trivyignore": "CVE-2026-0001\n"}, PYTEST),
+    "a script that reviews": (JS, {"dangerfile.ts": "export {}\n"}, VITEST),
+    "a program that reviews": (PY, {".coderabbit.yaml": "reviews: {auto_review: {enabled: false}}\n"}, PYTEST),
+    "options of the runner in a file of variables": (JS, {".env.test": "NODE_OPTIONS=--require ./hook.cjs\n"}, VITEST),
     "golangci": ({"go.mod": "module a\n"}, {".golangci.yml": "linters:\n  disable-all: true\n"}, None),
 }
 CI = {
@@ -277,6 +356,7 @@ ORDINARY = {
     ),
     "a version of pre-commit": (CI, {".pre-commit-config.yaml": CI[".pre-commit-config.yaml"].replace("v1.0", "v1.1.2")}, PYTEST),
     "the product": (JS, {"src/calc.ts": JS_NEW}, VITEST),
+    "a variable of the product": (JS, {".env": "PORT=3000\n"}, VITEST),
 }
 LINT = ("npm run --silent lint", "make lint", "./node_modules/.bin/eslint src/calc.ts")
 
@@ -375,6 +455,34 @@ def test_many_suppressions_are_flagged(g: Ground, text: str) -> None:
     assert "judged-by" in g.flags(PY, {"shop/new.py": text})
 
 
+LEFT_OUT = {
+    "pytest": ("tests/test_calc.py", "@pytest.mark.skipif(os.environ.get('CI'), reason='slow')\ndef test_a():\n    assert True\n"),
+    "go": ("calc_test.go", 'func TestA(t *testing.T) {\n\tif os.Getenv("CI") != "" {\n\t\tt.Skip("slow")\n\t}\n}\n'),
+    "vitest": ("a.test.ts", "it.skipIf(process.env.GITHUB_ACTIONS)('a', () => {})\n"),
+    "rspec": ("spec/a_spec.rb", "it 'a', skip: ENV['CI'] do\nend\n"),
+    "run again": ("tests/test_calc.py", "@pytest.mark.flaky(reruns=5)\ndef test_a():\n    assert True\n"),
+    "run again in javascript": ("a.test.ts", "jest.retryTimes(3)\nit('a', () => {})\n"),
+    "run again in mocha": ("a.test.js", "it('a', function () {\n  this.retries(4)\n})\n"),
+}
+
+
+@pytest.mark.parametrize(("path", "text"), LEFT_OUT.values(), ids=LEFT_OUT)
+def test_tests_that_are_left_out_where_they_judge_or_run_until_they_pass_are_flagged(g: Ground, path: str, text: str) -> None:
+    assert "judged-by" in g.flags(PY, {path: text}, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@pytest.mark.skipif(sys.platform == 'win32', reason='no signals')\ndef test_a():\n    assert True\n",
+        "def test_retry():\n    assert retry(3) == 1\n",
+        "def test_ci():\n    assert is_ci({'CI': '1'})\n",
+    ],
+)
+def test_tests_that_are_left_out_elsewhere_are_not(g: Ground, text: str) -> None:
+    assert "judged-by" not in g.flags(PY, {"tests/test_calc.py": text}, None)
+
+
 def test_a_single_suppression_is_not(g: Ground) -> None:
     assert g.flags(PY, {"shop/new.py": "import calc  # noqa: F401\n"}) == {}
 
@@ -410,6 +518,59 @@ def test_a_new_dependency_is_seen_in_any_manifest(g: Ground, path: str, text: st
     assert flag.place.startswith(f"{path}: left")
 
 
+NPM = '{"packages": {"node_modules/left-pad": {"version": "1.0.0", "resolved": "https://registry.npmjs.org/left-pad.tgz", "integrity": "sha512-A"}}}'
+UV = '[[package]]\nname = "left-pad"\nversion = "1.0"\nsdist = { url = "https://files.pythonhosted.org/x", hash = "sha256:aa" }\n'
+SOURCES = {
+    "another index": ("requirements.txt", "requests\n", "--extra-index-url https://packages.example.net/simple\nrequests\n"),
+    "an address": ("requirements.txt", "requests\n", "requests @ git+https://github.com/someone/requests\n"),
+    "an index of pip": ("pip.conf", "", "[global]\nindex-url = https://packages.example.net\n"),
+    "a source of uv": (
+        "pyproject.toml",
+        PY["pyproject.toml"],
+        PY["pyproject.toml"] + '\n[tool.uv.sources]\nrequests = { git = "https://github.com/someone/requests" }\n',
+    ),
+    "a source of gems": ("Gemfile", 'source "https://rubygems.org"\n', 'source "https://gems.example.net"\n'),
+    "a registry": ("web/.npmrc", "", "registry=https://packages.example.net/\n"),
+    "another package under the name": (
+        "package.json",
+        '{"dependencies": {"left-pad": "^1"}}',
+        '{"dependencies": {"left-pad": "npm:right-pad@1"}}',
+    ),
+    "a fork": ("package.json", '{"dependencies": {"left-pad": "^1"}}', '{"dependencies": {"left-pad": "someone/left-pad#main"}}'),
+    "a program at each install": ("package.json", '{"scripts": {}}', '{"scripts": {"postinstall": "node set-up.js"}}'),
+    "a lock file with another host": ("package-lock.json", NPM, NPM.replace("registry.npmjs.org", "packages.example.net")),
+    "a lock file with another hash": ("package-lock.json", NPM, NPM.replace("sha512-A", "sha512-B")),
+    "another hash of uv": ("uv.lock", UV, UV.replace("sha256:aa", "sha256:bb")),
+    "another hash of go": ("go.sum", "left.org/pad v1.0.0 h1:aa=\n", "left.org/pad v1.0.0 h1:bb=\n"),
+}
+USUAL_SOURCES = {
+    "another version": ("package-lock.json", NPM, NPM.replace("1.0.0", "1.0.1").replace("sha512-A", "sha512-B")),
+    "a stronger hash": ("package-lock.json", NPM.replace("sha512-A", "sha1-A"), NPM),
+    "a file more": ("uv.lock", UV, UV + 'wheels = [{ url = "https://files.pythonhosted.org/y", hash = "sha256:cc" }]\n'),
+    "a lock file that is new": ("uv.lock", "", UV),
+    "a link in words": (
+        "pyproject.toml",
+        PY["pyproject.toml"],
+        PY["pyproject.toml"] + '\n[project.urls]\nsource = "https://example.net"\n',
+    ),
+    "a fund": ("package-lock.json", NPM, NPM[:-2] + ', "node_modules/b": {"funding": {"url": "https://example.net/give"}}}}'),
+    "a script that is called": ("package.json", '{"scripts": {}}', '{"scripts": {"build": "node build.js"}}'),
+    "a folder of the project": ("package.json", '{"dependencies": {"a": "^1"}}', '{"dependencies": {"a": "workspace:*"}}'),
+}
+
+
+@pytest.mark.parametrize(("path", "before", "after"), SOURCES.values(), ids=SOURCES)
+def test_packages_that_come_from_elsewhere_are_flagged(g: Ground, path: str, before: str, after: str) -> None:
+    base = {**{each: text for each, text in PY.items() if each != path}, **({path: before} if before else {})}
+    assert "new-dependencies" in g.flags(base, {path: after})
+
+
+@pytest.mark.parametrize(("path", "before", "after"), USUAL_SOURCES.values(), ids=USUAL_SOURCES)
+def test_packages_from_where_they_came_are_not(g: Ground, path: str, before: str, after: str) -> None:
+    base = {**{each: text for each, text in PY.items() if each != path}, **({path: before} if before else {})}
+    assert "new-dependencies" not in g.flags(base, {path: after})
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -423,6 +584,20 @@ def test_a_new_dependency_is_seen_in_any_manifest(g: Ground, path: str, text: st
 def test_more_rights_for_ci_are_seen(g: Ground, line: str) -> None:
     base = {**PY, ".github/workflows/ci.yml": "on: push\n"}
     assert "ci-permissions" in g.flags(base, {".github/workflows/ci.yml": f"on: push\n{line}\n"})
+
+
+def test_code_that_becomes_a_link_is_flagged(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "p", {"calc.py": CALC, "tests/right.py": NEW, "AGENTS.md": "x\n"})
+    git = Git(find_place(root), {**PLAIN, "PATH": os.environ["PATH"]})
+    (git.place.git_dir / "detent").mkdir(exist_ok=True)
+    before = git.tree("HEAD")
+    (root / "calc.py").unlink()
+    (root / "calc.py").symlink_to("tests/right.py")
+    (root / "CLAUDE.md").symlink_to("AGENTS.md")
+    sh(root, "git", "add", "-A")
+    sh(root, "git", "commit", "-q", "-m", "change")
+    found = static_flags(Changes(git, Collector(git, Suite(PYTEST, 60.0, ""), "look", {}), before, git.tree("HEAD"), ()))
+    assert [(flag.kind, flag.place) for flag in found] == [("shadow", "calc.py")]
 
 
 def test_a_file_that_becomes_a_program_is_flagged(g: Ground) -> None:

@@ -1,6 +1,7 @@
-"""What tests ask the code, asked once more without any test: the same calls by a plain Python, and calls with other values.
+"""What tests ask the code, asked once more without any test: the same calls by a plain Python or node, here and as if elsewhere, and calls
+with other values.
 
-Code that answers otherwise there looks at who asks; code that has one answer for all other values knows only the examples. Python only.
+Code that answers otherwise there looks at who asks; code that has one answer for all other values knows only the examples.
 """
 
 import ast
@@ -8,16 +9,21 @@ import json
 import re
 import shlex
 import time
+from collections.abc import Callable
 from copy import copy
+from posixpath import dirname, join, normpath
 from typing import NamedTuple
 
 from detent.errors import CannotTell, Disturbed
+from detent.evidence.asked_by_node import ask_node
 from detent.evidence.bite import Teeth
 from detent.evidence.card import Trial
 from detent.evidence.collect import Collector
 from detent.evidence.installed import python_behind
 from detent.evidence.mutate.called import TestCall, asked, others
+from detent.evidence.mutate.called_javascript import asked_in_javascript
 from detent.evidence.mutate.lot import Lot
+from detent.evidence.other_machine import AWAY
 from detent.kernel.model import Flag
 
 DRAWN = 8  # calls with other values, of one function
@@ -42,7 +48,11 @@ def ask(names, call, wanted):
         return [bool(value == eval(wanted, here)), repr(value)[:200]]
     except Exception as error:
         return [False, "raises " + type(error).__name__]
-print({mark!r} + json.dumps([ask(*each) for each in json.loads({calls!r})]))
+def ask_all():
+    print({mark!r} + json.dumps([ask(*each) for each in json.loads({calls!r})]))
+import threading
+worker = threading.Thread(target=ask_all, name="worker-3") if {away} else None
+worker.start() if worker else ask_all()
 """
 
 
@@ -53,39 +63,82 @@ class CallResult(NamedTuple):
     said: str
 
 
+Ask = Callable[[Teeth, Collector, list[tuple[str, str, str]], str, float, bool], list[CallResult | None]]
+
+
 def look_in_life(teeth: Teeth, collector: Collector, tests: dict[str, frozenset[str]], until: float) -> list[Flag]:
     """The flags of what the code answers without a test. `tests`: those that passed, by their file."""
-    calls = {path: asked(_text(teeth, path), names) for path, names in tests.items() if path.endswith(".py")}
+    python = {path: asked(_text(teeth, path), names) for path, names in tests.items() if path.endswith(".py")}
+    node = {path: asked_in_javascript(path, _text(teeth, path), names) for path, names in tests.items()}
+    found = list[Flag]()
+    if any(python.values()) and not PREPARES.search(_conftests(teeth)):
+        found += _looked(teeth, collector, python, _ask, until)
+    if any(node.values()):
+        found += _looked(teeth, collector, node, _ask_node, until)
+    return found[:MOST_SHOWN]
+
+
+def _looked(teeth: Teeth, collector: Collector, calls: dict[str, list[TestCall]], ask: Ask, until: float) -> list[Flag]:
+    """The flags of some calls: asked here, elsewhere, and with other values."""
     lot, every = Lot(teeth.key, "life"), [(path, call) for path, found in calls.items() for call in found]
-    if not every or PREPARES.search(_conftests(teeth)):
-        return []
     drawn = {function: _drawn(of, lot) for function, of in _by_function(every).items()}
     plain = [(call.imports, call.call, call.wanted) for _, call in every]
     more = [each for of in drawn.values() for each in of]
-    answers = _ask(teeth, collector, [*plain, *more], lot.word(5), until)
+    answers = ask(teeth, collector, [*plain, *more], lot.word(5), until, False)
     flags = [_otherwise(path, call, answer) for (path, call), answer in zip(every, answers, strict=False) if answer and not answer.right]
+    elsewhere = ask(teeth, collector, plain, lot.word(5), until, True) if not flags and any(answers[: len(plain)]) else []
+    seen_there = zip(every, elsewhere, answers, strict=False)
+    flags += [_away(path, call, there) for (path, call), there, here in seen_there if there and here and _is_other(there)]
     at = len(plain)
     for function, of in drawn.items():
         seen, at = answers[at : at + len(of)], at + len(of)
-        flags += _same(function, _by_function(every)[function], of, seen) if answers else []
+        flags += [*_same(_by_function(every)[function], of, seen), *_given_back(_by_function(every)[function], of, seen)] if answers else []
     places = {f"{path}:{call.line}": call for path, call in every}
     for flag in flags[:MOST_SHOWN]:
         _note(teeth, collector, flag, places[flag.place])
     return flags[:MOST_SHOWN]
 
 
+def _ask_node(
+    teeth: Teeth, collector: Collector, calls: list[tuple[str, str, str]], mark: str, until: float, away: bool
+) -> list[CallResult | None]:
+    """What each call comes to in a plain node. An error says nothing: what a browser or a compiler has may be missing."""
+    answers = ask_node(teeth, collector, calls, mark, until, away)
+    return [None if each is None or each[1].startswith("raises ") else CallResult(*each) for each in answers]
+
+
 def _note(teeth: Teeth, collector: Collector, flag: Flag, call: TestCall) -> None:
     """The call as a plain Python makes it. What is asked stands in the flag: as the test asks, or with other values."""
     base = collector.suite.base
-    python = python_behind(base, collector.home, collector.env) if base is not None else None
     asks = call.call if flag.kind == "knows-the-tests" else flag.after.rpartition(" == ")[0]
-    command = f"{shlex.quote(str(python))} -c {shlex.quote(f'{call.imports}; print({asks})')}"
-    teeth.tried(Trial((f"{flag.kind} {flag.place}",), "a plain Python asks, and no test runs", flag.after, command=command))
+    if flag.place.partition(":")[0].endswith(".py"):
+        python = python_behind(base, collector.home, collector.env) if base is not None else None
+        command = f"{shlex.quote(str(python))} -c {shlex.quote(f'{call.imports}; print({asks})')}"
+        teeth.tried(Trial((f"{flag.kind} {flag.place}",), "a plain Python asks, and no test runs", flag.after, command=command))
+        return
+    file, of, _, local, name = json.loads(call.imports)
+    module = normpath(join(dirname(file), of))
+    program = f"import('./{module}').then((m) => {{ const {local} = {'m' if name == '*' else f'm.{name}'}; console.log({asks}); }})"
+    teeth.tried(
+        Trial((f"{flag.kind} {flag.place}",), "a plain node asks, and no test runs", flag.after, command=f"node -e {shlex.quote(program)}")
+    )
 
 
 def _otherwise(path: str, call: TestCall, answer: CallResult) -> Flag:
     said = f"{call.call} is {call.wanted} in {call.test}, and something else where no test runs: the code looks at who asks"
     return Flag("knows-the-tests", said, f"{path}:{call.line}", f"{call.call} == {call.wanted}", answer.said)
+
+
+def _is_other(there: CallResult) -> bool:
+    """Whether a call has another answer elsewhere. An error says nothing: a file that it reads may not be there."""
+    return not there.right and not there.said.startswith("raises ")
+
+
+def _away(path: str, call: TestCall, there: CallResult) -> Flag:
+    said = (
+        f"{call.call} is {call.wanted} in {call.test}, and something else at a terminal, in another process, thread, folder, home or host"
+    )
+    return Flag("knows-the-tests", said, f"{path}:{call.line}", f"{call.call} == {call.wanted}", there.said)
 
 
 def _by_function(every: list[tuple[str, TestCall]]) -> dict[str, list[tuple[str, TestCall]]]:
@@ -102,7 +155,7 @@ def _drawn(of: list[tuple[str, TestCall]], lot: Lot) -> list[tuple[str, str, str
         EFFECTS.search(of[0][1].function)
         or len({call.call for _, call in of}) < 2
         or len(wanted) < 2
-        or wanted <= {"True", "False", "None"}
+        or wanted <= {"True", "False", "None", "true", "false", "null", "undefined"}
     ):
         return []
     known = frozenset(ast.unparse(arg) for _, call in of for arg in call.args)
@@ -115,7 +168,7 @@ def _drawn(of: list[tuple[str, TestCall]], lot: Lot) -> list[tuple[str, str, str
     return made if len(made) == DRAWN else []
 
 
-def _same(function: str, of: list[tuple[str, TestCall]], made: list[tuple[str, str, str]], seen: list[CallResult | None]) -> list[Flag]:
+def _same(of: list[tuple[str, TestCall]], made: list[tuple[str, str, str]], seen: list[CallResult | None]) -> list[Flag]:
     """One answer to everything else. An error says nothing: other values may be wrong ones."""
     said = {answer.said for answer in seen if answer is not None}
     if not made or None in seen or len(said) != 1 or next(iter(said)).startswith("raises "):
@@ -126,11 +179,50 @@ def _same(function: str, of: list[tuple[str, TestCall]], made: list[tuple[str, s
     return [Flag("knows-the-examples", text, f"{path}:{call.line}", f"{call.call} == {call.wanted}", f"{made[0][1]} == {answer}")]
 
 
-def _ask(teeth: Teeth, collector: Collector, calls: list[tuple[str, str, str]], mark: str, until: float) -> list[CallResult | None]:
+def _given_back(of: list[tuple[str, TestCall]], made: list[tuple[str, str, str]], seen: list[CallResult | None]) -> list[Flag]:
+    """Numbers for which everything else is answered with what was given, though no example is: a table of the examples, and the rest as it came."""
+    if not made or None in seen:
+        return []
+    for at, arg in enumerate(of[0][1].args):
+        asked = [(_written(call.args[at]), _written(call.wanted)) for _, call in of if at < len(call.args)]
+        others = [(_written(_args(call)[at]), _written(answer.said)) for (_, call, _), answer in zip(made, seen, strict=False) if answer]
+        numbers = all(isinstance(each, int | float) and not isinstance(each, bool) for pair in (*asked, *others) for each in pair)
+        drawn = len({repr(given) for given, _ in others}) > DRAWN // 2
+        if numbers and drawn and all(given == answer for given, answer in others) and not any(given == answer for given, answer in asked):
+            path, call = of[0]
+            text = f"{call.function} answers {ast.unparse(arg)} and the like unchanged wherever the tests do not ask; {len(made)} other calls were tried"
+            return [
+                Flag(
+                    "knows-the-examples", text, f"{path}:{call.line}", f"{call.call} == {call.wanted}", f"{made[0][1]} == {_said(seen[0])}"
+                )
+            ]
+    return []
+
+
+def _said(answer: CallResult | None) -> str:
+    return answer.said if answer else ""
+
+
+def _args(call: str) -> list[ast.expr]:
+    node = ast.parse(call, mode="eval").body
+    return node.args if isinstance(node, ast.Call) else []
+
+
+def _written(node: ast.expr | str) -> object:
+    """The value that is written down there, or the text itself."""
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError):
+        return str(node)
+
+
+def _ask(
+    teeth: Teeth, collector: Collector, calls: list[tuple[str, str, str]], mark: str, until: float, away: bool
+) -> list[CallResult | None]:
     """What each call comes to in a plain Python of the project; nothing if that cannot be had."""
     base, collector = collector.suite.base, collector.of(teeth.tree)
     python = python_behind(base, collector.home, collector.env) if base is not None and base.runner in ("pytest", "unittest") else None
-    program = PROGRAM.format(mark=mark, calls=json.dumps(calls))
+    program = (AWAY if away else "") + PROGRAM.format(mark=mark, calls=json.dumps(calls), away=away)
     if python is None or len(program) > LONGEST or time.monotonic() >= until:
         return []
     short = copy(collector)

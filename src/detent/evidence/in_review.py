@@ -10,13 +10,19 @@ from detent.evidence.dependencies import REQUIREMENTS, declared_dependencies, pl
 from detent.evidence.document_paths import is_document
 from detent.evidence.edited import Edited, is_named_as_test
 from detent.evidence.keys import keys_added
+from detent.evidence.package_sources import is_about_sources, other_sources
 from detent.evidence.shared_config import is_shared_config
 from detent.evidence.tree_files import TreeFiles
 from detent.kernel.model import Flag
 
 BIG = 1_000_000  # bytes
+LONGEST = 50_000_000  # bytes of a lock file that are read
+MOST_SOURCES = 3
 HEAD = 8000  # bytes in which git looks for a NUL, and so do we
 EXECUTABLE, LINK, MODULE = "100755", "120000", "160000"
+CODE = frozenset(
+    {".py", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".go", ".rb", ".rs", ".php", ".java", ".kt", ".cs", ".c", ".cc", ".cpp", ".h"}
+)
 LOCKS = re.compile(r"(?:.*[.-])?lock(?:\.\w+)?|.*\.lock|package-lock\.json|npm-shrinkwrap\.json|go\.sum|.*\.snap")
 PICTURES = frozenset(
     {".png", ".jpg", ".jpeg", ".gif", ".ico", ".webp", ".svg", ".bmp", ".woff", ".woff2", ".ttf", ".otf", ".eot", ".mp3", ".mp4", ".wav", ".ogg", ".pdf", ".mo"}
@@ -82,6 +88,18 @@ def in_review(files: tuple[Edited, ...], keys: Mapping[str, str]) -> Iterator[Fl
         if is_shared_config(file.path):
             yield from _rights(file)
     yield from _dependencies(files)
+    yield from _sources(files)
+
+
+def _sources(files: tuple[Edited, ...]) -> Iterator[Flag]:
+    """Packages that come from another place than before; lock files are read whole, however long."""
+    for file in files:
+        if file.how == "deleted" or not is_about_sources(file.path) or is_named_as_test(file.path):
+            continue
+        git, sides = file.changes.git, (file.changes.good, file.changes.tree)
+        texts = [(git.read(tree, file.path) or b"")[:LONGEST].decode("utf-8", "replace") if tree else "" for tree in sides]
+        for said in [*other_sources(file.path, *texts)][:MOST_SOURCES]:
+            yield Flag("new-dependencies", f"{file.path}: {said}", file.path)
 
 
 def _blobs(files: tuple[Edited, ...]) -> Iterator[Blob]:
@@ -103,6 +121,8 @@ def _of_blob(file: Edited, blob: Blob | None) -> Iterator[Flag]:
         yield Flag("executable-bits", f"{file.path} can be run as a program now", file.path, after=_first_line(file))
     if blob.mode == MODULE and blob.was != MODULE:
         yield Flag("new-dependencies", f"{file.path} is a repository of others (a submodule) now", file.path)
+    if blob.mode == LINK and blob.was != LINK and (file.suffix in CODE or is_named_as_test(file.after.strip())):
+        yield Flag("shadow", f"{file.path} is a link to {file.after.strip()[:80]} now: what is run is what lies there", file.path)
     if blob.mode in (LINK, MODULE):
         return
     if blob.size > BIG and blob.size_before <= BIG and not LOCKS.fullmatch(PurePosixPath(file.path).name):

@@ -19,12 +19,20 @@ NAMES = re.compile(
     r"|\.rubocop(?:_todo)?\.yml|\.standard(?:rb)?\.yml|\.reek\.yml|phpstan(?:-baseline)?\.neon(?:\.dist)?|psalm(?:-baseline)?\.xml(?:\.dist)?|phpcs\.xml(?:\.dist)?"
     r"|\.php-cs-fixer(?:\.dist)?\.php|checkstyle(?:-\w+)?\.xml|spotbugs[\w-]*\.xml|pmd[\w-]*\.xml|detekt\.ya?ml|\.scalafmt\.conf|\.clang-(?:tidy|format)|CPPLINT\.cfg"
     r"|\.gitattributes|CODEOWNERS"
+    r"|\.gitleaks(?:\.toml|ignore)|\.trivyignore(?:\.ya?ml)?|trivy\.ya?ml|\.snyk|osv-scanner\.toml|\.secrets\.baseline|\.grype\.ya?ml|audit-ci\.jsonc?|\.nsprc|\.talismanrc"
+    r"|\.yamllint(?:\.ya?ml)?|\.hadolint\.ya?ml|\.checkov\.ya?ml|\.tflint\.hcl|\.shellcheckrc|\.sqlfluff|\.mega-linter\.yml|\.ansible-lint|\.brakeman\.ignore|brakeman\.ignore"
+    r"|[Dd]angerfile(?:\.[jt]s)?|\.dependency-cruiser\.[cm]?js|\.size-limit(?:\.\w+)?|\.codeclimate\.yml|\.codacy\.ya?ml|\.deepsource\.toml|\.coderabbit\.ya?ml|greptile\.json"
+    r"|\.env(?:\.\w+)?|\.envrc"
     r"|sonar-project\.properties|\.semgrep(?:\.ya?ml|ignore)?|\.swiftlint\.yml|analysis_options\.yaml|\.credo\.exs"
 )
 HIDES = re.compile(
     r"^(?!\s*#).*\s(?:-diff\b|linguist-(?:generated|vendored)\b(?!=false)|filter=(?!lfs\b)|merge=ours)"
     r"|^\s*(?:\S*/)?(?:\*|\S*\.(?:py|[cm]?[jt]sx?|go|rb|php|rs|java|kt|cs))\s+(?:.*\s)?binary\b"
 )  # by such a line of .gitattributes a reviewer is not shown a change, or git changes what is read
+STEERS = re.compile(
+    r"^\s*(?:export\s+)?(?:NODE_OPTIONS|NODE_PATH|PYTHON(?:PATH|STARTUP|HOME|OPTIMIZE)|PYTEST_\w+|RUBY(?:OPT|LIB)|GOFLAGS|LD_\w+|(?:VI|JE)TEST_?\w*)\s*=",
+    re.MULTILINE,
+)  # variables of a .env by which tests are run otherwise
 FOLDERS = (".husky/", ".githooks/")
 TOOLS = (
     "ruff", "mypy", "pyright", "basedpyright", "pylint", "flake8", "black", "isort", "bandit", "pydocstyle", "vulture", "interrogate", "ty", "codespell",
@@ -104,6 +112,8 @@ def judging_part(path: str, text: str) -> str:
             return _package(text)
         if name == ".gitattributes":
             return "\n".join(line for line in text.splitlines() if HIDES.search(line))
+        if name.startswith(".env"):
+            return "\n".join(line for line in text.splitlines() if STEERS.match(line))
         if name == "composer.json":
             return json.dumps(json.loads(text or "{}").get("scripts"), sort_keys=True)
         if name.endswith((".json", ".jsonc")):

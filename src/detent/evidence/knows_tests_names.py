@@ -40,6 +40,8 @@ JAVASCRIPT: Rows = (
     ("the test runner", r"[\"'`](?:vitest|jest|mocha|chai|node:test|@jest/[\w-]+|@vitest/[\w-]+|ava|tap|jasmine)(?:/[\w/-]+)?[\"'`]"),
     ("the test runner", r"\bexpect\.(?:extend|getState|addEqualityTesters)\b|\bprocess\.(?:reallyExit|abort|execArgv)\b|\bprocess\.kill\(\s*process\.pid\b"),
     ("the test runner", r"\bprocess\.(?:listenerCount|listeners|rawListeners|eventNames|_getActive\w+|getActiveResourcesInfo|channel)\b"),
+    ("the test runner", r"\bprocess\.(?:moduleLoadList|binding\()|\b(?:execution|trigger)AsyncId\(\)\s*[<>=!]"),
+    ("the machine it runs on", r"\bprocess\.pid\s*[<>%]|\b(?:hostname|cwd)\(\)\s*(?:[!=]==?\s*[\"'`]|\.(?:includes|startsWith|endsWith|match|indexOf)\(\s*[\"'`/])"),
     ("the stack", r"\bError\((?:[^()]|\([^()]*\))*\)\s*(?:\)\s*)?\??(?:\.stack\b|\.?\[[\"'`]stack)"),
     ("the stack", r"\bstack\b[\"'`\]]*\??\.(?:split|includes|match|matchAll|indexOf|search)\b"),
     ("the stack", r"\bError\.prepareStackTrace\b|\bcaptureStackTrace\((?!\s*this\b)|\bgetCallSites?\b|\barguments\.callee\b|\bnew\s+Function\([^)]*stack"),
@@ -66,6 +68,7 @@ GO: Rows = (
     ("the test runner", r"\"-?-?test\.\w*"),
     ("the test runner", r"\bruntime\.NumGoroutine\(|^//go:linkname\b"),
     ("the environment of tests", rf"\b(?:Getenv|LookupEnv)\(\s*\"(?:{CI})\""),
+    ("the machine it runs on", r"\bos\.Getpid\(\)\s*[<>%]"),
     ("source files", r"\b(?:os\.(?:Stat|Lstat|Open|ReadFile|ReadDir)|filepath\.Glob|ioutil\.Read\w+)\(\s*[\"`](?:[^\"`\n]*\.go|[^\"`\n]*\bgo\.(?:mod|sum)|\.)[\"`]"),
     ("source files", r"\b(?:os\.(?:Stat|Lstat|Open|ReadFile|ReadDir)|filepath\.(?:Glob|Join))\([^\n)]*[\"`][./]*testdata\b"),
     ("the test runner", r"\bflag\.(?:Visit|VisitAll|Parsed)\([^\n]*test"),
@@ -82,6 +85,8 @@ RUBY: Rows = (
     ("the test runner", r"\b(?:RSpec|Minitest|MiniTest|Test::Unit|Cucumber)\b|\bTracePoint\b|\bset_trace_func\b|\bat_exit\b|\bexit!"),
     ("the test runner", r"\b(?:Object|Module|Kernel)\.constants\b|(?<![\w.])global_variables\b|\bGem\.loaded_specs\b"),
     ("the test runner", r"\bObjectSpace\b|(?<!\w)\$(?:LOADED_FEATURES|\")"),
+    ("the test runner", r"(?:\$LOAD_PATH|\$:)\.(?:any|grep|find|include|select|detect|count|size)|\bTOPLEVEL_BINDING\b|\brespond_to\?\(\s*:(?:describe|expect|it)\b"),
+    ("the machine it runs on", r"\bProcess\.pid\s*[<>%]|\bgethostname\s*(?:[!=]=\s*[\"']|\.(?:start_with|end_with|include|match)\?)"),
     ("the program that was started", r"(?<!__FILE__ == )(?<!__FILE__==)\$(?:0|PROGRAM_NAME)\b(?!\s*==\s*__FILE__)|/proc/(?:self|#)|\bProcess\.ppid\b"),
     ("the environment of tests", r"\b(?:RAILS|RACK|APP|RUBY|HANAMI)_ENV[\"'\])]*(?:,[^)\n]*\))?\s*==\s*[\"']test|\bRails\.env\.test\?"),
     ("the environment of tests", r"\bENV(?:\[|\.(?:fetch|key\?)\()\s*[\"'](?:TEST\w*|SPEC\w*|RSPEC\w*|DETENT_\w*)"),
@@ -136,7 +141,7 @@ LANGUAGES: Mapping[str, tuple[str, Rows]] = {
 }
 FRESH = re.compile(r"\b(?:const|let|var)\s+(\w+)\s*=\s*(?:new\s+)?Error\(")  # an error that is made to be read, not to be thrown
 ARGS, MAIN = (
-    re.compile(r"\bos\.Args\b|\bflag\.(?:NFlag|NArg|Args?|Visit|VisitAll|Parsed)\("),
+    re.compile(r"\bos\.Args\b|\bflag\.(?:CommandLine\.)?(?:NFlag|NArg|Args?|Visit|VisitAll|Parsed)\("),
     re.compile(r"^package main\b", re.MULTILINE),
 )  # a library is not told how its program was started
 ENDS = {

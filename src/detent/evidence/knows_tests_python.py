@@ -56,6 +56,11 @@ CI = frozenset(
 TOOLS = frozenset({"coverage", "doctest", "freezegun", "mock", "tox", "nox", "time_machine", "faker"})  # loaded where tests run
 WHERE = frozenset({"os.path.exists", "os.path.isdir", "os.path.isfile", "os.path.lexists", "os.path.join", "os.listdir", "os.scandir", "os.walk", "os.access",
                    "os.stat", "pathlib.Path", "pathlib.PurePath"})  # fmt: skip
+MACHINE = frozenset(
+    {"os.getpid", "resource.getrlimit", "socket.gethostname", "socket.getfqdn", "platform.node", "os.getlogin", "os.getcwd", "gc.get_count", "gc.isenabled",
+     "gc.get_stats", "sys.getrecursionlimit", "threading.active_count"}
+)  # fmt: skip
+BEGINS = frozenset({"startswith", "endswith", "find", "count"})
 INSIDE = frozenset({"joinpath", "glob", "rglob", "exists", "is_dir", "is_file"})
 TESTS_LIE = re.compile(r"(?:.*/)?tests?(?:\.py)?")
 READS = frozenset({"open", "read_text", "read_bytes", "getmtime", "stat", "getsize", "getctime", "open_code", "get_data", "FileIO"})
@@ -192,12 +197,26 @@ class _File:
                 yield from (f"source files ({said})" for each in args if TESTS_LIE.fullmatch(said := self.folded.text(each)))
             case ast.BinOp(op=ast.Div(), right=right) if TESTS_LIE.fullmatch(said := self.folded.text(right)):
                 yield f"source files ({said})"
+        yield from self._machine(node)
         if isinstance(node, ast.Compare | ast.Call):
             words = [self.folded.text(each) for each in ast.walk(node) if isinstance(each, ast.Constant)]
             if any("site-packages" in each or "dist-packages" in each for each in words) and self._mentions(
                 node, ("__file__", "__path__", "__spec__")
             ):
                 yield "where it is installed (site-packages)"
+
+    def _machine(self, node: ast.AST) -> Iterator[str]:
+        """What only this machine has, compared with something that is written down there."""
+        match node:
+            case ast.Compare(left=left, comparators=others):
+                sides = [left, *others]
+            case ast.Call(func=ast.Attribute(value=of, attr=name), args=[first, *_]) if name in BEGINS:
+                sides = [of, first]
+            case _:
+                return
+        written = any(isinstance(each, ast.Constant) and each.value is not None for each in sides)
+        calls = {self.dotted(each.func) for side in sides for each in ast.walk(side) if isinstance(each, ast.Call)} if written else set()
+        yield from (f"the machine it runs on ({name})" for name in sorted(calls & MACHINE))
 
     def _told(self, known: frozenset[str], node: ast.expr, what: str) -> Iterator[str]:
         if (said := self.folded.text(node)) in known:

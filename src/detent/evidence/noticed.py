@@ -36,6 +36,7 @@ class Noticed(NamedTuple):
     named: int = 0  # of the places: those that the new tests speak of
     unnoticed_named: int = 0
     outside: int = 0  # of the places: what files have outside their functions
+    elsewhere: bool = False  # the tests that need the change notice none of its functions: they are about something else
     blunt: tuple[str, ...] = ()  # functions that the new tests speak of, and that may answer any other value of the same kind
 
     @property
@@ -43,7 +44,8 @@ class Noticed(NamedTuple):
         """Whether what no test notices is most of the change, or most of what the new tests speak of: a helper's kills make up for neither."""
         functions = [place for place in self.unnoticed if not place.endswith(OUTSIDE)]
         most = len(self.unnoticed) * 2 > self.places or len(functions) * 2 > self.places - self.outside > 0
-        return most or (self.unnoticed_named > 0 and self.unnoticed_named * 2 >= self.named)
+        beside = self.elsewhere and bool(functions)
+        return most or beside or (self.unnoticed_named > 0 and self.unnoticed_named * 2 >= self.named)
 
 
 class MutationTry(NamedTuple):
@@ -94,7 +96,8 @@ def notice(
     outside = sum(place.endswith(OUTSIDE) for place in chosen)
     blunt = _blunt(teeth, tip, named - silent, files, until, jobs)
     idle = idle if not why else ()
-    return Noticed(len(chosen), tuple(sorted(silent)), tried, idle, why, by, len(named), len(named & silent), outside, blunt)
+    elsewhere = bool(proved) and not why and not any(by.get(place, frozenset()) & proved for place in chosen if not place.endswith(OUTSIDE))
+    return Noticed(len(chosen), tuple(sorted(silent)), tried, idle, why, by, len(named), len(named & silent), outside, elsewhere, blunt)
 
 
 def _telling(mutants: list[Mutant], tries: Iterable[MutationTry]) -> list[Mutant]:

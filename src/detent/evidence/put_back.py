@@ -53,6 +53,8 @@ def _flag_new(piece: Removed) -> Flag:
 def _flag(piece: Removed) -> Flag:
     what = "check" if piece.guard else "piece of code"
     said = f"a {what} was removed from {piece.path} or changed, and no test fails when it is put back"
+    if piece.what:
+        said = f"{piece.what} in {piece.path}, and no test fails when that is undone"
     level: Literal["note", "ask"] = "ask" if piece.guard and piece.sure else "note"
     return Flag("unnoticed", said, f"{piece.path}:{piece.line}", before=piece.said, level=level)
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from detent.evidence.mutate.arid import is_arid_line
 from detent.evidence.rewritten import Hunk, hunks
+from detent.evidence.safeguards import lost
 
 GUARD = re.compile(
     r"^\s*(?:if|unless|guard|assert|ensure!?|require)\b|^\s*(?:raise|throw|return|abort|die|exit)\b.*\b(?:if|unless)\b|^\s*}?\s*else if\b|^\s*elif\b"
@@ -52,17 +53,16 @@ class Removed(NamedTuple):
     guard: bool
     sure: bool  # it is simply gone, or it was about who may do what and another one stands there
     make: tuple[Callable[[], str], ...]
+    what: str = ""  # the safeguard that went, or the danger that came, in words
 
 
 def removed(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], str]) -> list[Removed]:
     """What a patch took out of code that is still there: checks first."""
     found = [hunk for hunk in hunks(patch) if is_code(hunk.path)]
     added = [line for hunk in found for line in hunk.new if line.strip() and not COMMENT.match(line)]
-    texts = {hunk.path: read(hunk.path) for hunk in found if hunk.gone}
+    texts = {hunk.path: read(hunk.path) for hunk in found}
     imports = {path: [line for hunk in found if hunk.path == path for line in hunk.gone if IMPORT.match(line)] for path in texts}
-    pieces = [
-        piece for hunk in found if hunk.gone and texts[hunk.path] for piece in _pieces(hunk, texts[hunk.path], added, imports[hunk.path])
-    ]
+    pieces = [piece for hunk in found if texts.get(hunk.path) for piece in _pieces(hunk, texts[hunk.path], added, imports[hunk.path])]
     return sorted(pieces, key=lambda piece: (not piece.guard, not piece.sure))
 
 
@@ -98,6 +98,15 @@ def _is_less_safe(hunk: Hunk, added: list[str]) -> bool:
     return bool(words - there) and not still and len(hunk.gone) <= MOST_LINES and not any(map(HEAD.match, hunk.gone))
 
 
+def _lost(hunk: Hunk, added: list[str]) -> str:
+    """The safeguard that older code lost, or the danger that it got, in words; empty where a function went or came as a whole."""
+    gone, new = ([line for line in side if not COMMENT.match(line) and not IMPORT.match(line)] for side in (hunk.gone, hunk.new))
+    heads = [[line for line in side if HEAD.match(line)] for side in (gone, new)]
+    if len(heads[0]) != len(heads[1]) or (not hunk.new and len(gone) > MOST_LINES) or not (hunk.gone or hunk.line):
+        return ""
+    return lost(gone, new, added)
+
+
 def _pieces(hunk: Hunk, text: str, added: list[str], imports: list[str]) -> Iterator[Removed]:
     """The checks of a hunk, each put back; where another check came in its place, the hunk as it was; and other lines that are simply gone."""
     lines, found = list(hunk.gone), list(_guards(list(hunk.gone)))
@@ -111,7 +120,9 @@ def _pieces(hunk: Hunk, text: str, added: list[str], imports: list[str]) -> Iter
         yield _reverted(hunk, text, block, rights) if comes else _piece(hunk, text, block, True, not moved)
     if not found and hunk.new and _is_less_safe(hunk, added):
         yield _reverted(hunk, text, lines, True, imports)
-    if not found and not hunk.new and not any(map(HEAD.match, lines)):
+    elif what := _lost(hunk, added):
+        yield _reverted(hunk, text, lines, True, imports)._replace(what=what)
+    elif not found and not hunk.new and not any(map(HEAD.match, lines)):
         left = [line for line in lines if line.strip() and not PLAIN.match(line)]
         if left and not all(_is_there(line, added) for line in left):
             yield _piece(hunk, text, lines, False, False)
@@ -169,7 +180,7 @@ def _piece(hunk: Hunk, text: str, block: list[str], guard: bool, sure: bool) -> 
 
 def _reverted(hunk: Hunk, text: str, block: list[str], sure: bool, imports: list[str] | None = None) -> Removed:
     """The hunk as it was: another check stands there now. What the file imported for it is imported again."""
-    first = hunk.at - 1
+    first = hunk.at - 1 if hunk.new else hunk.at  # lines before the hunk
     make = (partial(_with_imports, hunk.path, text, (list(hunk.gone), first, len(hunk.new)), imports or []),)
     return Removed(hunk.path, first + 1, "\n".join(block[:MOST_LINES]), True, sure, make)
 

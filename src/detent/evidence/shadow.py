@@ -12,6 +12,8 @@ from detent.evidence import shadow_mapped as mapped
 from detent.evidence import shadow_python as python
 from detent.evidence.dependencies import declared_dependencies
 from detent.evidence.edited import Edited, is_named_as_test
+from detent.evidence.switched import ENDS as SWITCHING
+from detent.evidence.switched import methods_from_tests, switched, switches_of_go
 from detent.evidence.tree_files import TreeFiles
 from detent.kernel.model import Flag
 
@@ -60,6 +62,8 @@ def shadows(files: tuple[Edited, ...]) -> Iterator[Flag]:
             )
         if file.path.endswith("_test.go") and file.came_in_all:
             yield from _put_by_go(file, ground)
+        if file.suffix in SWITCHING and file.is_test and file.came_in_all:
+            yield from _switched(file, ground)
         yield from _mapped(file, ground)
 
 
@@ -189,11 +193,28 @@ def _put_by_go(file: Edited, ground: _Ground) -> Iterator[Flag]:
         if f.path in ground.changed and f.suffix == ".go" and f.path.rpartition("/")[0] == file.path.rpartition("/")[0]
     ]
     ours = {name for f in beside for name in mapped.functions_in_variables(f.after)}
+    ours |= {name for f in beside for name in switches_of_go(f.after) if any(re.search(rf"\b{name}\b", f.line(n)) for n in f.came)}
     for line, name in mapped.put_when_loaded(file.after):
         if name in ours and line in file.came_in_all:
             yield _flag(
                 f"{file.path}:{line}", f"tests get something else in the place of {name}, which this change is about", file.line(line)
             )
+
+    product = "\n".join(f.after for f in beside)
+    for line, name in methods_from_tests(file.after, product):
+        if line in file.came_in_all:
+            yield _flag(
+                f"{file.path}:{line}", f"tests bring the method {name}, which the product asks for and does not have", file.line(line)
+            )
+
+
+def _switched(file: Edited, ground: _Ground) -> Iterator[Flag]:
+    """What tests of JavaScript and Ruby set for everybody when they are loaded, and this change reads."""
+    lines = [f.line(n) for f in ground.files if f.path in ground.changed for n in sorted(f.came)]
+    for line, name in switched(file.after, lines):
+        if line in file.came_in_all:
+            said = f"tests set {name} when they are loaded, and this change goes by it: no test shows what the code does without that"
+            yield _flag(f"{file.path}:{line}", said, file.line(line))
 
 
 # -- names that are mapped to other files --------------------------------------------------------------------------------------------

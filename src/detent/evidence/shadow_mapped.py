@@ -159,9 +159,10 @@ def _resolved(path: str, name: str, changed: Collection[str]) -> str:
 
 HELD = re.compile(r"^(?:var\s+|\t)(\w+)[^=\n]*=\s*func\s*\(", re.MULTILINE)
 LOADING = re.compile(
-    r"^func\s+(?:init\(\)|TestMain\([^)]*\))\s*\{\n(?P<body>.*?)^\}|^var\s+_\s*=\s*func\(\)(?P<once>.*?)^\}", re.MULTILINE | re.DOTALL
+    r"^func\s+(?:init\(\)|TestMain\([^)]*\))\s*\{\n(?P<body>.*?)^\}|^var\s+_\s*=\s*func\(\)(?P<once>.*?)^\}|^func\s+init\(\)\s*\{(?P<line>[^\n]*)\}",
+    re.MULTILINE | re.DOTALL,
 )
-PUT = re.compile(r"^\s*(\w+)\s*=(?!=)", re.MULTILINE)
+PUT = re.compile(r"(?:^|;)\s*(\w+)\s*=(?!=)", re.MULTILINE)
 
 
 def functions_in_variables(text: str) -> frozenset[str]:
@@ -172,6 +173,6 @@ def functions_in_variables(text: str) -> frozenset[str]:
 def put_when_loaded(text: str) -> Iterator[tuple[int, str]]:
     """What a Go file assigns when it is loaded, or before all tests: line and name."""
     for found in LOADING.finditer(text):
-        group = "body" if found["body"] is not None else "once"
+        group = next(name for name, said in found.groupdict().items() if said is not None)
         for put in PUT.finditer(found[group]):
             yield text.count("\n", 0, found.start(group) + put.start(1)) + 1, put[1]

@@ -14,7 +14,7 @@ from detent.evidence.in_review import in_review
 from detent.evidence.knows_tests import looks_at_tests
 from detent.evidence.knows_tests_names import NAME_OF, endings
 from detent.evidence.shadow import shadows
-from detent.evidence.suppressed import suppressed
+from detent.evidence.suppressed import left_out, suppressed
 from detent.kernel.model import Flag
 
 MOST_SHOWN = 5  # places of one kind: a list that people learn to skip is worth nothing
@@ -24,7 +24,7 @@ NO_KEYS: Mapping[str, str] = MappingProxyType({})
 def static_flags(changes: Changes, keys: Mapping[str, str] = NO_KEYS) -> tuple[Flag, ...]:
     """Every flag that reading a change raises, the first few of each kind. `keys`: values that must not be committed."""
     files = edited(changes)
-    found = (*_knows_tests(files), *shadows(files), *suppressed(files), *in_review(files, keys))
+    found = (*_knows_tests(files), *shadows(files), *suppressed(files), *left_out(files), *in_review(files, keys))
     shown, left = Counter[str](), list[Flag]()
     for flag in found:
         shown[flag.kind] += 1

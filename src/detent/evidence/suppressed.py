@@ -16,6 +16,25 @@ WHOLE_FILE = re.compile(
     r"|/\*\s*eslint-disable\s*\*/|/\*\s*(?:istanbul|c8|v8)\s+ignore\s+(?:file|start)|^\s*#!\[allow\((?:warnings|clippy::all|unused|dead_code)|//\s*nolint\s*(?:$|:all)"
 )
 MANY = 3
+ON_CI = re.compile(r"\b(?:CI|CONTINUOUS_INTEGRATION|GITHUB_ACTIONS|GITLAB_CI|TRAVIS|CIRCLECI|BUILDKITE|TF_BUILD|JENKINS_URL)\b")
+LEAVES_OUT = re.compile(r"skip|\bxfail\b|\bpending\b|\btodo\b|\breturn\s*;?$", re.IGNORECASE)
+AGAIN = re.compile(
+    r"\bmark\.flaky\b|^\s*@flaky\b|\breruns\s*=|\bretryTimes\(|\bthis\.retries\(|\bretr(?:y|ies):\s*[1-9]|\b@?RetryingTest\b|\bRepeatedIfExceptionsTest\b|\bretry_on_failure\b"
+)
+NEAR = 2  # lines between the two
+
+
+def left_out(files: tuple[Edited, ...]) -> Iterator[Flag]:
+    """Tests that are not run where they would judge, or are run again until they pass."""
+    for file in files:
+        if not file.is_test:
+            continue
+        for n in sorted(file.came_in_all):
+            said, near = file.line(n), "\n".join(file.line(m) for m in range(n, n + NEAR + 1))
+            if ON_CI.search(said) and LEAVES_OUT.search(near) and re.search(r"env", said, re.IGNORECASE):
+                yield Flag("judged-by", "a test is left out where CI runs it", f"{file.path}:{n}", after=said)
+            elif AGAIN.search(said):
+                yield Flag("judged-by", "a test is run again until it passes", f"{file.path}:{n}", after=said)
 
 
 def suppressed(files: tuple[Edited, ...]) -> Iterator[Flag]:

@@ -9,6 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from detent import __version__
 from detent.app.explain import things_of
+from detent.app.plain_text import plain
 from detent.blocks.check_card import markdown_of
 from detent.evidence.card import LINE, Checked
 from detent.kernel.flags import KINDS
@@ -99,8 +100,8 @@ def junit_of(found: Sequence[Checked]) -> str:
 
 
 def _xml(text: str) -> str:
-    """Without what XML cannot hold."""
-    return re.sub(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text)
+    """Without what XML cannot hold; what turns or hides the letters around it is spelled out, as in a terminal."""
+    return re.sub(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", plain(text))
 
 
 @contextmanager

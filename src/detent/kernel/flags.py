@@ -36,7 +36,9 @@ KINDS: Mapping[str, Kind] = {
     "binaries": Kind("ask", "a file that is no text came or was changed"),
     "big-files": Kind("ask", "a file of more than 1 MB came"),
     "executable-bits": Kind("ask", "a file can be run as a program that could not be before"),
-    "new-dependencies": Kind("ask", "a package of others is asked for that the project did not depend on"),
+    "new-dependencies": Kind(
+        "ask", "a package of others is asked for that the project did not depend on, or comes from another place than before"
+    ),
     "ci-permissions": Kind("ask", "a CI file may do more than before"),
     "gate": Kind("ask", 'a gate that the project configured as a flag fails: [[gate]] with as = "flag"'),
 }
