@@ -219,6 +219,7 @@ def test_a_second_caller_is_told_who_is_busy_and_marks_nothing(tmp_path: Path) -
     assert verdict_of(child)["status"] == "SUCCESS"
 
 
+@pytest.mark.needs("terminals")
 def test_an_abort_meanwhile_stops_the_tests_and_the_submit_is_stale(tmp_path: Path) -> None:
     p = project(tmp_path / "p").reddened()
     p.write({"calc.py": GREEN})
