@@ -1,6 +1,7 @@
 """What a program tries inside, on both levels: what must not get through bubblewrap does get through without it, so the attacks are real."""
 
 import contextlib
+import ctypes
 import errno
 import os
 import platform
