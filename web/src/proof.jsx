@@ -14,6 +14,7 @@ export function useCard(id, stamp, waits) {
   const [card, setCard] = useState(null);
   const old = !card || card.moved_on;
   useEffect(() => {
+    if (!id) return undefined; // a branch of no run has none
     let here = true;
     const load = () => call(`/api/runs/${id}/card`).then((got) => here && setCard(got.card), () => {});
     load();
