@@ -232,7 +232,9 @@ def test_an_execution_that_waits_for_a_person_is_answered_or_given_up_on_the_pag
         row = page.locator("[data-run=execute-it-2-1]")
         expect(row.locator(".cost")).to_have_text("$0.50")
         row.get_by_role("link", name="Answer").click()
-        expect(page.locator(".answer .buttons button")).to_have_text(["Stop the run", "Open it all the same", "Have it fixed", "Review again"])
+        expect(page.locator(".answer .buttons button")).to_have_text(
+            ["Stop the run", "Open it all the same", "Have it fixed", "Review again"]
+        )
         expect(page.locator(".asked")).to_contain_text("No error handling (high bug): words are added too")
         page.get_by_role("button", name="Stop the run").click()
         page.get_by_role("button", name="Stop it").click()
