@@ -79,9 +79,8 @@ def notice(
     named = {place for place, of in chosen.items() if of[0].place in words}
     seen = _rounds(teeth, tip, chosen, files, until, jobs, new, say) if files else {}
     quiet = [place for place in chosen if not any(each.bad for each in seen.get(place, ()))]
-    whole = _rounds(
-        teeth, tip, {place: _telling(chosen[place], seen.get(place, ())) for place in quiet[:MOST_WHOLE]}, (), until, jobs, say=say
-    )
+    telling = {place: _telling(chosen[place], seen.get(place, ())) for place in quiet[:MOST_WHOLE]}
+    whole = _rounds(teeth, tip, telling, (), until, jobs, say=say)
     heard = {place for place, tries in whole.items() if any(each.bad for each in tries)}
     asked = {place for place, tries in whole.items() if any(each.bad is not None for each in tries)}
     killed = frozenset[str]().union(*(each.bad or frozenset() for tries in seen.values() for each in tries))
