@@ -9,8 +9,8 @@ import pytest
 from detent.errors import CannotTell
 from detent.evidence.exit_code import better_command
 from detent.evidence.formats.tap import read_points
+from detent.evidence.idle import idle_of
 from detent.evidence.mutate.called import asked
-from detent.evidence.noticed import idle_of
 from detent.evidence.runners import RUNNERS, Command
 from detent.evidence.runners.javascript.vitest import REPORTER
 from detent.evidence.shared_by_tests import speaks_of, told_of_shared
@@ -41,6 +41,7 @@ JS_NEW = {
     "test/third.test.js": "import test from 'node:test'\nimport assert from 'node:assert'\nimport { third } from '../calc.js'\n"
     "test('thirds', () => {\n  assert.strictEqual(third(9), 3)\n})\n",
 }
+PROBED = {"DETENT_EVIDENCE_MUTATION": "warn", "DETENT_EVIDENCE_SECONDS": "600"}  # however busy the machine is
 JS_THIRD = "export const third = n => n / 3\n"
 
 
@@ -129,17 +130,32 @@ def test_a_hang_that_the_change_ends_is_a_proof(tmp_path: Path) -> None:
     assert any("do not end" in flag["says"] and flag["level"] == "note" for flag in found["flags"]), found
 
 
+@pytest.mark.slow
 def test_a_test_that_compares_two_answers_looks_at_them(tmp_path: Path) -> None:
     p = Branch(tmp_path / "p", {**BASE, "words.py": "def low(text):\n    return text\n"})
     asks = "from words import low\n\n\ndef test_low():\n    assert low('A') == low('a')\n"
     p.commit({"words.py": "def low(text):\n    return text.lower()\n", "tests/test_low.py": asks})
-    found = p.run("check", "--json").json
+    found = p.run("check", "--json", **PROBED).json
     assert found["proved"] and "vacuous-test" not in kinds(found), found
 
 
 def test_a_row_that_pins_belongs_to_a_test_that_notices() -> None:
     rows = frozenset({"a_test.go::TestDepth/#00", "a_test.go::TestDepth/#01", "t.py::test_a[1]", "t.py::test_a[2]", "t.py::test_b"})
     assert idle_of(rows, frozenset({"a_test.go::TestDepth/#01", "t.py::test_a[2]"})) == ("t.py::test_b",)
+
+
+@pytest.mark.slow
+def test_a_row_with_a_title_in_free_words_belongs_to_its_table(tmp_path: Path) -> None:
+    p = Branch(tmp_path / "p", JS)
+    asks = (
+        "import test from 'node:test'\nimport assert from 'node:assert'\nimport { shout } from '../calc.js'\n"
+        "const rows = [['a word', 'low', 'LOW'], ['nothing at all', '', ''], ['loud already', 'LOW', 'LOW']]\n"
+        "for (const [title, text, said] of rows) {\n  test(title, () => {\n    assert.match(String(shout(text)), RegExp(said))\n  })\n}\n"
+    )
+    shout = "export function shout (text) {\n  return text.toUpperCase()\n}\n"
+    p.commit({"calc.js": JS["calc.js"] + shout, "test/shout.test.js": asks})
+    found = p.run("check", "--json", **PROBED).json
+    assert len(found["proved"]) == 3 and not kinds(found), found
 
 
 # -- commands of which only an exit code is read -----------------------------------------------------------------------------------
