@@ -158,6 +158,49 @@ def test_a_row_with_a_title_in_free_words_belongs_to_its_table(tmp_path: Path) -
     assert len(found["proved"]) == 3 and not kinds(found), found
 
 
+HALVES = (
+    "import test from 'node:test'\nimport assert from 'node:assert'\nimport { half } from '../calc.js'\n"
+    "test('halves four', () => {\n  assert.strictEqual(half(4), 2)\n})\ntest('halves six', () => {\n  assert.strictEqual(half(6), 3)\n})\n"
+)
+HALVES_TABLE = (
+    "import test from 'node:test'\nimport assert from 'node:assert'\nimport { half, third } from '../calc.js'\n"
+    "for (const [n, said] of [[4, 2], [6, 3], [8, 4]]) {\n  test(`half of ${n}`, () => {\n    assert.strictEqual(half(n), said)\n  })\n}\n"
+    "test('thirds', () => {\n  assert.strictEqual(third(9), 3)\n})\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("asks", "failed"),
+    [
+        (HALVES_TABLE, ()),
+        (
+            HALVES_TABLE.replace("half(n), said", "'n', typeof n === 'n' ? half(n) : 'n'"),
+            ("test/half.test.js::halves four is gone, and what came",),
+        ),
+        (HALVES_TABLE.replace("half(n), said", "third(n * 3), n"), ("test/half.test.js::halves four is gone, though",)),
+    ],
+)
+@pytest.mark.slow
+def test_tests_may_become_rows_of_a_table_that_notices_as_much(tmp_path: Path, asks: str, failed: tuple[str, ...]) -> None:
+    p = Branch(tmp_path / "p", {**JS, "test/half.test.js": HALVES})
+    p.commit({"calc.js": JS["calc.js"] + JS_THIRD, "test/half.test.js": asks})
+    found = p.run("check", "--json", **PROBED).json
+    assert not kinds(found) and bool(found["failed"]) == bool(failed), found
+    assert all(any(says.startswith(said) for says in found["failed"]) for said in failed), found
+
+
+@pytest.mark.slow
+def test_a_table_that_notices_less_than_the_tests_before_it_is_shown(tmp_path: Path) -> None:
+    p = Branch(tmp_path / "p", {**JS, "test/half.test.js": HALVES})
+    p.commit(
+        {"calc.js": JS["calc.js"] + JS_THIRD, "test/half.test.js": HALVES_TABLE.replace("half(n), said", "typeof half(n), 'number', said")}
+    )
+    found = p.run("check", "--json", **PROBED).json
+    assert kinds(found) == {"rewritten-test"} and any(
+        "halves four is gone; test/half.test.js::half of 4" in each["says"] for each in found["flags"]
+    )
+
+
 # -- commands of which only an exit code is read -----------------------------------------------------------------------------------
 
 

@@ -37,7 +37,7 @@ from detent.evidence.static_look import can_end_itself
 from detent.evidence.subject import Subject
 from detent.evidence.test_blocks import blocks
 from detent.evidence.test_names import changed_tests
-from detent.evidence.weakened import weakened
+from detent.evidence.weakened import noticing_less, told_replaced, told_weakened, weakened
 from detent.evidence.without_change import told_endless, told_from_the_old, without_change
 from detent.kernel.model import Data, Flag, Run, Sent
 
@@ -108,6 +108,7 @@ def _card(span: BranchSpan, tried: Tried) -> Card:
         branch = ProbedBranch(span.base, look.changes.patch(), look.changes.overlay(span.base), before, mixed, tip, proved, span.reds)
         probed, seen_by = _probed(span, look, branch, tried)
         flags += probed
+        flags += _replaced(look, seen, before, tried)
     flags += _rewritten(look, seen, before, old._replace(backed=_backed(old, proved - before.ids, seen_by)))
     pins = (seen.pins & mixed.having("passed")) - proved
     tried += trials(look, TrialRun(mixed, tip, old.report), proved | pins, flags)
@@ -284,8 +285,8 @@ def _failures(look: RepoLook, seen: Outcomes, before: TestReport, old: Old, teet
         yield f"{test} ran before and is skipped now"
     for test in sorted(seen.lost & old.passing)[:MOST_SHOWN]:
         yield f"{test} is gone, though what it asks for still holds; tests may not be lost"
-    for test in weakened(teeth, look.tests(), before)[:MOST_SHOWN]:
-        yield f"{test} is weakened: it was changed, and no longer fails for code that it failed for"
+    for test in weakened(teeth, look.tests(), before, seen.replaced)[:MOST_SHOWN]:
+        yield told_weakened(test, seen)
 
 
 # -- what a person should see ------------------------------------------------------------------------------------------------------
@@ -311,6 +312,16 @@ def _rewritten(look: RepoLook, seen: Outcomes, before: TestReport, old: Old) -> 
     tests = dict.fromkeys(family(test) for test in out)  # a table is one test, however many rows it had
     return flags + [
         Flag("rewritten-test", f"{test} was taken out: it does not pass with this change", test) for test in [*tests][:MOST_SHOWN]
+    ]
+
+
+def _replaced(look: RepoLook, seen: Outcomes, before: TestReport, tried: Tried) -> list[Flag]:
+    """Older tests that others came in the place of: a note, and asked about where these notice less."""
+    less = noticing_less(_teeth(look, 0.0, tried), before, seen.replaced)
+    found = sorted(seen.replaced.items(), key=lambda each: (each[0] not in less, each[0]))
+    return [
+        Flag("rewritten-test", told_replaced(was, seen, was in less), min(now), level="ask" if was in less else "note")
+        for was, now in found[:MOST_SHOWN]
     ]
 
 

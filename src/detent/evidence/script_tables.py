@@ -5,7 +5,6 @@ in. Where two calls could have made a test, nothing is said of it.
 """
 
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from detent.evidence.ids import NUMBERED, SCRIPT, readable
@@ -26,6 +25,7 @@ class TitlePattern(NamedTuple):
     of: re.Pattern[str]  # the titles that it can make, with those of the groups it lies in
     certain: int  # how many letters of them stand in the file
     is_table: bool  # it can make more than one
+    said: str = ""  # its rows and what it does, without its title
 
 
 class OpenBracket(NamedTuple):
@@ -40,24 +40,29 @@ class OpenBracket(NamedTuple):
 def tables(path: str, text: str) -> tuple[TitlePattern, ...]:
     """Every call of a file that makes tests; none where the file cannot be taken apart, or is in another language."""
     try:
-        return tuple(_patterns(tokenize(text))) if path.endswith(SCRIPT) else ()
+        return _patterns(text, tokenize(text)) if path.endswith(SCRIPT) else ()
     except UnclearScript:
         return ()
 
 
-def table_of(test: str, found: tuple[TitlePattern, ...]) -> int | None:
-    """Which of these calls made a test, if that is a table; None if it is none, or nobody can tell."""
+def made_by(test: str, found: tuple[TitlePattern, ...]) -> int | None:
+    """Which of these calls made a test; None if nobody can tell."""
     name = NUMBERED.sub("", readable(test)).partition("::")[2]
     fits = [n for n, each in enumerate(found) if each.of.fullmatch(name)]
-    if not fits or not all(found[n].is_table for n in fits):
-        return None
-    most = max(found[n].certain for n in fits)
+    most = max((found[n].certain for n in fits), default=0)
     best = [n for n in fits if found[n].certain == most]
     return best[0] if len(best) == 1 else None
 
 
-def _patterns(tokens: list[JsToken]) -> Iterator[TitlePattern]:
-    stack: list[OpenBracket] = []
+def table_of(test: str, found: tuple[TitlePattern, ...]) -> int | None:
+    """The same, if that call is a table."""
+    number = made_by(test, found)
+    return number if number is not None and found[number].is_table else None
+
+
+def _patterns(text: str, tokens: list[JsToken]) -> tuple[TitlePattern, ...]:
+    found: list[TitlePattern] = []
+    stack: list[tuple[OpenBracket, int]] = []  # with the pattern that it is, or -1
     each_ends = set[int]()  # the tokens with which `it.each(…)` ends
     for i, token in enumerate(tokens):
         if token.kind == "masked" and token.text.startswith("`") and _chain(tokens, i)[-1:] and _chain(tokens, i)[-1] in MADE_BY:
@@ -65,11 +70,24 @@ def _patterns(tokens: list[JsToken]) -> Iterator[TitlePattern]:
         if token.kind != "sign":
             continue
         if token.text in OPEN:
-            stack.append(_opened(tokens, i, each_ends))
-            if stack[-1].is_test:
-                yield _pattern([each.title for each in stack if each.title is not None])
-        elif token.text in CLOSE and stack and stack.pop().is_each:
-            each_ends.add(i)
+            opened = _opened(tokens, i, each_ends)
+            stack.append((opened, len(found) if opened.is_test else -1))
+            if opened.is_test:
+                found.append(_pattern([each.title for each, _ in stack if each.title is not None]))
+        elif token.text in CLOSE and stack:
+            bracket, number = stack.pop()
+            if bracket.is_each:
+                each_ends.add(i)
+            if number >= 0:
+                found[number] = found[number]._replace(said=_said(text, tokens, bracket.at, i, each_ends))
+    return tuple(found)
+
+
+def _said(text: str, tokens: list[JsToken], start: int, end: int, each_ends: set[int]) -> str:
+    """What a call says beside its title."""
+    rows = text[tokens[_rows_begin(tokens, start - 1)].at : tokens[start].at] if start - 1 in each_ends else ""
+    titled = tokens[start + 1].kind in ("string", "masked") and tokens[start + 2].text == ","
+    return rows + text[tokens[start + 2 if titled else start].end : tokens[end].at]
 
 
 def _opened(tokens: list[JsToken], i: int, each_ends: set[int]) -> OpenBracket:

@@ -46,7 +46,9 @@ def _is_named_so(path: str) -> bool:
 def settled(seen: Outcomes, eyes: Eyes) -> Outcomes:
     """Outcomes in which only what is really lost is lost."""
     if seen.lost:
-        seen = seen._replace(lost=seen.lost - _renamed(seen.lost, eyes))
+        lost = seen.lost - _renamed(seen.lost, eyes)
+        replaced = _replaced(lost, seen.pins | seen.fixed, eyes)
+        seen = seen._replace(lost=lost - replaced.keys(), replaced=replaced)
     if not seen.lost:
         return seen
     now = eyes.tests()
@@ -61,7 +63,8 @@ def settled(seen: Outcomes, eyes: Eyes) -> Outcomes:
         return seen
     ran = set(again.files.values())
     unstable = unstable_families(_only(now, ran.__contains__), _only(again, ran.__contains__))
-    return compare(eyes.tests_before(), now, unstable) if unstable else seen
+    found = compare(eyes.tests_before(), now, unstable) if unstable else seen
+    return found._replace(lost=found.lost & seen.lost, replaced=seen.replaced)
 
 
 def _only(report: TestReport, wanted: Callable[[str], bool]) -> TestReport:
@@ -82,6 +85,19 @@ def _renamed(lost: frozenset[str], eyes: Eyes) -> frozenset[str]:
         kept = {name for name, words in old.items() if words in now}
         found |= {t for t in lost if file_of(before, t) == path and any(is_named(t, name) for name in kept)}
     return frozenset(found)
+
+
+def _replaced(lost: frozenset[str], came: frozenset[str], eyes: Eyes) -> dict[str, frozenset[str]]:
+    """The lost tests that tests which came say under other words, in a file that was changed: as rows of a table, or put together in one."""
+    from detent.evidence.successors import successors  # only where a test seems lost
+
+    before, now = eyes.tests_before(), eyes.tests()
+    found = dict[str, frozenset[str]]()
+    for path in sorted({file_of(before, test) for test in lost}):
+        ours = [test for test in lost if file_of(before, test) == path]
+        new = [test for test in came if file_of(now, test) == path and test in now.having("passed")]
+        found |= successors(path, eyes.read(f"GOOD:{path}") or "", eyes.read(path) or "", ours, new) if new else {}
+    return found
 
 
 def told_outcomes(seen: Outcomes, why: Callable[[str], Reason]) -> str:

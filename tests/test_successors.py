@@ -1,0 +1,63 @@
+"""Tests that are gone, and those that say under other words what they said."""
+
+import pytest
+
+from detent.evidence.successors import successors
+
+JS = """describe('parse', () => {
+  it('throws on an open group', () => { expect(() => parse('/{:foo,')).toThrow(new PathError('Unexpected end at 7', '/{:foo,')) })
+  it('throws on an open group in a group', () => { expect(() => parse('/{a/{b')).toThrow(new PathError('Unexpected end at 6', '/{a/{b')) })
+})
+"""
+JS_TABLE = """describe('parse', () => {
+  it.each(['/{', '/{:foo,', '/{a/{b'])('throws on an open group: %s', (path) => {
+    expect(() => parse(path)).toThrow(new PathError(`Unexpected end at ${path.length}`, path))
+  })
+})
+"""
+LOST = ("a.test.js::parse > throws on an open group", "a.test.js::parse > throws on an open group in a group")
+ROWS = frozenset(f"a.test.js::parse > throws on an open group: {row}" for row in ("/{", "/{:foo,", "/{a/{b"))
+PY = "def test_one():\n    assert half(4) == 2\n\n\ndef test_two():\n    assert half(6) == 3\n"
+PY_TABLE = "import pytest\n\n\n@pytest.mark.parametrize(('n', 'half_of_it'), [(4, 2), (6, 3)])\ndef test_halves(n, half_of_it):\n    assert half(n) == half_of_it\n"
+GO = 'func TestOne(t *testing.T) {\n\tif Half(4) != 2 {\n\t\tt.Error("no")\n\t}\n}\n'
+GO_TABLE = (
+    "func TestHalves(t *testing.T) {\n\tfor _, c := range []struct{ n, want int }{{4, 2}, {6, 3}} {\n\t\tif Half(c.n) != c.want {\n"
+    '\t\t\tt.Error("no")\n\t\t}\n\t}\n}\n'
+)
+OTHER = "def test_thirds():\n    assert third(9) == 3\n"
+
+
+def test_tests_of_javascript_became_rows_of_a_table() -> None:
+    assert successors("a.test.js", JS, JS_TABLE, LOST, ROWS) == dict.fromkeys(LOST, ROWS)
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "lost", "came"),
+    [
+        ("t.py", PY, PY_TABLE, "t.py::test_two", "t.py::test_halves[6-3]"),
+        ("a_test.go", GO, GO_TABLE, "a_test.go::TestOne", "a_test.go::TestHalves"),
+        ("t.py", PY, PY.replace("test_two", "test_six") + "    assert half(8) == 4\n", "t.py::test_two", "t.py::test_six"),
+    ],
+)
+def test_a_test_is_taken_over_by_one_that_says_the_same(path: str, old: str, new: str, lost: str, came: str) -> None:
+    assert successors(path, old, new, [lost], {came}) == {lost: frozenset({came})}
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "lost", "passing"),
+    [
+        (
+            "t.py",
+            PY,
+            PY.split("\n\n\n")[0] + "\n\n\n" + OTHER,
+            "t.py::test_two",
+            {"t.py::test_one", "t.py::test_thirds"},
+        ),  # of something else
+        ("t.py", PY, PY.split("\n\n\n")[0] + "\n", "t.py::test_two", {"t.py::test_one"}),  # an older one is no successor
+        ("t.py", PY, PY_TABLE, "t.py::test_two", set()),  # what does not pass is none either
+        ("t.py", PY, PY_TABLE.replace("(4, 2), (6, 3)", "(10, 5)"), "t.py::test_two", {"t.py::test_halves[10-5]"}),  # its values are gone
+        ("a.test.js", JS, JS_TABLE.replace("parse(path)", "compile(path)").replace("toThrow", "toBe"), LOST[0], ROWS),
+    ],
+)
+def test_no_other_test_takes_over(path: str, old: str, new: str, lost: str, passing: set[str]) -> None:
+    assert successors(path, old, new, [lost], passing) == {}
