@@ -1,7 +1,12 @@
-"""Tests that are gone, and those that say under other words what they said."""
+"""Tests that are gone, and those that say under other words what they said. Tests that only wanted more time."""
 
 import pytest
 
+from detent.evidence.look import Changed
+from detent.evidence.outcomes import compare
+from detent.evidence.reasons import Reason, reason
+from detent.evidence.report import TestReport
+from detent.evidence.settling import settled
 from detent.evidence.successors import successors
 
 JS = """describe('parse', () => {
@@ -61,3 +66,40 @@ def test_a_test_is_taken_over_by_one_that_says_the_same(path: str, old: str, new
 )
 def test_no_other_test_takes_over(path: str, old: str, new: str, lost: str, passing: set[str]) -> None:
     assert successors(path, old, new, [lost], passing) == {}
+
+
+class BusyMachine:
+    """Two tests that passed before and fail now; alone, the first of them passes."""
+
+    before = TestReport(outcomes={"a.py::slow": "passed", "a.py::wrong": "passed"})
+    now = TestReport(
+        outcomes={"a.py::slow": "failed", "a.py::wrong": "failed"},
+        messages={"a.py::slow": "Test timed out in 5000ms.", "a.py::wrong": "assert 1 == 2"},
+        kinds={"a.py::slow": "Error", "a.py::wrong": "AssertionError"},
+    )
+    asked: frozenset[str] = frozenset()
+
+    def tests(self) -> TestReport:
+        return self.now
+
+    def tests_before(self) -> TestReport:
+        return self.before
+
+    def again(self, tests: frozenset[str], watched: bool = True) -> TestReport:
+        self.asked = tests
+        return TestReport(outcomes=dict.fromkeys(sorted(tests), "passed"))
+
+    def changed(self) -> tuple[Changed, ...]:
+        return ()
+
+    def read(self, path: str) -> str | None:
+        return None
+
+    def why(self, test: str) -> Reason:
+        return reason(self.now, test, lambda path: True, lambda module: False)
+
+
+def test_a_test_that_only_wanted_more_time_is_not_broken() -> None:
+    eyes = BusyMachine()
+    seen = settled(compare(eyes.before, eyes.now), eyes)
+    assert (set(seen.regressions), set(seen.kept), set(eyes.asked)) == ({"a.py::wrong"}, {"a.py::slow"}, {"a.py::slow"})

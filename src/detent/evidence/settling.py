@@ -1,4 +1,4 @@
-"""Before a test is called lost: whether it was only renamed, or has another id in every run. And which changed files can be run by themselves.
+"""Before a test is called lost or broken: whether it was only renamed, has another id in every run, or wanted more time. And which changed files can be run by themselves.
 
 Owns these questions alone; what the answers mean is the gates' to say.
 """
@@ -28,6 +28,7 @@ class Eyes(Protocol):
     def again(self, tests: frozenset[str], watched: bool = True) -> TestReport: ...
     def changed(self) -> tuple[Changed, ...]: ...
     def read(self, path: str) -> str | None: ...
+    def why(self, test: str) -> Reason: ...
 
 
 def runnable(changed: tuple[Changed, ...], before: TestReport) -> tuple[str, ...]:
@@ -44,7 +45,8 @@ def _is_named_so(path: str) -> bool:
 
 
 def settled(seen: Outcomes, eyes: Eyes) -> Outcomes:
-    """Outcomes in which only what is really lost is lost."""
+    """Outcomes in which only what is really lost is lost, and nothing is broken that only wanted more time than a busy machine had."""
+    seen = _in_time(seen, eyes)
     if seen.lost:
         lost = seen.lost - _renamed(seen.lost, eyes)
         replaced = _replaced(lost, seen.pins | seen.fixed, eyes)
@@ -65,6 +67,21 @@ def settled(seen: Outcomes, eyes: Eyes) -> Outcomes:
     unstable = unstable_families(_only(now, ran.__contains__), _only(again, ran.__contains__))
     found = compare(eyes.tests_before(), now, unstable) if unstable else seen
     return found._replace(lost=found.lost & seen.lost, replaced=seen.replaced)
+
+
+def _in_time(seen: Outcomes, eyes: Eyes) -> Outcomes:
+    """Tests that seem broken only since they did not end in time run once more, by themselves: what passes then is not broken."""
+    late = frozenset(test for test in seen.newly_failing if eyes.why(test).sort == "machine")
+    try:
+        passed = late & eyes.again(late, False).having("passed") if late else late
+    except CannotTell:
+        return seen
+    return seen._replace(
+        newly_failing=seen.newly_failing - passed,
+        regressions=seen.regressions - passed,
+        kept=seen.kept | (passed & seen.regressions),
+        pins=seen.pins | (passed - seen.regressions),
+    )
 
 
 def _only(report: TestReport, wanted: Callable[[str], bool]) -> TestReport:
