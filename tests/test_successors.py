@@ -8,6 +8,7 @@ from detent.evidence.reasons import Reason, reason
 from detent.evidence.report import TestReport
 from detent.evidence.settling import settled
 from detent.evidence.successors import successors
+from detent.evidence.test_blocks import blocks
 
 JS = """describe('parse', () => {
   it('throws on an open group', () => { expect(() => parse('/{:foo,')).toThrow(new PathError('Unexpected end at 7', '/{:foo,')) })
@@ -30,6 +31,20 @@ GO_TABLE = (
     '\t\t\tt.Error("no")\n\t\t}\n\t}\n}\n'
 )
 OTHER = "def test_thirds():\n    assert third(9) == 3\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.test.js", "it('NAME', () => {\n  expect(half(4)).toBe(2)\n})\n"),
+        ("a_test.go", "func TestNAME(t *testing.T) {\n\tcheck(t, Half(4), 2)\n}\n"),
+        ("tests/a.rs", "#[test]\nfn NAME() {\n    assert_eq!(half(4), 2);\n}\n"),
+        ("t.py", "def test_NAME():\n    assert half(4) == 2\n"),
+    ],
+)
+def test_a_test_says_the_same_under_another_name(path: str, text: str) -> None:
+    one, other = (list(blocks(path, text.replace("NAME", name)).values()) for name in ("halves", "is_half"))
+    assert one == other and len(one) == 1
 
 
 def test_tests_of_javascript_became_rows_of_a_table() -> None:

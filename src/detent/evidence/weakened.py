@@ -90,7 +90,9 @@ def told_replaced(test: str, seen: Outcomes, less: bool) -> str:
     """What came in the place of a test."""
     came = sorted(seen.replaced[test])
     names = came[0] + (f" and {len(came) - 1} more" if len(came) > 1 else "")
-    return f"{test} is gone; {names} came in its place" + (", and miss a small change of the code that it noticed" if less else "")
+    return f"{test} is gone; {names} came in its place" + (
+        ", but nothing there fails for a small change of the code that it failed for" if less else ""
+    )
 
 
 def told_weakened(test: str, seen: Outcomes) -> str:
