@@ -172,4 +172,5 @@ def _try(teeth: Teeth, mutant: Mutant, files: Iterable[str], seconds: float) -> 
         return MutationTry(mutant, None)
     known = teeth.marks.baseline
     loads = frozenset(test for test in report.bad - known if report.files.get(test) != test)
-    return MutationTry(mutant, None if report.late or not report.ids else loads, len(report.ids))
+    broken = not loads and bool(report.bad - known)  # it cannot be built or loaded so, and no test was asked
+    return MutationTry(mutant, None if report.late or broken or not report.ids else loads, len(report.ids))
