@@ -39,10 +39,16 @@ def successors(path: str, old: str, new: str, lost: Iterable[str], passing: Coll
     found = dict[str, frozenset[str]]()
     for test in lost if came else ():
         was = [each for each in before if each.made(test)]
-        ours = {t for each in came for t in passing if len(was) == 1 and each.made(t) and says_what(was[0], each)}
-        if ours:
-            found[test] = frozenset(ours)
+        fits = [each for each in came if len(was) == 1 and says_what(was[0], each) and any(map(each.made, passing))]
+        most = max((_shared(was[0], each) for each in fits), default=0)
+        best = [each for each in fits if _shared(was[0], each) == most]
+        if best:
+            found[test] = frozenset(t for each in best for t in passing if each.made(t))
     return found
+
+
+def _shared(was: SaidTest, now: SaidTest) -> int:
+    return len(_names(was.said) & _names(now.said)) + len(_values(was.said) & _values(now.values_in))
 
 
 def says_what(was: SaidTest, now: SaidTest) -> bool:
