@@ -3,17 +3,22 @@
 import json
 import subprocess
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
+from detent.blocks.check_card import clickable
 from detent.errors import CannotTell
-from detent.evidence.exit_code import better_command
+from detent.evidence.card import Card
+from detent.evidence.exit_code import _fails_always, better_command
 from detent.evidence.formats.tap import read_points
 from detent.evidence.idle import idle_of
+from detent.evidence.look import Changed
 from detent.evidence.mutate.called import asked
+from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command
 from detent.evidence.runners.javascript.vitest import REPORTER
-from detent.evidence.shared_by_tests import speaks_of, told_of_shared
+from detent.evidence.shared_by_tests import out_of_reach, speaks_of, told_of_shared
 from detent.evidence.test_names import standing_otherwise
 from tests.project import INI
 from tests.test_check import BASE, PROVED, Branch
@@ -199,6 +204,40 @@ def test_a_table_that_notices_less_than_the_tests_before_it_is_shown(tmp_path: P
     assert kinds(found) == {"rewritten-test"} and any(
         "halves four is gone; test/half.test.js::half of 4" in each["says"] for each in found["flags"]
     )
+
+
+def changed(*paths: str, sort: Literal["test", "production", "config"] = "test") -> tuple[Changed, ...]:
+    return tuple(Changed(path, "modified", sort) for path in paths)
+
+
+@pytest.mark.parametrize(
+    ("changes", "texts", "flaky"),
+    [
+        (changed("test/a.js"), {"test/b.js": "import '../queue.js'"}, True),
+        (changed("test/a.js"), {"test/b.js": "import { rows } from './a.js'"}, False),
+        (changed("test/a.js", "test/rows.json"), {"test/b.js": ""}, False),  # whoever reads it
+        ((*changed("test/a.js"), *changed("jest.config.js", sort="config")), {"test/b.js": ""}, False),
+        (changed("a_test.go"), {"b_test.go": ""}, False),  # they are built as one
+        (changed("tests/test_a.py"), {"tests/test_b.py": "from tests.test_a import rows"}, False),
+        (changed("tests/test_a.py"), {"tests/test_b.py": "from queue_ import a"}, True),
+    ],
+)
+def test_a_test_that_the_change_cannot_reach_is_no_proof_of_it(changes: tuple[Changed, ...], texts: dict[str, str], flaky: bool) -> None:
+    tests = {f"{file}::waits": file for file in texts}
+    holding = {*texts, "test/a.js", "a_test.go", "tests/test_a.py"}
+    assert bool(out_of_reach(tests, (*changes, *changed("queue.js", sort="production")), holding, texts.__getitem__)) == flaky
+
+
+def test_a_title_with_a_colon_is_shown_whole() -> None:
+    card = Card("base", "tip", places={"test/a.js::adds - at once: 1": "test/a.js:3", "calc.py: half": "calc.py:1"})
+    assert clickable("test/a.js::adds - at once: 1", card) == "test/a.js:3 adds - at once: 1"
+    assert clickable("calc.py: half", card) == "calc.py:1 half"
+
+
+def test_what_npm_says_of_itself_is_not_why_a_command_failed() -> None:
+    said = "3 specs, 1 failure\nnpm notice\nnpm notice New minor version of npm available!\n"
+    told = _fails_always(TestReport(command="npm test", output=said), "")
+    assert "3 specs, 1 failure" in told and "npm notice" not in told
 
 
 # -- commands of which only an exit code is read -----------------------------------------------------------------------------------

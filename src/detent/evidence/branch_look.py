@@ -32,7 +32,7 @@ from detent.evidence.outcomes import Outcomes, compare, file_of
 from detent.evidence.probe import indifferent
 from detent.evidence.report import TestReport
 from detent.evidence.rewritten import Rewritten
-from detent.evidence.shared_by_tests import shared_files, told_of_shared
+from detent.evidence.shared_by_tests import out_of_reach, shared_files, told_of_shared
 from detent.evidence.static_look import can_end_itself
 from detent.evidence.subject import Subject
 from detent.evidence.test_blocks import blocks
@@ -99,6 +99,8 @@ def _card(span: BranchSpan, tried: Tried) -> Card:
     span.say("3 of 5: running the new tests without the change")
     mixed = without_change(span.collector, look, before, span.wanted)
     proved = _proved(mixed, tip, seen) - _only_unloaded(look, before, mixed)
+    passed = {test: file_of(tip, test) for test in proved & before.having("passed")}
+    proved -= out_of_reach(passed, look.changed(), {*before.files.values(), *tip.files.values()}, lambda path: look.read(path) or "")
     old = _old_tests(span, look, before)
     failed = tuple(_failures(look, seen, before, old, _teeth(look, 0.0, tried)))
     flags = [*no_proof(look, proved, span.about), *_judged_by(look), *look.read_through(), *_without_files(span, seen, before)]
