@@ -111,7 +111,7 @@ def _card(span: BranchSpan, tried: Tried) -> Card:
         probed, seen_by = _probed(span, look, branch, tried)
         flags += probed
         flags += _replaced(look, seen, before, tried)
-    flags += _rewritten(look, seen, before, old._replace(backed=_backed(old, proved - before.ids, seen_by)))
+    flags += _rewritten(look, seen, before, old._replace(backed=_backed(old, proved - before.ids, seen_by, seen)))
     pins = (seen.pins & mixed.having("passed")) - proved
     tried += trials(look, TrialRun(mixed, tip, old.report), proved | pins, flags)
     return Card(
@@ -327,9 +327,11 @@ def _replaced(look: RepoLook, seen: Outcomes, before: TestReport, tried: Tried) 
     ]
 
 
-def _backed(old: Old, new: frozenset[str], seen: Noticed) -> frozenset[str]:
-    """The rewritten tests that look at code at which a new test looks as well: the change of behaviour has a proof of its own."""
-    return frozenset(test for test in old.broken if any(test in by and by & new for by in seen.by.values()))
+def _backed(old: Old, new: frozenset[str], noticed: Noticed, seen: Outcomes) -> frozenset[str]:
+    """The rewritten tests that look at code at which a new test looks as well: the change of behaviour has a proof of its own. So has that of a
+    test in whose place one came that needs the change."""
+    beside = {test for test in old.broken if any(test in by and by & new for by in noticed.by.values())}
+    return frozenset(beside | {test for test in old.broken if seen.replaced.get(test, frozenset()) & new})
 
 
 def _moved_otherwise(look: RepoLook, seen: Outcomes) -> Iterator[tuple[str, str]]:
