@@ -99,8 +99,7 @@ def _card(span: BranchSpan, tried: Tried) -> Card:
     span.say("3 of 5: running the new tests without the change")
     mixed = without_change(span.collector, look, before, span.wanted)
     proved = _proved(mixed, tip, seen) - _only_unloaded(look, before, mixed)
-    passed = {test: file_of(tip, test) for test in proved & before.having("passed")}
-    proved -= out_of_reach(passed, look.changed(), {*before.files.values(), *tip.files.values()}, lambda path: look.read(path) or "")
+    proved -= _by_themselves(look, before, tip, proved)
     old = _old_tests(span, look, before)
     failed = tuple(_failures(look, seen, before, old, _teeth(look, 0.0, tried)))
     flags = [*no_proof(look, proved, span.about), *_judged_by(look), *look.read_through(), *_without_files(span, seen, before)]
@@ -110,7 +109,7 @@ def _card(span: BranchSpan, tried: Tried) -> Card:
         branch = ProbedBranch(span.base, look.changes.patch(), look.changes.overlay(span.base), before, mixed, tip, proved, span.reds)
         probed, seen_by = _probed(span, look, branch, tried)
         flags += probed
-        flags += _replaced(look, seen, before, tried)
+    flags += _replaced(look, seen, before, tried, is_probed(span.settings) and not failed)
     flags += _rewritten(look, seen, before, old._replace(backed=_backed(old, proved - before.ids, seen_by, seen)))
     pins = (seen.pins & mixed.having("passed")) - proved
     tried += trials(look, TrialRun(mixed, tip, old.report), proved | pins, flags)
@@ -236,6 +235,12 @@ def _proved(mixed: TestReport, tip: TestReport, seen: Outcomes) -> frozenset[str
     return frozenset(test for test in fixed | absent if test in passed)
 
 
+def _by_themselves(look: RepoLook, before: TestReport, tip: TestReport, proved: frozenset[str]) -> frozenset[str]:
+    """Older tests that passed before and that the tests of this change cannot have made fail without its code: they do so now and then."""
+    passed = {test: file_of(tip, test) for test in proved & before.having("passed")}
+    return out_of_reach(passed, look.changed(), {*before.files.values(), *tip.files.values()}, lambda path: look.read(path) or "")
+
+
 def _only_unloaded(look: RepoLook, before: TestReport, mixed: TestReport) -> frozenset[str]:
     """Older tests that say what they said, in files that do not load without the change: an import alone makes them fail, which proves nothing."""
     unloaded = {test for test in mixed.bad if mixed.files.get(test) == test}
@@ -317,9 +322,9 @@ def _rewritten(look: RepoLook, seen: Outcomes, before: TestReport, old: Old) -> 
     ]
 
 
-def _replaced(look: RepoLook, seen: Outcomes, before: TestReport, tried: Tried) -> list[Flag]:
+def _replaced(look: RepoLook, seen: Outcomes, before: TestReport, tried: Tried, is_tried: bool) -> list[Flag]:
     """Older tests that others came in the place of: a note, and asked about where these notice less."""
-    less = noticing_less(_teeth(look, 0.0, tried), before, seen.replaced)
+    less = noticing_less(_teeth(look, 0.0, tried), before, seen.replaced) if is_tried else frozenset[str]()
     found = sorted(seen.replaced.items(), key=lambda each: (each[0] not in less, each[0]))
     return [
         Flag("rewritten-test", told_replaced(was, seen, was in less), min(now), level="ask" if was in less else "note")
