@@ -116,5 +116,5 @@ class BusyMachine:
 
 def test_a_test_that_only_wanted_more_time_is_not_broken() -> None:
     eyes = BusyMachine()
-    seen = settled(compare(eyes.before, eyes.now), eyes)
+    seen = settled(compare(eyes.before, eyes.now), eyes, eyes.why)
     assert (set(seen.regressions), set(seen.kept), set(eyes.asked)) == ({"a.py::wrong"}, {"a.py::slow"}, {"a.py::slow"})

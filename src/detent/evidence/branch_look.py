@@ -98,8 +98,7 @@ def _card(span: BranchSpan, tried: Tried) -> Card:
     seen = look.outcomes()
     span.say("3 of 5: running the new tests without the change")
     mixed = without_change(span.collector, look, before, span.wanted)
-    proved = _proved(mixed, tip, seen) - _only_unloaded(look, before, mixed)
-    proved -= _by_themselves(look, before, tip, proved)
+    proved = _proved(look, before, mixed, tip, seen)
     old = _old_tests(span, look, before)
     failed = tuple(_failures(look, seen, before, old, _teeth(look, 0.0, tried)))
     flags = [*no_proof(look, proved, span.about), *_judged_by(look), *look.read_through(), *_without_files(span, seen, before)]
@@ -227,12 +226,13 @@ def _without_files(span: BranchSpan, seen: Outcomes, before: TestReport) -> list
 # -- what the tests say ----------------------------------------------------------------------------------------------------------
 
 
-def _proved(mixed: TestReport, tip: TestReport, seen: Outcomes) -> frozenset[str]:
+def _proved(look: RepoLook, before: TestReport, mixed: TestReport, tip: TestReport, seen: Outcomes) -> frozenset[str]:
     """Fail-to-pass: tests that pass on the tip, and without the change fail or cannot even be run."""
     passed = tip.having("passed")
     fixed = compare(mixed, tip).fixed
     absent = {test for test in seen.pins if test not in mixed.ids}
-    return frozenset(test for test in fixed | absent if test in passed)
+    found = frozenset(test for test in fixed | absent if test in passed) - _only_unloaded(look, before, mixed)
+    return found - _by_themselves(look, before, tip, found)
 
 
 def _by_themselves(look: RepoLook, before: TestReport, tip: TestReport, proved: frozenset[str]) -> frozenset[str]:

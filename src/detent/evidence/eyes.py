@@ -122,7 +122,7 @@ class RepoLook:
 
     def outcomes(self) -> Outcomes:
         if self._outcomes is None:
-            self._outcomes = settled(compare(self.tests_before(), self.tests()), self)
+            self._outcomes = settled(compare(self.tests_before(), self.tests()), self, self.why)
         return self._outcomes
 
     def why(self, test: str) -> Reason:

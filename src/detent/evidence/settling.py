@@ -28,7 +28,6 @@ class Eyes(Protocol):
     def again(self, tests: frozenset[str], watched: bool = True) -> TestReport: ...
     def changed(self) -> tuple[Changed, ...]: ...
     def read(self, path: str) -> str | None: ...
-    def why(self, test: str) -> Reason: ...
 
 
 def runnable(changed: tuple[Changed, ...], before: TestReport) -> tuple[str, ...]:
@@ -44,9 +43,9 @@ def _is_named_so(path: str) -> bool:
     return COLLECTED.search(PurePosixPath(path).name) is not None
 
 
-def settled(seen: Outcomes, eyes: Eyes) -> Outcomes:
+def settled(seen: Outcomes, eyes: Eyes, why: Callable[[str], Reason]) -> Outcomes:
     """Outcomes in which only what is really lost is lost, and nothing is broken that only wanted more time than a busy machine had."""
-    seen = _in_time(seen, eyes)
+    seen = _in_time(seen, eyes, why)
     if seen.lost:
         lost = seen.lost - _renamed(seen.lost, eyes)
         replaced = _replaced(lost, seen.pins | seen.fixed, eyes)
@@ -69,9 +68,9 @@ def settled(seen: Outcomes, eyes: Eyes) -> Outcomes:
     return found._replace(lost=found.lost & seen.lost, replaced=seen.replaced)
 
 
-def _in_time(seen: Outcomes, eyes: Eyes) -> Outcomes:
+def _in_time(seen: Outcomes, eyes: Eyes, why: Callable[[str], Reason]) -> Outcomes:
     """Tests that seem broken only since they did not end in time run once more, by themselves: what passes then is not broken."""
-    late = frozenset(test for test in seen.newly_failing if eyes.why(test).sort == "machine")
+    late = frozenset(test for test in seen.newly_failing if why(test).sort == "machine")
     try:
         passed = late & eyes.again(late, False).having("passed") if late else late
     except CannotTell:
