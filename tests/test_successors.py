@@ -118,3 +118,34 @@ def test_a_test_that_only_wanted_more_time_is_not_broken() -> None:
     eyes = BusyMachine()
     seen = settled(compare(eyes.before, eyes.now), eyes, eyes.why)
     assert (set(seen.regressions), set(seen.kept), set(eyes.asked)) == ({"a.py::wrong"}, {"a.py::slow"}, {"a.py::slow"})
+
+
+class Loaded(BusyMachine):
+    """Tests that one file says and another one loads, which is what the report names."""
+
+    def __init__(self, old: str, new: str, was: str, now: str) -> None:
+        self.texts = {"GOOD:test/more/a.js": old, "test/more/a.js": new}
+        self.before = TestReport(outcomes={f"test/all.js::{was}": "passed"}, files={f"test/all.js::{was}": "test/all.js"})
+        self.now = TestReport(outcomes={f"test/all.js::{now}": "passed"}, files={f"test/all.js::{now}": "test/all.js"})
+
+    def changed(self) -> tuple[Changed, ...]:
+        return (Changed("test/more/a.js", "modified", "test"),)
+
+    def read(self, path: str) -> str | None:
+        return self.texts.get(path)
+
+
+HALF = "it('halves', () => {\n  assert.equal(half(4), 2)\n})\n"
+
+
+@pytest.mark.parametrize(
+    ("new", "now", "lost"),
+    [
+        (HALF.replace("halves", "is half"), "is half", False),
+        ("it('is half', () => {\n  for (const n of [4]) assert.equal(half(n), 2)\n})\n", "is half", False),
+        ("it('thirds', () => {\n  equal(third(9), 3)\n})\n", "thirds", True),
+    ],
+)
+def test_a_test_of_a_file_that_another_one_loads_is_found_there(new: str, now: str, lost: bool) -> None:
+    eyes = Loaded(HALF, new, "halves", now)
+    assert bool(settled(compare(eyes.before, eyes.now), eyes, eyes.why).lost) == lost

@@ -13,6 +13,7 @@ from detent.evidence.look import Changed
 from detent.evidence.outcomes import Outcomes, compare, file_of, unstable_families
 from detent.evidence.reasons import Reason
 from detent.evidence.report import TestReport
+from detent.evidence.shared_by_tests import is_shared_code, shared_files
 
 MOST_TOLD = 10
 COLLECTED = re.compile(  # names that runners collect by themselves; a file that only lies beside tests is theirs if it is named, and nobody else's
@@ -92,15 +93,23 @@ def _renamed(lost: frozenset[str], eyes: Eyes) -> frozenset[str]:
     from detent.evidence.mutate.turned import is_named  # only where a test seems lost
     from detent.evidence.test_blocks import blocks
 
-    before = eyes.tests_before()
     wrote = {c.path for c in eyes.changed() if c.sort == "test" and c.how != "deleted"}
     now = {words for path in wrote for words in blocks(path, eyes.read(path) or "").values()}
     found = set()
-    for path in {file_of(before, test) for test in lost}:
+    for path, ours in _written_in(lost, eyes).items():
         old = blocks(path, eyes.read(f"GOOD:{path}") or "")
         kept = {name for name, words in old.items() if words in now}
-        found |= {t for t in lost if file_of(before, t) == path and any(is_named(t, name) for name in kept)}
+        found |= {t for t in ours if any(is_named(t, name) for name in kept)}
     return frozenset(found)
+
+
+def _written_in(lost: frozenset[str], eyes: Eyes) -> dict[str, frozenset[str]]:
+    """The files in which lost tests may stand: that of the report, and changed ones that it names for no test, since another file loads them."""
+    before = eyes.tests_before()
+    held = {*before.files.values(), *(file_of(before, test) for test in before.ids)}
+    loaded = [path for path in shared_files(eyes.changed(), held) if is_shared_code(path)]
+    own = {path: frozenset(t for t in lost if file_of(before, t) == path) for path in {file_of(before, t) for t in lost}}
+    return own | dict.fromkeys(loaded, lost)
 
 
 def _replaced(lost: frozenset[str], came: frozenset[str], eyes: Eyes) -> dict[str, frozenset[str]]:
@@ -109,9 +118,9 @@ def _replaced(lost: frozenset[str], came: frozenset[str], eyes: Eyes) -> dict[st
 
     before, now = eyes.tests_before(), eyes.tests()
     found = dict[str, frozenset[str]]()
-    for path in sorted({file_of(before, test) for test in lost}):
-        ours = [test for test in lost if file_of(before, test) == path]
-        new = [test for test in came if file_of(now, test) == path and test in now.having("passed")]
+    for path, ours in sorted(_written_in(lost, eyes).items()):
+        files = {file_of(before, test) for test in ours}
+        new = [test for test in came if file_of(now, test) in files and test in now.having("passed")]
         found |= successors(path, eyes.read(f"GOOD:{path}") or "", eyes.read(path) or "", ours, new) if new else {}
     return found
 

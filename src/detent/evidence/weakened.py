@@ -73,7 +73,7 @@ def noticing_less(teeth: Teeth, before: TestReport, replaced: Mapping[str, froze
     """
     open_ = {test for test in replaced if test in before.having("passed")}
     files = tuple(sorted({file_of(before, test) for test in open_}))
-    older = {path: teeth.git.read(teeth.marks.good, path) or b"" for path in files}
+    older = {path: teeth.git.read(teeth.marks.good, path) or b"" for path in (*files, *_helpers(teeth, before))}
     open_ -= _failing(teeth, files, older) or frozenset() if open_ else frozenset()  # what it asks for is not so any more: shown elsewhere
     found, until = set[str](), time.monotonic() + teeth.seconds
     for path, text in _mutants(teeth, files) if open_ else ():
