@@ -282,3 +282,16 @@ def test_a_new_function_that_no_test_asks_is_most_of_a_change_whose_constant_is_
     tests = "import calc\n\n\ndef test_version():\n    assert calc.VERSION == 2\n"
     found = card(tmp_path, {"calc.py": THIRD + "\n\nVERSION = 2\n", "tests/test_version.py": tests})
     assert "unnoticed" in kinds(found), found.flags
+
+
+@pytest.mark.slow
+def test_a_test_that_came_in_the_place_of_one_backs_the_change_that_it_needs(tmp_path: Path) -> None:
+    code = "def words(text):\n    return text.split()\n\n\ndef free(args, kind):\n    return kind(args[0]) if args else None\n"
+    asks = "from calc import free, words\n\n\ndef test_free():\n    args = words('5 a')\n    value = free(args, kind=int)\n    assert value == 5\n"
+    now = code.replace("def free", "def maybe_free") + "\n\ndef free(args, kind):\n    return [kind(args[0])]\n"
+    new = asks.replace("free,", "maybe_free,").replace("test_free", "test_maybe_free").replace("= free(", "= maybe_free(")
+    new += "\n\ndef test_free_is_there():\n    from calc import free\n\n    assert free(words('7'), int) == [7]\n"
+    base = {**BASE, "calc.py": code, "tests/test_calc.py": asks}
+    found = card(tmp_path, {"calc.py": now, "tests/test_calc.py": new}, base)
+    assert not found.failed and not found.asks, found
+    assert any("test_free is gone; tests/test_calc.py::test_maybe_free came in its place" in flag.sentence for flag in found.flags), found

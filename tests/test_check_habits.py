@@ -3,17 +3,22 @@
 import json
 import subprocess
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
+from detent.blocks.check_card import clickable
 from detent.errors import CannotTell
-from detent.evidence.exit_code import better_command
+from detent.evidence.card import Card
+from detent.evidence.exit_code import _fails_always, better_command
 from detent.evidence.formats.tap import read_points
+from detent.evidence.idle import idle_of
+from detent.evidence.look import Changed
 from detent.evidence.mutate.called import asked
-from detent.evidence.noticed import idle_of
+from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command
 from detent.evidence.runners.javascript.vitest import REPORTER
-from detent.evidence.shared_by_tests import speaks_of, told_of_shared
+from detent.evidence.shared_by_tests import out_of_reach, speaks_of, told_of_shared
 from detent.evidence.test_names import standing_otherwise
 from tests.project import INI
 from tests.test_check import BASE, PROVED, Branch
@@ -41,6 +46,7 @@ JS_NEW = {
     "test/third.test.js": "import test from 'node:test'\nimport assert from 'node:assert'\nimport { third } from '../calc.js'\n"
     "test('thirds', () => {\n  assert.strictEqual(third(9), 3)\n})\n",
 }
+PROBED = {"DETENT_EVIDENCE_MUTATION": "warn", "DETENT_EVIDENCE_SECONDS": "600"}  # however busy the machine is
 JS_THIRD = "export const third = n => n / 3\n"
 
 
@@ -129,17 +135,109 @@ def test_a_hang_that_the_change_ends_is_a_proof(tmp_path: Path) -> None:
     assert any("do not end" in flag["says"] and flag["level"] == "note" for flag in found["flags"]), found
 
 
+@pytest.mark.slow
 def test_a_test_that_compares_two_answers_looks_at_them(tmp_path: Path) -> None:
     p = Branch(tmp_path / "p", {**BASE, "words.py": "def low(text):\n    return text\n"})
     asks = "from words import low\n\n\ndef test_low():\n    assert low('A') == low('a')\n"
     p.commit({"words.py": "def low(text):\n    return text.lower()\n", "tests/test_low.py": asks})
-    found = p.run("check", "--json").json
+    found = p.run("check", "--json", **PROBED).json
     assert found["proved"] and "vacuous-test" not in kinds(found), found
 
 
 def test_a_row_that_pins_belongs_to_a_test_that_notices() -> None:
     rows = frozenset({"a_test.go::TestDepth/#00", "a_test.go::TestDepth/#01", "t.py::test_a[1]", "t.py::test_a[2]", "t.py::test_b"})
     assert idle_of(rows, frozenset({"a_test.go::TestDepth/#01", "t.py::test_a[2]"})) == ("t.py::test_b",)
+
+
+@pytest.mark.slow
+def test_a_row_with_a_title_in_free_words_belongs_to_its_table(tmp_path: Path) -> None:
+    p = Branch(tmp_path / "p", JS)
+    asks = (
+        "import test from 'node:test'\nimport assert from 'node:assert'\nimport { shout } from '../calc.js'\n"
+        "const rows = [['a word', 'low', 'LOW'], ['nothing at all', '', ''], ['loud already', 'LOW', 'LOW']]\n"
+        "for (const [title, text, said] of rows) {\n  test(title, () => {\n    assert.match(String(shout(text)), RegExp(said))\n  })\n}\n"
+    )
+    shout = "export function shout (text) {\n  return text.toUpperCase()\n}\n"
+    p.commit({"calc.js": JS["calc.js"] + shout, "test/shout.test.js": asks})
+    found = p.run("check", "--json", **PROBED).json
+    assert len(found["proved"]) == 3 and not kinds(found), found
+
+
+HALVES = (
+    "import test from 'node:test'\nimport assert from 'node:assert'\nimport { half } from '../calc.js'\n"
+    "test('halves four', () => {\n  assert.strictEqual(half(4), 2)\n})\ntest('halves six', () => {\n  assert.strictEqual(half(6), 3)\n})\n"
+)
+HALVES_TABLE = (
+    "import test from 'node:test'\nimport assert from 'node:assert'\nimport { half, third } from '../calc.js'\n"
+    "for (const [n, said] of [[4, 2], [6, 3], [8, 4]]) {\n  test(`half of ${n}`, () => {\n    assert.strictEqual(half(n), said)\n  })\n}\n"
+    "test('thirds', () => {\n  assert.strictEqual(third(9), 3)\n})\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("asks", "failed"),
+    [
+        (HALVES_TABLE, ()),
+        (
+            HALVES_TABLE.replace("half(n), said", "'n', typeof n === 'n' ? half(n) : 'n'"),
+            ("test/half.test.js::halves four is gone, and what came",),
+        ),
+        (HALVES_TABLE.replace("half(n), said", "third(n * 3), n"), ("test/half.test.js::halves four is gone, though",)),
+    ],
+)
+@pytest.mark.slow
+def test_tests_may_become_rows_of_a_table_that_notices_as_much(tmp_path: Path, asks: str, failed: tuple[str, ...]) -> None:
+    p = Branch(tmp_path / "p", {**JS, "test/half.test.js": HALVES})
+    p.commit({"calc.js": JS["calc.js"] + JS_THIRD, "test/half.test.js": asks})
+    found = p.run("check", "--json", **PROBED).json
+    assert not kinds(found) and bool(found["failed"]) == bool(failed), found
+    assert all(any(says.startswith(said) for says in found["failed"]) for said in failed), found
+
+
+@pytest.mark.slow
+def test_a_table_that_notices_less_than_the_tests_before_it_is_shown(tmp_path: Path) -> None:
+    p = Branch(tmp_path / "p", {**JS, "test/half.test.js": HALVES})
+    p.commit(
+        {"calc.js": JS["calc.js"] + JS_THIRD, "test/half.test.js": HALVES_TABLE.replace("half(n), said", "typeof half(n), 'number', said")}
+    )
+    found = p.run("check", "--json", **PROBED).json
+    assert kinds(found) == {"rewritten-test"} and any(
+        "halves four is gone; test/half.test.js::half of 4" in each["says"] for each in found["flags"]
+    )
+
+
+def changed(*paths: str, sort: Literal["test", "production", "config"] = "test") -> tuple[Changed, ...]:
+    return tuple(Changed(path, "modified", sort) for path in paths)
+
+
+@pytest.mark.parametrize(
+    ("changes", "texts", "flaky"),
+    [
+        (changed("test/a.js"), {"test/b.js": "import '../queue.js'"}, True),
+        (changed("test/a.js"), {"test/b.js": "import { rows } from './a.js'"}, False),
+        (changed("test/a.js", "test/rows.json"), {"test/b.js": ""}, False),  # whoever reads it
+        ((*changed("test/a.js"), *changed("jest.config.js", sort="config")), {"test/b.js": ""}, False),
+        (changed("a_test.go"), {"b_test.go": ""}, False),  # they are built as one
+        (changed("tests/test_a.py"), {"tests/test_b.py": "from tests.test_a import rows"}, False),
+        (changed("tests/test_a.py"), {"tests/test_b.py": "from queue_ import a"}, True),
+    ],
+)
+def test_a_test_that_the_change_cannot_reach_is_no_proof_of_it(changes: tuple[Changed, ...], texts: dict[str, str], flaky: bool) -> None:
+    tests = {f"{file}::waits": file for file in texts}
+    holding = {*texts, "test/a.js", "a_test.go", "tests/test_a.py"}
+    assert bool(out_of_reach(tests, (*changes, *changed("queue.js", sort="production")), holding, texts.__getitem__)) == flaky
+
+
+def test_a_title_with_a_colon_is_shown_whole() -> None:
+    card = Card("base", "tip", places={"test/a.js::adds - at once: 1": "test/a.js:3", "calc.py: half": "calc.py:1"})
+    assert clickable("test/a.js::adds - at once: 1", card) == "test/a.js:3 adds - at once: 1"
+    assert clickable("calc.py: half", card) == "calc.py:1 half"
+
+
+def test_what_npm_says_of_itself_is_not_why_a_command_failed() -> None:
+    said = "3 specs, 1 failure\nnpm notice\nnpm notice New minor version of npm available!\n"
+    told = _fails_always(TestReport(command="npm test", output=said), "")
+    assert "3 specs, 1 failure" in told and "npm notice" not in told
 
 
 # -- commands of which only an exit code is read -----------------------------------------------------------------------------------

@@ -479,6 +479,8 @@ DETECTED: tuple[tuple[dict[str, str], str, str], ...] = (
     ({"package.json": package("ava --watch")}, "npm test", ""),
     ({"package.json": package("npm run -s lint && jest").replace("{\"test\"", '{"lint": "eslint $(git ls-files)", "test"')}, "node_modules/.bin/jest", "jest"),
     ({"package.json": package("node --test && npm run check:types").replace("{\"test\"", '{"check:types": "tsc -p .", "test"')}, "node --test", "node"),
+    ({"package.json": package("xo && node --import=tsx --test test/*.ts && del-cli dist && tsc && tsd")}, "node --import=tsx --test 'test/*.ts'", "node"),
+    ({"package.json": package("jest && tsc && node smoke.js")}, "npm test", ""),
     ({"package.json": package("vitest bench")}, "npm test", ""),
     ({"package.json": package("vitest related a.js")}, "npm test", ""),
     ({"package.json": package("jest --onlyChanged")}, "npm test", ""),

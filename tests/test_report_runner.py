@@ -12,7 +12,7 @@ from detent.evidence.formats.tap import TapPoint, read_points
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder
 from detent.evidence.runners.detect import find_command, refuse
-from detent.evidence.runners.reports.test_file_of import TestFilesOf
+from detent.evidence.runners.reports.test_file_of import FoundFile, TestFilesOf
 from detent.evidence.suite import Suite, environment, run_suite
 from tests.dialects import PACKAGES
 from tests.patience import LONG
@@ -62,18 +62,18 @@ def test_bats_is_read_by_its_junit_report(tmp_path: Path, words: tuple[str, str]
 
 
 @pytest.mark.needs("runners_js")
-def test_bats_is_read_by_its_tap_too_and_what_names_no_file_stands_in_the_report(tmp_path: Path) -> None:
+def test_bats_is_read_by_its_tap_too_and_a_title_stands_in_the_file_that_says_it(tmp_path: Path) -> None:
     write(tmp_path / "p", {"calc.sh": CALC, "test/calc.bats": TESTS})
     found = run(tmp_path / "p", f"{BATS} --formatter tap test > r.tap", "r.tap")
-    assert found.outcomes == {"r.tap::stays": "passed", "r.tap::adds": "failed", "r.tap::comes later": "skipped"}
-    assert found.places == {"r.tap::adds": "test/calc.bats:3"}
+    assert found.outcomes == {"test/calc.bats::stays": "passed", "test/calc.bats::adds": "failed", "test/calc.bats::comes later": "skipped"}
+    assert found.places == {"test/calc.bats::adds": "test/calc.bats:3"}
 
 
 @pytest.mark.skipif(not shutil.which("perl"), reason="there is no perl")
 def test_tap_of_perl_with_subtests_is_read(tmp_path: Path) -> None:
     write(tmp_path / "p", {"t/calc.t": PERL})
     found = run(tmp_path / "p", "perl t/calc.t > r.tap", "r.tap")
-    assert found.outcomes == {"r.tap::stays": "passed", "r.tap::adds": "failed", "r.tap::inner > deep": "passed"}
+    assert found.outcomes == {"t/calc.t::stays": "passed", "t/calc.t::adds": "failed", "t/calc.t::inner > deep": "passed"}
 
 
 @pytest.mark.needs("node")
@@ -244,3 +244,20 @@ def test_a_red_and_a_green_step_with_a_runner_that_nobody_knows(tmp_path: Path) 
     verdict = project.submit(test_command=command, expectation="PASS")
     assert verdict["status"] == "SUCCESS", verdict
     assert project.git("status", "--porcelain") == ""
+
+
+def test_a_title_alone_stands_in_the_file_that_says_it(tmp_path: Path) -> None:
+    texts = {
+        "test/a.js": "test('wraps words', t => {})\n",
+        "test/b.js": 'test("wraps lines", t => {})\n',
+        "index.js": "",
+        "index.test-d.ts": "",
+    }
+    for path, text in texts.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+    files = TestFilesOf(texts, str(tmp_path))
+    assert files.saying("wraps lines") == FoundFile("test/b.js", ("wraps lines",))
+    assert files.saying("wraps") is None and files.saying("") is None
+    only = TestFilesOf([path for path in texts if path != "test/b.js"], str(tmp_path))
+    assert only.saying("for each of 3 rows") == FoundFile("test/a.js", ("for each of 3 rows",))

@@ -64,7 +64,15 @@ def judged(checkout: Checkout, commit: Commit) -> Commit:
     before, after, mixed = suites
     broken = sorted(before.passed & after.failed)
     proofs = fail_to_pass(commit, mixed, after, checkout.runner.by_file)
-    why = f"it breaks {len(broken)} tests, such as {broken[0]}" if broken else "" if proofs else "no test needs it"
+    own = sorted(after.failed - set(before.cases))
+    why = (
+        f"it breaks {len(broken)} tests, such as {broken[0]}"
+        if broken
+        else f"{len(own)} of its own tests fail here, such as {own[0]}"
+        if own
+        else ""
+    )
+    why = why or ("" if proofs else "no test needs it")
     lost = len(before.passed - set(after.cases))
     return msgspec.structs.replace(commit, proofs=proofs, lost=lost, cpu=after.cpu, seconds=after.seconds, why_not=why)
 

@@ -110,7 +110,7 @@ def _end(checked: Checked, accepted: bool = False) -> str:
 def clickable(place: str, card: Card) -> str:
     """A place as terminals and editors open it: `path:line`, and the name of what stands there."""
     at = card.places.get(place, "")
-    name = place.rpartition("::")[2].rpartition(": ")[2]
+    name = place.partition("::")[2].rpartition("::")[2] if "::" in place else place.rpartition(": ")[2]  # a title may have a colon
     return place if not at else at if name == place else f"{at} {name}"
 
 

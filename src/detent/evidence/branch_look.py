@@ -33,12 +33,13 @@ from detent.evidence.outcomes import Outcomes, compare, file_of
 from detent.evidence.probe import indifferent
 from detent.evidence.report import TestReport
 from detent.evidence.rewritten import Rewritten
-from detent.evidence.shared_by_tests import told_of_shared
+from detent.evidence.shared_by_tests import out_of_reach, told_of_shared
 from detent.evidence.static_look import can_end_itself
 from detent.evidence.subject import Subject
 from detent.evidence.test_blocks import blocks
 from detent.evidence.test_lines import tests_on
 from detent.evidence.test_names import changed_tests
+from detent.evidence.weakened import noticing_less, told_replaced
 from detent.evidence.without_change import told_endless, told_from_the_old, without_change
 from detent.kernel.model import Data, Flag, Run, Sent
 
@@ -98,7 +99,7 @@ def _card(span: BranchSpan, tried: Tried) -> Card:
     seen = look.outcomes()
     span.say("3 of 5: running the new tests without the change")
     mixed = without_change(span.collector, look, before, span.wanted)
-    proved = _proved(mixed, tip, seen) - _only_unloaded(look, before, mixed)
+    proved = _proved(look, before, mixed, tip, seen)
     old = old_tests(span.collector, look, span.wanted)
     failed, flags = certain(Judging(span.collector, look, span.wanted, _teeth(look, 0.0, tried)), seen, old)
     flags += [*_without_probes(span, look, proved), *_without_files(span, seen, before)]
@@ -108,7 +109,8 @@ def _card(span: BranchSpan, tried: Tried) -> Card:
         branch = ProbedBranch(span.base, look.changes.patch(), look.changes.overlay(span.base), before, mixed, tip, proved, span.reds)
         probed, seen_by = _probed(span, look, branch, tried)
         flags += probed
-    flags += _rewritten(look, seen, before, old._replace(backed=_backed(old, proved - before.ids, seen_by)))
+    flags += _replaced(look, seen, before, tried, is_probed(span.settings) and not failed)
+    flags += _rewritten(look, seen, before, old._replace(backed=_backed(old, proved - before.ids, seen_by, seen)))
     pins = (seen.pins & mixed.having("passed")) - proved
     tried += trials(look, TrialRun(mixed, tip, old.report), proved | pins, flags)
     return Card(
@@ -245,12 +247,19 @@ def _idle_here(before: TestReport, tip: TestReport) -> list[Flag]:
 # -- what the tests say ----------------------------------------------------------------------------------------------------------
 
 
-def _proved(mixed: TestReport, tip: TestReport, seen: Outcomes) -> frozenset[str]:
+def _proved(look: RepoLook, before: TestReport, mixed: TestReport, tip: TestReport, seen: Outcomes) -> frozenset[str]:
     """Fail-to-pass: tests that pass on the tip, and without the change fail or cannot even be run."""
     passed = tip.having("passed")
     fixed = compare(mixed, tip).fixed
     absent = {test for test in seen.pins if test not in mixed.ids}
-    return frozenset(test for test in fixed | absent if test in passed)
+    found = frozenset(test for test in fixed | absent if test in passed) - _only_unloaded(look, before, mixed)
+    return found - _by_themselves(look, before, tip, found)
+
+
+def _by_themselves(look: RepoLook, before: TestReport, tip: TestReport, proved: frozenset[str]) -> frozenset[str]:
+    """Older tests that passed before and that the tests of this change cannot have made fail without its code: they do so now and then."""
+    passed = {test: file_of(tip, test) for test in proved & before.having("passed")}
+    return out_of_reach(passed, look.changed(), {*before.files.values(), *tip.files.values()}, lambda path: look.read(path) or "")
 
 
 def _only_unloaded(look: RepoLook, before: TestReport, mixed: TestReport) -> frozenset[str]:
@@ -299,9 +308,21 @@ def _is_about(look: RepoLook, said: Rewritten, broken: frozenset[str]) -> bool:
     return not within or any(is_named(test, name) for test in broken for name in within)
 
 
-def _backed(old: Old, new: frozenset[str], seen: Noticed) -> frozenset[str]:
-    """The rewritten tests that look at code at which a new test looks as well: the change of behaviour has a proof of its own."""
-    return frozenset(test for test in old.broken if any(test in by and by & new for by in seen.by.values()))
+def _replaced(look: RepoLook, seen: Outcomes, before: TestReport, tried: Tried, is_tried: bool) -> list[Flag]:
+    """Older tests that others came in the place of: a note, and asked about where these notice less."""
+    less = noticing_less(_teeth(look, 0.0, tried), before, seen.replaced) if is_tried else frozenset[str]()
+    found = sorted(seen.replaced.items(), key=lambda each: (each[0] not in less, each[0]))
+    return [
+        Flag("rewritten-test", told_replaced(was, seen, was in less), min(now), level="ask" if was in less else "note")
+        for was, now in found[:MOST_SHOWN]
+    ]
+
+
+def _backed(old: Old, new: frozenset[str], noticed: Noticed, seen: Outcomes) -> frozenset[str]:
+    """The rewritten tests that look at code at which a new test looks as well: the change of behaviour has a proof of its own. So has that of a
+    test in whose place one came that needs the change."""
+    beside = {test for test in old.broken if any(test in by and by & new for by in noticed.by.values())}
+    return frozenset(beside | {test for test in old.broken if seen.replaced.get(test, frozenset()) & new})
 
 
 def _moved_otherwise(look: RepoLook, seen: Outcomes) -> Iterator[tuple[str, str]]:

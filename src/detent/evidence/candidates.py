@@ -20,6 +20,7 @@ from detent.evidence.mutate.spot import FunctionBody, Spot
 LARGEST = 400_000  # characters of a file whose changed lines are looked for
 TOOLING = re.compile(
     r"[\w.-]+\.config\.[cm]?[jt]s|(?:setup|noxfile|tasks|fabfile|dodo|conf|build)\.py|(?:gulp|Grunt|Jake)file\.[cm]?[jt]s|build\.rs|Rakefile|Makefile"
+    r"|(?:package|package-lock|bower|component|composer|jsr|deno)\.jsonc?|Cargo\.toml|go\.(?:mod|sum)"
 )
 TOOLS = frozenset({"bench", "benches", "benchmark", "benchmarks", "example", "examples", "scripts", "playground", "docs", "doc", ".github"})
 OUTSIDE = "outside its functions"

@@ -3,6 +3,7 @@
 Knows trees and one command; no test can be told from another here.
 """
 
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -24,6 +25,7 @@ WRAPPED = {
     "node --test": "node --test",
 }
 SAID = "only an exit code is read of the tests, so they count as one"
+CHATTER = re.compile(r"npm (?:notice|warn|WARN)\b")  # what a package manager says of itself
 LAST_WORDS = 6  # lines of what a command said before it failed
 WIDEST = 200
 
@@ -71,7 +73,7 @@ def by_exit_code(span: CommandSpan, look: RepoLook, found: tuple[Flag, ...], tri
 def _fails_always(tip: TestReport, better: str) -> str:
     """Why nothing can be told: a command that fails with the change and without it is no test of it."""
     said = tip.output.rpartition("\n[no adapter reads")[0] or tip.output  # without our own last line
-    last = [line.rstrip()[:WIDEST] for line in said.splitlines() if line.strip()][-LAST_WORDS:]
+    last = [line.rstrip()[:WIDEST] for line in said.splitlines() if line.strip() and not CHATTER.match(line)][-LAST_WORDS:]
     way = f"name another command: DETENT_TEST_COMMAND={better!r} detent check, or [test] command in detent.toml of the base"
     other = (
         way

@@ -122,7 +122,7 @@ class RepoLook:
 
     def outcomes(self) -> Outcomes:
         if self._outcomes is None:
-            self._outcomes = settled(compare(self.tests_before(), self.tests()), self)
+            self._outcomes = settled(compare(self.tests_before(), self.tests()), self, self.why)
         return self._outcomes
 
     def why(self, test: str) -> Reason:
@@ -151,7 +151,7 @@ class RepoLook:
     def weakened(self) -> tuple[str, ...]:
         from detent.evidence.weakened import weakened
 
-        return weakened(self.teeth(), self.tests(), self.tests_before()) if self._runner else ()
+        return weakened(self.teeth(), self.tests(), self.tests_before(), self.outcomes().replaced) if self._runner else ()
 
     def _is_third_party(self, name: str) -> bool:
         """Whether a module that is missing is a package of others; what the tree has or begins with is the project's own."""

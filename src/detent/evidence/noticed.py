@@ -12,7 +12,7 @@ from typing import NamedTuple
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.bite import ONE_RUN, SLOWER, Teeth
 from detent.evidence.candidates import OUTSIDE, Mutant, candidates, of_the_same_kind
-from detent.evidence.ids import family
+from detent.evidence.idle import idle_of, table_in
 from detent.evidence.mutate.lot import Lot
 from detent.evidence.outcomes import file_of
 from detent.evidence.report import TestReport
@@ -85,7 +85,7 @@ def notice(
     asked = {place for place, tries in whole.items() if any(each.bad is not None for each in tries)}
     killed = frozenset[str]().union(*(each.bad or frozenset() for tries in seen.values() for each in tries))
     tried = sum(each.bad is not None or each.unloaded for tries in seen.values() for each in tries)
-    idle = idle_of(proved, killed) if tried and not _late(until) else ()
+    idle = idle_of(proved, killed, table_in(teeth)) if tried and not _late(until) else ()
     left = [place for place in quiet if place not in asked]
     why = f"{teeth.seconds:.0f} s were not enough for {len(left)} of {len(chosen)} places" if left and _late(until) else ""
     by = {place: frozenset[str]().union(*(each.bad or frozenset() for each in tries)) for place, tries in seen.items()}
@@ -102,12 +102,6 @@ def notice(
 def _telling(mutants: list[Mutant], tries: Iterable[MutationTry]) -> list[Mutant]:
     """The first small change of a place for which its tests could be run, else the first of all."""
     return [next((each.mutant for each in tries if each.bad is not None), mutants[0])]
-
-
-def idle_of(tests: frozenset[str], killed: frozenset[str]) -> tuple[str, ...]:
-    """The tests that fail for no small change. A row that pins, beside others of its table that fail, belongs to a test that notices."""
-    heeding = {family(test) for test in killed}
-    return tuple(sorted(test for test in tests - killed if family(test) not in heeding))
 
 
 def _blunt(teeth: Teeth, tip: TestReport, named: set[str], files: tuple[str, ...], until: float, jobs: int) -> tuple[str, ...]:

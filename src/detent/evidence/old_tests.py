@@ -15,7 +15,7 @@ from detent.evidence.outcomes import Outcomes, file_of
 from detent.evidence.replaced import Gone, replaced, told_replaced
 from detent.evidence.report import TestReport
 from detent.evidence.shared_by_tests import shared_files
-from detent.evidence.weakened import weakened
+from detent.evidence.weakened import told_weakened, weakened
 from detent.kernel.model import Flag
 
 MOST_SHOWN = 5  # places of one kind: a list that people learn to skip is worth nothing
@@ -81,5 +81,5 @@ def _failures(look: RepoLook, seen: Outcomes, old: Old, teeth: Teeth) -> Iterato
         yield f"{test} ran before and is skipped now"
     for test in sorted(seen.lost & old.passing)[:MOST_SHOWN]:
         yield f"{test} is gone, though what it asks for still holds; tests may not be lost"
-    for test in weakened(teeth, look.tests(), look.tests_before())[:MOST_SHOWN]:
-        yield f"{test} is weakened: it was changed, and no longer fails for code that it failed for"
+    for test in weakened(teeth, look.tests(), look.tests_before(), seen.replaced)[:MOST_SHOWN]:
+        yield told_weakened(test, seen)

@@ -29,6 +29,7 @@ class Outcomes(NamedTuple):
     skipped: Ids = frozenset()  # ran before, and is skipped now
     lost: Ids = frozenset()  # ran before, and is not there any more
     waiting: Ids = frozenset()  # cannot be told now: its file cannot be loaded
+    replaced: Mapping[str, Ids] = {}  # ran before, is not there any more, and says under other words what it said: the tests that came
     moved: Mapping[str, str] = {}  # tests that stand in another file now: the id before, the id now
 
 
@@ -50,6 +51,7 @@ def compare(before: TestReport, now: TestReport, unstable: Collection[str] = ())
         newly_failing=regressions | frozenset(found["newly_failing"]),
         regressions=regressions,
         **{name: frozenset(found[name]) for name in ("fixed", "still_failing", "pins", "kept", "skipped", "lost", "waiting")},
+        replaced={},
         moved={old: new for old, new in twins.items() if file_of(before, old) != file_of(now, new)},
     )
 

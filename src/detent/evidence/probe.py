@@ -11,6 +11,7 @@ from typing import NamedTuple
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.bite import ONE_RUN, SLOWER, Teeth
 from detent.evidence.candidates import Mutant, candidates
+from detent.evidence.idle import idle_of, table_in
 from detent.evidence.look import Probed
 from detent.evidence.mutate.turned import is_named, turned
 from detent.evidence.report import TestReport
@@ -208,13 +209,14 @@ def _try(
     teeth: Teeth, mutants: list[Mutant], files: tuple[str, ...], new: frozenset[str], together: dict[str, frozenset[str]], clock: Clock
 ) -> Probed:
     """Until each test has failed against one, too many were tried in vain, or the time is up."""
-    idle, count, vain, seen = new, 0, 0, list[tuple[Mutant, TestReport]]()
+    idle, count, vain, seen, table = new, 0, 0, list[tuple[Mutant, TestReport]](), table_in(teeth)
     for mutant in mutants[:MOST_TRIED]:
         if (left := clock.left()) <= 0:
             return Probed(count, why=f"{teeth.seconds:.0f} s were not enough for {len(mutants)} small changes of the code")
         report = _seen(teeth, mutant, files, left)
         if report and report.ids & new:
-            rest = idle.difference(*(together.get(test, {test}) for test in report.bad))
+            failed = frozenset[str]().union(*(together.get(test, {test}) for test in report.bad))
+            rest = frozenset(idle_of(idle, failed, table))
             seen.append((mutant, report))
             count, vain, idle = count + 1, 0 if rest != idle else vain + 1, rest
         if not idle or vain == MOST_IN_VAIN:

@@ -1,4 +1,4 @@
-"""Before a test is called lost: whether it was only renamed, or has another id in every run. And which changed files can be run by themselves.
+"""Before a test is called lost or broken: whether it was only renamed, has another id in every run, or wanted more time. And which changed files can be run by themselves.
 
 Owns these questions alone; what the answers mean is the gates' to say.
 """
@@ -13,6 +13,7 @@ from detent.evidence.look import Changed
 from detent.evidence.outcomes import Outcomes, compare, file_of, unstable_families
 from detent.evidence.reasons import Reason
 from detent.evidence.report import TestReport
+from detent.evidence.shared_by_tests import is_shared_code, shared_files
 
 MOST_TOLD = 10
 COLLECTED = re.compile(  # names that runners collect by themselves; a file that only lies beside tests is theirs if it is named, and nobody else's
@@ -43,10 +44,13 @@ def _is_named_so(path: str) -> bool:
     return COLLECTED.search(PurePosixPath(path).name) is not None
 
 
-def settled(seen: Outcomes, eyes: Eyes) -> Outcomes:
-    """Outcomes in which only what is really lost is lost."""
+def settled(seen: Outcomes, eyes: Eyes, why: Callable[[str], Reason]) -> Outcomes:
+    """Outcomes in which only what is really lost is lost, and nothing is broken that only wanted more time than a busy machine had."""
+    seen = _in_time(seen, eyes, why)
     if seen.lost:
-        seen = seen._replace(lost=seen.lost - _renamed(seen.lost, eyes))
+        lost = seen.lost - _renamed(seen.lost, eyes)
+        replaced = _replaced(lost, seen.pins | seen.fixed, eyes)
+        seen = seen._replace(lost=lost - replaced.keys(), replaced=replaced)
     if not seen.lost:
         return seen
     now = eyes.tests()
@@ -61,7 +65,23 @@ def settled(seen: Outcomes, eyes: Eyes) -> Outcomes:
         return seen
     ran = set(again.files.values())
     unstable = unstable_families(_only(now, ran.__contains__), _only(again, ran.__contains__))
-    return compare(eyes.tests_before(), now, unstable) if unstable else seen
+    found = compare(eyes.tests_before(), now, unstable) if unstable else seen
+    return found._replace(lost=found.lost & seen.lost, replaced=seen.replaced)
+
+
+def _in_time(seen: Outcomes, eyes: Eyes, why: Callable[[str], Reason]) -> Outcomes:
+    """Tests that seem broken only since they did not end in time run once more, by themselves: what passes then is not broken."""
+    late = frozenset(test for test in seen.newly_failing if why(test).sort == "machine")
+    try:
+        passed = late & eyes.again(late, False).having("passed") if late else late
+    except CannotTell:
+        return seen
+    return seen._replace(
+        newly_failing=seen.newly_failing - passed,
+        regressions=seen.regressions - passed,
+        kept=seen.kept | (passed & seen.regressions),
+        pins=seen.pins | (passed - seen.regressions),
+    )
 
 
 def _only(report: TestReport, wanted: Callable[[str], bool]) -> TestReport:
@@ -73,15 +93,36 @@ def _renamed(lost: frozenset[str], eyes: Eyes) -> frozenset[str]:
     from detent.evidence.mutate.turned import is_named  # only where a test seems lost
     from detent.evidence.test_blocks import blocks
 
-    before = eyes.tests_before()
     wrote = {c.path for c in eyes.changed() if c.sort == "test" and c.how != "deleted"}
     now = {words for path in wrote for words in blocks(path, eyes.read(path) or "").values()}
     found = set()
-    for path in {file_of(before, test) for test in lost}:
+    for path, ours in _written_in(lost, eyes).items():
         old = blocks(path, eyes.read(f"GOOD:{path}") or "")
         kept = {name for name, words in old.items() if words in now}
-        found |= {t for t in lost if file_of(before, t) == path and any(is_named(t, name) for name in kept)}
+        found |= {t for t in ours if any(is_named(t, name) for name in kept)}
     return frozenset(found)
+
+
+def _written_in(lost: frozenset[str], eyes: Eyes) -> dict[str, frozenset[str]]:
+    """The files in which lost tests may stand: that of the report, and changed ones that it names for no test, since another file loads them."""
+    before = eyes.tests_before()
+    held = {*before.files.values(), *(file_of(before, test) for test in before.ids)}
+    loaded = [path for path in shared_files(eyes.changed(), held) if is_shared_code(path)]
+    own = {path: frozenset(t for t in lost if file_of(before, t) == path) for path in {file_of(before, t) for t in lost}}
+    return own | dict.fromkeys(loaded, lost)
+
+
+def _replaced(lost: frozenset[str], came: frozenset[str], eyes: Eyes) -> dict[str, frozenset[str]]:
+    """The lost tests that tests which came say under other words, in a file that was changed: as rows of a table, or put together in one."""
+    from detent.evidence.successors import successors  # only where a test seems lost
+
+    before, now = eyes.tests_before(), eyes.tests()
+    found = dict[str, frozenset[str]]()
+    for path, ours in sorted(_written_in(lost, eyes).items()):
+        files = {file_of(before, test) for test in ours}
+        new = [test for test in came if file_of(now, test) in files and test in now.having("passed")]
+        found |= successors(path, eyes.read(f"GOOD:{path}") or "", eyes.read(path) or "", ours, new) if new else {}
+    return found
 
 
 def told_outcomes(seen: Outcomes, why: Callable[[str], Reason]) -> str:

@@ -53,13 +53,18 @@ def _words(test: Function) -> str:
 
 
 def _by_heads(text: str) -> Iterator[tuple[str, str]]:
-    name, words = "", list[str]()
+    for name, lines in texts_by_heads(text):
+        yield name, " ".join(word for line in lines.split("\n") if not COMMENT.match(line) for word in line.split())
+
+
+def texts_by_heads(text: str) -> Iterator[tuple[str, str]]:
+    """The tests of a file that begin with a line that says so: the name of each, and its lines without that name."""
+    name, lines = "", list[str]()
     for line in text.splitlines():
         if found := HEAD.match(line):
             if name:
-                yield name, " ".join(words)
-            name, words = next(v for k, v in found.groupdict().items() if v and k != "quote"), []
-        if line.strip() and not COMMENT.match(line):
-            words += line.split()
+                yield name, "\n".join(lines)
+            name, lines = next(v for k, v in found.groupdict().items() if v and k != "quote"), []
+        lines.append(line.replace(name, "", 1) if found else line)  # under another name it is the same test
     if name:
-        yield name, " ".join(words)
+        yield name, "\n".join(lines)

@@ -5,13 +5,14 @@ Owns which changes are tried, and for how long; knows no gates.
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.bite import Teeth
 from detent.evidence.mutate import bodies_on, mutants
 from detent.evidence.mutate.turned import is_named
-from detent.evidence.outcomes import file_of
+from detent.evidence.outcomes import Outcomes, file_of
 from detent.evidence.report import TestReport
 from detent.evidence.shared_by_tests import is_shared_code, shared_files, speaks_of
 from detent.evidence.test_names import changed_tests, standing_otherwise
@@ -24,12 +25,15 @@ MOST_WORDS = 60
 MOST_TRIED = 40
 
 
-def weakened(teeth: Teeth, now: TestReport, before: TestReport) -> tuple[str, ...]:
-    """The tests that were changed, pass before and now, and no longer fail for anything that they failed for.
+def weakened(
+    teeth: Teeth, now: TestReport, before: TestReport, replaced: Mapping[str, frozenset[str]] = MappingProxyType({})
+) -> tuple[str, ...]:
+    """The tests that were changed, pass before and now, and no longer fail for anything that they failed for. Those that others came in the
+    place of (`replaced`) are asked by what these notice.
 
     Where time runs out, a test counts only if that was seen often enough, of it or of all tests of its file: that it was changed is shown in any case.
     """
-    changed = changed_older(teeth, now, before)
+    changed = changed_older(teeth, now, before) | (replaced.keys() & before.having("passed"))
     if not changed:
         return ()
     files = tuple(sorted({file_of(now, test) for test in changed}))
@@ -47,6 +51,7 @@ def weakened(teeth: Teeth, now: TestReport, before: TestReport) -> tuple[str, ..
         if noticing is None:
             continue
         failed -= {test for test in failed if file_of(now, test) in noticing}  # its file does not load: it had no chance to notice
+        noticing |= {test for test, came in replaced.items() if came & noticing}
         open_ -= noticing
         heard |= {file_of(now, test) for test in failed & noticing}
         for test in failed - noticing:
@@ -60,6 +65,43 @@ def weakened(teeth: Teeth, now: TestReport, before: TestReport) -> tuple[str, ..
         path for path in files if path not in heard and sum(n for test, n in missed.items() if file_of(now, test) == path) >= MOST_NOTICED
     }
     return tuple(sorted(test for test, n in missed.items() if n >= MOST_NOTICED or file_of(now, test) in deaf))
+
+
+def noticing_less(teeth: Teeth, before: TestReport, replaced: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """Of the tests that others came in the place of: those that failed for a small change of the code for which none of these fails.
+
+    Stricter than of a test that was changed: who sees its name in a report knows that it was there.
+    """
+    open_ = {test for test in replaced if test in before.having("passed")}
+    files = tuple(sorted({file_of(before, test) for test in open_}))
+    older = {path: teeth.git.read(teeth.marks.good, path) or b"" for path in (*files, *_helpers(teeth, before))}
+    open_ -= failing(teeth, files, older) or frozenset() if open_ else frozenset()  # what it asks for is not so any more: shown elsewhere
+    found, until = set[str](), time.monotonic() + teeth.seconds
+    for path, text in _mutants(teeth, files) if open_ else ():
+        if open_ == found or time.monotonic() > until:
+            break
+        failed = (open_ - found) & (failing(teeth, files, {**older, path: text.encode()}) or frozenset())
+        noticing = failing(teeth, files, {path: text.encode()}) if failed else None
+        less = {test for test in failed if noticing is not None and not replaced[test] & noticing}
+        _note(teeth, sorted(less), files, older, (path, text))
+        found |= less
+    return frozenset(found)
+
+
+def told_replaced(test: str, seen: Outcomes, less: bool) -> str:
+    """What came in the place of a test."""
+    came = sorted(seen.replaced[test])
+    names = came[0] + (f" and {len(came) - 1} more" if len(came) > 1 else "")
+    return f"{test} is gone; {names} came in its place" + (
+        ", but nothing there fails for a small change of the code that it failed for" if less else ""
+    )
+
+
+def told_weakened(test: str, seen: Outcomes) -> str:
+    """What is wrong with a test that notices less than it did."""
+    if test not in seen.replaced:
+        return f"{test} is weakened: it was changed, and no longer fails for code that it failed for"
+    return f"{test} is gone, and what came in its place ({min(seen.replaced[test])}) does not fail for code that it failed for"
 
 
 def _note(teeth: Teeth, tests: list[str], files: tuple[str, ...], older: dict[str, bytes], mutant: tuple[str, str]) -> None:

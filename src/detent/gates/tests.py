@@ -5,6 +5,7 @@ from detent.evidence.canary import TAMPERED
 from detent.evidence.look import BaselineLook, ChangeLook, MutationLook, Probed, RerunLook, SubmitLook, SuiteLook
 from detent.evidence.outcomes import file_of
 from detent.evidence.report import TestReport
+from detent.evidence.weakened import told_weakened
 from detent.gates.plan import PlanData, is_verification, verified_from
 from detent.gates.testlist import ListData
 from detent.gates.tree import asked
@@ -180,7 +181,7 @@ def _bring_back(look: SuiteLook[Data], lost: Ids) -> str:
 def old_tests_still_notice(look: BaselineLook[Data]) -> str | None:
     """An older test that was changed and passes still notices what it noticed: the same small changes of the code make it fail."""
     weak = look.weakened()
-    return f"{_first(frozenset(weak))} is weakened: it was changed, and no longer fails for code that it failed for" if weak else None
+    return told_weakened(weak[0], look.outcomes()) + (f" (and {len(weak) - 1} more)" if len(weak) > 1 else "") if weak else None
 
 
 def rewritten_is_flagged(look: BaselineLook[Data]) -> Said:

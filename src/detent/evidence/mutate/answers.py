@@ -14,6 +14,7 @@ from detent.evidence.mutate.textual import blanked
 ARGS = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 NOTHING = {"int": "0", "long": "0", "short": "0", "char": "0", "byte": "0", "float": "0", "double": "0", "size_t": "0", "unsigned": "0",
            "bool": "0", "boolean": "false", "String": '""', "void": ""}  # fmt: skip
+RESULT = re.compile(r"->\s*(?:\w+::)*Result\b")
 PHP = {"": "null", "int": "0", "float": "0.0", "string": "''", "bool": "false", "array": "[]", "void": ""}
 
 
@@ -35,7 +36,10 @@ def _go(head: re.Match[str]) -> str:
 
 
 def _rust(head: re.Match[str]) -> str:
-    return f"{head[0]} if true {{ return{' Default::default()' if '->' in head['out'] else ''}; }}"
+    """Not every type has a default; a `Result` never has one, but what it holds may."""
+    out = head["out"]
+    answer = "" if "->" not in out else " Ok(Default::default())" if RESULT.search(out) else " Default::default()"
+    return f"{head[0]} if true {{ return{answer}; }}"
 
 
 def _php(head: re.Match[str]) -> str:

@@ -27,11 +27,15 @@ LOOKS = re.compile(
 )  # names of scripts
 TYPES = frozenset({"tsc", "tsgo", "flow"})  # these judge where they write nothing
 
+BUILDS = frozenset({"tsc", "tsgo", "tsup", "unbuild", "rollup", "esbuild", "del-cli", "del", "rimraf", "shx", "size-limit"})
+
 
 def tests_in(scripts: Mapping[str, object]) -> Words:
     """The one command of the test script that is not a look at style or types; empty where there is none, or where there are more."""
     done = commands(scripts)
     left = [words for words in done or () if not _judges(words)]
+    while len(left) > 1 and _program(left[-1]) in BUILDS:
+        left.pop()  # what is built once the tests have run says nothing of them
     return _measured(left[0]) if done is not None and len(left) == 1 else ()
 
 

@@ -101,7 +101,7 @@ def _line(
     files: TestFilesOf, report: Path, where: str, names: tuple[str, ...], outcome: Outcome, kind: str, said: str, seconds: float
 ) -> ReportLine:
     """A test in its file; one whose file is not told stands in the report."""
-    found = files.find(where)
+    found = files.find(where) or files.saying(where)
     file, rest = found or (report.as_posix(), (where,) if where else ())
     bad = outcome in ("failed", "error")
     told = (*rest, *(name for name in names if name not in (where, file))) or (where or "(no name)",)

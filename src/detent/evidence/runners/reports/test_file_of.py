@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterable
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 TESTS = re.compile(
     r"(?:^|/)(?:tests?|specs?|__tests__)/|(?:^|/)(?:tests?|test[_-][^/]*|[^/]*[._-](?:tests?|spec)|[^/]*(?:Tests?|Spec))\.\w+$|\.(?:bats|t)$"
 )
 MARK = re.compile(r"[._-](?:tests?|spec)$|^test[_-]")
+TYPES = (".d.ts", ".d.mts", ".d.cts", ".test-d.ts")
 BETWEEN = re.compile(r"::|[./\\]|\s+›\s+")
 
 
@@ -28,6 +29,8 @@ class TestFilesOf:
         self.root = root
         self.paths = frozenset(paths)
         self._named: dict[str, set[str]] = {}
+        self._tests = sorted(path for path in self.paths if TESTS.search(path) and not path.endswith(TYPES))
+        self._texts: dict[str, str] = {}
         for path in filter(TESTS.search, self.paths):
             where = PurePosixPath(path)
             for stem in {where.stem, MARK.sub("", where.stem)}:
@@ -49,6 +52,18 @@ class TestFilesOf:
             if len(fits) == 1:
                 return FoundFile(next(iter(fits)), tuple(parts[end:]))
         return None
+
+    def saying(self, title: str) -> FoundFile | None:
+        """The one file that a title stands in, or the only test file there is: a report may tell nothing but titles. Two that fit are none."""
+        quoted = re.compile(rf"""(["'`]){re.escape(title)}\1""")
+        fits = self._tests if len(self._tests) == 1 else [path for path in self._tests if title and quoted.search(self._text(path))]
+        return FoundFile(fits[0], (title,) if title else ()) if len(fits) == 1 else None
+
+    def _text(self, path: str) -> str:
+        if path not in self._texts:
+            file = Path(self.root, path)
+            self._texts[path] = file.read_text("utf-8", "replace") if file.is_file() else ""
+        return self._texts[path]
 
     def relative(self, path: str) -> str:
         return re.sub(r"^(?:file:)?//+", "/", path).removeprefix(f"{self.root}/").removeprefix("./")

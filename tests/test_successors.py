@@ -1,0 +1,151 @@
+"""Tests that are gone, and those that say under other words what they said. Tests that only wanted more time."""
+
+import pytest
+
+from detent.evidence.look import Changed
+from detent.evidence.outcomes import compare
+from detent.evidence.reasons import Reason, reason
+from detent.evidence.report import TestReport
+from detent.evidence.settling import settled
+from detent.evidence.successors import successors
+from detent.evidence.test_blocks import blocks
+
+JS = """describe('parse', () => {
+  it('throws on an open group', () => { expect(() => parse('/{:foo,')).toThrow(new PathError('Unexpected end at 7', '/{:foo,')) })
+  it('throws on an open group in a group', () => { expect(() => parse('/{a/{b')).toThrow(new PathError('Unexpected end at 6', '/{a/{b')) })
+})
+"""
+JS_TABLE = """describe('parse', () => {
+  it.each(['/{', '/{:foo,', '/{a/{b'])('throws on an open group: %s', (path) => {
+    expect(() => parse(path)).toThrow(new PathError(`Unexpected end at ${path.length}`, path))
+  })
+})
+"""
+LOST = ("a.test.js::parse > throws on an open group", "a.test.js::parse > throws on an open group in a group")
+ROWS = frozenset(f"a.test.js::parse > throws on an open group: {row}" for row in ("/{", "/{:foo,", "/{a/{b"))
+PY = "def test_one():\n    assert half(4) == 2\n\n\ndef test_two():\n    assert half(6) == 3\n"
+PY_TABLE = "import pytest\n\n\n@pytest.mark.parametrize(('n', 'half_of_it'), [(4, 2), (6, 3)])\ndef test_halves(n, half_of_it):\n    assert half(n) == half_of_it\n"
+GO = 'func TestOne(t *testing.T) {\n\tif Half(4) != 2 {\n\t\tt.Error("no")\n\t}\n}\n'
+GO_TABLE = (
+    "func TestHalves(t *testing.T) {\n\tfor _, c := range []struct{ n, want int }{{4, 2}, {6, 3}} {\n\t\tif Half(c.n) != c.want {\n"
+    '\t\t\tt.Error("no")\n\t\t}\n\t}\n}\n'
+)
+OTHER = "def test_thirds():\n    assert third(9) == 3\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.test.js", "it('NAME', () => {\n  expect(half(4)).toBe(2)\n})\n"),
+        ("a_test.go", "func TestNAME(t *testing.T) {\n\tcheck(t, Half(4), 2)\n}\n"),
+        ("tests/a.rs", "#[test]\nfn NAME() {\n    assert_eq!(half(4), 2);\n}\n"),
+        ("t.py", "def test_NAME():\n    assert half(4) == 2\n"),
+    ],
+)
+def test_a_test_says_the_same_under_another_name(path: str, text: str) -> None:
+    one, other = (list(blocks(path, text.replace("NAME", name)).values()) for name in ("halves", "is_half"))
+    assert one == other and len(one) == 1
+
+
+def test_tests_of_javascript_became_rows_of_a_table() -> None:
+    assert successors("a.test.js", JS, JS_TABLE, LOST, ROWS) == dict.fromkeys(LOST, ROWS)
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "lost", "came"),
+    [
+        ("t.py", PY, PY_TABLE, "t.py::test_two", "t.py::test_halves[6-3]"),
+        ("a_test.go", GO, GO_TABLE, "a_test.go::TestOne", "a_test.go::TestHalves"),
+        ("t.py", PY, PY.replace("test_two", "test_six") + "    assert half(8) == 4\n", "t.py::test_two", "t.py::test_six"),
+    ],
+)
+def test_a_test_is_taken_over_by_one_that_says_the_same(path: str, old: str, new: str, lost: str, came: str) -> None:
+    assert successors(path, old, new, [lost], {came}) == {lost: frozenset({came})}
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "lost", "passing"),
+    [
+        (
+            "t.py",
+            PY,
+            PY.split("\n\n\n")[0] + "\n\n\n" + OTHER,
+            "t.py::test_two",
+            {"t.py::test_one", "t.py::test_thirds"},
+        ),  # of something else
+        ("t.py", PY, PY.split("\n\n\n")[0] + "\n", "t.py::test_two", {"t.py::test_one"}),  # an older one is no successor
+        ("t.py", PY, PY_TABLE, "t.py::test_two", set()),  # what does not pass is none either
+        ("t.py", PY, PY_TABLE.replace("(4, 2), (6, 3)", "(10, 5)"), "t.py::test_two", {"t.py::test_halves[10-5]"}),  # its values are gone
+        ("a.test.js", JS, JS_TABLE.replace("parse(path)", "compile(path)").replace("toThrow", "toBe"), LOST[0], ROWS),
+    ],
+)
+def test_no_other_test_takes_over(path: str, old: str, new: str, lost: str, passing: set[str]) -> None:
+    assert successors(path, old, new, [lost], passing) == {}
+
+
+class BusyMachine:
+    """Two tests that passed before and fail now; alone, the first of them passes."""
+
+    before = TestReport(outcomes={"a.py::slow": "passed", "a.py::wrong": "passed"})
+    now = TestReport(
+        outcomes={"a.py::slow": "failed", "a.py::wrong": "failed"},
+        messages={"a.py::slow": "Test timed out in 5000ms.", "a.py::wrong": "assert 1 == 2"},
+        kinds={"a.py::slow": "Error", "a.py::wrong": "AssertionError"},
+    )
+    asked: frozenset[str] = frozenset()
+
+    def tests(self) -> TestReport:
+        return self.now
+
+    def tests_before(self) -> TestReport:
+        return self.before
+
+    def again(self, tests: frozenset[str], watched: bool = True) -> TestReport:
+        self.asked = tests
+        return TestReport(outcomes=dict.fromkeys(sorted(tests), "passed"))
+
+    def changed(self) -> tuple[Changed, ...]:
+        return ()
+
+    def read(self, path: str) -> str | None:
+        return None
+
+    def why(self, test: str) -> Reason:
+        return reason(self.now, test, lambda path: True, lambda module: False)
+
+
+def test_a_test_that_only_wanted_more_time_is_not_broken() -> None:
+    eyes = BusyMachine()
+    seen = settled(compare(eyes.before, eyes.now), eyes, eyes.why)
+    assert (set(seen.regressions), set(seen.kept), set(eyes.asked)) == ({"a.py::wrong"}, {"a.py::slow"}, {"a.py::slow"})
+
+
+class Loaded(BusyMachine):
+    """Tests that one file says and another one loads, which is what the report names."""
+
+    def __init__(self, old: str, new: str, was: str, now: str) -> None:
+        self.texts = {"GOOD:test/more/a.js": old, "test/more/a.js": new}
+        self.before = TestReport(outcomes={f"test/all.js::{was}": "passed"}, files={f"test/all.js::{was}": "test/all.js"})
+        self.now = TestReport(outcomes={f"test/all.js::{now}": "passed"}, files={f"test/all.js::{now}": "test/all.js"})
+
+    def changed(self) -> tuple[Changed, ...]:
+        return (Changed("test/more/a.js", "modified", "test"),)
+
+    def read(self, path: str) -> str | None:
+        return self.texts.get(path)
+
+
+HALF = "it('halves', () => {\n  assert.equal(half(4), 2)\n})\n"
+
+
+@pytest.mark.parametrize(
+    ("new", "now", "lost"),
+    [
+        (HALF.replace("halves", "is half"), "is half", False),
+        ("it('is half', () => {\n  for (const n of [4]) assert.equal(half(n), 2)\n})\n", "is half", False),
+        ("it('thirds', () => {\n  equal(third(9), 3)\n})\n", "thirds", True),
+    ],
+)
+def test_a_test_of_a_file_that_another_one_loads_is_found_there(new: str, now: str, lost: bool) -> None:
+    eyes = Loaded(HALF, new, "halves", now)
+    assert bool(settled(compare(eyes.before, eyes.now), eyes, eyes.why).lost) == lost
