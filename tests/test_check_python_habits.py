@@ -146,10 +146,23 @@ def test_where_nothing_could_be_tried_a_test_in_the_place_of_another_is_asked_ab
 @pytest.mark.parametrize(
     ("tests", "answer", "said"),
     [
-        pytest.param(RENAMED, "clean", "test_cut_short became tests/test_words.py::test_cut_with_an_end", id="another name and more words"),
-        pytest.param(TABLE, "flagged", "test_cut_short is gone, though", id="rows of a table", marks=pytest.mark.slow),
+        pytest.param(
+            RENAMED,
+            "clean",
+            "test_cut_short is gone; tests/test_words.py::test_cut_with_an_end came in its place",
+            id="another name and more words",
+        ),
+        pytest.param(
+            TABLE, "clean", "test_cut_short is gone; tests/test_words.py::test_cuts[", id="rows of a table", marks=pytest.mark.slow
+        ),
         pytest.param(LESS, "failed", "test_low is gone, though", id="nothing in its place", marks=pytest.mark.slow),
-        pytest.param(ASKS_NOTHING, "failed", "test_low is gone, though", id="one that asks nothing of it", marks=pytest.mark.slow),
+        pytest.param(
+            ASKS_NOTHING,
+            "failed",
+            "test_low is gone, and what came in its place (tests/test_words.py::test_low_text) does not fail",
+            id="one that asks nothing of it",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_test_that_is_gone_is_replaced_by_one_that_notices_as_much(tmp_path: Path, tests: str, answer: str, said: str) -> None:

@@ -31,6 +31,7 @@ from detent.evidence.noticed import Noticed, notice
 from detent.evidence.old_tests import MOST_SHOWN, Judging, Old, certain, old_tests
 from detent.evidence.outcomes import Outcomes, compare, file_of
 from detent.evidence.probe import indifferent
+from detent.evidence.replaced import in_its_place
 from detent.evidence.report import TestReport
 from detent.evidence.rewritten import Rewritten
 from detent.evidence.shared_by_tests import out_of_reach, told_of_shared
@@ -85,8 +86,7 @@ def look_over(span: BranchSpan) -> Card:
 
 
 def _card(span: BranchSpan, tried: Tried) -> Card:
-    look = _eyes(span)
-    base = span.collector.suite.base
+    look, base = _eyes(span), span.collector.suite.base
     if base is None and span.run is None:
         return _without_tests(span, look)
     if base is None or not base.runner:
@@ -313,7 +313,13 @@ def _replaced(look: RepoLook, seen: Outcomes, before: TestReport, tried: Tried, 
     less = noticing_less(_teeth(look, 0.0, tried), before, seen.replaced) if is_tried else frozenset[str]()
     found = sorted(seen.replaced.items(), key=lambda each: (each[0] not in less, each[0]))
     return [
-        Flag("rewritten-test", told_replaced(was, seen, was in less), min(now), level="ask" if was in less else "note")
+        Flag(
+            "rewritten-test",
+            told_replaced(was, seen, was in less),
+            min(now),
+            *(in_its_place(look.changes.patch(), was, min(now)) or ("", "")),
+            level="ask" if was in less else "note",
+        )
         for was, now in found[:MOST_SHOWN]
     ]
 

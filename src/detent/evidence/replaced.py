@@ -69,7 +69,7 @@ def replaced(teeth: Teeth, now: TestReport, before: TestReport, gone: Gone) -> d
             found[test] = Heirs(was.tests | (bad & heirs), was.tried + 1, was.missed + (not bad & heirs))
         open_ -= {test for test in failed if found[test].tried >= ENOUGH}
     unsure = gone.tests - found.keys()
-    placed = {test: Heirs(same) for test in unsure if (same := frozenset(h for h in heirs if _in_its_place(gone.patch, test, h)))}
+    placed = {test: Heirs(same) for test in unsure if (same := frozenset(h for h in heirs if in_its_place(gone.patch, test, h)))}
     return {test: of for test, of in found.items() if of.tests} | placed
 
 
@@ -77,7 +77,7 @@ def told_replaced(patch: bytes, found: Mapping[str, Heirs]) -> list[Flag]:
     """What a person should see: a test in whose place another one stands that notices as much is a note; else it is asked about."""
     flags = dict[str, Flag]()
     for test, heirs in sorted(found.items()):
-        places = [(heir, both) for heir in sorted(heirs.tests) if (both := _in_its_place(patch, test, heir))]
+        places = [(heir, both) for heir in sorted(heirs.tests) if (both := in_its_place(patch, test, heir))]
         seen = _told(heirs)
         if places:
             heir, (was, is_) = places[0]
@@ -97,7 +97,7 @@ def _told(heirs: Heirs) -> str:
     return f"tests of this change fail for {some if heirs.missed else all_} of the code that it failed for"
 
 
-def _in_its_place(patch: bytes, test: str, heir: str) -> tuple[str, str] | None:
+def in_its_place(patch: bytes, test: str, heir: str) -> tuple[str, str] | None:
     """Both versions, where the lines that begin a test became those that begin another one of the same file."""
     for hunk in hunks(patch):
         if test.startswith(f"{hunk.path}::") and heir.startswith(f"{hunk.path}::") and _begins(hunk.gone, test) and _begins(hunk.new, heir):
