@@ -3,6 +3,7 @@
 One project for each runner with everything in it that a report can say; it is run once.
 """
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -498,6 +499,16 @@ def test_a_runner_is_found_by_the_script_or_else_as_a_dependency(tmp_path: Path,
     again = find_command(Folder(tmp_path), text if runner != "report" else "npm test")
     assert again is not None and again.runner == runner
     assert refuse("npm test", found) is None, "and npm's own word for it is taken"
+
+
+@pytest.mark.parametrize(
+    ("version", "options"),
+    [("22.4.4", {"--bail=false"}), ("28.1.3", {"--bail=0"}), ("30.2.0", {"--bail=0", "--workerIdleMemoryLimit=2GB"})],
+)
+def test_an_older_jest_is_not_given_what_it_does_not_know(tmp_path: Path, version: str, options: set[str]) -> None:
+    write(tmp_path, {"node_modules/jest/package.json": json.dumps({"name": "jest", "version": version}, indent=2)})
+    argv = RUNNERS["jest"].argv(Command(("npx", "jest"), "jest"), (), "r.jsonl", Folder(tmp_path))
+    assert {word for word in argv if word.startswith(("--bail", "--worker"))} == options
 
 
 @pytest.mark.parametrize("script", ["vitest", "vitest watch", "vitest dev --watch", "vitest --ui --open"])

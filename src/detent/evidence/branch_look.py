@@ -96,9 +96,8 @@ def _card(span: BranchSpan, tried: Tried) -> Card:
         return Card(span.base, span.tip, failed=(f"the tests of the tip cannot be run: {tip.fault}",))
     if said := f"the tests of the base cannot be run: {before.fault}" if before.fault else _helpless(span, look, before, tip):
         return Card(span.base, span.tip, unclear=said)
-    seen = look.outcomes()
     span.say("3 of 5: running the new tests without the change")
-    mixed = without_change(span.collector, look, before, span.wanted)
+    seen, mixed = look.outcomes(), without_change(span.collector, look, before, span.wanted)
     proved = _proved(look, before, mixed, tip, seen)
     old = old_tests(span.collector, look, span.wanted)
     failed, flags = certain(Judging(span.collector, look, span.wanted, _teeth(look, 0.0, tried)), seen, old)

@@ -12,6 +12,8 @@ from detent.evidence.runners.javascript.js_runner import js_runner
 
 REPORTER = REPORTERS / "jest.cjs"
 NO_TESTS = re.compile(r"^No tests found, exiting with code [01]$", re.MULTILINE)
+VERSION = re.compile(r'"version":\s*"(\d+)\.')
+NEWEST = 99
 SERIAL = ("-i", "--runInBand")
 TOOL = JsRunner(
     "jest",
@@ -35,11 +37,18 @@ def argv(base: Command, selectors: tuple[str, ...], report_path: str, files: Fil
     return [
         *js_project.program(base, TOOL), *js_project.options(base, TOOL), *(["--maxWorkers=1"] if set(SERIAL) & set(base.argv) else []),
         "--reporters=default", f"--reporters={REPORTER}", f"--outputFile={report_path}",
-        "--ci", "--watch=false", "--watchAll=false", "--coverage=false", "--bail=0", "--testFailureExitCode=1", "--workerIdleMemoryLimit=2GB",
+        "--ci", "--watch=false", "--watchAll=false", "--coverage=false", "--testFailureExitCode=1", *_by_version(files),
         "--watchman=false", "--color=false",
         *(each for each in selectors if each.startswith("-")),
         *(["--", *(map(_pattern, chosen) if chosen else base.paths)] if chosen or base.paths else []),
     ]  # fmt: skip
+
+
+def _by_version(files: Files | None) -> list[str]:
+    """Options that not every jest knows: `bail` was yes or no before 24, and memory is watched since 29. Where no version is seen, it is a new one."""
+    found = VERSION.search((files.read("node_modules/jest/package.json") if files else None) or "")
+    major = int(found[1]) if found else NEWEST
+    return ["--bail=0" if major >= 24 else "--bail=false", *(["--workerIdleMemoryLimit=2GB"] if major >= 29 else [])]
 
 
 def _pattern(path: str) -> str:

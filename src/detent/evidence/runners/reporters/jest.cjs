@@ -30,7 +30,7 @@ module.exports = class Report {
   }
 
   test(test, file) {
-    const names = [...test.ancestorTitles, test.title];
+    const names = [...test.ancestorTitles, test.title].map(String); // older ones take any value for a title
     const line = { type: 'test', file, names, ms: test.duration ?? 0 };
     if (SKIPPED.includes(test.status)) {
       return this.pattern && !this.pattern.test(names.join(' ')) ? undefined : { ...line, outcome: 'skipped', message: test.status };
