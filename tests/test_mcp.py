@@ -426,6 +426,7 @@ def test_any_other_answer_is_silence(project: Project, mode: str, what: str) -> 
     assert people(project) == [] and len(user.shown) == 1, "asked once"
 
 
+@pytest.mark.needs("terminals")
 @pytest.mark.parametrize("mode", [pytest.param(LEGACY, marks=pytest.mark.slow), MODERN])
 def test_an_answer_to_a_question_that_no_longer_stands_lapses(project: Project, mode: str) -> None:
     halted(project)

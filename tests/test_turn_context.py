@@ -13,6 +13,7 @@ from detent.blocks.driven_words import for_driven
 from detent.git.branch_view import make_view
 from detent.kernel.model import Briefing
 from tests.driven import ENDS, GREENS, PLANS, REDS, REFACTORS, Driven, driven, instead, project
+from tests.machine import walls
 from tests.project import Project
 
 TOLD = {"AGENTS.md": "Use tabs.\n", "CLAUDE.md": "Use tabs.\n", ".github/copilot-instructions.md": "Be brief.\n" + "x" * (LONGEST + 99)}
@@ -61,6 +62,7 @@ def test_every_agent_is_told_conventions_test_command_map_and_what_the_last_phas
     assert "+from calc import add" in prompts["GREEN"] and "+    return a + b" in prompts["REFACTOR"]
 
 
+@walls
 def test_git_can_be_read_in_the_sandbox_and_shows_the_branch_and_nothing_of_others(
     played: tuple[Project, Driven, dict[str, str], dict[str, str]],
 ) -> None:
