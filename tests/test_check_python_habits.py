@@ -143,6 +143,12 @@ def test_where_nothing_could_be_tried_a_test_in_the_place_of_another_is_asked_ab
     assert (sure.before, sure.after) == ("def test_a():", "def test_b():") and "is gone" in elsewhere.sentence
 
 
+ELSEWHERE = {
+    "tests/test_words.py": OLD.partition("def test_cut_short")[0] + OLD[OLD.index("def test_cut_nothing") :],
+    "tests/test_cuts.py": 'from words import cut\n\n\ndef test_ends():\n    assert cut("hello", 3, end="!") == "hel!"\n',
+}
+
+
 @pytest.mark.parametrize(
     ("tests", "answer", "said"),
     [
@@ -163,13 +169,17 @@ def test_where_nothing_could_be_tried_a_test_in_the_place_of_another_is_asked_ab
             id="one that asks nothing of it",
             marks=pytest.mark.slow,
         ),
+        pytest.param(ELSEWHERE, "flagged", "test_cut_short is gone, though", id="other words in another file", marks=pytest.mark.slow),
     ],
 )
-def test_a_test_that_is_gone_is_replaced_by_one_that_notices_as_much(tmp_path: Path, tests: str, answer: str, said: str) -> None:
+def test_a_test_that_is_gone_is_replaced_by_one_that_notices_as_much(
+    tmp_path: Path, tests: str | dict[str, str], answer: str, said: str
+) -> None:
     p = Branch(tmp_path / "p", {**BASE, "words.py": WORDS, "tests/test_words.py": OLD})
-    p.commit({"words.py": LONGER, "tests/test_words.py": tests})
+    p.commit({"words.py": LONGER, **({"tests/test_words.py": tests} if isinstance(tests, str) else tests)})
     found = p.run("check", "--json").json
-    assert found["answer"] == answer and said in f"{found['failed']}{found['flags']}", found
+    told = found["failed"] if answer == "failed" else [flag["says"] for flag in found["flags"]]
+    assert found["answer"] == answer and any(said in each for each in told), found
 
 
 # -- tests that ask that something does not happen ---------------------------------------------------------------------------------
