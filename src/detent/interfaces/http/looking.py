@@ -190,6 +190,7 @@ def _shown(app: App, run: str, found: Checked) -> CardShown:
         proved=made.proved[:MOST_NAMES],
         pins=made.pins[:MOST_NAMES],
         kept=made.kept,
+        out=len(made.out),
         known=made.known[:MOST_NAMES],
         left_out=sum(max(0, len(names) - MOST_NAMES) for names in named),
         failed=made.failed,

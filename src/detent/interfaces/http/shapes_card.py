@@ -15,6 +15,7 @@ class CardShown(Shape, frozen=True, kw_only=True):
     proved: tuple[str, ...]  # tests that fail without the change and pass with it
     pins: tuple[str, ...]  # new tests that pass on both sides
     kept: int  # old tests that pass as before
+    out: int  # old tests that were taken out
     known: tuple[str, ...]  # tests that failed before and fail still
     left_out: int  # names that are not listed
     failed: tuple[str, ...]
