@@ -29,7 +29,7 @@ from detent.evidence.no_proof import no_proof
 from detent.evidence.nothing_said import says_nothing
 from detent.evidence.noticed import Noticed, notice
 from detent.evidence.old_tests import MOST_SHOWN, Judging, Old, certain, old_tests
-from detent.evidence.outcomes import Outcomes, compare, file_of
+from detent.evidence.outcomes import Outcomes, compare, file_of, told_successors
 from detent.evidence.probe import indifferent
 from detent.evidence.replaced import in_its_place
 from detent.evidence.report import TestReport
@@ -40,7 +40,7 @@ from detent.evidence.subject import Subject
 from detent.evidence.test_blocks import blocks
 from detent.evidence.test_lines import tests_on
 from detent.evidence.test_names import changed_tests
-from detent.evidence.weakened import noticing_less, told_replaced
+from detent.evidence.weakened import noticing_less
 from detent.evidence.without_change import told_endless, told_from_the_old, without_change
 from detent.kernel.model import Data, Flag, Run, Sent
 
@@ -314,7 +314,7 @@ def _replaced(look: RepoLook, seen: Outcomes, before: TestReport, tried: Tried, 
     return [
         Flag(
             "rewritten-test",
-            told_replaced(was, seen, was in less),
+            told_successors(was, seen, was in less),
             min(now),
             *(in_its_place(look.changes.patch(), was, min(now)) or ("", "")),
             level="ask" if was in less else "note",

@@ -11,11 +11,11 @@ from detent.evidence.bite import Teeth
 from detent.evidence.collect import Collector, Wanted
 from detent.evidence.come_and_go import passing_again, told_of_both
 from detent.evidence.eyes import RepoLook
-from detent.evidence.outcomes import Outcomes, file_of
+from detent.evidence.outcomes import Outcomes, file_of, told_weakened
 from detent.evidence.replaced import Gone, replaced, told_replaced
 from detent.evidence.report import TestReport
 from detent.evidence.shared_by_tests import shared_files
-from detent.evidence.weakened import told_weakened, weakened
+from detent.evidence.weakened import weakened
 from detent.kernel.model import Flag
 
 MOST_SHOWN = 5  # places of one kind: a list that people learn to skip is worth nothing

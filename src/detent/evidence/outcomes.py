@@ -167,3 +167,19 @@ def unstable_families(one: TestReport, other: TestReport) -> Ids:
     """The tests whose ids differ between two runs of one tree, though all of one is there that is in the other."""
     left = {test for test in one.ids ^ other.ids if stable(test) not in {stable(t) for t in one.ids & other.ids}}
     return frozenset(family(test) for test in left)
+
+
+def told_successors(test: str, seen: Outcomes, less: bool) -> str:
+    """What came in the place of a test."""
+    came = sorted(seen.replaced[test])
+    names = came[0] + (f" and {len(came) - 1} more" if len(came) > 1 else "")
+    return f"{test} is gone; {names} came in its place" + (
+        ", but nothing there fails for a small change of the code that it failed for" if less else ""
+    )
+
+
+def told_weakened(test: str, seen: Outcomes) -> str:
+    """What is wrong with a test that notices less than it did."""
+    if test not in seen.replaced:
+        return f"{test} is weakened: it was changed, and no longer fails for code that it failed for"
+    return f"{test} is gone, and what came in its place ({min(seen.replaced[test])}) does not fail for code that it failed for"

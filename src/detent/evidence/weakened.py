@@ -12,7 +12,7 @@ from detent.errors import CannotTell, Disturbed
 from detent.evidence.bite import Teeth
 from detent.evidence.mutate import bodies_on, mutants
 from detent.evidence.mutate.turned import is_named
-from detent.evidence.outcomes import Outcomes, file_of
+from detent.evidence.outcomes import file_of
 from detent.evidence.report import TestReport
 from detent.evidence.shared_by_tests import is_shared_code, shared_files, speaks_of
 from detent.evidence.test_names import changed_tests, standing_otherwise
@@ -86,22 +86,6 @@ def noticing_less(teeth: Teeth, before: TestReport, replaced: Mapping[str, froze
         _note(teeth, sorted(less), files, older, (path, text))
         found |= less
     return frozenset(found)
-
-
-def told_replaced(test: str, seen: Outcomes, less: bool) -> str:
-    """What came in the place of a test."""
-    came = sorted(seen.replaced[test])
-    names = came[0] + (f" and {len(came) - 1} more" if len(came) > 1 else "")
-    return f"{test} is gone; {names} came in its place" + (
-        ", but nothing there fails for a small change of the code that it failed for" if less else ""
-    )
-
-
-def told_weakened(test: str, seen: Outcomes) -> str:
-    """What is wrong with a test that notices less than it did."""
-    if test not in seen.replaced:
-        return f"{test} is weakened: it was changed, and no longer fails for code that it failed for"
-    return f"{test} is gone, and what came in its place ({min(seen.replaced[test])}) does not fail for code that it failed for"
 
 
 def _note(teeth: Teeth, tests: list[str], files: tuple[str, ...], older: dict[str, bytes], mutant: tuple[str, str]) -> None:

@@ -3,9 +3,8 @@
 from detent.errors import CannotTell
 from detent.evidence.canary import TAMPERED
 from detent.evidence.look import BaselineLook, ChangeLook, MutationLook, Probed, RerunLook, SubmitLook, SuiteLook
-from detent.evidence.outcomes import file_of
+from detent.evidence.outcomes import file_of, told_weakened
 from detent.evidence.report import TestReport
-from detent.evidence.weakened import told_weakened
 from detent.gates.plan import PlanData, is_verification, verified_from
 from detent.gates.testlist import ListData
 from detent.gates.tree import asked
