@@ -72,7 +72,7 @@ def _may_begin(path: Path, anchor: Anchor | None, create: bool) -> None:
         had = f"{anchor.n} events" if anchor else "events"
         raise JournalDamaged(f"{path} is {'empty' if path.exists() else 'gone'}, and had {had}", WAY_OUT)
     if not create:
-        raise NoJournal(f"there is no journal at {path}", START)
+        raise NoJournal(f"there is no run here yet: there is no journal at {path}", START)
     if not path.exists():
         _begin(path)
 
@@ -107,7 +107,7 @@ def _checked(db: sqlite3.Connection, path: Path, anchor: Anchor | None, create: 
         if anchor is not None:
             raise JournalDamaged(f"{path} was cut: it has 0 events and had at least {anchor.n}", WAY_OUT)
         if not create:
-            raise NoJournal(f"there is no journal at {path}", START)
+            raise NoJournal(f"there is no run here yet: there is no journal at {path}", START)
         _create(db)
     elif version > VERSION:
         raise JournalNewer(f"{path} was written by a newer Detent (schema {version}; this one knows {VERSION})", "use the newer Detent")

@@ -176,7 +176,7 @@ class PostgresJournal:
             if self._file.exists():
                 raise JournalDamaged(f"{self.name} is gone, and had {f'{anchor.n} events' if anchor else 'events'}", WAY_OUT)
             if not create:
-                raise NoJournal(f"there is no journal at {self.name}", START)
+                raise NoJournal(f"there is no run here yet: there is no journal at {self.name}", START)
             self._create()
         facts = dict(self.db.execute("SELECT key, value FROM meta").fetchall())
         version = int(facts.get("version", 0))
