@@ -1,6 +1,7 @@
 """`detent run --agent acp:NAME`: the real programs at their pinned versions, in the sandbox, with a scripted model behind the one address they reach."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from detent.agents.acp import AGENTS
 from detent.app.run_sandbox import sandbox_of
 from detent.config import Settings
 from detent.config.settings import SandboxSettings
+from detent.interfaces.cli.doctor_clients import version_of
 from detent.tools import Toolbox
 from tests.agents_rigs import failure, turn
 from tests.any_service import KEY, denied
@@ -159,3 +161,15 @@ def test_doctor_says_of_each_agent_whether_it_is_there_how_it_is_driven_and_what
     assert "driven over ACP, its writes asked for and judged at submit" in goose["says"] and goose["fix"] == ""
     assert (qwen["ok"], qwen["needed"], qwen["says"]) == (False, False, "not installed") and "npm install -g" in qwen["fix"]
     assert "neither login nor key" in bare["says"] and bare["fix"].startswith("to drive it: set OPENAI_API_KEY or ANTHROPIC_API_KEY")
+
+
+def test_a_program_that_fails_says_no_version_and_one_that_writes_to_its_home_leaves_nothing(tmp_path: Path) -> None:
+    def saying(name: str, script: str) -> str:
+        program = tmp_path / name
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+        return version_of(program, {"PATH": os.environ["PATH"]})
+
+    assert saying("panics", "echo 'thread main panicked at tracing-0.2.5/src/rolling.rs'; exit 101") == "says no version"
+    assert saying("writes", f'mkdir -p "$HOME/.state" && echo "$HOME" > {tmp_path}/home && echo tool 1.2.3') == "1.2.3"
+    assert not Path((tmp_path / "home").read_text().strip()).exists()

@@ -6,6 +6,7 @@ None of them is needed, so none of them makes the machine unfit: a row says what
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from detent.agents.acp import AGENTS
 from detent.agents.acp.acp_row import row_of
@@ -30,7 +31,7 @@ def _found(row: ClientRow, outer: Mapping[str, str]) -> tuple[str, str]:
     program = find_program(row, outer)
     if program is None:
         return "not installed", f"to drive it: {row.install}"
-    there = f"{_version(program, outer)} at {program}, {row.how}"
+    there = f"{version_of(program, outer)} at {program}, {row.how}"
     try:
         access = row.access(outer)
     except DetentError as e:
@@ -38,10 +39,12 @@ def _found(row: ClientRow, outer: Mapping[str, str]) -> tuple[str, str]:
     return (f"{there}, paid by {access.how}", "") if access else (f"{there}, neither login nor key", f"to drive it: {row.login}")
 
 
-def _version(program: Path, outer: Mapping[str, str]) -> str:
-    try:
-        said = run([str(program), "--version"], Path("/"), {"PATH": outer.get("PATH", ""), "HOME": "/nonexistent"}, PATIENCE).output
-    except OSError as e:
-        return f"does not start ({e.strerror})"
-    found = VERSION.search(said)
+def version_of(program: Path, outer: Mapping[str, str]) -> str:
+    """What it calls itself. Some write to their home even for that, so they get one that goes away again."""
+    with TemporaryDirectory() as home:
+        try:
+            ran = run([str(program), "--version"], Path("/"), {"PATH": outer.get("PATH", ""), "HOME": home}, PATIENCE)
+        except OSError as e:
+            return f"does not start ({e.strerror})"
+    found = VERSION.search(ran.output) if ran.exit_code == 0 else None
     return found.group() if found else "says no version"
