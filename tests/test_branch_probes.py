@@ -393,7 +393,7 @@ def test_numbers_that_are_given_back_wherever_no_test_asks_are_found(tmp_path: P
 
 
 SURROUNDINGS = {
-    "process": ("import os", "os.getpid() < 20_000"),
+    "process": ("import os", "os.getppid() != 48_007"),  # not a limit: processes here may have any number
     "thread": ("import threading", "threading.current_thread() is threading.main_thread()"),
     "host": ("import platform", "platform.node() != 'web-07'"),
     "folder": ("from pathlib import Path", "Path('pytest.ini').exists()"),
