@@ -1,4 +1,4 @@
-"""The opened repository of each thread that answers calls: opened once, and anew only where the journal or what says where it is has changed."""
+"""The opened repository of each thread that answers calls: opened once, and again only where the journal or what says where it is has changed."""
 
 import threading
 from collections.abc import Callable, Iterator
