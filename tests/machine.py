@@ -89,6 +89,15 @@ def owners() -> bool:
     return False
 
 
+def alone() -> bool:
+    """Whether no container keeps this process in: all users are there, and root may do what root may do."""
+    with contextlib.suppress(OSError, StopIteration):
+        users = Path("/proc/self/uid_map").read_text().split()
+        rights = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("CapEff"))
+        return users[-1] == "4294967295" and (os.getuid() != 0 or bool(int(rights.split()[1], 16) >> 21 & 1))  # 21: CAP_SYS_ADMIN
+    return True
+
+
 def links() -> bool:
     """Whether the file system of the tests has hard links, which some shared folders of containers have not."""
     with tempfile.TemporaryDirectory() as folder, contextlib.suppress(OSError):
@@ -147,6 +156,7 @@ NEEDS: dict[str, Need] = {
     "terminals": Need(terminals, "no pseudo terminals can be had here", "mount -t devpts devpts /dev/pts"),
     "loopback": Need(loopback, "no connection over 127.0.0.1 can be made here", "ip link set lo up"),
     "owners": Need(owners, "only root can give files away", "run the tests as root"),
+    "no container": Need(alone, "the container around this forbids it already", "run the tests outside of a container"),
     "small disks": Need(small_disks, "a small disk cannot be mounted here", "run as root, with the right to mount"),
     "hard links": Need(links, "the temporary folder has no hard links", "set TMPDIR to a folder of an ordinary file system"),
     "bd": Need(lambda: runs("bd", "version"), "the program bd is not here", "install beads, https://github.com/steveyegge/beads"),
