@@ -157,7 +157,7 @@ def _landed(git: Git, each: Candidate, seen: BranchSeen, ways: Ways, prove: Prov
 
 
 def finished(app: App, ref: str, remote: str) -> Iterator[Candidate]:
-    """The branches of completed executions that are not in main yet; of an item that was done anew, only the newest.
+    """The branches of completed executions that are not in main yet; of an item that was done again, only the newest.
 
     What is part of another execution's branch lands with that one.
     """
