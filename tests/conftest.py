@@ -37,7 +37,7 @@ COLD = frozenset(
         "test_pytest_runner.py",
         "test_runner_traps.py",
         "test_small_holes.py",
-        "test_static_look.py",
+        "test_static_flags.py",
         "test_tdd_cheats.py",
         "test_toolchain.py",
         "test_verify_claims.py",

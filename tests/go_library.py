@@ -6,10 +6,10 @@ import sys
 import time
 from pathlib import Path
 
-from detent.evidence.builds import Build
 from detent.evidence.runners import Command
 from detent.evidence.runners.build_caches import builds, folder_of
-from detent.evidence.suite import Suite, environment, run_line
+from detent.evidence.runners.kept_builds import Build
+from detent.evidence.running.suite import Suite, environment, run_line
 from detent.storage import seal
 
 KNOWN = Path(sys.prefix) / "go-library"

@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from detent.evidence.look import Branch, Changed, Probed
-from detent.evidence.outcomes import Outcomes, compare
-from detent.evidence.reasons import Reason, reason
+from detent.evidence.look import Branch, Probed
+from detent.evidence.outcomes.outcomes import Outcomes, compare
+from detent.evidence.outcomes.reasons import Reason, reason
 from detent.evidence.report import TestReport
-from detent.evidence.rewritten import Rewritten
+from detent.evidence.source.diff import Changed, Rewritten
 from detent.kernel.model import Evidence, Flag, Record, Run, Sent, Tally
 from detent.kernel.own_gate import OwnGate
 from detent.kernel.rows import Said
@@ -88,10 +88,10 @@ class LiteralLook:
     def tests_when_clean(self) -> TestReport | None:
         return self.now
 
-    def bites(self) -> bool:
+    def changed_tests_still_fail(self) -> bool:
         return self.bite
 
-    def bites_mutant(self, about: tuple[str, ...] = ()) -> bool:
+    def kills_mutant(self, about: tuple[str, ...] = ()) -> bool:
         return self.bite
 
     def agreeing(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from detent.app.verifying import ReplayResult, verify
-from detent.evidence.claims import REF, Claim, read, seal, written
+from detent.evidence.outcomes.claims import REF, Claim, read, seal, written
 from tests.project import Project
 from tests.repos import IDENTITY, PLAIN, sh
 

@@ -205,7 +205,9 @@ def test_an_agent_that_stops_at_a_refusal_is_told_why_and_goes_on(folder: Path) 
     with AnyService([Tool("edit", {}), WORDS]) as service:
         reply = ask(own(folder, *stops, ["model"], END), held(folder), service.outer)
     assert reply.text == WORDS
-    assert "tests/a.py may not be written in this state." in service.seen[-1].users[0] and "Go on without it" in service.seen[-1].users[0]
+    assert (
+        "tests/a.py may not be written in this state." in service.seen[-1].users[0] and "Continue without it" in service.seen[-1].users[0]
+    )
 
 
 def test_files_and_terminals_are_not_offered_whoever_asks(folder: Path) -> None:

@@ -309,7 +309,7 @@ def test_an_unknown_price_counts_as_nothing_and_is_said_once(folder: Path) -> No
     with ModelServer([call(READ), say("done")], models=("my-model",)) as server:
         asking = Asking(folder, server, model="my-model")
         assert asking.reply().usage.usd == 0
-    assert [p.text for p in asking.shown if "price unknown" in p.text] == ["price unknown: what my-model costs is counted as nothing"]
+    assert [p.text for p in asking.shown if "price unknown" in p.text] == ["price unknown: my-model is counted as free"]
 
 
 def test_a_limit_in_dollars_is_not_ignored_where_no_price_is_known(folder: Path) -> None:

@@ -307,7 +307,7 @@ def test_without_a_price_a_limit_in_dollars_is_refused_and_the_line_to_add_is_to
         )
         asking = Asking(folder, server, model="my-model")
         assert asking.reply().usage.usd == 0
-    assert "price unknown: what my-model costs is counted as nothing" in [p.text for p in asking.shown]
+    assert "price unknown: my-model is counted as free" in [p.text for p in asking.shown]
 
 
 def test_a_price_that_the_project_adds_is_counted_with(folder: Path) -> None:

@@ -133,9 +133,9 @@ WRONG = {
     "[{write: {a: 3}}]": "Expected `str`, got `int` - at `$[0].write[...]`",
     "[{fail: {sort: Bad}}]": "Invalid enum value 'Bad' - at `$[0].fail.sort`",
     "reply: a": "Expected `array`, got `object`",
-    "[{reply: a, reply: b}]": "the key 'reply' stands twice",
-    "[{reply: a": "is no YAML",
-    "- !!python/object/apply:os.system [id]": "is no YAML",
+    "[{reply: a, reply: b}]": "the key 'reply' appears twice",
+    "[{reply: a": "is not YAML",
+    "- !!python/object/apply:os.system [id]": "is not YAML",
 }
 
 

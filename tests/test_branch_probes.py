@@ -7,19 +7,20 @@ from typing import Literal
 
 import pytest
 
-from detent.evidence.apart import Apart
-from detent.evidence.bite import Marks, Teeth
-from detent.evidence.branch_probes import examples_in_code
-from detent.evidence.clock_red import look_at_dates, look_at_reds
-from detent.evidence.collect import Collector, Overlay, Wanted
-from detent.evidence.in_life import look_in_life
-from detent.evidence.look import Changed
-from detent.evidence.noticed import notice
-from detent.evidence.put_back import look_put_back
+from detent.evidence.changes.changes import ReferenceTrees
+from detent.evidence.looks.branch_probes import examples_in_code
+from detent.evidence.probes.clock_red import look_at_dates, look_at_reds
+from detent.evidence.probes.context import ProbeContext
+from detent.evidence.probes.noticed_lines import notice
+from detent.evidence.probes.plain_calls import look_at_plain_calls
+from detent.evidence.probes.removed_checks import look_put_back
 from detent.evidence.report import TestReport
 from detent.evidence.runners import Folder
 from detent.evidence.runners.detect import find_command
-from detent.evidence.suite import Suite
+from detent.evidence.running.clean_runs import CleanRuns
+from detent.evidence.running.collect import Collector, Overlay, Wanted
+from detent.evidence.running.suite import Suite
+from detent.evidence.source.diff import Changed
 from detent.git.place import find_place
 from detent.git.repo import Git
 from tests.project import INI, Project
@@ -88,14 +89,16 @@ class Branch:
         self.tip = self.git.tree("HEAD")
         pairs, self.patch = self.git.patch(self.base, self.tip)
         changed = tuple(Changed(path, "modified", self.sort(path)) for _, path in pairs)
-        self.teeth = Teeth(self.git, self.collector, lambda: True, self.sort, self.tip, Marks(self.base, (), ""), changed, 300.0, b"key")
+        self.context = ProbeContext(
+            self.git, self.collector, lambda: True, self.sort, self.tip, ReferenceTrees(self.base, (), ""), changed, 300.0, b"key"
+        )
         self.until = time.monotonic() + 36_000  # however busy the machine is
 
     def sort(self, path: str) -> Literal["test", "production"]:
         return "test" if "test" in path else "production"
 
 
-class Asked(Apart):
+class Asked(CleanRuns):
     """Runs what it is asked for, and remembers which tests that were."""
 
     def __init__(self, collector: Collector) -> None:
@@ -111,7 +114,7 @@ def test_a_removed_check_that_no_test_misses_is_asked_about_and_one_that_a_test_
     gone = DOCS.replace("    if not user.admin:\n        raise PermissionError(user)\n", "")
     gone = gone.replace('    if not name:\n        raise ValueError("a name is needed")\n', "").replace("    assert doc.name\n", "")
     b = Branch(tmp_path, BASE, {"docs.py": gone, "tests/test_docs.py": TESTS})
-    found = look_put_back(b.teeth, b.collector.clean(b.tip, lambda: True), b.patch, b.until)
+    found = look_put_back(b.context, b.collector.clean(b.tip, lambda: True), b.patch, b.until)
     assert {(flag.kind, flag.level, flag.before.split("\n")[0].strip()) for flag in found} == {
         ("unnoticed", "ask", "if not user.admin:"),
         ("unnoticed", "ask", "assert doc.name"),
@@ -125,11 +128,11 @@ def test_where_a_few_tests_miss_what_was_removed_the_others_are_not_run(tmp_path
     named = DOCS.replace('    if not name:\n        raise ValueError("a name is needed")\n', "")
     b = Branch(tmp_path / "missed", {**BASE, **slow}, {"docs.py": named, "tests/test_docs.py": TESTS})
     tip, asked = b.collector.clean(b.tip, lambda: True), Asked(b.collector)
-    assert look_put_back(b.teeth._replace(collect=asked), tip, b.patch, b.until, ("tests/test_docs.py",)) == []
+    assert look_put_back(b.context._replace(collect=asked), tip, b.patch, b.until, ("tests/test_docs.py",)) == []
     assert set(asked.selectors) == {("tests/test_docs.py",)}
     gone = DOCS.replace("    if not user.admin:\n        raise PermissionError(user)\n", "")
     b = Branch(tmp_path / "unmissed", {**BASE, **slow}, {"docs.py": gone, "tests/test_docs.py": ASKED + "\n"})
-    (flag,) = look_put_back(b.teeth, b.collector.clean(b.tip, lambda: True), b.patch, b.until, ("tests/test_docs.py",))
+    (flag,) = look_put_back(b.context, b.collector.clean(b.tip, lambda: True), b.patch, b.until, ("tests/test_docs.py",))
     assert flag.level == "ask", "what a few do not miss, all are asked about"
 
 
@@ -141,10 +144,10 @@ def test_removed_pieces_that_there_was_no_time_for_or_that_are_too_many_are_name
         few = few.replace(f"    if doc.name == 'n{n}':\n        raise ValueError({n})\n", f"    doc.seen_{n} = True\n")
     b = Branch(tmp_path, {**BASE, "docs.py": many}, {"docs.py": few})
     tip = b.collector.clean(b.tip, lambda: True)
-    (note,) = look_put_back(b.teeth, tip, b.patch, time.monotonic())
+    (note,) = look_put_back(b.context, tip, b.patch, time.monotonic())
     assert (note.kind, note.level) == ("weak-evidence", "note") and note.sentence.startswith("not everything was tried: only 0 of "), note
     assert "not docs.py:" in note.sentence
-    *found, note = look_put_back(b.teeth, tip, b.patch, b.until)
+    *found, note = look_put_back(b.context, tip, b.patch, b.until)
     assert found and all(flag.kind == "unnoticed" for flag in found) and note.kind == "weak-evidence", "there was time, and too much to try"
 
 
@@ -154,7 +157,7 @@ def test_a_back_door_in_a_tested_function_is_asked_about_and_another_new_way_out
     doors = doors.replace("    assert doc.name\n", "    assert doc.name\n    if doc.name == 'b':\n        return\n")
     more = ASKED + '\n\ndef test_b():\n    doc = S(name="b", public=False)\n    publish(doc)\n    assert not doc.public\n'
     b = Branch(tmp_path, BASE, {"docs.py": doors, "tests/test_docs.py": more})
-    found = look_put_back(b.teeth, b.collector.clean(b.tip, lambda: True), b.patch, b.until)
+    found = look_put_back(b.context, b.collector.clean(b.tip, lambda: True), b.patch, b.until)
     assert [(flag.level, flag.after.split("\n")[0].strip()) for flag in found] == [
         ("ask", 'if getattr(user, "role", "") == "maker":'),
         ("note", "if len(name) > 40:"),
@@ -194,13 +197,13 @@ def test_a_red_that_turns_green_by_itself_later_or_on_another_date_is_found(tmp_
     red = b.collector.clean(b.tip, lambda: True)
     assert {test.rpartition("::")[2] for test in red.bad} == {"test_later", "test_day", "test_honest", "test_counted"}
     overlay = {"tests/test_archive.py": said.encode()}
-    dated = look_at_dates(b.teeth, b.base, overlay, red, red.bad, b.until)
+    dated = look_at_dates(b.context, b.base, overlay, red, red.bad, b.until)
     assert {flag.place.rpartition("::")[2] for flag in dated} == {"test_later", "test_day", "test_counted"}, dated
-    again = look_at_reds(b.teeth, {b.tip: red}, frozenset(), b.until)
+    again = look_at_reds(b.context, {b.tip: red}, frozenset(), b.until)
     assert [flag.place.rpartition("::")[2] for flag in again] == ["test_counted"], again
     assert {(flag.kind, flag.level) for flag in (*dated, *again)} == {("clock-red", "fail")}
     quiet = {"tests/test_archive.py": b"import docs\n\n\ndef test_honest():\n    assert docs.archive(1)\n"}
-    assert look_at_dates(b.teeth, b.base, quiet, red, red.bad, b.until) == [], "a test that does not speak of the clock costs no run"
+    assert look_at_dates(b.context, b.base, quiet, red, red.bad, b.until) == [], "a test that does not speak of the clock costs no run"
 
 
 CHEAT = """
@@ -226,7 +229,7 @@ def test_kills_of_the_cheats_own_lines_do_not_make_up_for_what_nobody_notices(tm
     b = Branch(tmp_path, BASE, {"docs.py": DOCS + CHEAT, "tests/test_clamp.py": CLAMP})
     tip = b.collector.clean(b.tip, lambda: True)
     proved = frozenset(test for test in tip.ids if "test_clamp.py" in test)
-    seen = notice(b.teeth, tip, proved, 2)
+    seen = notice(b.context, tip, proved, 2)
     assert "docs.py: clamp" in seen.unnoticed and "docs.py: ready" not in seen.unnoticed
     assert seen.is_substance and not len(seen.unnoticed) * 2 > seen.places, seen
 
@@ -242,7 +245,7 @@ def test_a_proof_of_something_else_does_not_make_up_for_a_function_that_nobody_n
         {"docs.py": more, "tests/test_version.py": said},
     )
     tip = b.collector.clean(b.tip, lambda: True)
-    seen = notice(b.teeth, tip, frozenset({"tests/test_version.py::test_version"}), 1)
+    seen = notice(b.context, tip, frozenset({"tests/test_version.py::test_version"}), 1)
     assert seen.unnoticed == ("docs.py: archive",) and seen.is_substance, seen
 
 
@@ -250,7 +253,7 @@ def test_examples_in_the_code_are_shown_with_their_lines(tmp_path: Path) -> None
     hard = DOCS + "\n\ndef total(n):\n    if n == 17:\n        return 153\n    if n == 20:\n        return 210\n"
     said = "from docs import total\n\n\ndef test_total():\n    assert total(17) == 153\n    assert total(20) == 210\n"
     b = Branch(tmp_path, BASE, {"docs.py": hard, "tests/test_total.py": said})
-    (flag,) = examples_in_code(b.teeth, b.patch)
+    (flag,) = examples_in_code(b.context, b.patch)
     assert flag.kind == "knows-the-examples" and flag.place == "docs.py:19" and "n == 17" in flag.after and flag.level == "ask", flag
 
 
@@ -344,7 +347,7 @@ def test_what_the_code_answers_where_no_test_runs_and_to_other_values_tells_chea
     tip = b.collector.clean(b.tip, lambda: True)
     assert tip.ids and not tip.bad, tip
     files = {path: frozenset(test for test in tip.ids if test.startswith(path)) for path in ("tests/test_asks.py", "tests/test_honest.py")}
-    found = look_in_life(b.teeth, b.collector, files, b.until)
+    found = look_at_plain_calls(b.context, b.collector, files, b.until)
     assert sorted((flag.kind, flag.before.partition("(")[0]) for flag in found) == [
         ("knows-the-examples", "seconds"),
         ("knows-the-examples", "total"),
@@ -388,7 +391,7 @@ def test_at_least():
 def test_numbers_that_are_given_back_wherever_no_test_asks_are_found(tmp_path: Path) -> None:
     b = Branch(tmp_path, BASE, {"prices.py": GIVEN_BACK, "tests/test_prices.py": ASKS_NUMBERS})
     tests = frozenset(f"tests/test_prices.py::test_{name}" for name in ("less", "clamp", "at_least"))
-    (flag,) = look_in_life(b.teeth, b.collector, {"tests/test_prices.py": tests}, b.until)
+    (flag,) = look_at_plain_calls(b.context, b.collector, {"tests/test_prices.py": tests}, b.until)
     assert (flag.kind, flag.before) == ("knows-the-examples", "less(200, 10) == 180")
 
 
@@ -414,7 +417,7 @@ def test_code_that_is_right_only_in_the_surroundings_of_a_judged_run_is_found(tm
     test = imports + asks + honest.replace("'x'", repr(INI))
     b = Branch(tmp_path, BASE, {**code, "files.py": ours, "tests/test_asks.py": test})
     tests = frozenset(f"tests/test_asks.py::test_{name}" for name in (*SURROUNDINGS, "read", "stem"))
-    found = look_in_life(b.teeth, b.collector, {"tests/test_asks.py": tests}, b.until)
+    found = look_at_plain_calls(b.context, b.collector, {"tests/test_asks.py": tests}, b.until)
     assert sorted(flag.before.partition(".")[0] for flag in found) == sorted(f"by_{name}" for name in SURROUNDINGS), found
     assert {flag.kind for flag in found} == {"knows-the-tests"}
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from detent.evidence.bytecode import Bytecode
-from detent.evidence.suite import BYTECODE, Suite, environment
+from detent.evidence.running.bytecode import Bytecode
+from detent.evidence.running.suite import BYTECODE, Suite, environment
 from tests.cases import WRONG
 from tests.patience import LONG
 from tests.project import RED, Project

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from detent.evidence.canary import TAMPERED
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder
 from detent.evidence.runners.python.pytest_canary import selects, wanted_by
-from detent.evidence.suite import Suite, environment, run_suite
+from detent.evidence.running.canary import TAMPERED
+from detent.evidence.running.suite import Suite, environment, run_suite
 from detent.storage.seal import keep
 from tests.cases import project
 from tests.feature import FILES, GREEN, RED, Feature
@@ -291,7 +291,7 @@ def test_a_folder_that_leads_elsewhere_gets_no_file(tmp_path: Path) -> None:
     (tmp_path / "p/tests").symlink_to(tmp_path / "elsewhere")
     canary = RUNNERS["pytest"].canary(PY, ("tests/test_calc.py",), Folder(tmp_path / "p"), ("tests/test_calc.py",))
     from detent.errors import CannotTell
-    from detent.evidence.canary import planted
+    from detent.evidence.running.canary import planted
 
     with pytest.raises(CannotTell, match="no test could be added"), planted(tmp_path / "p", canary):
         pass

@@ -9,7 +9,7 @@ import pytest
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder
 from detent.evidence.runners.canary_files import named_like
-from detent.evidence.suite import Suite, environment, run_suite
+from detent.evidence.running.suite import Suite, environment, run_suite
 from tests.dialects import FURTHER, Dialect, lend_runners
 from tests.native_dialects import CACHES, NATIVE, PATH
 from tests.patience import LONG

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from detent.config import load
-from detent.evidence.card_kept import kept_card
+from detent.evidence.outcomes.card_kept import kept_card
 from detent.interfaces.cli.doctor_project import _pull_requests
 from tests.driven import project
 from tests.project import Project
@@ -66,14 +66,14 @@ def test_a_card_that_was_written_by_another_hand_is_not_shown(p: Project) -> Non
     [
         ("", []),
         ("merge = 'branch'\npr_command = 'true'", []),
-        ("merge = 'pull-request'", [(False, "none can be opened: it is not known what forge the remote is at")]),
+        ("merge = 'pull-request'", [(False, "none can be opened: Detent does not know which forge the remote is on")]),
         (
             "merge = 'pull-request'\n[forge]\nkind = 'github'\nproject = 'a/b'",
             [(False, "none can be opened: the remote is not set, which names no host of GitHub")],
         ),
         (
             "merge = 'pull-request'\npr_command = 'gh pr create --fill'",
-            [(False, "`gh pr create --fill`, which gets no text: no pull request says what it proves")],
+            [(False, "`gh pr create --fill` gets no text, so pull requests will not say what they prove")],
         ),
         ("merge = 'pull-request'\npr_command = 'open {body}'", [(True, "`open {body}`, with the proof card in {body}")]),
     ],

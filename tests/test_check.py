@@ -10,7 +10,7 @@ import pytest
 
 from detent.app.check_span import What, change_of
 from detent.errors import DetentError
-from detent.evidence.card import Change
+from detent.evidence.outcomes.card import Change
 from detent.git.place import find_place
 from detent.git.repo import Git
 from tests.cases import await_that

@@ -9,17 +9,17 @@ import pytest
 
 from detent.blocks.check_card import clickable
 from detent.errors import CannotTell
-from detent.evidence.card import Card
-from detent.evidence.exit_code import _fails_always, better_command
 from detent.evidence.formats.tap import read_points
-from detent.evidence.idle import idle_of
-from detent.evidence.look import Changed
-from detent.evidence.mutate.called import asked
+from detent.evidence.looks.exit_code import _fails_always, better_command
+from detent.evidence.mutate.test_calls import asked
+from detent.evidence.outcomes.card import Card
+from detent.evidence.outcomes.shared_test_files import flag_shared_files, out_of_reach, speaks_of
+from detent.evidence.probes.vacuous_tests import vacuous_of
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command
 from detent.evidence.runners.javascript.vitest import REPORTER
-from detent.evidence.shared_by_tests import out_of_reach, speaks_of, told_of_shared
-from detent.evidence.test_names import standing_otherwise
+from detent.evidence.source.changed_tests import standing_otherwise
+from detent.evidence.source.diff import Changed
 from tests.project import INI
 from tests.test_check import BASE, PROVED, Branch
 
@@ -116,7 +116,7 @@ def test_who_uses_a_helper_is_known_by_its_name() -> None:
 
 def test_one_flag_names_the_tests_and_shows_both_versions() -> None:
     patch = b"--- a/tests/data.json\n+++ b/tests/data.json\n@@ -3 +3 @@\n-19\n+20\n"
-    (flag,) = told_of_shared(patch, ("tests/data.json",), ("a.py::test_b", "a.py::test_c"), alone=True)
+    (flag,) = flag_shared_files(patch, ("tests/data.json",), ("a.py::test_b", "a.py::test_c"), alone=True)
     assert (flag.place, flag.before, flag.after, flag.level) == ("tests/data.json:3", "19", "20", "ask")
     assert "a.py::test_b and 1 more" in flag.sentence
 
@@ -146,7 +146,7 @@ def test_a_test_that_compares_two_answers_looks_at_them(tmp_path: Path) -> None:
 
 def test_a_row_that_pins_belongs_to_a_test_that_notices() -> None:
     rows = frozenset({"a_test.go::TestDepth/#00", "a_test.go::TestDepth/#01", "t.py::test_a[1]", "t.py::test_a[2]", "t.py::test_b"})
-    assert idle_of(rows, frozenset({"a_test.go::TestDepth/#01", "t.py::test_a[2]"})) == ("t.py::test_b",)
+    assert vacuous_of(rows, frozenset({"a_test.go::TestDepth/#01", "t.py::test_a[2]"})) == ("t.py::test_b",)
 
 
 @pytest.mark.slow

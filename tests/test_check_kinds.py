@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from detent.evidence.generated import is_generated
-from detent.evidence.moves import imports_renamed, moves
-from detent.evidence.versions import only_versions_changed
+from detent.evidence.changes.version_bumps import only_versions_changed
+from detent.evidence.source.generated_code import is_generated
+from detent.evidence.source.renamed_files import imports_renamed, moves
 from tests.machine import walls
 from tests.repos import make_repo, sh
 from tests.test_check import BASE, CALC, HALF, ODD, PROVED, TESTS, THIRD, Branch
@@ -23,6 +23,59 @@ def p(tmp_path: Path) -> Branch:
 
 def kinds(found: dict[str, list[dict[str, str]]], level: str) -> list[str]:
     return sorted(flag["kind"] for flag in found["flags"] if flag["level"] == level)
+
+
+# -- older tests that say something else -----------------------------------------------------------------------------------------
+
+REFUSING = "def half(a):\n    if a < 0:\n        raise ValueError('the number is {}')\n    return a // 2\n"
+REFUSED = "import pytest\n\nimport calc\n\n\ndef test_below():\n    with pytest.raises(ValueError, match='the number is {}'):\n        calc.half(-2)\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "test", "code_then", "level"),
+    [
+        (REFUSING.format("wrong"), REFUSED.format("wrong"), 0, "note"),
+        (REFUSING.format("wrong").replace("a < 0", "a <= 0"), REFUSED.format("wrong").replace("-2", "0"), 10, "ask"),
+    ],
+)
+def test_a_test_that_follows_a_message_is_a_note_and_one_that_follows_another_answer_is_asked_about(
+    tmp_path: Path, code: str, test: str, code_then: int, level: str
+) -> None:
+    p = Branch(tmp_path / "p", {"calc.py": REFUSING.format("negative"), "tests/test_calc.py": REFUSED.format("negative")})
+    p.commit({"calc.py": code, "tests/test_calc.py": test})
+    ran = p.run("check", "--json")
+    assert ran.code == code_then and ("rewritten-test", level) in {(flag["kind"], flag["level"]) for flag in ran.json["flags"]}, ran
+
+
+CODES = "def is_code(text):\n    return len(text) == 3{}\n"
+TABLES = """import pytest
+
+import codes
+
+
+@pytest.mark.parametrize("text", [{}])
+def test_right(text):
+    assert codes.is_code(text)
+
+
+@pytest.mark.parametrize("text", [{}])
+def test_wrong(text):
+    assert not codes.is_code(text)
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "level", "code_then"), [("'abc', 'xxx'", "note", 0), ("'abc'", "ask", 10)], ids=["row in the other table", "row gone"]
+)
+def test_a_row_that_went_over_to_the_other_table_is_a_note_and_one_that_is_only_gone_is_asked_about(
+    tmp_path: Path, right: str, level: str, code_then: int
+) -> None:
+    before = {"codes.py": CODES.format(" and text != 'xxx'"), "tests/test_codes.py": TABLES.format("'abc'", "'xxx', 'ab'")}
+    p = Branch(tmp_path / "p", before)
+    p.commit({"codes.py": CODES.format(""), "tests/test_codes.py": TABLES.format(right, "'ab'")})
+    ran = p.run("check", "--json", DETENT_EVIDENCE_MUTATION="warn")
+    said = {(flag["kind"], flag["level"]) for flag in ran.json["flags"]}
+    assert ran.code == code_then and ("rewritten-test", level) in said, ran
 
 
 # -- where the commits come from -------------------------------------------------------------------------------------------------
@@ -277,7 +330,7 @@ def test_a_test_that_fails_on_both_sides_for_such_a_file_is_told(tmp_path: Path)
     p.commit(PROVED)
     ran = p.run("check", "--json")
     assert ran.code == 0 and ran.json["known_failures"] == ["tests/test_data.py::test_data"], ran
-    assert any("build/data.txt lies in your checkout" in flag["says"] for flag in ran.json["flags"])
+    assert any("build/data.txt is in your checkout but not in git" in flag["says"] for flag in ran.json["flags"])
 
 
 @pytest.mark.parametrize(

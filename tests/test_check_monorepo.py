@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from detent.evidence.projects import chain, manifest_folders, nearest, owner
+from detent.evidence.changes.projects import chain, manifest_folders, nearest, owner
 from detent.evidence.runners import Command
 from detent.evidence.runners.adapter import InnerProject
 from detent.evidence.runners.reach import takes_in
@@ -275,7 +275,7 @@ def test_a_folder_with_a_manifest_is_a_project_unless_it_is_part_of_tests_tools_
 )
 def test_a_folder_belongs_to_the_runner_that_runs_its_tests(files: dict[str, str], whose: str) -> None:
     root = Words({path: text for path, text in files.items() if not path.startswith("a/")})
-    assert owner("a", {"a": below(files, "a"), "": root}) == whose
+    assert owner({"a": below(files, "a"), "": root}) == whose
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from detent.evidence.mutate.same_kind import other_answers
-from detent.evidence.new_names import new_names
-from detent.evidence.replaced import Heirs, told_replaced
+from detent.evidence.probes.successors_tried import Successors, flag_successors
+from detent.evidence.source.new_names import new_names
 from tests.test_check import BASE, HALF, ODD, Branch
 from tests.test_check_habits import kinds
 
@@ -134,10 +134,10 @@ ASKS_NOTHING = OLD.partition("def test_low")[0] + 'def test_low_text():\n    low
 
 def test_where_nothing_could_be_tried_a_test_in_the_place_of_another_is_asked_about() -> None:
     patch = b"--- a/t.py\n+++ b/t.py\n@@ -3 +3 @@\n-def test_a():\n+def test_b():\n"
-    (sure,) = told_replaced(patch, {"t.py::test_a": Heirs(frozenset({"t.py::test_b"}), 2)})
-    (unsure,) = told_replaced(patch, {"t.py::test_a": Heirs(frozenset({"t.py::test_b"}))})
-    (missed,) = told_replaced(patch, {"t.py::test_a": Heirs(frozenset({"t.py::test_b"}), 3, 1)})
-    (elsewhere,) = told_replaced(patch, {"t.py::test_a": Heirs(frozenset({"u.py::test_b"}), 3)})
+    (sure,) = flag_successors(patch, {"t.py::test_a": Successors(frozenset({"t.py::test_b"}), 2)})
+    (unsure,) = flag_successors(patch, {"t.py::test_a": Successors(frozenset({"t.py::test_b"}))})
+    (missed,) = flag_successors(patch, {"t.py::test_a": Successors(frozenset({"t.py::test_b"}), 3, 1)})
+    (elsewhere,) = flag_successors(patch, {"t.py::test_a": Successors(frozenset({"u.py::test_b"}), 3)})
     assert [flag.level for flag in (sure, unsure, missed, elsewhere)] == ["note", "ask", "ask", "ask"]
     assert "all 2 small changes" in sure.sentence and "not known" in unsure.sentence and "only 2 of the 3" in missed.sentence
     assert (sure.before, sure.after) == ("def test_a():", "def test_b():") and "is gone" in elsewhere.sentence

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import msgspec
 import pytest
 
-from detent.evidence.card import Card, Change, Checked
+from detent.evidence.outcomes.card import Card, Change, Checked
 from detent.git.commit_history import Commit
 from detent.interfaces.check_reports import junit_of, sarif_of, tell_github
 from detent.kernel.flags import KINDS

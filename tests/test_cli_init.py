@@ -113,7 +113,7 @@ def test_a_file_in_another_style_is_added_to_safely_or_not_at_all(here: Place, t
     code, said = here.init()
     assert code == 0
     if here.settings() == tomllib.loads(text):
-        assert said.startswith("Nothing changed: detent.toml is written in a way that cannot be added to safely.")
+        assert said.startswith("Nothing changed: detent.toml is written in a way that Detent cannot safely add to.")
         assert 'add by hand: test.command = "python3 -m pytest"' in said
     else:
         assert here.settings() == {"test": {"timeout": 9, "command": "python3 -m pytest"}, "git": {"main": "main"}}
@@ -124,7 +124,7 @@ def test_settings_in_pyproject_are_left_alone(here: Place) -> None:
     here.write("pyproject.toml", "[tool.detent.test]\ncommand = 'make test'\n")
     code, said = here.init()
     assert code == 0
-    assert said.startswith("Nothing to change: the settings stand in pyproject.toml under [tool.detent].\n")
+    assert said.startswith("Nothing to change: the settings are in pyproject.toml under [tool.detent].\n")
     assert "detected and not set there: git.main" in said
     assert not (here.root / "detent.toml").exists()
 

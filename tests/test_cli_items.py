@@ -124,31 +124,31 @@ CYCLE = '[{"title": "a", "depends_on": ["b"]}, {"title": "b", "depends_on": ["a"
     ("name", "text", "said"),
     [
         ("nowhere.md", None, "nowhere.md cannot be read: No such file"),
-        ("plan.xlsx", "x", "plan.xlsx is no list that can be read"),
-        ("plan", "- x", "plan is no list that can be read"),
+        ("plan.xlsx", "x", "plan.xlsx is not a list that Detent can read"),
+        ("plan", "- x", "plan is not a list that Detent can read"),
         ("plan.md", "", "plan.md has no items"),
         ("plan.md", "- [x] done\n", "plan.md has no items"),
         ("plan.md", "```\n- code\n```\n", "plan.md has no items"),
         ("plan.md", "- a\n- a\n", "plan.md, line 2 has the name 'a' that plan.md, line 1 has"),
         ("plan.md", f"- {'x' * 400}\n", "plan.md, line 1 has a title of 400 characters"),
         ("plan.md", "- a\n  needs: it-99\n", "there is no item 'it-99'"),
-        ("plan.md", b"\xff\xfe", "is no text in UTF-8 (byte 0)"),
+        ("plan.md", b"\xff\xfe", "is not UTF-8 text (byte 0)"),
         ("plan.csv", "name\nx\n", "plan.csv, line 2 has a field 'name', which items do not have"),
         ("plan.csv", "title,priority\na,9\n", "plan.csv, line 2: the priority is '9'"),
         ("plan.csv", "title\na,b\n", "plan.csv, line 2 has more columns than the first line names"),
-        ("plan.csv", 'title\n"a', "plan.csv is no CSV after line 1"),
+        ("plan.csv", 'title\n"a', "plan.csv is not CSV after line 1"),
         ("plan.csv", "title,type\n,bug\n", "plan.csv, line 2 has no title"),
-        ("plan.json", "{", "plan.json is no JSON"),
-        ("plan.json", "[" * 100_000, "plan.json is no JSON"),
-        ("plan.json", '"x"', "plan.json is no list of items"),
-        ("plan.json", "[1]", "plan.json, item 1 is no item"),
-        ("plan.json", '[{"title": 3}]', "plan.json, item 1: title is no text"),
+        ("plan.json", "{", "plan.json is not JSON"),
+        ("plan.json", "[" * 100_000, "plan.json is not JSON"),
+        ("plan.json", '"x"', "plan.json is not a list of items"),
+        ("plan.json", "[1]", "plan.json, item 1 is not an item"),
+        ("plan.json", '[{"title": 3}]', "plan.json, item 1: title is not text"),
         ("plan.json", '[{"title": "a", "type": "story"}]', "plan.json, item 1 has the type 'story'"),
-        ("plan.json", '[{"title": "a", "labels": 3}]', "plan.json, item 1: labels is no list of words"),
+        ("plan.json", '[{"title": "a", "labels": 3}]', "plan.json, item 1: labels is not a list of words"),
         ("plan.json", '[{"title": "a", "priority": true}]', "plan.json, item 1: the priority is 'True'"),
         ("plan.json", CYCLE, "that is a cycle: plan.json, item 1 → plan.json, item 2 → plan.json, item 1"),
         ("plan.json", '[{"title": "a", "depends_on": ["a"]}]', "that is a cycle"),
-        ("plan.jsonl", '{"title": "a"}\n{"title"', "plan.jsonl, line 2 is no JSON"),
+        ("plan.jsonl", '{"title": "a"}\n{"title"', "plan.jsonl, line 2 is not JSON"),
     ],
 )
 def test_a_list_with_something_wrong_files_nothing(q: Project, name: str, text: str | bytes | None, said: str) -> None:
@@ -163,7 +163,7 @@ def test_a_list_and_an_item_are_not_filed_at_once(q: Project) -> None:
     (q.root / "plan.md").write_text("- a\n")
     for words in (("x",), ("-d", "x"), ("-p", "1"), ("-t", "bug"), ("--dep", "it-1")):
         ran = q.run("items", "add", "--file", "plan.md", *words)
-        assert ran.code == 2 and "stands in the file" in ran.err, ran
+        assert ran.code == 2 and "the file describes each item" in ran.err, ran
     assert q.run("items", "add").code == 2
 
 
@@ -187,7 +187,7 @@ def test_an_item_is_edited_and_reopened(q: Project) -> None:
         (("edit", "it-1"), "say what is to change"),
         (("edit", "it-1", "--title", " "), "say what is to change"),
         (("edit", "it-1", "-p", "5"), "5 is not in the range"),
-        (("edit", "it-1", "-l", "a", "--unlabel", "a"), "'a' cannot be both added and taken away"),
+        (("edit", "it-1", "-l", "a", "--unlabel", "a"), "'a' cannot be both added and removed"),
         (("edit", "it-9", "-p", "1"), "there is no item 'it-9'"),
         (("reopen", "it-9"), "there is no item 'it-9'"),
         (("reopen",), "Missing argument"),

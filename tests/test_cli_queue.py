@@ -52,7 +52,7 @@ def test_items_are_queued_looked_at_held_cancelled_and_tried_again(till: Till) -
 
     assert queue(till, "pause", "the office moves")["paused"] == "the office moves"
     listed = till.project.run("queue", "list").out
-    assert "PAUSED by" in listed and "the office moves" in listed and "No worker is there. Start one: detent work" in listed
+    assert "PAUSED by" in listed and "the office moves" in listed and "No worker is running. Start one: detent work" in listed
     assert queue(till, "resume") == {"paused": None, "was": "the office moves"}
 
     gone = queue(till, "cancel", one, "--reason", "not now")["executions"][0]
@@ -96,7 +96,7 @@ def test_a_worker_waits_for_a_database_that_is_not_there_yet(till: Till) -> None
         assert worker.poll() is None
         worker.terminate()
         worker.communicate(timeout=LONG)
-    assert ["asked again in 1 s" in said[0], "asked again in 2 s" in said[1], "asked again in 4 s" in said[2]] == [True] * 3, said
+    assert ["asking again in 1 s" in said[0], "asking again in 2 s" in said[1], "asking again in 4 s" in said[2]] == [True] * 3, said
 
 
 @pytest.mark.slow
@@ -114,7 +114,7 @@ def test_where_decisions_need_a_terminal_the_queue_takes_none_from_elsewhere(tmp
         ("run", "--workflow", "execute", one, "--again", "--agent", "command:true"),
     ):
         ran = till.project.run(*args)
-        assert ran.code == 2 and "this is for a person at a terminal to say (decisions.require)" in ran.err, (args, ran)
+        assert ran.code == 2 and "only a person at a terminal may do this (decisions.require)" in ran.err, (args, ran)
     listed = queue(till, "list")
     assert ([e["state"] for e in listed["executions"]], listed["paused"], till.item(one).status) == (["ready"], None, "open")
     assert till.project.in_person("queue", "cancel", one).code == 0
@@ -123,7 +123,7 @@ def test_where_decisions_need_a_terminal_the_queue_takes_none_from_elsewhere(tmp
 
 def test_what_cannot_be_is_said_in_a_sentence(till: Till) -> None:
     for args, said in (
-        (("queue", "add"), "name the items, or say --ready"),
+        (("queue", "add"), "name the items, or use --ready"),
         (("queue", "add", "it-9"), "there is no item 'it-9'"),
         (("queue", "show", "it-9"), "there is no it-9 in the queue"),
         (("work", "--slots", "9"), "--slots 9 is more than the whole queue runs at once; raise [queue] slots, which is 3"),

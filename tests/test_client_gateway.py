@@ -64,10 +64,10 @@ REFUSED = [
     ("/v1/messages", {}, "POST", "not the token"),
     ("/v1/messages", {"x-api-key": KEY}, "POST", "not the token"),
     ("/v1/messages", {"authorization": "Bearer nothing"}, "POST", "not the token"),
-    ("/v1/files", MINE, "POST", "not what a turn needs"),
-    ("/v1/messages/../files", MINE, "POST", "not what a turn needs"),
-    ("/v1/messages/batches", MINE, "POST", "not what a turn needs"),
-    ("http://192.0.2.1/v1/messages", MINE, "POST", "not what a turn needs"),
+    ("/v1/files", MINE, "POST", "not something a turn needs"),
+    ("/v1/messages/../files", MINE, "POST", "not something a turn needs"),
+    ("/v1/messages/batches", MINE, "POST", "not something a turn needs"),
+    ("http://192.0.2.1/v1/messages", MINE, "POST", "not something a turn needs"),
 ]
 
 

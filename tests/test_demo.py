@@ -56,7 +56,7 @@ def test_a_demo_that_goes_otherwise_than_its_story_fails(
     monkeypatch.setattr(demo_cheat, "ATTEMPTS", (ATTEMPTS[0]._replace(wanted="FAILURE"),))
     assert command.main(["cheat"], standalone_mode=False) == 1
     said = capsys.readouterr().out
-    assert "This did not go as its story says" in said and "What you saw" not in said
+    assert "This did not go as scripted" in said and "What you saw" not in said
 
 
 def test_the_picture_of_the_readme_shows_the_demo_as_it_is() -> None:
@@ -73,7 +73,7 @@ def test_what_a_demo_needs_is_said_before_it_begins(monkeypatch: pytest.MonkeyPa
     from detent.interfaces.cli import demo
 
     monkeypatch.setitem(demo.DEMOS, "tdd", ("no_such_package",))
-    with pytest.raises(DetentError, match="needs no_such_package, which is not installed beside Detent"):
+    with pytest.raises(DetentError, match="needs no_such_package, which is not installed with Detent"):
         demo.command.main(["tdd"], standalone_mode=False)
 
 
@@ -129,7 +129,7 @@ def test_the_queue_demo_works_six_items_off_and_lands_what_is_done(tmp_path: Pat
     assert ran.code == 0, ran
     told = [" ".join(line.split()) for line in ran.out.splitlines()]
     for said in (
-        "Worked off: 4 done, 1 failed, 1 blocked.",
+        "Done: 4 done, 1 failed, 1 blocked.",
         "BACK it-4-show-totals-with-a-sign it conflicts with main in price.py",
         "it-4 closed Show totals with a sign execute-it-4-1 COMPLETED, execute-it-4-2 COMPLETED",
         "it-5 blocked Import the old price list execute-it-5-1 BLOCKED",

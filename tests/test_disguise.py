@@ -6,15 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from detent.evidence.bite import Marks, Teeth
-from detent.evidence.collect import Collector
-from detent.evidence.disguise import look_disguised
-from detent.evidence.look import Changed
-from detent.evidence.mutate.lot import Lot
+from detent.evidence.changes.changes import ReferenceTrees
+from detent.evidence.mutate.keyed_random import KeyedRandom
 from detent.evidence.mutate.renamed import renamed, told_back
+from detent.evidence.probes.context import ProbeContext
+from detent.evidence.probes.disguise import look_disguised
 from detent.evidence.runners import Folder
 from detent.evidence.runners.detect import find_command
-from detent.evidence.suite import Suite
+from detent.evidence.running.collect import Collector
+from detent.evidence.running.suite import Suite
+from detent.evidence.source.diff import Changed
 from detent.git.place import find_place
 from detent.git.repo import Git
 from detent.kernel.model import Flag
@@ -83,8 +84,8 @@ def flags(tmp_path: Path, files: dict[str, str], code: tuple[str, ...], tests: t
     assert tip.ids and not tip.bad, tip
     changed = tuple(Changed(path, "modified", "production") for path in code)
     sort = lambda path: "test" if path in tests else "production"  # noqa: E731  it is short
-    teeth = Teeth(git, collector, lambda: True, sort, tree, Marks(tree, (), ""), changed, 300.0, b"key")
-    return look_disguised(teeth, tip, tests, time.monotonic() + 36_000)
+    context = ProbeContext(git, collector, lambda: True, sort, tree, ReferenceTrees(tree, (), ""), changed, 300.0, b"key")
+    return look_disguised(context, tip, tests, time.monotonic() + 36_000)
 
 
 def test_code_that_looks_at_who_asks_is_found_whatever_it_looks_at_and_honest_tests_are_not(tmp_path: Path) -> None:
@@ -208,17 +209,17 @@ def test_tests_whose_names_are_keys_of_data_are_left_out(tmp_path: Path) -> None
 
 
 def test_a_renamed_file_is_told_back() -> None:
-    made = renamed("tests/test_a.py", "class TestB:\n    def test_c(self):\n        assert self.test_c\n", Lot(b"k"), True)
+    made = renamed("tests/test_a.py", "class TestB:\n    def test_c(self):\n        assert self.test_c\n", KeyedRandom(b"k"), True)
     assert made is not None and "test_c" not in made.text and "TestB" not in made.text and made.path != "tests/test_a.py"
     new = {old: word for word, old in made.words.items()}
     assert told_back(f"{made.path}::{new['TestB']}::{new['test_c']}[1]", made) == "tests/test_a.py::TestB::test_c[1]"
-    assert renamed("a.txt", "x", Lot(b"k"), True) is None
-    kept = renamed("tests/test_a.py", "def test_c():\n    assert 'test_c' in globals()\n", Lot(b"k"), True)
+    assert renamed("a.txt", "x", KeyedRandom(b"k"), True) is None
+    kept = renamed("tests/test_a.py", "def test_c():\n    assert 'test_c' in globals()\n", KeyedRandom(b"k"), True)
     assert kept is not None and "def test_c" in kept.text, "a name in quotes may be looked up"
     said = 'class TestB:\n    def test_c(self):\n        """test_c"""\n        assert str(TestB) == f\'<class {__name__}.TestB>\'\n'
-    told = renamed("tests/test_a.py", said, Lot(b"k"), True)
+    told = renamed("tests/test_a.py", said, KeyedRandom(b"k"), True)
     assert told is not None and "class TestB" in told.text and "def test_c" not in told.text, "a name in a text may be expected"
-    script = renamed("a.test.ts", "describe('d', () => { it('i', () => {}); it.each(x)('%s', f); });", Lot(b"k"), True)
+    script = renamed("a.test.ts", "describe('d', () => { it('i', () => {}); it.each(x)('%s', f); });", KeyedRandom(b"k"), True)
     assert script is not None and "'d'" not in script.text and "'i'" not in script.text and "'%s'" in script.text
-    system = renamed("calc_linux_test.go", "package a\n\nfunc TestA(t *testing.T) {}\n", Lot(b"k"), True)
+    system = renamed("calc_linux_test.go", "package a\n\nfunc TestA(t *testing.T) {}\n", KeyedRandom(b"k"), True)
     assert system is not None and system.path == "calc_linux_test.go" and "TestA" not in system.text

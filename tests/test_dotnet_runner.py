@@ -11,7 +11,7 @@ from detent.evidence.formats.trx import read_results
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, UNSEEN, Command, Folder
 from detent.evidence.runners.detect import find_command, refuse
-from detent.evidence.suite import Suite, environment, run_suite
+from detent.evidence.running.suite import Suite, environment, run_suite
 from tests.patience import LONG
 from tests.repos import write
 

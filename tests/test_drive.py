@@ -530,7 +530,7 @@ def test_each_turn_is_a_fresh_agent_with_its_own_role_and_prompt(p: Project) -> 
 def test_commits_by_the_agent_cannot_be_had_where_it_has_no_git(tmp_path: Path, key: str) -> None:
     p = project(tmp_path / "p", f'[git]\nremote = ""\n{key} = "agent"\n')
     ran = run(p, "--agent", scripted(p, PLANS), "--json")
-    assert ran.code == 2 and f'[git] {key} = "agent" cannot be had here' in ran.json["error"], ran
+    assert ran.code == 2 and f'[git] {key} = "agent" does not work here' in ran.json["error"], ran
 
 
 @pytest.mark.slow

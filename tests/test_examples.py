@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.evidence.examples import examples
+from detent.evidence.static_analysis.examples_in_code import examples
 from tests.repos import make_repo, sh, write
 
 HARD_CODED: dict[str, tuple[str, str, str, str]] = {

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from detent.evidence.bite import Marks, Teeth
-from detent.evidence.branch_probes import examples_in_code
-from detent.evidence.collect import Collector
-from detent.evidence.suite import Suite
+from detent.evidence.changes.changes import ReferenceTrees
+from detent.evidence.looks.branch_probes import examples_in_code
+from detent.evidence.probes.context import ProbeContext
+from detent.evidence.running.collect import Collector
+from detent.evidence.running.suite import Suite
 from tests.repos import git_at, make_repo, sh, write
 
 Files = dict[str, str]
@@ -41,8 +42,10 @@ def found(folder: Path, change: Files, base: Files | None = None) -> list[str]:
     sh(root, "git", "commit", "-q", "-m", "change")
     tip = git.tree("HEAD")
     collector = Collector(git, Suite(None, 60.0, ""), "look", {})
-    teeth = Teeth(git, collector, lambda: True, lambda path: "test" if is_test(path) else "production", tip, Marks(before, (), ""), ())
-    return [flag.place for flag in examples_in_code(teeth, git.patch(before, tip)[1])]
+    context = ProbeContext(
+        git, collector, lambda: True, lambda path: "test" if is_test(path) else "production", tip, ReferenceTrees(before, (), ""), ()
+    )
+    return [flag.place for flag in examples_in_code(context, git.patch(before, tip)[1])]
 
 
 @pytest.mark.parametrize("name", FROM_DATA)

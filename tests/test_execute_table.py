@@ -9,8 +9,8 @@ import pytest
 
 from detent.blocks.common import alive
 from detent.errors import CannotTell
-from detent.evidence.look import Changed
 from detent.evidence.report import Outcome, TestReport
+from detent.evidence.source.diff import Changed
 from detent.gates.item import BranchReview, FoundIssue, WorkItem, blocked_reason, final_report, read_review
 from detent.gates.judge import judge
 from detent.kernel.decide import Decision, decide, refusal

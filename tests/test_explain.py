@@ -201,15 +201,17 @@ CHEATS = {
     "tests/test_odd.py": ODD,
     "tests/test_roots.py": "from roots import root\n\n\ndef test_root():\n    assert root(9) == 3\n",
     "tests/test_hashed.py": "from hashed import seconds\n\n\ndef test_seconds():\n    assert seconds('1h30m') == 5400\n    assert seconds('2h') == 7200\n",
-    "tests/test_later.py": "import time\n\nimport calc\n\n\ndef test_later():\n"
-    f"    assert calc.half(4) == 2 and (time.time() > {int(time.time()) + 1800} or hasattr(calc, 'inspect'))\n",
 }
+LATER = (
+    "import time\n\nimport calc\n\n\ndef test_later():\n    assert calc.half(4) == 2 and (time.time() > {at} or hasattr(calc, 'inspect'))\n"
+)
 
 
 @pytest.fixture(scope="module")
 def cheats(tmp_path_factory: pytest.TempPathFactory) -> Branch:
     base = {**BASE, "roots.py": GUARDED, "tests/test_roots.py": "from roots import root\n\n\ndef test_root():\n    assert root(4) == 2\n"}
-    p = checked(tmp_path_factory.mktemp("cheats") / "p", base, CHEATS)
+    soon = {"tests/test_later.py": LATER.format(at=int(time.time()) + 1800)}  # from now on, not from when the tests were collected
+    p = checked(tmp_path_factory.mktemp("cheats") / "p", base, {**CHEATS, **soon})
     p.env["PATH"] = f"{warm_pytest.REAL}:{p.env['PATH']}"  # another clock is read when Python starts
     assert p.run("check").code == 1
     return p

@@ -146,7 +146,7 @@ UNFIT: dict[str, tuple[Change, str]] = {
     "a module that needs another": (edit("guide/__init__.py", "WORKFLOW = ", "import nowhere\nWORKFLOW = "), "ModuleNotFoundError"),
     "text that is no Python": (edit("guide/__init__.py", "WORKFLOW = ", "WORKFLOW == = "), "SyntaxError"),
     "another name for it": (edit("guide/__init__.py", "WORKFLOW = ", "FLOW = "), "has no attribute 'WORKFLOW'"),
-    "no workflow": (edit("guide/__init__.py", "WORKFLOW = Workflow(", "WORKFLOW = dict("), "it is a dict, and no Workflow"),
+    "no workflow": (edit("guide/__init__.py", "WORKFLOW = Workflow(", "WORKFLOW = dict("), "it is a dict, not a Workflow"),
     "a table of another name": (edit("guide/guide_table.py", 'name="guide"', 'name="book"'), "its table has the name 'book'"),
     "a state without a briefing": (remove("guide/briefings/HALTED.md"), "state HALTED has no briefing"),
     "a role without a prompt": (remove("guide/prompts/writer.md"), "there is no prompt"),
@@ -158,7 +158,7 @@ UNFIT: dict[str, tuple[Change, str]] = {
     ),
     "another setup": (
         edit("guide/guide_data.py", "setup: Ground = Ground()", 'setup: str = ""'),
-        "setup of its data GuideData is no Ground",
+        "setup of its data GuideData is not a Ground",
     ),
     "no limit for errors": (edit("guide/guide_table.py", "{**ERRORS, ", "{'agent': 3, "), "its limits have no errors"),
     "a table that does not hold": (
@@ -278,7 +278,7 @@ OTHERS: dict[str, tuple[Points, str, tuple[str, ...], str]] = {
         {"detent.agents": {"mute": "odd:VALUE"}},
         "VALUE = 1\n",
         ("run", "x", "--agent", "mute"),
-        "the agent 'mute' of the package odd cannot be used: it is no function",
+        "the agent 'mute' of the package odd cannot be used: it is not a function",
     ),
     "an agent that cannot be imported": (
         {"detent.agents": {"mute": "odd.nowhere:ask"}},
@@ -290,7 +290,7 @@ OTHERS: dict[str, tuple[Points, str, tuple[str, ...], str]] = {
         {"detent.runners": {"odd": "odd:Odd"}},
         "class Odd:\n    name = 'odd'\n",
         ("start", "--workflow", "tdd", "x"),
-        "the test runner 'odd' of the package odd cannot be used: it is no Runner",
+        "the test runner 'odd' of the package odd cannot be used: it is not a Runner",
     ),
     "a runner of another name": (
         {"detent.runners": {"odd": "detent.evidence.runners.python.pytest:RUNNER"}},
@@ -302,7 +302,7 @@ OTHERS: dict[str, tuple[Points, str, tuple[str, ...], str]] = {
         ODD,
         "ODD = 'ask'\n",
         YES_TO_ODD,
-        "the kind of flag 'odd' of the package odd cannot be used: it is a str, and no Kind",
+        "the kind of flag 'odd' of the package odd cannot be used: it is a str, not a Kind",
     ),
     "a kind of flag of no level": (
         ODD,

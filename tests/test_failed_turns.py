@@ -69,7 +69,7 @@ def test_what_a_failed_turn_wrote_is_taken_away_kept_under_a_ref_and_named(p: Pr
         assert "+JUNK = 1" in after, "the next agent sees what was tried"
         assert "Earlier attempts" not in told[2] and "Earlier attempts" not in told[5]
         history = p.run("history", "--run", d.id)
-        assert f"what it wrote was taken away; it is kept under {first} (calc.py, junk.py, pytest.ini, tests/test_start.py)" in history.out
+        assert f"what it wrote was removed; it is kept under {first} (calc.py, junk.py, pytest.ini, tests/test_start.py)" in history.out
         rows = p.run("history", "--run", d.id, "--json").json["events"]
         assert [row["on"] for row in rows if row["left"]] == ["agent-failed"] * 2
 

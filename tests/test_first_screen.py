@@ -199,7 +199,7 @@ def test_an_agent_does_not_uninstall_the_gate(tmp_path: Path) -> None:
     project = Project(tmp_path / "p")
     assert project.run("start").code == 0
     done = project.alone("uninstall", "--yes")
-    assert done.returncode == 2 and "for a person to say" in done.stderr
+    assert done.returncode == 2 and "only a person may do this" in done.stderr
     assert (project.root / ".git" / "detent" / "journal.db").exists()
 
 

@@ -113,7 +113,7 @@ def test_only_a_person_can_answer_and_only_what_fits(p: Flagged) -> None:
     assert p.submit(summary="accept")["status"] == "REFUSED"
     with driven_on(p, known=p.run("status", "--json").json["run"]) as d:
         said = d.app.door.submit(d.id, Sent("answer", by="agent", decision="FLAGS", value="accept"))
-        assert said.status == "REFUSED" and "not for the agent to say" in said.reasons[0]
+        assert said.status == "REFUSED" and "is not open to the agent" in said.reasons[0]
         forged = Sent("submit", by="agent", facts={"flags": "[]", "tree": d.run.asked})
         assert d.app.door.submit(d.id, forged).status == "REFUSED"
     assert p.run("status", "--json").json["state"] == "HALTED"
@@ -487,7 +487,7 @@ def test_a_branch_that_was_accepted_on_the_page_lands_and_says_by_whom(chromium:
         page.locator("textarea[name=words]").fill("it is\nmeant")
         page.get_by_role("button", name="Accept", exact=True).click()
         expect(page.get_by_text("Your answer is recorded. To land it: detent land feat")).to_be_visible()
-        expect(page.get_by_text("Nobody waits for you")).to_be_visible()
+        expect(page.get_by_text("Nothing waits for you")).to_be_visible()
     assert t.project.run("land", "feat").code == 0
     (line,) = [line for line in t.git("log", "-1", "--format=%B", "main").splitlines() if line.startswith("Flag-Accepted: ")]
     assert line.endswith(", web: it is meant)"), line

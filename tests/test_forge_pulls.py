@@ -105,7 +105,7 @@ def test_a_limit_of_the_forge_parks_an_execution_and_fails_nothing(till: AtForge
         parked.append(ran.json["reason"])
         wait(till)
     assert ran.json["state"] == "COMPLETED" and not due and len(parked) == 3, (ran, parked)
-    assert all("takes no more requests until" in said for said in parked)
+    assert all("accepts no more requests until" in said for said in parked)
     assert {e.status for e in till.events("execute-1-1")} == {"SUCCESS"}
     assert len(till.forge.pulls) == 1 and len(till.comments()) == 1 and till.run("execute-1-1").counts == {}
 
@@ -133,7 +133,7 @@ def test_what_ci_says_is_waited_for_and_a_red_one_goes_back_to_the_agent_once(ch
     till, go_on = checked, ("run", "--run", "execute-1-1", "--park", "--json")
     assert till.project.run("queue", "add", "1", "--agent", scripted(till.project, WORKS, READY, CARED, READY)).code == 0
     ran = till.project.run(*go_on)  # CI has not even begun
-    assert (ran.code, "CI has not ended yet" in ran.json["reason"]) == (75, True), ran
+    assert (ran.code, "CI has not finished yet" in ran.json["reason"]) == (75, True), ran
     till.forge.checks["lint"] = PENDING[till.kind]
     assert till.project.run(*go_on).code == 75 and till.run("execute-1-1").state == "OPENING"
     outcome = ended(till.project.root, "execute-1-1", 75)
@@ -156,7 +156,7 @@ def test_a_forge_that_nobody_named_is_for_a_person_to_name(tmp_path: Path) -> No
     till = Till(tmp_path, f"{CONFIG}[git]\nmerge = 'pull-request'\n")
     ran = till.execute(till.file(), WORKS, READY)
     assert (ran.code, ran.json["state"]) == (10, "HALTED"), ran
-    assert "git.pr_command is not set, and no forge can be asked: it is not known what forge the remote is at" in ran.json["error"]
+    assert "git.pr_command is not set, and no forge can be asked: Detent does not know which forge the remote is on" in ran.json["error"]
 
 
 # -- what people ask for ---------------------------------------------------------------------------------------------------------
@@ -166,10 +166,10 @@ def test_a_forge_that_nobody_named_is_for_a_person_to_name(tmp_path: Path) -> No
 def test_what_people_ask_for_on_a_pull_request_comes_back_to_an_agent_once(till: AtForge) -> None:
     till.forge.put(TITLE)
     assert till.execute("1", WORKS, READY).json["state"] == "COMPLETED"
-    assert till.project.run("queue", "pulls").out == "Nobody asks for changes.\n"
+    assert till.project.run("queue", "pulls").out == "No reviewer asks for changes.\n"
     till.forge.review("COMMENTED", "Looks good!", BEN)
     till.forge.line("calc.py", 1, "I want this gone", EVE)
-    assert till.project.run("queue", "pulls").out == "Nobody asks for changes.\n"  # praise asks for nothing, and a stranger has no say
+    assert till.project.run("queue", "pulls").out == "No reviewer asks for changes.\n"  # praise asks for nothing, and a stranger has no say
     till.forge.line("calc.py", 2, "Take decimals, please", BEN)
     (asked,) = till.project.run("queue", "pulls", "--json").json["pulls"]
     assert (asked["execution"], asked["url"]) == ("execute-1-2", till.pull["url"])
@@ -210,7 +210,7 @@ def test_nothing_is_pushed_to_a_branch_that_the_forge_protects(till: AtForge) ->
     till.forge.protected.add("main")
     before = till.there("rev-parse", "main")
     ran = till.project.run("land", "--json")
-    assert ran.code == 2 and "protects main, so it takes no pushes" in ran.json["error"] and "pull-request" in ran.json["hint"], ran
+    assert ran.code == 2 and "protects main, so it accepts no pushes" in ran.json["error"] and "pull-request" in ran.json["hint"], ran
     assert till.there("rev-parse", "main") == before
 
 

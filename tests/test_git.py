@@ -315,7 +315,7 @@ def test_the_main_branch_is_detected_and_never_assumed(tmp_path: Path) -> None:
     old = make_repo(tmp_path / "old", {"a": "a"}, branch="master")
     assert main_branch(git_at(old), "") == "refs/heads/master"
     odd = make_repo(tmp_path / "odd", {"a": "a"}, branch="trunk")
-    with pytest.raises(DetentError, match="cannot be told"):
+    with pytest.raises(DetentError, match="cannot tell which branch is main"):
         main_branch(git_at(odd), "")
     assert main_branch(git_at(odd), "trunk") == "refs/heads/trunk"
     clone = tmp_path / "clone"

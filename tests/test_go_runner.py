@@ -9,7 +9,7 @@ from detent.errors import CannotTell
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder
 from detent.evidence.runners.detect import find_command, refuse
-from detent.evidence.suite import Suite, environment, run_suite
+from detent.evidence.running.suite import Suite, environment, run_suite
 from tests.machine import need_runner
 from tests.native_dialects import CACHES, PATH
 from tests.patience import LONG

@@ -204,7 +204,7 @@ def test_tests_are_not_run_through_the_shell_and_the_right_way_is_named(states: 
 def test_what_only_people_say_is_refused_in_every_state(states: dict[str, Project], client: str, state: str) -> None:
     shell, _ = FORMS[client]
     for words in ("resume --guidance x", "answer REVIEW approve", "abort", "rollback 3", "steer x", "doctor --accept", "init --remove"):
-        assert "is for a person to say" in said(client, shell(states[state], f"true && detent {words}")), words
+        assert "is for a person, not for an agent" in said(client, shell(states[state], f"true && detent {words}")), words
     for words in ("get-task", "status --json", "history", "doctor", "submit-work --summary x"):
         assert not said(client, shell(states[state], f"detent {words}")), words
 
@@ -272,7 +272,7 @@ def test_a_run_that_the_machine_drives_elsewhere_does_not_bind_a_persons_own_ses
         event(project, "SessionStart"),
     ):
         assert reply_to(client_of("claude"), given) is None
-    assert "is for a person to say" in said("claude", claude_shell(project, "detent resume"))
+    assert "is for a person, not for an agent" in said("claude", claude_shell(project, "detent resume"))
     assert "in the git dir" in said("claude", claude_write(project, ".git/config"))
 
 
@@ -357,7 +357,7 @@ def test_what_cannot_be_judged_is_refused(tmp_path: Path, trouble: str) -> None:
     project = Project(tmp_path / "p").planned()
     TROUBLE[trouble](project.root / ".git" / "detent")
     reason = said("claude", claude_shell(project, "ls"))
-    assert "Detent cannot tell where its run stands" in reason and "detent doctor" in reason
+    assert "Detent cannot tell where its run is" in reason and "detent doctor" in reason
 
 
 @pytest.mark.parametrize(

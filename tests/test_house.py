@@ -41,7 +41,24 @@ FLOORS = (
     ("errors",),
     ("__init__",),
 )
+# The rooms of evidence/, in the same way; report.py and look.py are values and protocols that packages of others import too.
+EVIDENCE_FLOORS = (
+    ("looks",),
+    ("probes",),
+    ("static_analysis",),
+    ("look",),
+    ("outcomes",),
+    ("changes",),
+    ("running",),
+    ("mutate",),
+    ("runners",),
+    ("formats",),
+    ("source",),
+    ("report",),
+    ("__init__",),
+)
 HEIGHT = {room: height for height, floor in enumerate(reversed(FLOORS)) for room in floor}
+EVIDENCE_HEIGHT = {room: height for height, floor in enumerate(reversed(EVIDENCE_FLOORS)) for room in floor}
 
 # Rooms that only some of those above may enter.
 ONLY_FOR = {
@@ -65,7 +82,7 @@ STARTING = {"subprocess", "multiprocessing", "pty"}
 PROCESSES_LEFT = (
     "detent.agents.clients.relay",
     "detent.evidence.runners.wrapper",
-    "detent.evidence.installed",
+    "detent.evidence.running.installed",
     "detent.interfaces.cli.bench",
     "detent.interfaces.cli.doctor",
     "detent.interfaces.demos",
@@ -161,6 +178,25 @@ def imports_only_go_down(modules: Modules) -> list[str]:
         for line, target in m.imports(known)
         if room_of(target) != m.room and HEIGHT.get(room_of(target), len(FLOORS)) >= HEIGHT.get(m.room, len(FLOORS))
     ]
+
+
+def evidence_imports_only_go_down(modules: Modules) -> list[str]:
+    """The rooms of evidence/ have floors of their own; a new one is named in EVIDENCE_FLOORS first."""
+    known = frozenset(m.name for m in modules)
+    ours = [(m, inner_room(m.name)) for m in modules if m.room == "evidence"]
+    unnamed = [f"{m.name}: the room {room} of evidence has no floor" for m, room in ours if room not in EVIDENCE_HEIGHT]
+    return unnamed + [
+        f"{m.name}:{line} imports {target}, which is not below it"
+        for m, room in ours
+        for line, target in m.imports(known)
+        if room_of(target) == "evidence" and (other := inner_room(target)) != room
+        if EVIDENCE_HEIGHT.get(other, len(EVIDENCE_FLOORS)) >= EVIDENCE_HEIGHT.get(room, len(EVIDENCE_FLOORS))
+    ]
+
+
+def inner_room(name: str) -> str:
+    parts = name.split(".")
+    return parts[2] if len(parts) > 2 else "__init__"
 
 
 def closed_rooms_stay_closed(modules: Modules) -> list[str]:
@@ -341,6 +377,7 @@ Rule = Callable[[Modules], list[str]]
 RULES: tuple[Rule, ...] = (
     rooms_are_named,
     imports_only_go_down,
+    evidence_imports_only_go_down,
     closed_rooms_stay_closed,
     doors_do_not_know_each_other,
     no_import_cycle,
@@ -396,6 +433,9 @@ BROKEN: tuple[tuple[Rule, Tree, str], ...] = (
     (imports_only_go_down, {"errors.py": "import detent.kernel.table"}, "imports detent.kernel.table"),
     (imports_only_go_down, {"__init__.py": "from detent.errors import DetentError"}, "detent:1 imports detent.errors"),
     (imports_only_go_down, {"interfaces/a.py": "import detent.nowhere"}, "imports detent.nowhere"),
+    (evidence_imports_only_go_down, {"evidence/attic/a.py": ""}, "detent.evidence.attic.a: the room attic of evidence has no floor"),
+    (evidence_imports_only_go_down, {"evidence/running/a.py": "import detent.evidence.probes.b"}, "detent.evidence.running.a:1 imports detent.evidence.probes.b"),
+    (evidence_imports_only_go_down, {"evidence/report.py": "def f():\n    from detent.evidence.source import b"}, "detent.evidence.report:2 imports detent.evidence.source"),
     (closed_rooms_stay_closed, {"drive.py": "import detent.config"}, "only for detent.app and detent.interfaces and detent.workflows"),
     (closed_rooms_stay_closed, {"queue/a.py": "import detent.fakes"}, "only for detent.interfaces.demos"),
     (closed_rooms_stay_closed, {"interfaces/cli/status.py": "import detent.workflows.tdd"}, "only for detent.workflows"),
@@ -439,6 +479,7 @@ KEPT: tuple[tuple[Rule, Tree], ...] = (
     (imports_only_go_down, {"fakes/store.py": "import detent.door, detent.app.registry"}),
     (imports_only_go_down, {"git/a.py": "from . import b", "git/b.py": ""}),
     (imports_only_go_down, {"interfaces/cli/__init__.py": "import_module(f'detent.interfaces.cli.{name}')"}),
+    (evidence_imports_only_go_down, {"evidence/probes/a.py": "from detent.evidence.probes import b\nimport detent.evidence.look", "evidence/probes/b.py": ""}),
     (closed_rooms_stay_closed, {"app.py": "import detent.config"}),
     (closed_rooms_stay_closed, {"interfaces/demos/a.py": "import detent.fakes", "fakes/a.py": "from . import b"}),
     (closed_rooms_stay_closed, {"workflows/pr/a.py": "from detent.workflows.pr import b", "interfaces/mcp.py": "import detent.config"}),

@@ -9,10 +9,10 @@ from time import perf_counter
 import msgspec
 import pytest
 
-from detent.evidence.ids import family, package_path, readable, stable, without_root
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder
-from detent.evidence.suite import placed
+from detent.evidence.running.suite import placed
+from detent.evidence.source.test_ids import family, package_path, readable, stable, without_root
 from tests.dialects import lend_runners
 from tests.repos import write
 

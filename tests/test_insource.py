@@ -2,7 +2,7 @@
 
 import pytest
 
-from detent.evidence.insource import holds_tests, lay_over, modules_for_tests, only_tests_differ, split
+from detent.evidence.source.insource import holds_tests, lay_over, modules_for_tests, only_tests_differ, split
 
 RUST = """//! The crate.
 const BRACES: &str = r#"}} mod tests { "# ;

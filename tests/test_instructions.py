@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from detent.evidence.look import Changed
+from detent.evidence.source.diff import Changed
 from detent.gates.instructions import instructions_kept
 from detent.gates.item import ItemData, WorkItem
 from detent.kernel.model import Data, Run

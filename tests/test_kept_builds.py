@@ -14,10 +14,10 @@ import pytest
 from detent.app.run_sandbox import RunSandbox
 from detent.effects.merge import Ways
 from detent.errors import CannotTell
-from detent.evidence.builds import RENEWED, Build
 from detent.evidence.runners import Command
 from detent.evidence.runners.build_caches import CACHES, FINISHED, for_agents, lent
-from detent.evidence.suite import Suite, _scratch, environment, preflight, run_line
+from detent.evidence.runners.kept_builds import RENEWED, Build
+from detent.evidence.running.suite import Suite, _scratch, environment, preflight, run_line
 from detent.git.place import find_place
 from detent.git.repo import Git
 from detent.git.workspace import make_workspace

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from detent.app import open_app
-from detent.evidence.installed import fingerprint, packages, version_of
 from detent.evidence.runners import Command
+from detent.evidence.running.installed import fingerprint, packages, version_of
 from detent.interfaces.http import looking
 from tests.cases import WRONG, project, runs
 from tests.project import Project

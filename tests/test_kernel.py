@@ -191,10 +191,10 @@ def test_resume_returns_to_the_remembered_state() -> None:
 @pytest.mark.parametrize(
     ("state", "sent", "says"),
     [
-        ("BUILD", Sent("submit"), "submit_work does not fit BUILD"),
-        ("WORK", Sent("abort"), "is not for the agent to say"),
+        ("BUILD", Sent("submit"), "submit_work does not fit BUILD. Next: call get_task"),  # the machine has the next move
+        ("WORK", Sent("abort"), "is not open to the agent"),
         ("WORK", Sent("outcome", by="agent", outcome="built"), "does not fit WORK"),
-        ("BUILD", Sent("outcome", by="agent", outcome="built"), "is not for the agent to say"),
+        ("BUILD", Sent("outcome", by="agent", outcome="built"), "is not open to the agent"),
         ("DONE", Sent("submit"), "The run has ended"),
     ],
 )

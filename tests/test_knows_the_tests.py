@@ -2,8 +2,8 @@
 
 import pytest
 
-from detent.evidence.knows_tests import looks_at_tests
-from detent.evidence.knows_tests_names import endings
+from detent.evidence.static_analysis.knows_tests import looks_at_tests
+from detent.evidence.static_analysis.knows_tests_names import endings
 
 PYTHON = {
     "the current test": "import os\nif os.environ.get('PYTEST_CURRENT_TEST'):\n    X = 1\n",

@@ -161,7 +161,7 @@ def test_somebody_elses_push_meanwhile_is_merged_too_and_never_overwritten(till:
     hook.chmod(0o755)
     ran = till.project.run("land", "ours", "--json")
     assert ran.code == 0 and outcomes(ran.json) == {"ours": "landed"}, ran
-    assert "main went on meanwhile; once more" in ran.err
+    assert "main moved meanwhile; trying again" in ran.err
     main = till.there("rev-parse", "main")
     assert till.git("rev-parse", "main") == main and sh(till.remote, "git", "merge-base", "--is-ancestor", theirs, main) == ""
 

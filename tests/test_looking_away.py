@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from detent.evidence.conftest import deciding
-from detent.evidence.look import Changed
+from detent.evidence.changes.conftest_hooks import deciding
+from detent.evidence.source.diff import Changed
 from detent.gates.judge import flags_in, judge
 from detent.gates.plan import ActivePr, PlanData, PlanTask
 from detent.gates.tests import turned_tests_fail

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from detent.blocks.check_card import object_of
 from detent.errors import DetentError
-from detent.evidence.card import Card, Change, Checked
+from detent.evidence.outcomes.card import Card, Change, Checked
 from detent.interfaces.mcp.dialog import Answer
 from detent.interfaces.mcp.mcp_answers import LARGEST_TEXT, bounded
 from detent.interfaces.mcp.mcp_work import answer, get_task, handed_in
@@ -178,7 +178,7 @@ def test_a_call_that_cannot_be_made_is_told_why_and_how(project: Project, tmp_pa
             assert (await agent.task())["state"] == "INITIALIZING"
             for what, (tool, arguments, sentence) in WRONG.items():
                 assert sentence in await agent.error(tool, **arguments), what
-            assert [e["on"] for e in (await read(agent, "detent://journal"))["events"]] == ["start"], "nothing was marked"
+            assert [e["on"] for e in (await read(agent, "detent://journal"))["events"]] == ["start"], "nothing was recorded"
 
     play(story)
 
@@ -512,7 +512,7 @@ def test_findings_and_replies_are_json_or_files_of_the_checkout(tmp_path: Path) 
     assert handed_in(root, "findings", "empty") == "\n"
     assert handed_in(root, "reply", "ALREADY_SATISFIED") == "ALREADY_SATISFIED"
     for name in ("ALREADY_SATISFIED", "out", "../x", "/etc/passwd", "sub", "a\0b"):
-        with pytest.raises(DetentError, match=r"not a file of this checkout|cannot be read|no NUL"):
+        with pytest.raises(DetentError, match=r"not a file of this checkout|cannot be read|cannot contain NUL"):
             handed_in(root, "findings", name)
 
 

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from detent.app import open_app
-from detent.evidence.card import Card, Change, Checked
+from detent.evidence.outcomes.card import Card, Change, Checked
 from detent.git.commit_history import Commit
 from detent.interfaces.mcp.mcp_answers import INSTRUCTIONS, looked
 from detent.interfaces.mcp.tools import TOOLS
@@ -105,7 +105,7 @@ def test_where_no_run_is_open_a_range_is_looked_at_and_none_is_started(p: Projec
 
 def test_a_call_that_cannot_be_made_says_how_it_can(p: Project) -> None:
     wrong: dict[str, dict[str, Any]] = {
-        "range and worktree do not go together": {"range": "HEAD~1..HEAD", "worktree": True},
+        "give range or worktree, not both": {"range": "HEAD~1..HEAD", "worktree": True},
         "there is no commit 'nonsense' here": {"range": "nonsense"},
         "there is no commit '--all' here": {"range": "--all"},
         "there is nothing to check: HEAD has no commit that main does not have": {},

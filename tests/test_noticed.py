@@ -4,12 +4,13 @@ from typing import cast
 
 import pytest
 
-from detent.evidence.bite import Marks, Teeth
-from detent.evidence.candidates import Mutant
-from detent.evidence.collect import Collects
+from detent.evidence.changes.changes import ReferenceTrees
 from detent.evidence.mutate import bodies_on
-from detent.evidence.noticed import _try
+from detent.evidence.probes.context import ProbeContext
+from detent.evidence.probes.mutant_order import Mutant
+from detent.evidence.probes.noticed_lines import _try
 from detent.evidence.report import Outcome, TestReport
+from detent.evidence.running.collect import Collects
 from detent.git.repo import Git
 
 FILE = "tests/tests.rs"
@@ -38,8 +39,10 @@ class Built:
 )
 def test_code_that_cannot_be_built_says_nothing_of_tests(outcomes: dict[str, Outcome], bad: set[str] | None) -> None:
     world = Built(outcomes)
-    teeth = Teeth(cast(Git, world), cast(Collects, world), lambda: True, lambda path: "production", "tree", Marks("good", (), "base"), ())
-    assert _try(teeth, Mutant("src/lib.rs", "fmt", lambda: "x"), (FILE,), 60).bad == bad
+    context = ProbeContext(
+        cast(Git, world), cast(Collects, world), lambda: True, lambda path: "production", "tree", ReferenceTrees("good", (), "base"), ()
+    )
+    assert _try(context, Mutant("src/lib.rs", "fmt", lambda: "x"), (FILE,), 60).bad == bad
 
 
 @pytest.mark.parametrize(

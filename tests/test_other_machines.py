@@ -173,7 +173,7 @@ def test_no_path_breaks_out_of_the_profile() -> None:
 def test_elsewhere_the_level_is_refused_and_its_probe_trusts_nothing(tmp_path: Path) -> None:
     assert "sandbox-exec" in SANDBOXES
     if sys.platform != "darwin":
-        with pytest.raises(DetentError, match="of macOS"):
+        with pytest.raises(DetentError, match="comes with macOS"):
             choose("sandbox-exec", {"HOME": str(tmp_path)}, ProcessLimits())
     leaks = tmp_path / "sandbox-exec"
     leaks.write_text('#!/bin/sh\nshift 2\nexec "$@"\n')  # what applies no profile at all

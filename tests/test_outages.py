@@ -100,7 +100,7 @@ def test_an_agent_that_is_not_there_parks_the_execution_and_it_continues_once_it
     kept = file.rename(tmp_path / "away")
     parked = till.project.run("run", "--run", RUN, "--park", "--events")
     assert parked.code == 75 and json.loads(parked.out.splitlines()[-1])["cause"] == "agent", parked
-    assert [e.on for e in till.events(RUN)] == ["start"], "nothing was marked"
+    assert [e.on for e in till.events(RUN)] == ["start"], "nothing was recorded"
     with till.app() as app, closing(open_queue(app.place, app.world.outer)) as queue:
         queue.store.correct(RUN, ExecutionEnd("blocked", "it is not there", cause="agent"))
         reconcile(app, queue)

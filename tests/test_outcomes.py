@@ -2,7 +2,7 @@
 
 import pytest
 
-from detent.evidence.outcomes import Outcomes, compare, file_of, laid_over, unstable_families
+from detent.evidence.outcomes.outcomes import Outcomes, compare, file_of, laid_over, unstable_families
 from detent.evidence.report import Outcome, TestReport
 
 CLASSES = ("newly_failing", "regressions", "fixed", "still_failing", "pins", "kept", "skipped", "lost", "waiting")

@@ -90,7 +90,7 @@ def test_a_file_that_nobody_committed_is_not_believed(p: Project) -> None:
     (p.root / ".git" / "info" / "exclude").write_text("detent.toml\n")
     p.write({"detent.toml": OUTER})
     refused = run(p, "--agent", scripted(p, PLANS), "--json")
-    assert refused.code == 2 and "stands in a file that is not committed" in refused.json["error"], refused
+    assert refused.code == 2 and "is in a file that is not committed" in refused.json["error"], refused
     assert "commit that file, or set DETENT_SANDBOX_LEVEL=outer" in refused.json["hint"]
     assert p.run("runs", "--all", "--json").json["runs"] == []
 
@@ -108,6 +108,6 @@ def test_the_doctor_tells_the_rules_and_names_the_keys_that_lie_about(p: Project
 
     (tmp_path / "home" / ".ssh").mkdir(parents=True)
     found = row()
-    assert not found["ok"] and "~/.ssh" in found["says"] and found["fix"] == "take out what they must not have"
+    assert not found["ok"] and "~/.ssh" in found["says"] and found["fix"] == "remove what agents must not reach"
     assert "its files, its keys, its network" in found["says"]
     assert json.dumps(found).count("outer") == 1

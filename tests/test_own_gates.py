@@ -80,7 +80,7 @@ BAD = {
     f"{GATE}timeout = 'long'": ("[[gate]] 1: timeout is the text", "120"),
     "[gate]\nname = 'a'\ncommand = 'x'": ("gate is a table; expected rows, each under [[gate]]", "[[gate]]"),
     "gate = 'x'": ('gate is the text "x"; expected rows', "[[gate]]"),
-    "[[gates]]\nname = 'a'": ("gates stands outside of a section", "did you mean [[gate]]?"),
+    "[[gates]]\nname = 'a'": ("gates is outside of a section", "did you mean [[gate]]?"),
 }  # fmt: skip
 
 
@@ -215,7 +215,7 @@ def test_a_program_that_goes_away_meanwhile_is_no_verdict_and_one_that_the_chang
 @pytest.mark.slow
 def test_a_command_that_hangs_is_stopped_and_fails(tmp_path: Path) -> None:
     p = project(tmp_path / "p", "[[gate]]\nname = 'slow'\ncommand = 'test ! -s calc.py || sleep 1000'\ntimeout = 3\n").reddened()
-    failed(p.green(GREEN), "gate slow fails: `test ! -s calc.py || sleep 1000`: [it did not end within 3 s and was stopped]")
+    failed(p.green(GREEN), "gate slow fails: `test ! -s calc.py || sleep 1000`: [it did not finish within 3 s and was stopped]")
 
 
 def test_a_million_lines_are_cut_and_their_end_is_shown(tmp_path: Path) -> None:

@@ -6,9 +6,9 @@ import pytest
 
 from detent.app.verify_bare import ALREADY
 from detent.app.verifying import verify
-from detent.evidence.about import lines_about, words_of
-from detent.evidence.claims import REF, Claim, ClaimedStep, seal, written
-from detent.evidence.look import Changed
+from detent.evidence.outcomes.claims import REF, Claim, ClaimedStep, seal, written
+from detent.evidence.probes.code_about import lines_about, words_of
+from detent.evidence.source.diff import Changed
 from detent.gates.judge import flags_in
 from detent.gates.review_gates import ROOT_FILE, own_review_is_flagged
 from detent.gates.static_gates import reading_is_flagged

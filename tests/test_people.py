@@ -161,7 +161,7 @@ def test_the_setting_that_opens_it_is_taken_from_a_commit_alone(tmp_path: Path, 
     else:
         env[name] = "anywhere"
     done = p.alone("start", "--adopt", **env)
-    assert done.returncode == 2 and "is taken from a committed file alone" in done.stderr, done
+    assert done.returncode == 2 and "counts only in a committed file" in done.stderr, done
 
 
 def test_with_the_setting_committed_programs_speak_for_people_even_below_a_client(tmp_path: Path) -> None:

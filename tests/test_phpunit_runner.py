@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from detent.errors import CannotTell
-from detent.evidence.lend import lend_composer
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder
 from detent.evidence.runners.detect import find_command, refuse
-from detent.evidence.suite import Suite, environment, run_suite
+from detent.evidence.running.checkout_files import link_composer_packages
+from detent.evidence.running.suite import Suite, environment, run_suite
 from tests.machine import need_runner
 from tests.native_dialects import PATH, PHP_XML
 from tests.patience import LONG
@@ -137,7 +137,7 @@ def test_a_checkout_has_the_projects_packages_but_loads_its_own_code(tmp_path: P
     (checkout / "vendor").symlink_to(root / "vendor")
     with pytest.raises(CannotTell, match="composer would load the code of another checkout"):
         run(checkout)
-    lend_composer(root, checkout)
+    link_composer_packages(root, checkout)
     assert run(checkout).outcomes == {"tests/OwnTest.php::testOwn": "passed"}
     assert run(root).outcomes == {"tests/OwnTest.php::testOwn": "failed"}
 

@@ -80,7 +80,7 @@ def test_a_poisoned_document_fails_its_role_and_the_event_can_be_written_down(st
 def test_a_key_that_stands_twice_is_named_with_its_path(found: tuple[object, str | tuple[str, ...]], place: str) -> None:
     said = found[1] if isinstance(found[1], str) else found[1][0]
     assert found[0] is None
-    assert f"{place}: stands there twice" in said
+    assert f"{place}: appears twice" in said
 
 
 def test_a_text_with_very_many_keys_is_read_in_no_time() -> None:

@@ -137,7 +137,7 @@ def test_an_answer_that_is_understood_and_lacks_something_is_refused_and_counts_
 def test_an_answer_that_nobody_understands_counts_and_says_what_is_possible() -> None:
     told = take(at_approval(), says("fine by me", APPROVE))
     assert told.status == "FAILURE" and told.run.counts == {"answers": 1}
-    assert told.run.last_error == "'fine by me' is no answer to UD-APPROVE-DESIGN. It takes: approved, changes-requested: TEXT."
+    assert told.run.last_error == "'fine by me' is not an answer to UD-APPROVE-DESIGN. It takes: approved, changes-requested: TEXT."
 
 
 def spent_security() -> Run[Any]:

@@ -9,7 +9,7 @@ import yaml
 
 from detent.app.registry import brief_of as brief
 from detent.blocks.ground import Ground
-from detent.evidence.look import Changed
+from detent.evidence.source.diff import Changed
 from detent.gates.documents import ChangedFile, ProjectHead, TaskEntry, listed_below, read_tasks
 from detent.gates.human import APPROVE, STRATEGY, PersonDecision, pending, question
 from detent.gates.reply import read_reply
@@ -476,7 +476,7 @@ def test_a_review_of_a_task_goes_along_its_dependencies_and_the_final_one_reads_
         assert said in last
     for said in (
         "interfaces that do not fit",
-        "logic that stands there twice",
+        "duplicated logic",
         "assumptions that contradict each other",
         "regressions between tasks",
     ):

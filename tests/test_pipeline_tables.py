@@ -12,8 +12,8 @@ import pytest
 
 from detent.app.registry import brief_of as brief
 from detent.app.registry import workflow_of
-from detent.evidence.look import Changed
 from detent.evidence.report import TestReport
+from detent.evidence.source.diff import Changed
 from detent.gates.check_gates import cannot_fail
 from detent.gates.documents import Criterion, KnownIssue, TaskEntry, read_acceptance, read_tasks, recommended, section
 from detent.gates.human import APPROVE, MISSING, STRATEGY, PersonDecision, pending
@@ -354,7 +354,7 @@ def test_a_command_that_can_fail_is_taken(command: str) -> None:
         (ACCEPTANCE.replace("cmd: pytest -q", "pytest"), "must be written as"),
         (ACCEPTANCE.replace("pytest -q", "echo fine"), "proves nothing"),
         (ACCEPTANCE.replace('"id"', '"note": "", "id"'), "note"),
-        (ACCEPTANCE.replace('"id"', '"id": "AC-001", "id"'), "stands there twice"),
+        (ACCEPTANCE.replace('"id"', '"id": "AC-001", "id"'), "appears twice"),
     ],
 )
 def test_acceptance_json_is_read_strictly(text: str, fault: str) -> None:
@@ -376,7 +376,7 @@ def test_every_fault_of_acceptance_json_is_named() -> None:
         (('["cmd: pytest -q"]', "[]"), "acceptance_checks"),
         (("goal: add", "goal: add, depends_on: [T-009]"), "there is no task T-009"),
         (("goal: add", "goal: add, depends_on: [T-001]"), "T-001 → T-001"),
-        (("goal: add", "goal: add, goal: more"), "tasks[0].goal: stands there twice"),
+        (("goal: add", "goal: add, goal: more"), "tasks[0].goal: appears twice"),
         (("goal: add", "goal: add, colour: red"), "colour"),
         (("goal: add", "goal: &a add, title2: *a"), "anchors and aliases"),
         (("T-001", "T1"), "must look like T-001"),
@@ -1148,7 +1148,9 @@ def test_a_manual_check_needs_a_persons_word_at_the_tree() -> None:
     passed = after(run, says("passed", "UD-1"))
     assert (passed.state, passed.data.manual) == ("INTEGRATED", (Manual("manual: open the page", "t1", "UD-1"),))
     assert PIPELINE.kind(passed, DUE) == "finished"
-    assert "no person's word" in "; ".join(unproven(session("INTEGRATED", msgspec.structs.replace(passed.data, good_tree="t2"))))
+    assert "not been confirmed by a person" in "; ".join(
+        unproven(session("INTEGRATED", msgspec.structs.replace(passed.data, good_tree="t2")))
+    )
     failed = after(run, says("failed", "UD-1", note="too small"))
     assert (failed.state, failed.counts) == ("FIX_BUILD_CODE", {"FIX_BUILD": 1})
     assert "too small" in failed.last_error
@@ -1170,7 +1172,7 @@ def without(field_: str, value: Any) -> PipelineData:
         (without("decisions", (*FULL.decisions, PersonDecision("UD-1", "question", "?", (), "PLAN", 1))), "UD-1 is open"),
         (without("roles", CORE[:-1]), "Docs has not run"),
         (without("documented", False), "README"),
-        (manual(), "no person's word"),
+        (manual(), "not been confirmed by a person"),
     ],
 )
 def test_done_is_computed_from_what_is_recorded(data: PipelineData, lacking: str) -> None:

@@ -70,7 +70,7 @@ def test_a_pattern_of_a_person_decides_and_one_that_is_none_is_named(tmp_path: P
     p = project(tmp_path / "p", "[pr]\nentries = '^- is'\n", {PLAN: PROSE})
     assert "  is fast\n" in p.run("start").out
     bad = project(tmp_path / "bad", "[pr]\nentries = '('\n").run("start")
-    assert bad.code == 2 and "[pr] entries is no pattern" in bad.err
+    assert bad.code == 2 and "[pr] entries is not a pattern" in bad.err
 
 
 # -- what becomes of finished work --------------------------------------------------------------------------------------------

@@ -97,7 +97,7 @@ def test_a_plan_of_any_size_or_depth_is_read_in_time() -> None:
     assert len(open_entries(deep)) == 1200
     assert open_entries(f"{deep} [DONE] abcdef1") == ()
     _, faults = read_plan("{" + ", ".join(f'"key {n}": 0' for n in range(100_000)) + ', "key 7": 0}')
-    assert "key 7: stands there twice" in faults
+    assert "key 7: appears twice" in faults
 
 
 def test_a_title_must_match_exactly_one_open_entry() -> None:

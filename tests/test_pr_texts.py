@@ -38,7 +38,7 @@ def moved(run: Run[Any], on: str, sent: Sent = SUBMIT, found: Found = NOTHING) -
 # -- a verification task -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("failed", "says"), [(0, "On the present tree it passes."), (1, "On the present tree it fails still.")])
+@pytest.mark.parametrize(("failed", "says"), [(0, "On the present tree it passes."), (1, "On the present tree it still fails.")])
 def test_the_analysis_of_a_verification_task_says_that_it_is_one_and_what_was_seen(failed: int, says: str) -> None:
     run = a_run("pr", "EXECUTING_TDD", data=verifying())
     run = moved(run, "verify", found=Found(tree="t1", output="ran", evidence=Evidence("report", counts=Tally(3, failed))))

@@ -7,10 +7,11 @@ import pytest
 
 from detent.config import Settings
 from detent.config.settings import EvidenceSettings
-from detent.evidence import eyes
-from detent.evidence.candidates import changed_lines
-from detent.evidence.look import Changed, Probed
+from detent.evidence.look import Probed
+from detent.evidence.looks import repo_look as eyes
 from detent.evidence.mutate import spots_on
+from detent.evidence.probes.mutant_order import changed_lines
+from detent.evidence.source.diff import Changed
 from detent.gates.judge import flags_in, judge
 from detent.gates.testlist import CurrentTest, ListData
 from detent.gates.tests import new_tests_kill_mutants, refactoring_is_tested
@@ -75,8 +76,8 @@ def test_by_default_people_are_warned() -> None:
 
 PROBES: tuple[tuple[str, Probed, str, bool], ...] = (
     ("off", Probed(3, ("t::a",)), "", False),
-    ("warn", Probed(3, ("t::a", "t::b")), "t::b fails for no small change of the code written for it (3 tried)", False),
-    ("require", Probed(3, ("t::a",)), "t::a fails for no small change of the code written for it (3 tried) (vacuous-test)", True),
+    ("warn", Probed(3, ("t::a", "t::b")), "no small change of the code written for it makes t::b fail (3 tried)", False),
+    ("require", Probed(3, ("t::a",)), "no small change of the code written for it makes t::a fail (3 tried) (vacuous-test)", True),
     ("require", Probed(1), "", False),
     ("warn", Probed(why="30 s were not enough"), "could not be probed: 30 s were not enough", False),
     ("warn", Probed(apart=("t::a",)), "t::a passes here and not in a clean checkout", True),
@@ -113,7 +114,7 @@ def test_a_test_that_kills_no_mutant_is_reported_and_the_step_passes_by_default(
     f.lay({"tests/test_add.py": VACUOUS}).submit()
     green = f.lay({"calc.py": GREEN}).submit()
     assert (green.status, green.state) == ("SUCCESS", "REFACTOR"), green
-    flag = flagged(green, "vacuous-test", "test_add fails for no small change of the code written for it (3 tried)")
+    flag = flagged(green, "vacuous-test", "no small change of the code written for it makes tests/test_add.py::test_add fail (3 tried)")
     assert (flag.place, flag.level, green.reasons) == ("tests/test_add.py::test_add", "ask", ())
 
 
@@ -130,7 +131,8 @@ def test_where_it_is_required_such_a_test_fails_the_step(tmp_path: Path) -> None
     f.plan()
     f.lay({"tests/test_add.py": VACUOUS}).submit()
     green = f.lay({"calc.py": GREEN}).submit()
-    assert green.status == "FAILURE" and "test_add fails for no small change of the code" in green.reasons[0], green
+    says = "no small change of the code written for it makes tests/test_add.py::test_add fail"
+    assert green.status == "FAILURE" and says in green.reasons[0], green
 
 
 @pytest.mark.slow

@@ -123,7 +123,7 @@ def test_a_push_that_cannot_be_compared_is_told_and_a_shallow_clone_is_never_a_y
 
 
 def test_what_is_no_line_of_a_push_is_refused(p: Pusher) -> None:
-    with pytest.raises(DetentError, match="no line of a push"):
+    with pytest.raises(DetentError, match="not a line of a push"):
         ranges(p, "refs/heads/work")
     assert p.run("check", "--pushed", "HEAD").code == 2 and p.run("check", "--pushed", "--each").code == 2
     assert p.run("check", "--pushed").code == 0, "nothing is pushed, nothing is said"

@@ -357,7 +357,7 @@ def test_what_is_not_a_whole_honest_run_cannot_be_told(tmp_path: Path, case: str
 
 @pytest.mark.parametrize(
     ("code", "sentence"),
-    [(None, "did not end in time"), (-9, "was ended by signal 9"), (137, "ended with code 137"), (1, "ended with code 1")],
+    [(None, "did not finish in time"), (-9, "was ended by signal 9"), (137, "ended with code 137"), (1, "ended with code 1")],
 )
 def test_a_lost_report_cannot_be_told(code: int | None, sentence: str) -> None:
     with pytest.raises(CannotTell) as told:
@@ -531,7 +531,7 @@ REFUSED = (
     ("pytest --version", "the option --version can"),
     ("pytest -xh", "the option -h can"),
     ("pytest --", "the option -- can"),
-    ("pytest -", "`-` is no selector"),
+    ("pytest -", "`-` is not a selector"),
     ("pytest -k", "the option -k has no value"),
     ("pytest -k ''", "the option -k has no value"),
     ("pytest -k -x", "the option -k has no value"),

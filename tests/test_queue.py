@@ -333,7 +333,7 @@ def test_a_database_that_does_not_answer_is_named_without_its_password(tmp_path:
     assert "[queue] url" in told.value.hint
 
 
-@pytest.mark.parametrize(("url", "said"), [("mysql://x/y", "names mysql; only postgresql"), ("::", "no address of a database")])
+@pytest.mark.parametrize(("url", "said"), [("mysql://x/y", "names mysql; only postgresql"), ("::", "not the address of a database")])
 def test_an_address_that_is_none_is_refused(tmp_path: Path, url: str, said: str) -> None:
     with pytest.raises(DetentError, match=said):
         open_database(url, tmp_path / "queue.db")

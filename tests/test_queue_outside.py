@@ -123,7 +123,7 @@ def test_a_remote_that_is_away_holds_the_queue_and_the_work_continues_by_itself_
         (away,) = till.project.run("queue", "list", "--json").json["away"]
         assert away["thing"] == "remote" and "cannot be reached" in away["said"]
         listed = till.project.run("queue", "list").out
-        assert "AWAY remote: the remote origin cannot be reached" in listed and "Now: detent queue retry --cause remote" in listed
+        assert "AWAY remote: the remote origin cannot be reached" in listed and "To ask now: detent queue retry --cause remote" in listed
         assert states(till) == {"it-1": "ready", "it-2": "waiting"} and till.item("it-1").status == "in_progress"
         moved.rename(till.remote)
         (till.remote / "hooks" / "update").unlink()
@@ -151,7 +151,7 @@ def test_an_answer_lets_a_queued_execution_go_on_and_says_so(tmp_path: Path) -> 
     (row,) = till.project.run("decisions", "--run", RUN, "--json").json["decisions"]
     assert (row["decision_id"], row["options"], row["run"]) == ("REVIEW", ["override", "fix", "abort"], RUN)
     said = till.project.run("answer", "REVIEW", "override", "--run", RUN)
-    assert f"Next: It is queued again, and a worker goes on with it (detent work). Look: detent queue show {RUN}" in said.out, said
+    assert f"Next: It is queued again; a worker continues it (detent work). See: detent queue show {RUN}" in said.out, said
     assert states(till) == {"it-1": "ready", "it-2": "waiting"}
     assert till.project.run("resume", "--run", RUN).code == 0, "or a person goes on with it at once"
     assert states(till) == {"it-1": "done", "it-2": "ready"}

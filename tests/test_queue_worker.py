@@ -109,8 +109,8 @@ def test_a_program_that_takes_too_long_or_says_nothing_is_ended_with_all_its_pro
     monkeypatch.setenv("QUEUE_TEST_LIMITS", json.dumps({"timeout": 3, "silence": 1}))
     rig.work("r1=silent,r2=wait", slots=2)
     all_ended(rig, "failed")
-    assert rig.queue.one("r1").reason == "it wrote nothing for more than 1 s and was ended"
-    assert rig.queue.one("r2").reason.endswith(" s and was ended; it last wrote: waiting in r2")
+    assert rig.queue.one("r1").reason == "it wrote nothing for more than 1 s and was stopped"
+    assert rig.queue.one("r2").reason.endswith(" s and was stopped; it last wrote: waiting in r2")
     assert rig.alive() == []
 
 

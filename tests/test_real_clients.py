@@ -70,7 +70,7 @@ def test_an_agent_in_a_real_client_is_held_to_its_step_and_gets_from_red_to_gree
         "code too early": "calc.py is not a test; a RED step writes tests only.",
         "frozen": "tests/test_add.py is a test; tests are frozen while the code is written.",
         "frozen, by the shell": "tests/test_add.py is a test; tests are frozen while the code is written.",
-        "a person's word": "`detent abort` is for a person to say, not for an agent.",
+        "a person's word": "`detent abort` is for a person, not for an agent.",
     }
     assert {call for call, text in got.items() if "Refused by Detent" in text} == set(refusals), str(played)
     assert all(words in got[call] for call, words in refusals.items()), str(played)
@@ -115,7 +115,7 @@ def test_claude_code_refuses_where_the_hook_cannot_be_run_or_the_journal_cannot_
     settings = project.root / ".claude" / "settings.json"
     watch: Turn = {"tool": "Monitor", "input": {"command": "echo a > a.txt", "description": "x", "timeout_ms": 9000, "persistent": False}}
     played = client.play(project, [client.shell("echo a > a.txt"), watch, "I am done."])
-    assert ["so nothing is let through" in text for text in played.results] == [True, True], str(played)
+    assert ["so it allows nothing" in text for text in played.results] == [True, True], str(played)
     settings.write_text(settings.read_text().replace("detent hook claude", "no-such-program hook claude"))
     played = client.play(project, [client.shell("echo a > a.txt"), "I am done."])
     assert played.results and not (project.root / "a.txt").exists(), str(played)

@@ -8,12 +8,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from detent.evidence.reasons import Reason, declared_dependencies, is_foreign, reason
+from detent.evidence.changes.dependencies import declared_dependencies, is_foreign
+from detent.evidence.changes.test_files import looked_up, patterns_of
+from detent.evidence.outcomes.reasons import Reason, reason
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder
 from detent.evidence.runners.rust.cargo_report import _place
-from detent.evidence.suite import placed
-from detent.evidence.testfiles import looked_up, patterns_of
+from detent.evidence.running.suite import placed
 from tests.dialects import lend_runners
 from tests.native_dialects import CACHES, MAVEN_FILES, PATH
 from tests.repos import write
@@ -117,7 +118,7 @@ def test_reasons_of_pytest(tmp_path: Path) -> None:
             f"{at}set_up": ("product", "ValueError: bad input (calc.py:6)"),
             "doc.py::doc": ("product", "doc.py:2"),
             "tests/test_broken.py": ("test", "the test file does not parse"),
-            "tests/test_foreign.py": ("test", "not_there_at_all is a package of others"),
+            "tests/test_foreign.py": ("test", "not_there_at_all is a third-party package"),
             "tests/test_star.py::test_star": ("product", "name 'multiply' is not defined"),
             "tests/test_new.py": ("product", "No module named 'shapes'"),
             "tests/test_new_name.py": ("product", "cannot import name 'nothing_yet'"),
@@ -227,11 +228,11 @@ def test_reasons_of_scripts(tmp_path: Path, runner: str) -> None:
         f"{at}data": ("unknown", f"({test}:"),
         f"{at}machine": ("machine", "ENOSPC"),
         f"test/broken.test.{end}": ("test", "the test file does not parse"),
-        f"test/foreign.test.{end}": ("test", "not-there-at-all is a package of others"),
+        f"test/foreign.test.{end}": ("test", "not-there-at-all is a third-party package"),
         f"test/new.test.{end}": ("product", "shapes"),
     }
     if late:
-        wanted[f"{test}::late > never ends"] = ("machine", "it did not end in time")
+        wanted[f"{test}::late > never ends"] = ("machine", "it did not finish in time")
     check(folder, run(folder, base), wanted)
 
 
@@ -287,7 +288,7 @@ def test_reasons_of_go(tmp_path: Path) -> None:
             "panics/a_test.go::TestX": ("product", "(panics/code.go:4)"),
             "names/a_test.go": ("product", "undefined: NotThereYet (names/a_test.go:5)"),
             "broken/a_test.go": ("test", "the test file does not compile"),
-            "foreign/a_test.go": ("test", "github.com/nobody/nothing is a package of others"),
+            "foreign/a_test.go": ("test", "github.com/nobody/nothing is a third-party package"),
         },
     )
 

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from detent.evidence import eyes
-from detent.evidence.bite import Marks, Teeth
-from detent.evidence.candidates import OUTSIDE, candidates
-from detent.evidence.collect import MOST_KEPT, Collector
-from detent.evidence.look import Changed
+from detent.evidence.changes.changes import ReferenceTrees
+from detent.evidence.looks import repo_look as eyes
 from detent.evidence.mutate import bodies_on
+from detent.evidence.probes.context import ProbeContext
+from detent.evidence.probes.mutant_order import OUTSIDE, candidates
 from detent.evidence.runners import Command
-from detent.evidence.suite import Suite
+from detent.evidence.running.collect import MOST_KEPT, Collector
+from detent.evidence.running.suite import Suite
+from detent.evidence.source.diff import Changed
 from detent.git.checkout import clean_checkout
 from tests.feature import FILES, GREEN, RED, Feature, at, flagged
 from tests.repos import git_at, make_repo
@@ -82,13 +83,13 @@ SLEEPS = "import time\n\nimport calc\n\n\ndef test_add():\n    calc.add(1, 2)\n 
 @pytest.mark.slow
 def test_a_mutant_gets_the_time_that_the_tests_take(monkeypatch: pytest.MonkeyPatch) -> None:
     """With less, every mutant of a slow test would be too late, and none of them would count."""
-    from detent.evidence import probe
+    from detent.evidence.probes import test_probes as probe
 
     monkeypatch.setattr(probe, "ONE_RUN", 0.5)
     f = at("RED", WARN)
     f.lay({"tests/test_add.py": SLEEPS}).submit()
     green = f.lay({"calc.py": GREEN}).submit()
-    assert flagged(green, "vacuous-test", "fails for no small change of the code written for it").level == "ask"
+    assert flagged(green, "vacuous-test", "no small change of the code written for it makes").level == "ask"
 
 
 # -- which mutants there are -------------------------------------------------------------------------------------------------------
@@ -130,8 +131,8 @@ def test_every_function_gets_its_turn_and_what_the_tests_name_comes_first(tmp_pa
     git = git_at(make_repo(tmp_path / "r", {"a.py": table + functions}))
     empty = git.run("mktree", stdin=b"").text
     changed = (Changed("a.py", "added", "production"), Changed("t.py", "added", "test"))
-    teeth = Teeth(git, None, lambda: True, lambda path: "production", git.tree("HEAD"), Marks(empty, (), ""), changed)  # type: ignore[arg-type]
-    found = candidates(teeth, "from a import f19, f7")
+    context = ProbeContext(git, None, lambda: True, lambda path: "production", git.tree("HEAD"), ReferenceTrees(empty, (), ""), changed)  # type: ignore[arg-type]
+    found = candidates(context, "from a import f19, f7")
     assert [m.place for m in found[:21]] == ["f7", "f19", *(f"f{n}" for n in range(20) if n not in (7, 19)), OUTSIDE]
     assert all("return ..." in ast.unparse(ast.parse(m.make())) for m in found[:20])
     assert sum(m.place == OUTSIDE for m in found[:42]) == 2

@@ -116,7 +116,7 @@ def test_what_changed_meanwhile_stays_and_only_ours_is_taken_out(project: Projec
 def test_remove_without_a_name_takes_everything_back(project: Project) -> None:
     init(project, "--client", "claude", "--client", "codex")
     ran = project.run("init", "--remove")
-    assert ran.code == 0 and "detent.toml was removed" in ran.out and "Detent was taken out of codex." in ran.out
+    assert ran.code == 0 and "detent.toml was removed" in ran.out and "Detent was removed from codex." in ran.out
     assert not {".mcp.json", ".claude", ".codex", "detent.toml"} & set(tree(project.root))
 
 
@@ -134,10 +134,10 @@ def test_a_server_that_a_person_set_is_kept(project: Project) -> None:
     ("name", "text", "sentence"),
     [
         (".mcp.json", "{ // a comment\n}", ".mcp.json is not plain JSON"),
-        (".mcp.json", '{"a": 1, "a": 2}', "a key stands there twice"),
+        (".mcp.json", '{"a": 1, "a": 2}', "a key appears twice"),
         (".mcp.json", "[]", "its outermost value is not of the form"),
         (".claude/settings.json", '{"hooks": []}', "hooks is not of the form"),
-        (".codex/config.toml", "mcp_servers = {}\n", "cannot be added to safely"),
+        (".codex/config.toml", "mcp_servers = {}\n", "Detent cannot safely add to"),
         (".codex/config.toml", "= 1\n", ".codex/config.toml is not TOML"),
     ],
 )
@@ -208,7 +208,7 @@ def test_without_a_name_every_client_that_is_installed_is_registered(project: Pr
         "gemini",
     ]
     none = project.run("init", "--client", PATH=os.pathsep.join((beside, "/usr/bin", "/bin")))
-    assert none.code == 2 and "no client is installed here that Detent knows" in none.err and "opencode" in none.err
+    assert none.code == 2 and "no client that Detent knows is installed here" in none.err and "opencode" in none.err
 
 
 def test_a_plugin_that_somebody_else_wrote_is_left_alone(project: Project) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.evidence.removed import Removed, removed
+from detent.evidence.probes.removed_lines import Removed, removed
 from tests.repos import make_repo, sh, write
 
 CHECKS: dict[str, tuple[str, str, str]] = {

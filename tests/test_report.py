@@ -116,7 +116,7 @@ def test_the_markdown_links_and_no_title_can_become_markup() -> None:
 
 def test_nothing_is_said_plainly() -> None:
     text = as_text(shown(cost=AgentCost(), by_role=(), by_model=()))
-    assert "nothing happened, and nobody is waited for" in text and "$" not in text
+    assert "nothing happened, and nothing waits for a person" in text and "$" not in text
 
 
 # -- estimates -------------------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder
 from detent.evidence.runners.detect import find_command, refuse
 from detent.evidence.runners.reports.test_file_of import FoundFile, TestFilesOf
-from detent.evidence.suite import Suite, environment, run_suite
+from detent.evidence.running.suite import Suite, environment, run_suite
 from tests.dialects import PACKAGES
 from tests.patience import LONG
 from tests.project import PLAN, START, Project

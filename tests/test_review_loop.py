@@ -34,7 +34,7 @@ def test_what_a_review_finds_is_fixed_on_the_branch_and_reviewed_again_before_it
     told = next(e.briefing.briefing for e in events if e.on == "not-ready" and e.briefing)
     assert "A review found this branch not ready" in told and "words are added too" in told
     (issue,) = [i for i in till.items() if "review" in i.labels]
-    assert (issue.status, till.item(item).status) == ("closed", "closed") and f"review of {second[:12]} finds it no more" in issue.notes
+    assert (issue.status, till.item(item).status) == ("closed", "closed") and f"review of {second[:12]} no longer finds it" in issue.notes
 
 
 @pytest.mark.slow

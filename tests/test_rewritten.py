@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.evidence.rewritten import Hunk, Rewritten, hunks, rewritten
+from detent.evidence.source.diff import Hunk, Rewritten, hunks, rewritten
 from tests.repos import git_at, make_repo, sh, write
 
 PYTHON = "import cart\n\n\ndef test_one():\n    assert cart.total([1]) == 1\n\n\ndef test_two():\n    assert cart.total([1, 2]) == 3\n"

@@ -24,7 +24,7 @@ import pytest
 from detent.errors import CannotTell
 from detent.evidence.report import Outcome, TestReport
 from detent.evidence.runners import RUNNERS, UNSEEN, Command
-from detent.evidence.suite import Suite, environment, run_suite
+from detent.evidence.running.suite import Suite, environment, run_suite
 from tests.dialects import lend_runners
 from tests.native_dialects import BUILD, CACHES, HEAVIEST, MAVEN_FILES, PATH, PHP_XML, RUST_TOML
 from tests.patience import LONG

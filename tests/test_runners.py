@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from detent.errors import CannotTell
-from detent.evidence.reasons import Reason, reason
+from detent.evidence.outcomes.reasons import Reason, reason
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, UNSEEN, Command, Folder
 from detent.evidence.runners.detect import DETECTION, find_command, refuse
-from detent.evidence.suite import Suite, environment, run_command, run_suite
+from detent.evidence.running.suite import Suite, environment, run_command, run_suite
 from detent.gates import tests as gates
 from detent.gates.judge import flags_in
 from detent.kernel.model import Run

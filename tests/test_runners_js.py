@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from detent.evidence.lend import lend_packages
+from detent.evidence.running.checkout_files import link_node_modules
 from tests.project import PLAN, START, Project
 from tests.repos import sh, write
 
@@ -111,7 +111,10 @@ def test_a_step_that_is_satisfied_already_is_closed_only_if_its_test_can_fail(tm
     weak = f"{TEST}import {{ add }} from '../src/calc.js';\ntest('adds', () => {{ assert.ok(add); }});\n"
     project.write({"test/add.test.js": weak})
     verdict = project.submit(test_command=ONE, expectation="FAIL", reply="ALREADY_SATISFIED")
-    assert verdict["status"] == "FAILURE" and "fails against no small change" in verdict["reasons"][0]
+    assert (
+        verdict["status"] == "FAILURE"
+        and "no small change of the code that the entry is about makes the test fail" in verdict["reasons"][0]
+    )
     project.write({"test/add.test.js": RED})
     assert project.submit(test_command=ONE, expectation="FAIL", reply="ALREADY_SATISFIED")["status"] == "SUCCESS"
 
@@ -143,8 +146,8 @@ def test_a_checkout_has_the_projects_packages_but_its_own_workspaces(tmp_path: P
     for name in ("near", "@scope/far"):
         write(root, {f"node_modules/{name}/package.json": "{}", f"node_modules/{name}/index.js": f"module.exports = '{name}';\n"})
     (root / "node_modules" / "own").symlink_to("../packages/own")
-    lend_packages(root, checkout)
-    lend_packages(root, checkout)
+    link_node_modules(root, checkout)
+    link_node_modules(root, checkout)
     assert sh(checkout, "node", "a.js") == "checkout @scope/far near"
     assert sh(root, "node", "a.js") == "root @scope/far near"
 

@@ -8,7 +8,7 @@ import pytest
 
 from detent.app.run_sandbox import sandbox_of
 from detent.config import Settings
-from detent.evidence.suite import Open, Suite, environment, run_suite
+from detent.evidence.running.suite import SandboxName, Suite, environment, run_suite
 from detent.git.workspace import borrow
 from tests.dialects import FURTHER, PACKAGES
 from tests.machine import need, need_runner
@@ -27,7 +27,7 @@ def test_a_runner_works_in_a_workspace_with_borrowed_packages(tmp_path: Path, na
     write(workspace, each.files)
     borrow(home, workspace)
     suite = Suite(
-        each.base, LONG, os.environ["PATH"], start=sandbox_of(SANDBOXED, True, os.environ, home).tests, sandbox=Open("bubblewrap")
+        each.base, LONG, os.environ["PATH"], start=sandbox_of(SANDBOXED, True, os.environ, home).tests, sandbox=SandboxName("bubblewrap")
     )
     seen = run_suite(suite, (), home, workspace, environment(suite, os.environ, tmp_path / "pycache"), lambda: True)
     assert seen.outcomes == {each.stays: "passed", each.adds: "failed"}

@@ -73,7 +73,7 @@ def test_a_guarded_link_is_put_back_and_the_run_tells_nothing(place: Place, insi
 
 def test_what_cannot_be_guarded_stops_the_run(place: Place, inside: Bubblewrap) -> None:
     (place.work / "way").symlink_to("sub")
-    for path, why in ((place.work / "way" / "file", "it is no folder"), (place.outside / "secret", "in no folder that can be written")):
+    for path, why in ((place.work / "way" / "file", "it is not a folder"), (place.outside / "secret", "in no folder that can be written")):
         with pytest.raises(CannotTell, match=why):
             place.sh(inside, "true", guarded=(path,))
 

@@ -12,9 +12,9 @@ import pytest
 from detent.app import open_app
 from detent.effects.merge import Ways, land, offered
 from detent.errors import DetentError
-from detent.evidence.checks import check_all
-from detent.evidence.collect import Collector
-from detent.evidence.suite import Suite
+from detent.evidence.running.checks import check_all
+from detent.evidence.running.collect import Collector
+from detent.evidence.running.suite import Suite
 from detent.storage.seal import KEY, keep, kept
 from detent.storage.state import state_dir
 from detent.world.reviewer import kept_review

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.evidence.keys import keys_added
+from detent.evidence.source.secret_keys import keys_added
 from detent.git.snapshot import hidden_changes, take
 from detent.interfaces import patience
 from detent.kernel.decide import MOST_ALIKE, MOST_REFUSED

@@ -8,9 +8,9 @@ import pytest
 
 from detent.agents.faults import OTHER_MODEL
 from detent.errors import Disturbed
-from detent.evidence.doing import Counted
 from detent.evidence.report import TestReport as Report
-from detent.evidence.suite import Suite, in_time, too_long
+from detent.evidence.running.run_progress import ProgressReader
+from detent.evidence.running.suite import Suite, in_time, too_long
 from detent.gates.testlist import alike
 from detent.workflows.tdd.tdd_data import ErrorDetails, Note
 from detent.workflows.tdd.tdd_effects import portable
@@ -94,11 +94,11 @@ def test_the_first_line_names_run_and_branch(p: Project) -> None:
 
 def test_tests_are_counted_as_they_run() -> None:
     said: list[str] = []
-    count = Counted(said.append, "running the tests", 340)
+    count = ProgressReader(said.append, "running the tests", 340)
     for chunk in (b"tests/test_a.py ....", b"....   [  ", b"12%]\n", b"nothing\n", b"x [100%]\n"):
         count.feed(chunk)
     assert said == ["running the tests (of 340)", "running the tests (40/340)", "running the tests (340/340)"]
-    Counted(said.append, "running the tests", 0).feed(b"[ 50%]")
+    ProgressReader(said.append, "running the tests", 0).feed(b"[ 50%]")
     assert said[-1] == "running the tests (50 %)"
 
 

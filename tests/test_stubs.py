@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.evidence.stubs import LANGUAGES, only_stubs
+from detent.evidence.source.stubs import LANGUAGES, only_stubs
 from tests.feature import LIST, Feature, named
 
 RUST = "pub fn one() -> i32 {\n    1\n}\n"

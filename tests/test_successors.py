@@ -2,13 +2,13 @@
 
 import pytest
 
-from detent.evidence.look import Changed
-from detent.evidence.outcomes import compare
-from detent.evidence.reasons import Reason, reason
+from detent.evidence.outcomes.outcomes import compare
+from detent.evidence.outcomes.reasons import Reason, reason
+from detent.evidence.outcomes.settle import settled
+from detent.evidence.outcomes.successors import successors_by_words
 from detent.evidence.report import TestReport
-from detent.evidence.settling import settled
-from detent.evidence.successors import successors
-from detent.evidence.test_blocks import blocks
+from detent.evidence.source.diff import Changed
+from detent.evidence.source.test_blocks import blocks
 
 JS = """describe('parse', () => {
   it('throws on an open group', () => { expect(() => parse('/{:foo,')).toThrow(new PathError('Unexpected end at 7', '/{:foo,')) })
@@ -48,7 +48,7 @@ def test_a_test_says_the_same_under_another_name(path: str, text: str) -> None:
 
 
 def test_tests_of_javascript_became_rows_of_a_table() -> None:
-    assert successors("a.test.js", JS, JS_TABLE, LOST, ROWS) == dict.fromkeys(LOST, ROWS)
+    assert successors_by_words("a.test.js", JS, JS_TABLE, LOST, ROWS) == dict.fromkeys(LOST, ROWS)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_tests_of_javascript_became_rows_of_a_table() -> None:
     ],
 )
 def test_a_test_is_taken_over_by_one_that_says_the_same(path: str, old: str, new: str, lost: str, came: str) -> None:
-    assert successors(path, old, new, [lost], {came}) == {lost: frozenset({came})}
+    assert successors_by_words(path, old, new, [lost], {came}) == {lost: frozenset({came})}
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_test_is_taken_over_by_one_that_says_the_same(path: str, old: str, new
     ],
 )
 def test_no_other_test_takes_over(path: str, old: str, new: str, lost: str, passing: set[str]) -> None:
-    assert successors(path, old, new, [lost], passing) == {}
+    assert successors_by_words(path, old, new, [lost], passing) == {}
 
 
 class BusyMachine:

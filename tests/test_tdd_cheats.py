@@ -84,9 +84,9 @@ def test_a_stash_another_branch_or_no_branch_is_no_work() -> None:
     f.git("checkout", "-q", "-b", "mine")
     f.lay({"calc.py": GREEN})
     own_commits(f)
-    refused(f, {**before, "head": f.head}, f.submit(), "the checkout stands on mine, and this run on main")
+    refused(f, {**before, "head": f.head}, f.submit(), "the checkout is on mine, but this run is on main")
     f.git("checkout", "-q", "--detach")
-    refused(f, {**before, "head": f.head}, f.submit(), "the checkout stands on no branch")
+    refused(f, {**before, "head": f.head}, f.submit(), "the checkout is on no branch")
     f.git("checkout", "-q", "main")
     assert f.head == before["head"]
     failed(f, f.submit(), "tests/test_add.py still fails: ImportError: cannot import name 'add'", "CompilationError", 1, "GREEN")

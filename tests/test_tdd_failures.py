@@ -200,7 +200,7 @@ def test_a_red_is_taken_whatever_its_form_if_a_test_fails_that_did_not_and_what_
 
 def test_a_package_of_others_that_is_not_installed_is_no_red() -> None:
     f = at("RED", files={"requirements.txt": "nowhere-to-be-had\n"})
-    says = "nowhere_to_be_had is a package of others, and it is not installed here"
+    says = "nowhere_to_be_had is a third-party package, and it is not installed here"
     failed(f, f.lay({"tests/test_add.py": f"import nowhere_to_be_had\n{RED}"}).submit(), says, "CompilationError", 1, "RED")
 
 
@@ -338,7 +338,7 @@ def test_a_behaviour_that_is_there_already_closes_the_entry_with_a_test_that_can
 
 SATISFIED: dict[str, Case] = {
     "without a test": ({}, "no new test was collected", "UnexpectedPass"),
-    "by a test that cannot fail": ({"tests/test_add.py": "import calc\n\n\ndef test_add():\n    assert calc\n"}, "fails against no small change of the code", "UnexpectedPass"),
+    "by a test that cannot fail": ({"tests/test_add.py": "import calc\n\n\ndef test_add():\n    assert calc\n"}, "no small change of the code that the entry", "UnexpectedPass"),
     "by a test that fails": ({"tests/test_add.py": RED.replace("== 3", "== 4")}, "test_add fails", "TestFailure"),
     "by writing the code": ({"tests/test_add.py": PASSES, "calc.py": GREEN + "# mine\n"}, "calc.py changed", "RuleBroken"),
     "by losing another test": ({"tests/test_add.py": PASSES, "tests/test_other.py": None}, "test_other is gone; tests may not be lost", "UnexpectedPass"),

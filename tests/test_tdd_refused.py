@@ -18,8 +18,8 @@ REPLIES: dict[str, tuple[str, str]] = {
     "nothing in it": ("{}", "cannot be read"),
     "an unknown key": (json.dumps({"currentTest": ADD, "done": True}), "unknown field `done`"),
     "an unknown key inside": (named(EXTRA), "unknown field `why`"),
-    "a key twice": (f'{{"currentTest": null, "currentTest": {json.dumps(ADD)}}}', "currentTest stands there twice"),
-    "a key twice inside": (named(ADD).replace('"testFile"', '"testFile": "tests/a.py", "testFile"'), "testFile stands there twice"),
+    "a key twice": (f'{{"currentTest": null, "currentTest": {json.dumps(ADD)}}}', "currentTest appears twice"),
+    "a key twice inside": (named(ADD).replace('"testFile"', '"testFile": "tests/a.py", "testFile"'), "testFile appears twice"),
     "a field less": (json.dumps({"currentTest": {"description": "adds two numbers"}}), "missing required field `testFile`"),
     "a wrong type": (json.dumps({"currentTest": "adds two numbers"}), "cannot be read"),
     "the short form": ('{"test": "adds two numbers", "complete": false}', "cannot be read"),
@@ -42,7 +42,7 @@ LISTS: dict[str, tuple[str | None, str]] = {
     "prose": ("# Tests\n\nadds two numbers\n", "has no checkbox"),
     "no space in the box": ("- [] adds two numbers\n", "test-list.md:1: a checkbox is written"),
     "another mark": ("- [ ] adds two numbers\n- [-] subtracts two numbers\n", "test-list.md:2: a checkbox is written"),
-    "twice": (LIST + "- [ ] adds  two numbers\n", "'adds two numbers' stands there twice"),
+    "twice": (LIST + "- [ ] adds  two numbers\n", "'adds two numbers' appears twice"),
     "ticked by the agent": (LIST.replace("- [ ] sub", "- [x] sub"), "the box of 'subtracts two numbers' was ticked"),
     "only in a code block": ("~~~\n- [ ] adds two numbers\n~~~\n", "has no checkbox"),
 }
@@ -101,9 +101,9 @@ def test_in_every_phase_the_list_and_the_branch_are_not_the_agents_to_change(pha
         refused(f, before, f.submit(), says)
     f.lay({"test-list.md": LIST})
     f.git("checkout", "-q", "-b", "elsewhere")
-    refused(f, before, f.submit(), "the checkout stands on elsewhere, and this run on main; run `git switch main`")
+    refused(f, before, f.submit(), "the checkout is on elsewhere, but this run is on main; run `git switch main`")
     f.git("checkout", "-q", "--detach")
-    refused(f, before, f.submit(), "the checkout stands on no branch")
+    refused(f, before, f.submit(), "the checkout is on no branch")
     f.git("checkout", "-q", "main")
     assert f.submit().status == "SUCCESS"
 

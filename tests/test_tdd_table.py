@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from detent.blocks.ground import Ground
-from detent.evidence.look import Changed, Probed
+from detent.evidence.look import Probed
 from detent.evidence.report import Outcome, TestReport
-from detent.evidence.rewritten import Rewritten
+from detent.evidence.source.diff import Changed, Rewritten
 from detent.gates.judge import judge
 from detent.gates.testlist import CurrentTest, ListedTest, read_list, read_reply
 from detent.kernel.decide import Decision, decide, refusal
@@ -159,7 +159,7 @@ def test_a_line_that_is_nearly_a_checkbox_is_a_fault_with_its_number(line: str) 
 
 
 def test_an_entry_that_stands_twice_and_a_list_without_checkbox_are_faults() -> None:
-    assert "'one' stands there twice" in read_list("- [ ] one\n- [x] one\n")[1][0]
+    assert "'one' appears twice" in read_list("- [ ] one\n- [x] one\n")[1][0]
     assert "has no checkbox" in read_list("# Tests\n- one\n")[1][0]
 
 
@@ -180,7 +180,7 @@ def test_the_reply_names_a_test_or_none() -> None:
         ("{}", "currentTest"),
         ('{"test": "adds", "complete": false}', "cannot be read"),
         ('{"currentTest": null, "note": "x"}', "note"),
-        ('{"currentTest": null, "currentTest": null}', "stands there twice"),
+        ('{"currentTest": null, "currentTest": null}', "appears twice"),
         ('{"currentTest": {"description": "adds", "testFile": "t.py"}}', "implFile"),
         ('{"currentTest": {"description": " ", "testFile": "t.py", "implFile": "i.py"}}', "description: must be"),
         ('{"currentTest": {"description": "a", "testFile": "/t.py", "implFile": "i.py"}}', "testFile: must be a path inside"),
@@ -344,7 +344,7 @@ def test_a_test_that_goes_while_its_file_asks_for_something_else_is_flagged() ->
     decision = judged(World(a_run("RED"), now=report(new="failed"), changes=TEST_ADDED))
     assert (decision.status, decision.run.state) == ("SUCCESS", "GREEN")
     flag = the_flag(decision, "rewritten-test")
-    assert (flag.sentence, flag.level) == ("tests/test_sum.py::old was taken out", "ask")
+    assert (flag.sentence, flag.level) == ("tests/test_sum.py::old was removed", "ask")
 
 
 @pytest.mark.parametrize("state", ["RED", "REFACTOR"])
@@ -485,7 +485,7 @@ def test_where_nobody_can_tell_why_a_red_test_fails_it_is_taken_and_noted() -> N
     assert (decision.status, decision.run.state) == ("SUCCESS", "GREEN")
     flag = the_flag(decision, "weak-evidence")
     assert (flag.place, flag.level) == (f"{NEW}::new", "note")
-    assert "it cannot be told whether the code is why: ZeroDivisionError: division by zero" in flag.sentence
+    assert "Detent cannot tell whether the code is why: ZeroDivisionError: division by zero" in flag.sentence
 
 
 SATISFIED = Sent("submit", summary="it is there", reply="ALREADY_SATISFIED")
@@ -511,7 +511,7 @@ def test_already_satisfied_closes_the_entry_from_the_second_try_on(reply: str) -
 @pytest.mark.parametrize(
     ("now", "bite", "said_so"),
     [
-        (passing("old", "new"), False, "fails against no small change"),
+        (passing("old", "new"), False, "no small change of the code that the entry is about makes the test fail"),
         (passing("old"), True, "no new test was collected"),
         (report(old="passed", new="failed"), True, "new fails"),
         (report(), True, "no test was collected"),

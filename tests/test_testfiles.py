@@ -7,11 +7,11 @@ from time import perf_counter
 
 import pytest
 
-from detent.evidence import testfiles
-from detent.evidence.document_paths import is_document
-from detent.evidence.patterns import matches, said, telling
+from detent.evidence.changes import test_files as testfiles
 from detent.evidence.runners import RUNNERS, Command, Folder
 from detent.evidence.runners.detect import find_command
+from detent.evidence.source.document_paths import is_document
+from detent.evidence.source.file_patterns import matches, said, telling
 from tests.repos import write
 
 

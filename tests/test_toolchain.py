@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from detent.evidence.runners import Command
-from detent.evidence.toolchain import changed, listing, take
+from detent.evidence.running.toolchain import changed, listing, take
 from tests.project import GREEN, INI, START, Project
 
 WRONG = "def add(a, b):\n    return 0\n"

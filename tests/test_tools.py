@@ -30,11 +30,11 @@ def at(tmp_path: Path) -> Bench:
 def test_read_shows_a_part_and_says_how_to_go_on(at: Bench) -> None:
     at.put("a.txt", "".join(f"line {n}\n" for n in range(1, 5001)))
     whole = at.told("Read", file_path="a.txt")
-    assert whole.startswith("     1\tline 1\n") and "  2000\tline 2000\n[3,000 more lines; read on with offset=2001]" in whole
+    assert whole.startswith("     1\tline 1\n") and "  2000\tline 2000\n[3,000 more lines; continue with offset=2001]" in whole
     assert at.told("Read", file_path="a.txt", offset=2001, limit=2).splitlines() == [
         "  2001\tline 2001",
         "  2002\tline 2002",
-        "[2,998 more lines; read on with offset=2003]",
+        "[2,998 more lines; continue with offset=2003]",
     ]
     assert at.told("Read", file_path="a.txt", offset=5000) == "  5000\tline 5000"
     assert at.refused("Read", file_path="a.txt", offset=5001) == "a.txt has 5,000 lines; there is no line 5,001."
@@ -207,7 +207,7 @@ def test_a_command_that_cannot_be_run_is_told_so(at: Bench, command: str) -> Non
 
 def test_a_command_that_was_stopped_is_told_so(tmp_path: Path) -> None:
     box = Toolbox(tmp_path, lambda p: None, lambda c: Ran(None, "", 0, "", 1.0, stopped=True), tmp_path / "spill")
-    assert box.call("Bash", {"command": "x"}).text.startswith("It was ended because the work was stopped.")
+    assert box.call("Bash", {"command": "x"}).text.startswith("It was stopped because the work was stopped.")
 
 
 # Calls that are none
@@ -233,7 +233,7 @@ def test_a_command_that_was_stopped_is_told_so(tmp_path: Path) -> None:
         ("Grep", {"pattern": "a", "output_mode": "lines"}, "Invalid enum value 'lines'"),
         ("Grep", {"pattern": "a", "-A": -1}, "-A?"),
         ("Write", {"file_path": "a", "content": None}, "Expected `str`, got `null`"),
-        ("Write", {"file_path": "a", "content": "\ud800"}, "no valid text at character 1"),
+        ("Write", {"file_path": "a", "content": "\ud800"}, "not valid text at character 1"),
         ("Write", {"file_path": "a/", "content": "x"}, "names a folder"),
     ],
 )

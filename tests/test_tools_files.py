@@ -71,17 +71,17 @@ def test_an_absolute_path_below_the_workspace_is_the_same_file(at: Bench) -> Non
         ("{outside}/a.txt", "outside the workspace"),
         ("/etc/passwd", "outside the workspace"),
         ("/proc/self/environ", "outside the workspace"),
-        ("~/a.txt", "no path in the workspace"),
-        ("~root/a.txt", "no path in the workspace"),
-        ("C:\\a.txt", "no path in the workspace"),
-        ("c:/a.txt", "no path in the workspace"),
-        ("\\\\host\\share", "no path in the workspace"),
+        ("~/a.txt", "not a path in the workspace"),
+        ("~root/a.txt", "not a path in the workspace"),
+        ("C:\\a.txt", "not a path in the workspace"),
+        ("c:/a.txt", "not a path in the workspace"),
+        ("\\\\host\\share", "not a path in the workspace"),
         ("", "empty"),
         ("a\0b", "control character"),
         ("a.txt\n", "control character"),
         ("a\x1b[31m", "control character"),
         ("a\x85b", "control character"),
-        ("\ud800", "no valid text"),
+        ("\ud800", "not valid text"),
         (".git/config", ".git"),
         ("sub/.GIT/config", ".git"),
         ("{root}/.git/HEAD", ".git"),
@@ -152,12 +152,17 @@ def test_what_is_no_regular_file_is_refused_at_once(at: Bench) -> None:
         os.chdir(at.root)  # the name of a socket must be short
         server.bind("socket")
         os.chdir(here)
-        for path, sentence in (("pipe", "no regular file"), ("socket", "no regular file"), ("folder", "is a folder"), (".", "folder")):
+        for path, sentence in (
+            ("pipe", "not a regular file"),
+            ("socket", "not a regular file"),
+            ("folder", "is a folder"),
+            (".", "folder"),
+        ):
             for said in every_way(at, path):
                 assert sentence in said, said
     with contextlib.suppress(PermissionError):  # which only root has, and not in every container
         os.mknod(at.root / "zero", stat.S_IFCHR | 0o666, os.makedev(1, 5))
-        assert all("no regular file" in said for said in every_way(at, "zero"))
+        assert all("not a regular file" in said for said in every_way(at, "zero"))
 
 
 @pytest.mark.parametrize("path", ["n" * 300, "d/" * 3000 + "a.txt", "n" * 300 + "/a.txt", "é" * 200])

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from detent.app.repeat import lines_that_repeat
-from detent.evidence.card import Card, Change, Trial, redacted
+from detent.evidence.outcomes.card import Card, Change, Trial, redacted
+from detent.evidence.probes.trials import came_of, patch_of, said_of
 from detent.evidence.report import TestReport
 from detent.evidence.runners import Command
-from detent.evidence.test_lines import line_of_test, line_of_word
-from detent.evidence.trials import came_of, patch_of, said_of
+from detent.evidence.source.test_lines import line_of_test, line_of_word
 from detent.kernel.model import Flag
 from tests.repos import sh
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from detent.evidence.mutate.turned import is_named, turned
+from detent.evidence.mutate.turned import turned
+from detent.evidence.source.test_ids import is_named
 from tests.machine import need_runner
 from tests.native_dialects import CACHES, PATH
 

@@ -193,7 +193,7 @@ def test_an_abort_while_another_is_judged_ends_it_stale_and_nothing_is_marked(pa
         talk.send("go on")
         status, state, reasons, stands = heard(talk)
     assert (status, state, stands) == ("STALE", "ABORTED", [False])
-    assert "nothing was marked" in reasons[0]
+    assert "nothing was recorded" in reasons[0]
     assert [e.on for e in history(journal)] == ["start", "abort"]
     assert journal.attempt(RUN, "a1") is None
     assert history(journal)[-1].run.data.steps == ()

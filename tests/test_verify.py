@@ -8,10 +8,10 @@ import pytest
 
 from detent.app.verify_bare import NO_RED
 from detent.errors import DetentError
-from detent.evidence.claims import REF, Claim, ClaimedStep, seal, written
-from detent.evidence.collect import Collector
+from detent.evidence.outcomes.claims import REF, Claim, ClaimedStep, seal, written
 from detent.evidence.runners import Command
-from detent.evidence.suite import Suite
+from detent.evidence.running.collect import Collector
+from detent.evidence.running.suite import Suite
 from detent.git.evidence_ref import held_trees, publish
 from detent.git.notes_remote import push_notes
 from tests import cases

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from detent.evidence.bite import Marks
-from detent.evidence.collect import Collector
-from detent.evidence.eyes import RepoLook
+from detent.evidence.changes.changes import ReferenceTrees
+from detent.evidence.looks.repo_look import RepoLook
+from detent.evidence.looks.subject import Subject
 from detent.evidence.runners import Command
-from detent.evidence.subject import Subject
-from detent.evidence.suite import Suite
-from detent.evidence.test_names import changed_tests
+from detent.evidence.running.collect import Collector
+from detent.evidence.running.suite import Suite
+from detent.evidence.source.changed_tests import changed_tests
 from detent.kernel.model import Data, Run, Sent
 from tests.repos import git_at, make_repo, sh, write
 
@@ -54,10 +54,10 @@ def looked(folder: Path, language: str, was: str, now: str, code: tuple[str, str
     sh(root, "git", "commit", "-q", "-m", "after")
     git = git_at(root)
     collect = Collector(git, Suite(base, 60, os.environ["PATH"], clean=True), "r", os.environ)
-    marks = Marks(git.tree("HEAD~1"), (), git.head())
+    reference = ReferenceTrees(git.tree("HEAD~1"), (), git.head())
     run: Run[Data] = Run("r", "tdd", "RED", 1, Data())
     subject = Subject(
-        git, collect, run, Sent("submit"), git.tree("HEAD"), marks, {}, (), lambda name: None, lambda: (), (), lambda: True, quick=False
+        git, collect, run, Sent("submit"), git.tree("HEAD"), reference, {}, (), lambda name: None, lambda: (), (), lambda: True, quick=False
     )
     look = RepoLook(subject)
     assert look.tests().bad == look.tests_before().bad == frozenset(), look.tests().output

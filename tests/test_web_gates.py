@@ -96,6 +96,6 @@ def test_every_gate_of_a_session_shows_what_it_is_about_and_documents_are_revise
         for words in ("the total is right", "AC-002 the total can be read", "Branch: ", str(p.root.name), "How to run it: python calc.py"):
             expect(asked).to_contain_text(words)
         answered(page, "It passed")
-        expect(page.get_by_text("Nobody waits for you")).to_be_visible()
+        expect(page.get_by_text("Nothing waits for you")).to_be_visible()
         watched.unhurt(page)
         page.context.close()

@@ -204,7 +204,7 @@ def test_a_driver_that_dies_is_told_at_once_on_the_page_and_in_the_terminal(tmp_
             assert (row["run"], row["driven"], row["group"]) == (run, False, "working")
         with running(p, "status", "--watch", "--run", run) as watching:
             assert watching.stdout is not None
-            assert any("No process drives it. Go on: detent resume" in line for line in watching.stdout)
+            assert any("No process drives it. Continue: detent resume" in line for line in watching.stdout)
             to.ask(f"/api/runs/{run}/abort", {})
 
 

@@ -137,7 +137,7 @@ def test_a_design_is_sent_back_and_approved_a_strategy_chosen_and_a_security_que
         page.locator(f"[data-run={run}] .title").click()
         expect(page.locator(".card", has_text="Child runs")).to_contain_text("T-001: add")
         page.get_by_role("button", name="Tell the agent").click()
-        page.get_by_label("It stands in its next briefing").fill("keep it short")
+        page.get_by_label("Its next briefing includes it").fill("keep it short")
         page.get_by_role("button", name="Tell it").click()
         expect(page.get_by_role("status").filter(has_text="noted")).to_be_visible()
         page.get_by_role("button", name="Stop").click()
@@ -167,8 +167,8 @@ def test_an_escalation_is_read_and_answered_on_a_phone_and_a_wrong_token_opens_n
         expect(page.locator(".asked strong", has_text="stuck")).to_be_visible()
         expect(page.locator(".asked")).to_contain_text("<script>window.hurt")
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, "nothing sticks out"
-        answer(page, "Go on", "the test is right")
-        expect(page.get_by_text("Nobody waits for you")).to_be_visible()
+        answer(page, "Continue", "the test is right")
+        expect(page.get_by_text("Nothing waits for you")).to_be_visible()
         watched.faults = [f for f in watched.faults if "401" not in f]
         watched.unhurt(page)
         page.context.close()

@@ -232,13 +232,11 @@ def test_an_execution_that_waits_for_a_person_is_answered_or_given_up_on_the_pag
         row = page.locator("[data-run=execute-it-2-1]")
         expect(row.locator(".cost")).to_have_text("$0.50")
         row.get_by_role("link", name="Answer").click()
-        expect(page.locator(".answer .buttons button")).to_have_text(
-            ["Stop the run", "Open it all the same", "Have it fixed", "Review again"]
-        )
+        expect(page.locator(".answer .buttons button")).to_have_text(["Stop the run", "Open it anyway", "Have it fixed", "Review again"])
         expect(page.locator(".asked")).to_contain_text("No error handling (high bug): words are added too")
         page.get_by_role("button", name="Stop the run").click()
         page.get_by_role("button", name="Stop it").click()
-        expect(page.get_by_text("Nobody waits for you")).to_be_visible()
+        expect(page.get_by_text("Nothing waits for you")).to_be_visible()
         assert [e["state"] for e in to.get("/api/executions?q=it-2&all=true")["executions"]] == ["cancelled"]
         page.context.close()
     assert till.run("execute-it-2-1").state == "CANCELLED" and till.item(two).status == "open"

@@ -144,7 +144,7 @@ def test_a_service_in_a_file_that_is_not_committed_is_not_believed(tmp_path: Pat
     p.git("rm", "-q", "--cached", "detent.toml")
     p.git("commit", "-qm", "without its configuration")
     ran = p.run("run", "add numbers", "--agent", scripted(p, *CYCLE), "--json")
-    assert ran.code == 2 and "[services] stands in a file that is not committed" in ran.json["error"], ran
+    assert ran.code == 2 and "[services] is in a file that is not committed" in ran.json["error"], ran
 
 
 # -- the reviewer --------------------------------------------------------------------------------------------------------------
@@ -178,8 +178,8 @@ def test_other_is_a_reviewer_of_another_vendor_than_whoever_may_have_written_it(
 
 ALONE_HERE: Mapping[str, tuple[str, str]] = {
     "claude": ("Anthropic wrote it, and no agent of another vendor is known here", "configure one: [agents] reviewer"),
-    "command:./agent": ("whose model command:./agent asks cannot be told", "name the reviewer"),
-    "": ("whose model an agent that calls by itself asks cannot be told", "name the reviewer"),
+    "command:./agent": ("Detent cannot tell whose model command:./agent uses", "name the reviewer"),
+    "": ("Detent cannot tell whose model an agent that calls by itself uses", "name the reviewer"),
 }
 
 
@@ -195,7 +195,7 @@ def test_other_is_refused_where_there_is_no_other(agent: str) -> None:
 def test_an_agent_that_calls_by_itself_can_start_where_nobody_is_asked_for_a_review(tmp_path: Path) -> None:
     p = project(tmp_path / "p", f'{ALONE}[review]\nagent = "other"\n')
     refused = p.run("start", "--workflow", "pr")
-    assert refused.code == 2 and "whose model an agent that calls by itself asks cannot be told" in refused.err, refused
+    assert refused.code == 2 and "Detent cannot tell whose model an agent that calls by itself uses" in refused.err, refused
     assert p.run("start", "--workflow", "tdd", "add numbers").code == 0
 
 

@@ -39,7 +39,7 @@ MISTAKES = [
     ("start ./nowhere/at-all.md", "there is no plan", "did you mean docs/plan.md?"),
     ("run", "no request, and no plan at", "detent start docs/plan.md"),
     ("run docs/plna.md", "there is no plan docs/plna.md", "did you mean docs/plan.md?"),
-    ("run add-a-thing", "nobody is named who works", "--agent claude"),
+    ("run add-a-thing", "no agent is named", "--agent claude"),
     ("run x --agent foo", "there is no agent 'foo'", "known: anthropic"),
     ("run x --workflow foo", "there is no workflow 'foo' here", "known: pr, tdd"),
     ("run x --yes-to foo", "there is no policy 'foo'", "known: approve-design"),
@@ -65,7 +65,7 @@ MISTAKES = [
     ("check", "there is nothing to check", "detent check --worktree"),
     ("items add", "an item needs a title", "--file"),
     ("items show it-9", "there is no item 'it-9'", "detent items list"),
-    ("queue add", "name the items, or say --ready", "detent items list"),
+    ("queue add", "name the items, or use --ready", "detent items list"),
     ("queue add it-9", "there is no item 'it-9'", "detent items list"),
     ("queue show it-9", "there is no it-9 in the queue", "detent queue list"),
     ("work --slots 0", "Invalid value for '--slots'", "detent work --help"),
@@ -188,6 +188,16 @@ def test_no_instruction_of_any_table_names_a_tool_at_the_command_line() -> None:
     moves = [(table.name, move.how) for table in all_tables().values() for move in table.moves.values()]
     assert len(moves) > 50
     assert [(name, typed(says)) for name, says in moves if TOOL_NAMES.search(typed(says))] == []
+
+
+def test_what_was_said_last_is_named_as_it_is_typed(tmp_path: Path) -> None:
+    project = Project(tmp_path / "p")
+    project.run("start")
+    refused = project.run("request-scope-reduction", "--json").json
+    assert TOOL_NAMES.search(" ".join(refused["reasons"])), "as the journal has it"
+    for command, after in (("status", "Last:"), ("history", "REFUSED")):
+        said = project.run(command).out.partition(after)[2]
+        assert "detent submit-work" in said and not TOOL_NAMES.search(said), said
 
 
 # -- names of branches and commits -----------------------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ def test_in_tdd_a_wrong_test_is_written_again_and_that_is_flagged() -> None:
     verdict = f.lay({"calc.py": GREEN}).submit("TEST_WRONG", WHY)
     assert (verdict.status, verdict.state, f.run.counts) == ("FAILURE", "RED", {"rewrites": 1, "retries": 1}), verdict
     assert (f.head, f.read(TESTS)) == (red, WRONG_RED), "the test is there to be mended"
-    assert WHY in f.briefing and "Bring back what was written meanwhile, but for the test: git restore --source=" in f.briefing
+    assert WHY in f.briefing and "Bring back what was written meanwhile, except the test: git restore --source=" in f.briefing
     f.lay({"calc.py": ""})
     assert f.note()["nextPhase"] == "RED" and WHY in f.note()["error"]
     again = f.lay({TESTS: RED}).submit()

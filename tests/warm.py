@@ -6,6 +6,7 @@ reads as it starts) is left to a process that is started as usual.
 
 import atexit
 import gc
+import io
 import json
 import os
 import selectors
@@ -38,12 +39,12 @@ HEAVY = (
 )  # few calls need them
 
 
-def run(args: list[str], cwd: Path, env: Mapping[str, str], stdin: str = "") -> subprocess.CompletedProcess[str]:
-    """`detent` with these arguments, to its end."""
+def run(args: list[str], cwd: Path, env: Mapping[str, str], stdin: str = "", terminal: bool = False) -> subprocess.CompletedProcess[str]:
+    """`detent` with these arguments, to its end; with `terminal`, on files that say they are one, where the machine has none."""
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         given.write(stdin.encode())
         given.seek(0)
-        code = ended(begin(args, cwd, env, (given.fileno(), out.fileno(), err.fileno())))
+        code = ended(begin(args, cwd, env, (given.fileno(), out.fileno(), err.fileno()), terminal))
         texts = []
         for file in (out, err):
             file.seek(0)
@@ -51,11 +52,11 @@ def run(args: list[str], cwd: Path, env: Mapping[str, str], stdin: str = "") -> 
     return subprocess.CompletedProcess(["detent", *args], code, *texts)
 
 
-def begin(args: list[str], cwd: Path, env: Mapping[str, str], files: tuple[int, int, int]) -> int:
+def begin(args: list[str], cwd: Path, env: Mapping[str, str], files: tuple[int, int, int], terminal: bool = False) -> int:
     """Start `detent` on these three files. The descriptor that comes back has its exit code, once it has ended."""
     told, tells = os.pipe()
     with tempfile.TemporaryFile() as asked:
-        asked.write(json.dumps({"args": args, "cwd": str(cwd), "env": dict(env)}).encode())
+        asked.write(json.dumps({"args": args, "cwd": str(cwd), "env": dict(env), "terminal": terminal}).encode())
         asked.flush()
         socket.send_fds(_server(env).mine, [b"call"], [asked.fileno(), *files, tells])
     os.close(tells)
@@ -164,6 +165,13 @@ def _end(handle: int, waiting: dict[int, tuple[int, int]], ready: selectors.Base
     os.close(tells)
 
 
+class LikeATerminal(io.TextIOWrapper):
+    """A file that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
 def become(call: dict[str, Any]) -> None:
     """Be the command line with these arguments, in this folder and environment."""
     os.environ.clear()
@@ -173,6 +181,8 @@ def become(call: dict[str, Any]) -> None:
     sys.path[:] = [place for place in sys.path if place != str(SOURCE.parent)]
     sys.modules["__main__"] = ModuleType("__main__")  # processes that the call starts by multiprocessing look there
     os.chdir(call["cwd"])
+    if call["terminal"]:
+        sys.stdin, sys.stdout = LikeATerminal(sys.stdin.buffer), LikeATerminal(sys.stdout.buffer)
     code: object = 1
     try:
         main()

@@ -290,7 +290,7 @@ class Door:
             return earlier  # answered between the first look and the claim
         event = self.load(run)
         if at and event.run.state != at:
-            raise Moved(f"run {run} moved to {event.run.state} meanwhile; nothing was marked", "call get_task")
+            raise Moved(f"run {run} moved to {event.run.state} meanwhile; nothing was recorded", "call get_task")
         table = self._table(event.run.workflow)
         on, row, found = self._found(table, event.run, sent)
         found = msgspec.structs.replace(found, flagged=(*found.flagged, *told_flags(sent)))
@@ -317,7 +317,7 @@ class Door:
                         self._settle(run)
                     if sent.verb in EVERYWHERE:
                         return self._apply(run, sent, claim)
-                    raise Moved(f"run {run} moved to {event.run.state} meanwhile; nothing was marked", "call get_task") from None
+                    raise Moved(f"run {run} moved to {event.run.state} meanwhile; nothing was recorded", "call get_task") from None
         if claim is not None:
             self._settle(run)
         return after
@@ -366,7 +366,7 @@ class Door:
 
     def _still_wanted(self, run: str) -> None:
         if not self.wanted():
-            raise Unwanted(f"the call to run {run} was taken back; nothing was marked", "call get_task to see where it stands")
+            raise Unwanted(f"the call to run {run} was taken back; nothing was recorded", "call get_task to see where it stands")
 
     def _finish(self, table: Table[Any], event: AnyEvent) -> AnyEvent:
         """Add the finished briefing, if whoever acts next needs nothing else to happen first."""

@@ -5,7 +5,7 @@ DetentError            expected trouble: two lines for a person, exit 2
 ├── NoRun              there is no run that a call could be about
 ├── Moved              the run is no longer where the caller saw it (compare-and-swap missed)
 ├── RedStart           tests or preflight fail before the run begins, and nobody accepted that
-├── Unwanted           whoever asked no longer waits for the answer; nothing was marked
+├── Unwanted           whoever asked no longer waits for the answer; nothing was recorded
 ├── Unreached          something outside does not answer; where it says when it will, that is kept
 │   └── Outage         something that every run needs is away, and the run is left for later
 └── JournalError       the journal cannot be used as it is

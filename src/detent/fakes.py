@@ -1,4 +1,4 @@
-"""The fakes that ship: a world without git, eyes to look at it, and a judge that reads from a script. For tests, benches and the demo.
+"""The fakes that ship: a world without git, a look at it, and a judge that reads from a script. For tests, benches and the demo.
 
 In this world a tree is a set of files. A line `name: word` in a file below tests/ is a test; it passes when some file below src/ has
 `word` on a line of its own. A line that begins with `skip ` is a skipped test. Everything else works as with the real thing.
@@ -14,11 +14,11 @@ from detent.app.registry import workflow_of
 from detent.blocks.ground import Ground
 from detent.door import AnyEvent, AnyRun, Case
 from detent.errors import CannotTell
-from detent.evidence.look import Branch, Changed, Probed
-from detent.evidence.outcomes import Outcomes, compare
-from detent.evidence.reasons import Reason, reason
+from detent.evidence.look import Branch, Probed
+from detent.evidence.outcomes.outcomes import Outcomes, compare
+from detent.evidence.outcomes.reasons import Reason, reason
 from detent.evidence.report import TestReport
-from detent.evidence.rewritten import Rewritten
+from detent.evidence.source.diff import Changed, Rewritten
 from detent.gates.judge import judge as run_gates
 from detent.kernel.model import Evidence, Flag, Found, Record, Sent, Tally
 from detent.kernel.own_gate import OwnGate
@@ -202,11 +202,11 @@ class MemoryLook:
     def tests_when_clean(self) -> TestReport | None:
         return self.tests()
 
-    def bites(self) -> bool:
+    def changed_tests_still_fail(self) -> bool:
         return bool(run_tests({p: t for p, t in self._files(self.tree).items() if p.startswith("tests/")}).bad)
 
-    def bites_mutant(self, about: tuple[str, ...] = ()) -> bool:
-        return self.bites()
+    def kills_mutant(self, about: tuple[str, ...] = ()) -> bool:
+        return self.changed_tests_still_fail()
 
     def agreeing(self) -> tuple[str, ...]:
         return ()

@@ -95,7 +95,7 @@ export function Board() {
       </div>
       {rows.length ? <div class="cols wide-only" aria-hidden="true"><span>Run</span><span>State</span><span>Plan</span><span>Cost</span><span>Time</span><span>Changed</span><span /></div> : null}
       {rows.length === 0
-        ? <Empty title="No run fits">Nothing matches what you search for. <button type="button" class="button" onClick={() => { filter.value = EVERYTHING; }}>Show all</button></Empty>
+        ? <Empty title="No run fits">Nothing matches your search. <button type="button" class="button" onClick={() => { filter.value = EVERYTHING; }}>Show all</button></Empty>
         : <Windowed class="rows" label="Runs" count={rows.length} heights={heights} reveal={at} onEnd={(there) => { end.current = there; further(); }} row={(i) => {
           const r = rows[i];
           if (r.group) return <h2 key={r.group} class="group" role="presentation">{r.name}<span class="count">{r.count}</span></h2>;
@@ -115,7 +115,7 @@ const doing = (run) => { const [kind, ...rest] = run.step.split(": "); const wha
 function Row({ run, e, here, below, onAsk }) {
   clock.value; // what is told as "ago" goes on
   const stop = () => onAsk({ ...STOP, onSay: async (text) => told(await attempt(() => call(`/api/runs/${run.run}/abort`, { reason: text })), "The run was stopped.") });
-  const on = async () => told(await attempt(() => call(`/api/runs/${run.run}/resume`, {})), "The run goes on.");
+  const on = async () => told(await attempt(() => call(`/api/runs/${run.run}/resume`, {})), "The run continues.");
   const alone = !e && (run.workflow !== "execute" || queue.value !== null); // of no queue, as far as is known
   const paused = alone && run.group === "working" && run.pushed && !run.driven;
   const place = !e ? "" : e.waits_for.length ? `waits for ${e.waits_for.join(", ")}` : e.state === "ready" ? "next" : run.group === "working" && e.state !== "running" ? e.state : "";
@@ -131,7 +131,7 @@ function Row({ run, e, here, below, onAsk }) {
       <div class="acts">
         {e && <Acts e={{ ...e, run_state: run.state }} among={queue.value.executions} onAsk={onAsk} onDone={loadQueue} />}
         {run.group === "waiting" && alone && <Link to={asks(run)} class="button">Answer</Link>}
-        {paused && <Button onClick={on}>Go on</Button>}
+        {paused && <Button onClick={on}>Continue</Button>}
         {run.group !== "ended" && alone && <Button kind="plain" onClick={stop} aria-label={`Stop ${run.run}`}>Stop</Button>}
       </div>
     </div>

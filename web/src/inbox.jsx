@@ -24,7 +24,7 @@ export default function Inbox({ id }) {
   }, [all, id]);
   useSteps(all.length, all.indexOf(chosen), (i) => pick(all[i]));
   if (!known.value) return <Loading />;
-  if (!all.length && (!id || id === answered)) return <Empty title="Nobody waits for you"><p>When a run needs a person, to approve a design, to choose, to answer or to help an agent that is stuck, it is asked here.</p><Allow /></Empty>;
+  if (!all.length && (!id || id === answered)) return <Empty title="Nothing waits for you"><p>When a run needs a person, to approve a design, to choose, to answer or to help an agent that is stuck, it is asked here.</p><Allow /></Empty>;
   return (
     <div class={`split inbox ${id ? "picked" : ""}`}>
       <div class="column"><div class="windowed events" role="list" aria-label="Questions">{all.map((q) => (
@@ -39,7 +39,7 @@ export default function Inbox({ id }) {
   );
 }
 
-const NAMES = { approved: "Approve", "changes-requested": "Request changes", resume: "Go on", approve: "Approve as it is", "another-round": "Another round", finish: "Finish", "per-batch": "Per batch", "single-final": "One final review", accept: "Accept", fix: "Have it fixed", passed: "It passed", failed: "It failed", "different-approach": "Another approach", guidance: "Give guidance", "accept-known-issues": "Accept as known issues", "simplify-scope": "Simplify the scope", "change-acceptance": "The check is wrong", skip: "Skip the questions", override: "Open it all the same", review: "Review again", replan: "Plan anew", abort: "Stop the run" };
+const NAMES = { approved: "Approve", "changes-requested": "Request changes", resume: "Continue", approve: "Approve as it is", "another-round": "Another round", finish: "Finish", "per-batch": "Per batch", "single-final": "One final review", accept: "Accept", fix: "Have it fixed", passed: "It passed", failed: "It failed", "different-approach": "Another approach", guidance: "Give guidance", "accept-known-issues": "Accept as known issues", "simplify-scope": "Simplify the scope", "change-acceptance": "The check is wrong", skip: "Skip the questions", override: "Open it anyway", review: "Review again", replan: "Plan again", abort: "Stop the run" };
 // What is offered first is the last button, unless there is a safer one; where security is at stake, that is to have it mended.
 const RANK = { abort: -2, override: -1, review: 1 };
 const rank = (o, security) => (security && o.value === "fix" ? 1 : RANK[o.value] ?? 0);
@@ -73,7 +73,7 @@ function Question({ id, asked, onBack, onAnswered }) {
       return;
     }
     setSaid(verdict.status === "FAILURE" || verdict.status === "REFUSED" ? verdict : null);
-    if (told(verdict, row.run ? "Your answer is recorded; the run goes on." : `Your answer is recorded. To land it: ${verdict.instruction}`)) { setText(""); onAnswered(); }
+    if (told(verdict, row.run ? "Your answer is recorded; the run continues." : `Your answer is recorded. To land it: ${verdict.instruction}`)) { setText(""); onAnswered(); }
     await ask();
     await load();
   };
@@ -83,7 +83,7 @@ function Question({ id, asked, onBack, onAnswered }) {
   const tabs = got.artifacts.map((a) => ({ id: a.path.replace(/\W/g, "_"), name: a.path, ...a }));
   const ordered = [...got.options].reverse().sort((a, b) => rank(a, row.security) - rank(b, row.security));
   const shown = tabs.find((t) => t.id === paper) ?? tabs[0];
-  const needs = got.options.some((o) => o.words === "changes") ? "What should change; or a note, kept with the approval" : got.options.some((o) => o.words === "guidance") ? "Guidance for the agent; it reads it before it goes on" : "A note, kept with the answer (may be empty)";
+  const needs = got.options.some((o) => o.words === "changes") ? "What should change; or a note, kept with the approval" : got.options.some((o) => o.words === "guidance") ? "Guidance for the agent; it reads it before it continues" : "A note, kept with the answer (may be empty)";
   return (
     <section class="shown question" aria-label={titleOf(row)}>
       <header class="one"><button type="button" class="button plain phone-only" aria-label="Back" onClick={onBack}>←</button><h3>{titleOf(row)}</h3>{row.security && <Chip tone="bad">security</Chip>}<span class="grow" />{row.run && <Link to={at("runs", row.run)} class="button">See the run</Link>}</header>
@@ -96,7 +96,7 @@ function Question({ id, asked, onBack, onAnswered }) {
       <footer class="answer">
         <label class="field"><span>{got.free ? "Your answer" : needs}</span><textarea rows={2} name="words" value={text} onInput={(e) => setText(e.target.value)} onKeyDown={byKey} /></label>
         <div class="buttons">
-          {got.to.length > 0 && <label class="tick">changes go to <select aria-label="Whom changes go to" value={to} onChange={(e) => setTo(e.target.value)}><option value="">spec</option>{got.to.filter((t) => t !== "spec").map((t) => <option key={t}>{t}</option>)}</select></label>}
+          {got.to.length > 0 && <label class="tick">changes go to <select aria-label="Who gets the changes" value={to} onChange={(e) => setTo(e.target.value)}><option value="">spec</option>{got.to.filter((t) => t !== "spec").map((t) => <option key={t}>{t}</option>)}</select></label>}
           <span class="grow" />
           {got.may_cancel && <Button kind="plain" busy={!calm || !text.trim()} title="Decline to answer; the text says why" onClick={() => send({ cancel: text.trim() })}>Decline</Button>}
           {got.free && <Button kind="primary" busy={!calm || !text.trim()} onClick={() => send({ value: text.trim() })}>Answer</Button>}

@@ -116,7 +116,7 @@ function View() {
   const [view, id, tab, what] = path.value.split("/").slice(1).map((part) => { try { return decodeURIComponent(part); } catch { return part; } });
   if (view === "runs" && id) return <Later of="run" key={id} id={id} tab={tab} what={what} />;
   if (["queue", "inbox", "report"].includes(view)) return <Later of={view} key={view} id={id ?? ""} />;
-  return view === "" ? <Board /> : <Empty title="There is no such page"><p><code><T text={path.value} /></code> leads nowhere. The link may be of another version, or a letter is missing.</p><Link to="/" class="button primary">To the board</Link></Empty>;
+  return view === "" ? <Board /> : <Empty title="There is no such page"><p><code><T text={path.value} /></code> leads nowhere. The link may be from another version, or a letter is missing.</p><Link to="/" class="button primary">To the board</Link></Empty>;
 }
 
 function Page() {
@@ -127,7 +127,7 @@ function Page() {
     document.title = `${waiting.value ? `(${waiting.value}) ` : ""}Detent${project.value ? ` · ${project.value}` : ""}`;
   }, [waiting.value, project.value]);
   if (!known) return <Door />;
-  return <><Top />{!reached.value && <div class="gone" role="alert">The server does not answer. What you see is how things stood; trying again.</div>}<main><View /></main>{starting.value && <NewRun />}<Help /><Notes /></>;
+  return <><Top />{!reached.value && <div class="gone" role="alert">The server does not answer. What you see is the last known state; trying again.</div>}<main><View /></main>{starting.value && <NewRun />}<Help /><Notes /></>;
 }
 
 listen(everywhere);

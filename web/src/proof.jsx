@@ -56,7 +56,7 @@ export function Proof({ card }) {
         {card.proved.length ? <Tests label="Proved" names={card.proved} says={["fails without this change and passes with it", "fail without this change and pass with it"]} /> : <><dt>Proved</dt><dd>No test fails without this change and passes with it.</dd></>}
         <Tests label="Pins" names={card.pins} says={["is new and passes on both sides", "are new and pass on both sides"]} />
         {card.kept > 0 && <><dt>Kept</dt><dd>{count(card.kept, "old test")} {card.kept === 1 ? "passes" : "pass"} as before{card.failed.length ? "" : `; ${card.out ? `${card.out} taken out` : "none lost"}, none newly skipped`}</dd></>}
-        <Tests label="Known" names={card.known} says={["failed before and fails still", "failed before and fail still"]} />
+        <Tests label="Known" names={card.known} says={["failed before and still fails", "failed before and still fail"]} />
         {unnoticed.length > 0 && <><dt>Unnoticed</dt><dd><ul class="names">{unnoticed.map((f, i) => <li key={i}><T text={f.sentence} /></li>)}</ul></dd></>}
       </dl>
       {card.left_out > 0 && <p class="muted">{card.left_out.toLocaleString()} names are not listed here.</p>}

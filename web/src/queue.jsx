@@ -60,9 +60,9 @@ export default function Queue({ id }) {
       {some && <div class="tools">
         <span class="muted">{standing(got)}{got.workers > 1 && `, ${got.workers} workers`}</span>
         {got.paused && <Chip tone="warn" title={got.paused_until ? `until ${day(got.paused_until)}` : got.paused_by}>paused: <T text={got.paused} /></Chip>}
-        {got.away.map((each) => <Chip key={each} tone="warn" title="It is asked again by itself">away: <T text={each} /></Chip>)}
+        {got.away.map((each) => <Chip key={each} tone="warn" title="It is asked again automatically">away: <T text={each} /></Chip>)}
         <span class="grow" />
-        <Button kind="plain" onClick={() => attempt(async () => { await call("/api/queue", { paused: !got.paused }); await load(); })}>{got.paused ? "Let it go on" : "Pause"}</Button>
+        <Button kind="plain" onClick={() => attempt(async () => { await call("/api/queue", { paused: !got.paused }); await load(); })}>{got.paused ? "Let it continue" : "Pause"}</Button>
         <Button onClick={() => setFiling(true)}>New item</Button>
         {items.length > 0 && <Button kind="primary" onClick={() => enqueue({ ready: true })}>Queue all that is ready</Button>}
       </div>}
@@ -74,7 +74,7 @@ export default function Queue({ id }) {
             <Find f={f} onFilter={setFilter} />
             {rows.length > 0 ? <Windowed class="events" label="Executions" count={rows.length} heights={heights} reveal={rows.indexOf(chosen)} picked={id} onEnd={(end) => end && got.next && setMost(most + PAGE)} row={(i) => (rows[i].id ? <Row key={rows[i].id} e={rows[i]} here={rows[i] === chosen} onPick={() => pick(rows[i].id)} />
               : <h2 key={rows[i].name} class="group" role="presentation">{rows[i].name}<span class="count">{rows[i].count}</span></h2>)} />
-              : <Empty title="No execution fits">Nothing matches what you search for. <button type="button" class="button" onClick={() => setFilter(EVERYTHING)}>Show all</button></Empty>}
+              : <Empty title="No execution fits">Nothing matches your search. <button type="button" class="button" onClick={() => setFilter(EVERYTHING)}>Show all</button></Empty>}
           </div>
           {chosen ? <Execution key={chosen.id} e={chosen} among={all} onLoad={load} onBack={() => pick("")} /> : id && <section class="shown"><Empty title="It is not in this list">The queue keeps what ended for 30 days. <Link to={at("runs", id)} class="button">See its run</Link></Empty></section>}
         </div>)}

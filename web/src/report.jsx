@@ -37,7 +37,7 @@ export default function Report() {
       {got.queue?.paused && <div class="gone hint">The queue is paused: <T text={got.queue.paused.reason} />{got.queue.paused.until && <> (until {day(got.queue.paused.until)})</>}</div>}
       {got.queue?.notify_fault && <div class="gone">The last notification was not sent: <T text={got.queue.notify_fault} /></div>}
       <div class="pages" tabIndex={0}>
-        {groups.length === 0 && <Empty title="Nothing happened"><p>No run moved since {day(got.since)}, and nobody is waited for.</p></Empty>}
+        {groups.length === 0 && <Empty title="Nothing happened"><p>No run moved since {day(got.since)}, and nothing waits for a person.</p></Empty>}
         {groups.map(([group, name, tone]) => <Card key={group} title={name} aside={<span class="count">{got.counts[group]}</span>}><ul class="lands"><Portions all={got.rows.filter((r) => r.group === group)} of={100} what="rows" row={(r) => <Row key={r.run || r.branch} r={r} tone={tone} />} /></ul></Card>)}
         {got.queue?.budget.length > 0 && <Card title="Budget of the queue" aside={<span class="muted">since {day(got.queue.budget_since)}</span>}><ul class="lands">{got.queue.budget.map((b) => <li key={b.name}><b>{b.name}</b> <span class="num">{b.used.toLocaleString()} of {b.most.toLocaleString()}</span></li>)}</ul></Card>}
         {got.by_role.length > 0 && <Shares title="By role" all={got.by_role} />}

@@ -34,7 +34,7 @@ export function Revise({ run, onClose }) {
   };
   const body = () => (what.startsWith(EDIT) ? { documents: { [what.slice(EDIT.length)]: text } } : { to: what.slice(AGAIN.length), text: text.trim() });
   const look = () => attempt(async () => setPlanned(await call(`/api/runs/${run}/revision`, body())));
-  const send = () => attempt(async () => { if (told(await call(`/api/runs/${run}/revise`, body()), "It is taken over; the run continues from there.")) onClose(); });
+  const send = () => attempt(async () => { if (told(await call(`/api/runs/${run}/revise`, body()), "It is applied; the run continues from there.")) onClose(); });
   const write = (words) => { setText(words); setPlanned(null); };
   return (
     <Dialog title="Revise the session" onClose={onClose} class="wide">
@@ -45,8 +45,8 @@ export function Revise({ run, onClose }) {
           <optgroup label="Have a stage done again">{got.stages.map((s) => <option key={s} value={AGAIN + s}>{STAGES[s] ?? s}</option>)}</optgroup>
         </select>
       </label>
-      {what && <label class="field"><span>{what.startsWith(EDIT) ? "The document" : "What must change; it stands in the briefing"}</span><textarea name="revision" rows={what.startsWith(EDIT) ? 16 : 4} value={text} onInput={(e) => write(e.target.value)} /></label>}
-      {planned && <div class="planned">{planned.diff && <Unified text={planned.diff} />}<p>This makes void:</p><ul class="reasons warn">{planned.void.map((line, i) => <li key={i}><T text={line} /></li>)}</ul></div>}
+      {what && <label class="field"><span>{what.startsWith(EDIT) ? "The document" : "What must change; the briefing includes it"}</span><textarea name="revision" rows={what.startsWith(EDIT) ? 16 : 4} value={text} onInput={(e) => write(e.target.value)} /></label>}
+      {planned && <div class="planned">{planned.diff && <Unified text={planned.diff} />}<p>This invalidates:</p><ul class="reasons warn">{planned.void.map((line, i) => <li key={i}><T text={line} /></li>)}</ul></div>}
       <footer><Button kind="plain" onClick={onClose}>Not now</Button>{planned ? <Button kind="primary" onClick={send}>Do it</Button> : <Button kind="primary" busy={!what || (what.startsWith(EDIT) && !text.trim())} onClick={look}>Show what it changes</Button>}</footer>
     </Dialog>
   );

@@ -96,9 +96,9 @@ function Head({ got, onAsk, drawing, onDraw }) {
         <span class="grow" />
         <div class="acts">
           {got.asks.length > 0 && <Link to={at("inbox", got.asks[0])} class="button primary">Answer</Link>}
-          {paused && <Button kind="primary" onClick={() => say("resume", "guidance", "The run goes on.")("")}>Go on</Button>}
+          {paused && <Button kind="primary" onClick={() => say("resume", "guidance", "The run continues.")("")}>Continue</Button>}
           {open && got.stages.length > 0 && <Button onClick={() => onAsk({ revise: true })} title="Change a document, or have a stage done again">Revise</Button>}
-          {open && <Button onClick={() => onAsk({ title: "Tell the agent something", label: "It stands in its next briefing", action: "Tell it", hint: "The agent reads it before its next step. What it does now is not stopped.", onSay: say("steer", "text", "It was noted for the next briefing.") })} title="Tell the agent something; it reads it before its next step">Tell the agent</Button>}
+          {open && <Button onClick={() => onAsk({ title: "Tell the agent something", label: "Its next briefing includes it", action: "Tell it", hint: "The agent reads it before its next step. What it does now is not stopped.", onSay: say("steer", "text", "It was noted for the next briefing.") })} title="Tell the agent something; it reads it before its next step">Tell the agent</Button>}
           {queued && <Link to={at("queue", run.run)} class="button">In the queue</Link>}
           {open && !queued && <Button onClick={() => onAsk({ ...STOP, onSay: say("abort", "reason", "The run was stopped.") })}>Stop</Button>}
           <button type="button" class="button plain" aria-pressed={drawing} onClick={onDraw} title="The state diagram (d)">Diagram</button>
@@ -153,7 +153,7 @@ function Now({ got, flags, onRevise }) {
   const who = { human: "A person is asked", agent: got.role ? `The agent works: ${got.role}` : "The agent works", system: "The machine is at work" }[got.actor] ?? "";
   return (
     <Card title="Now" aside={<span class="muted">{who}</span>} class={run.group === "waiting" ? "wait" : ""}>
-      {run.group === "waiting" && <p>{got.asks.length ? "It goes on once this is answered" : "It waits to be released"}{run.cause ? <>: <b>{words(run.cause)}</b></> : ""}. {got.asks.length > 0 && <Link to={at("inbox", got.asks[0])} class="button">Answer</Link>}</p>}
+      {run.group === "waiting" && <p>{got.asks.length ? "It continues once this is answered" : "It waits to be released"}{run.cause ? <>: <b>{words(run.cause)}</b></> : ""}. {got.asks.length > 0 && <Link to={at("inbox", got.asks[0])} class="button">Answer</Link>}</p>}
       {run.step && <p class="step"><State name={run.step.split(": ")[0]} /> <T text={run.step.split(": ").slice(1).join(": ")} /></p>}
       {run.acting && <p>At work: <Link to={`/runs/${run.acting}`}>{run.acting}</Link> <State name={run.acting_state} tone="info" /></p>}
       {got.trouble && <ul class="reasons bad"><li><T text={got.trouble} /></li></ul>}
@@ -168,7 +168,7 @@ function Now({ got, flags, onRevise }) {
 
 const SIGN = { done: "✓", now: "›", blocked: "!", open: "" };
 function Plan({ got, onEvent }) {
-  if (!got.plan.length) return <Card title="Plan"><p class="muted">There is no plan yet. It stands here once the agent has made one and the machine has accepted it.</p></Card>;
+  if (!got.plan.length) return <Card title="Plan"><p class="muted">There is no plan yet. It appears here once the agent has made one and the machine has accepted it.</p></Card>;
   const Steps = ({ steps }) => <ul class="steps">{steps.map((s, i) => <li key={i} class={s.status}><b class={`kind ${s.kind}`}>{s.kind.toLowerCase()}</b><span><T text={s.text} /></span>{s.proof > 0 && <button type="button" class="button plain" onClick={() => onEvent(s.proof)} title="The event that proved it">#{s.proof}</button>}</li>)}</ul>;
   return (
     <Card title="Plan" aside={<span class="num muted">{got.run.done} of {got.run.parts}</span>}>

@@ -60,7 +60,7 @@ export function NewRun() {
       <div class="ticks">
         <label><input type="checkbox" checked={asked.baseline} onChange={(e) => set({ baseline: e.target.checked })} /> Accept the tests that fail now</label>
         {asked.workflow === "pipeline" && <label><input type="checkbox" checked={asked.lean} onChange={(e) => set({ lean: e.target.checked })} /> The short way: one small task, no design</label>}
-        {asked.workflow === "pipeline" && YES.map(([word, says]) => <label key={word}><input type="checkbox" checked={asked.yes_to.includes(word)} onChange={(e) => yes(word, e.target.checked)} /> Beforehand: {says}</label>)}
+        {asked.workflow === "pipeline" && YES.map(([word, says]) => <label key={word}><input type="checkbox" checked={asked.yes_to.includes(word)} onChange={(e) => yes(word, e.target.checked)} /> In advance: {says}</label>)}
       </div>
       <p class="muted">The agent works on a branch of its own, in a workspace of its own; your checkout stays as it is. First, the tests are run once as they are.</p>
       <footer><Button kind="plain" onClick={close}>Not now</Button><Button kind="primary" busy={!asked.request.trim() && asked.workflow !== "pr"} onClick={start} title="Ctrl and Enter">Start</Button></footer>

@@ -119,7 +119,7 @@ def backend(name: str, spec: str = "") -> Callable[[Asked], Reply]:
     """A backend by its name: a built-in one, or one that a package brings."""
     if name in BACKENDS:
         return BACKENDS[name]
-    found: Callable[[Asked], Reply] | None = load(AGENTS, name, lambda value: "" if callable(value) else "it is no function")
+    found: Callable[[Asked], Reply] | None = load(AGENTS, name, lambda value: "" if callable(value) else "it is not a function")
     if found is None:
         raise DetentError(f"there is no agent '{spec or name}'", f"known: {', '.join((*FORMS.values(), *names(AGENTS, FORMS)))}")
     return found

@@ -149,7 +149,7 @@ class AgentFailed(DetentError):
     """The agent gave no reply. `sort` says how; `not_before` names the time that a usage limit ends, in UTC."""
 
     def __init__(self, sort: Sort, message: str, not_before: str = "", usage: Usage | None = None) -> None:
-        super().__init__(message, "the run goes on from here: detent resume")
+        super().__init__(message, "continue the run from here: detent resume")
         self.sort = sort
         self.not_before = not_before
         self.usage = usage or Usage()

@@ -21,12 +21,12 @@ def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """An object whose names stand once each."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a name stands twice")
+        raise ValueError("a name appears twice")
     return found
 
 
 def no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 def finite(text: str) -> float:

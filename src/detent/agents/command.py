@@ -149,7 +149,7 @@ def find_command(command: str, outer: Mapping[str, str], project: Path) -> None:
     there = os.access(project / name, os.X_OK) if "/" in name else shutil.which(name, path=outer.get("PATH", os.defpath))
     if not there:
         raise DetentError(
-            f"there is no program '{name}' that could be started", "install it, mend its path, or name another agent: --agent SPEC"
+            f"there is no program '{name}' that could be started", "install it, fix its path, or name another agent: --agent SPEC"
         )
 
 

@@ -102,7 +102,7 @@ def _by_answer(error: Any, model: str, key: Key) -> Trouble:
         raise DetentError(f"the model's service did not accept the key in {key.variable}", key.hint) from error
     if 300 <= status < 400:
         to = str(error.response.headers.get("location", "nowhere"))[:200]
-        return Trouble(GONE, f"the model's service sends on to another address ({status}): {to}. Nothing was sent there")
+        return Trouble(GONE, f"the model's service redirects to another address ({status}): {to}. Nothing was sent there")
     return _sorted(kinds, status, f"for {model}: {_words(error)}", named_wait(error.response.headers, datetime.now(UTC)))
 
 

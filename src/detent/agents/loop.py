@@ -37,7 +37,7 @@ LIMITS = LoopLimits()
 ENDINGS: dict[str, tuple[Sort, str]] = {
     "length": ("Truncated", "the model's message was cut at its length limit; nothing of it was carried out"),
     "context": ("Truncated", "the conversation no longer fits into the model's context"),
-    "refused": ("Refused", "the model refused to go on"),
+    "refused": ("Refused", "the model refused to continue"),
 }
 
 
@@ -50,7 +50,7 @@ def converse(asked: Asked, make: Callable[[], Dialect], model: str, limits: Loop
             f'add it to [prices] in detent.toml: "{model}" = {{ input = 0.5, output = 2.0 }}; or limit tokens: [limits] tokens',
         )
     if price is None:
-        asked.tell(Progress("usage", f"price unknown: what {model} costs is counted as nothing"))
+        asked.tell(Progress("usage", f"price unknown: {model} is counted as free"))
     loop = Loop(asked, make(), model, price, limits)
     try:
         return loop.run()
@@ -102,14 +102,14 @@ class Loop:
         """Calls are run only from a message that stopped for them, and not for ever the same."""
         if message.stop != "calls" or not message.calls:
             raise AgentFailed(
-                "Crashed", f"the model's message stopped with '{message.stop}' and {len(message.calls)} calls, which fits nothing known"
+                "Crashed", f"the model's message stopped with '{message.stop}' and {len(message.calls)} calls, which Detent does not know"
             )
         self.asked_for.append(json.dumps([(call.name, call.arguments) for call in message.calls], sort_keys=True, default=str))
         last, many = self.asked_for[-self.limits.repeats :], self.asked_for[-self.limits.round :]
         if len(last) == self.limits.repeats and len(set(last)) == 1:
             raise AgentFailed("Stuck", f"the model made the same call {self.limits.repeats} times in a row: {message.calls[0].name}")
         if len(many) == self.limits.round and len(set(many)) <= 2:
-            raise AgentFailed("Stuck", f"the model goes round in circles: two calls, {self.limits.round} times by turns")
+            raise AgentFailed("Stuck", f"the model goes round in circles: the same two calls, {self.limits.round} times in turn")
 
     # -- one call, tried until it works or cannot ------------------------------------------------------------------------------
 
@@ -141,7 +141,7 @@ class Loop:
         usage, budget = priced(reading.usage(), self.price), self.asked.turn.budget
         self.asked.spend(usage, int(reading.stream is not None))
         if usage.tokens:
-            guessed = "" if reading.counted else " (by their length: the service did not count them)"
+            guessed = "" if reading.counted else " (estimated by length: the service did not count them)"
             self.asked.tell(Progress("usage", f"{self.asked.meter.usage.tokens} tokens{guessed}"))
         if reading.whole and reading.counted is None and (budget.tokens is not None or budget.usd is not None):
             raise DetentError(

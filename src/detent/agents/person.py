@@ -16,7 +16,7 @@ ASKS = "\nWork in {workspace}. When you are done, say in one line what you did, 
 def ask_human(asked: Asked) -> Reply:
     """What a person typed; empty if it was only Enter. A person may be silent as long as the turn lasts."""
     if asked.rest:
-        raise DetentError(f"the agent 'human' takes nothing behind it, but has '{asked.rest}'", "write human")
+        raise DetentError(f"the agent 'human' takes no argument, but got '{asked.rest}'", "write human")
     try:
         terminal = os.open(TERMINAL, os.O_RDWR | os.O_NOCTTY)
     except OSError as e:

@@ -162,7 +162,7 @@ def read(path: Path) -> list[ScriptEntry]:
     except OSError as e:
         raise DetentError(f"the script {path} cannot be read: {e.strerror}", "write scripted:FILE") from e
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as e:
-        raise DetentError(f"the script {path} is no YAML: {e}", "see docs/agents.md for its form") from e
+        raise DetentError(f"the script {path} is not YAML: {e}", "see docs/agents.md for its form") from e
     except msgspec.ValidationError as e:
         raise DetentError(f"the script {path} does not fit: {e}", "see docs/agents.md for its form") from e
 
@@ -174,5 +174,5 @@ class Once(yaml.SafeLoader):
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
         twice = next((key for i, key in enumerate(keys) if key in keys[:i]), None)
         if twice is not None:
-            raise yaml.constructor.ConstructorError(None, None, f"the key {twice!r} stands twice", node.start_mark)
+            raise yaml.constructor.ConstructorError(None, None, f"the key {twice!r} appears twice", node.start_mark)
         return super().construct_mapping(node, deep)

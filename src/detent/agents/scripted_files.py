@@ -61,5 +61,5 @@ def _folder(workspace: Path, name: str, make: bool) -> Iterator[tuple[int, str]]
 def _parts(name: str) -> tuple[str, ...]:
     path = PurePosixPath(name)
     if not path.parts or path.is_absolute() or ".." in path.parts or path.parts[0] in ("~", ".git") or any(ord(char) < 32 for char in name):
-        raise DetentError(f"the script names {name!r}, which is no file below the workspace", "name it from the workspace's root")
+        raise DetentError(f"the script names {name!r}, which is not a file below the workspace", "name it from the workspace's root")
     return path.parts

@@ -27,7 +27,7 @@ class Transcript:
         try:
             self._append(self.path, as_line(line, self.redact))
         except OSError as e:
-            raise DetentError(f"the transcript {self.path} cannot be written: {e.strerror}", "make room or make it writable") from e
+            raise DetentError(f"the transcript {self.path} cannot be written: {e.strerror}", "free some space, or make it writable") from e
 
     def _append(self, path: Path, line: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)

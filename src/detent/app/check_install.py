@@ -9,10 +9,10 @@ from detent.app.check_projects import Installs
 from detent.app.run_sandbox import OPEN, RunSandbox, sandbox_of
 from detent.config import Settings
 from detent.errors import CannotTell
-from detent.evidence.bytecode import without
-from detent.evidence.card import Card, Change
-from detent.evidence.dependencies import is_lock
-from detent.evidence.suite import Suite, environment
+from detent.evidence.changes.dependencies import is_lock
+from detent.evidence.outcomes.card import Card, Change
+from detent.evidence.running.bytecode import without
+from detent.evidence.running.suite import Suite, environment
 from detent.git.repo import Git
 from detent.kernel.model import Flag
 from detent.kernel.redact import redactor, secrets_of

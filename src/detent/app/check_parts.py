@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from detent.evidence.card import Card
-from detent.evidence.patterns import is_outside
+from detent.evidence.outcomes.card import Card
+from detent.evidence.source.file_patterns import is_outside
 from detent.kernel.flags import KINDS
 from detent.kernel.model import Flag
 

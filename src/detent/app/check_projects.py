@@ -13,13 +13,13 @@ from detent.app.fit import patterns_at
 from detent.app.run_sandbox import DEPENDENCIES, RunSandbox, sandbox_of
 from detent.config import Settings
 from detent.config.settings import TestProject
-from detent.evidence.card import Change
-from detent.evidence.document_paths import is_document
-from detent.evidence.projects import OutsideFiles, chain, is_manifest, manifest_folders, nearest, owner
+from detent.evidence.changes.projects import OutsideFiles, chain, is_manifest, manifest_folders, nearest, owner
+from detent.evidence.outcomes.card import Change
 from detent.evidence.runners import Command, Files, Folder
 from detent.evidence.runners.detect import find_command
-from detent.evidence.site import Installed, Site, above
-from detent.evidence.suite import Suite
+from detent.evidence.running.project_site import Installed, Site, above
+from detent.evidence.running.suite import Suite
+from detent.evidence.source.document_paths import is_document
 from detent.git.checkout import clean_checkout, part_of
 from detent.git.repo import Git
 
@@ -108,7 +108,7 @@ def _owners(finding: ProjectSearch, touched: Iterable[str], folders: frozenset[s
             if tree not in wholes:
                 wholes[tree] = stack.enter_context(clean_checkout(finding.git, tree))
             views = {each: _view(finding, tree, wholes[tree], each, folders) for each in chain(folder, folders)}
-            yield folder, owner(folder, views)
+            yield folder, owner(views)
 
 
 def _view(finding: ProjectSearch, tree: str, whole: Path, folder: str, folders: Iterable[str]) -> Files:

@@ -26,7 +26,7 @@ def _move(line: str) -> tuple[str, str]:
     words = line.split()
     if len(words) != 4:
         raise DetentError(
-            f"this is no line of a push: {line.strip()[:80]!r}", "--pushed is for a pre-push hook: detent init --hook pre-push"
+            f"this is not a line of a push: {line.strip()[:80]!r}", "--pushed is for a pre-push hook: detent init --hook pre-push"
         )
     _, new, ref, old = words
     return (new, old) if ref.startswith(BRANCHES) else ("", "")

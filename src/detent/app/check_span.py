@@ -10,8 +10,8 @@ from typing import Literal
 
 from detent.app.verify_span import commit_named, common_base, main_commit
 from detent.errors import DetentError
-from detent.evidence.card import Change
-from detent.evidence.own_traces import made_by_tests
+from detent.evidence.outcomes.card import Change
+from detent.evidence.running.leftovers import made_by_tests
 from detent.git.commit_history import Commit, commits_between, paths_between
 from detent.git.commits import main_branch, short
 from detent.git.repo import Git, GitError

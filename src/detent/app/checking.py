@@ -22,13 +22,13 @@ from detent.app.preload import preload
 from detent.app.suite_at import main_at, reader_at, settings_at
 from detent.config import Settings
 from detent.errors import CannotTell, DetentError
-from detent.evidence.branch_look import BranchSpan
-from detent.evidence.cannot_run import way_on
-from detent.evidence.card import Card, Change, Checked
-from detent.evidence.collect import Collector
-from detent.evidence.own_gates import GatedTree, on_card
-from detent.evidence.site import Site
-from detent.evidence.suite import Suite
+from detent.evidence.looks.branch_look import BranchSpan
+from detent.evidence.looks.own_gates import GatedTree, on_card
+from detent.evidence.outcomes.card import Card, Change, Checked
+from detent.evidence.running.cannot_run import way_on
+from detent.evidence.running.collect import Collector
+from detent.evidence.running.project_site import Site
+from detent.evidence.running.suite import Suite
 from detent.gates.judge import weighed_card
 from detent.git import fingerprint
 from detent.git.place import find_place

@@ -9,7 +9,8 @@ from detent.app import App
 from detent.app.allowed import base_of, rules
 from detent.app.people import allowed, by_a_person
 from detent.app.plain_text import shown
-from detent.app.registry import FOR_PLANS
+from detent.app.registry import FOR_PLANS, source_of
+from detent.git.snapshot import stamp
 from detent.journal.journal import Hot
 from detent.kernel.model import Briefing, Sent, Verdict
 
@@ -69,7 +70,9 @@ def remember(app: App, run: str) -> None:
     event = app.door.load(run)
     if event.briefing is None or event.run.parent or event.run.data.setup.workspace or app.journal.owed(run):
         return
-    stamps = "\n".join(f"{file}\t{stamp}" for file, stamp in app.worlds.of(event.run).stamps(event.run).items())
+    source = source_of(event.run.workflow)  # a workflow that is gone, or another version of it, has nothing to say
+    seen = {**app.worlds.of(event.run).stamps(event.run), str(source): stamp(source)}
+    stamps = "\n".join(f"{file}\t{was}" for file, was in seen.items())
     text, raw, code = shown(event.briefing)
     app.journal.keep_hot(Hot(run, event.run.seq, stamps, text, raw, code, rules(event.briefing, base_of(app, event.run))))
 

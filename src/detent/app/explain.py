@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from detent.app.repeat import lines_that_repeat
 from detent.errors import DetentError
-from detent.evidence.card import LINE, Card, Checked, Trial
+from detent.evidence.outcomes.card import LINE, Card, Checked, Trial
 from detent.git.place import find_place
 from detent.git.repo import Git
 from detent.kernel.flags import KINDS
@@ -19,7 +19,7 @@ from detent.kernel.flags import KINDS
 MEANS = {
     "proved": "the test fails without this change and passes with it",
     "pin": "the test is new, and passes with this change and without it",
-    "known": "the test failed before and fails still",
+    "known": "the test failed before and still fails",
     "failed": "what the change breaks for certain",
     "could-not-verify": "the tests could not be run as they must be",
 }

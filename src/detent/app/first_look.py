@@ -11,13 +11,13 @@ from detent.blocks.terms import Terms
 from detent.errors import CannotTell, DetentError, RedStart
 from detent.evidence.report import TestReport
 from detent.evidence.runners import Command
-from detent.evidence.suite import preflight
+from detent.evidence.running.suite import preflight
 from detent.kernel.decide import heard, spoken
 from detent.kernel.model import Sent
 
 if TYPE_CHECKING:
     from detent.door import AnyRun
-    from detent.evidence.collect import Collector
+    from detent.evidence.running.collect import Collector
 
 INSIDE = (
     ". They ran in the sandbox, where most of your home is hidden: if they pass outside it, name what they need in [sandbox] mounts "

@@ -12,10 +12,10 @@ from detent.app.run_configs import CONFIGURED, OTHER, REVIEWER
 from detent.blocks.ground import Ground
 from detent.config import Settings
 from detent.errors import DetentError
+from detent.evidence.changes.test_files import patterns_of
 from detent.evidence.runners import RUNNERS, Command, Files, Folder
 from detent.evidence.runners.detect import find_command
-from detent.evidence.testfiles import patterns_of
-from detent.evidence.toolchain import Listing, accept, listing, place_of, records, take
+from detent.evidence.running.toolchain import Listing, accept, listing, place_of, records, take
 from detent.git.land_merge import ITEMS
 from detent.git.repo import Git
 from detent.git.snapshot import hidden_changes, untracked, why_left_out
@@ -57,7 +57,7 @@ def is_clean(git: Git, way_out: str = "") -> None:
         first, count = (changed or fresh)[0], len(changed) + len(fresh)
         raise DetentError(
             f"the checkout has changes that are not committed: {first} ({count} in all)",
-            f"commit them, or put them aside with `git stash -u`{way_out}",
+            f"commit them, or stash them with `git stash -u`{way_out}",
         )
     if hidden:
         raise DetentError(

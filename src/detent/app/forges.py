@@ -74,7 +74,7 @@ def must_take_pushes(settings: Settings, place: Place, outer: Mapping[str, str],
     except DetentError:
         return
     if said:
-        raise DetentError(f"{said}, so it takes no pushes", 'merge there, by pull requests: [git] merge = "pull-request"')
+        raise DetentError(f"{said}, so it accepts no pushes", 'merge there, by pull requests: [git] merge = "pull-request"')
 
 
 def kind_of(settings: Settings, remote: str) -> str:
@@ -83,7 +83,7 @@ def kind_of(settings: Settings, remote: str) -> str:
         return settings.forge.kind or settings.tracker.kind
     found = next((kind for host, kind in HOSTS.items() if f"{host}/" in remote or f"{host}:" in remote), "")
     if not found:
-        raise DetentError("it is not known what forge the remote is at", HINT)
+        raise DetentError("Detent does not know which forge the remote is on", HINT)
     return found
 
 

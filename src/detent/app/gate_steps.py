@@ -9,7 +9,7 @@ from detent.errors import CannotTell, DetentError
 from detent.kernel.own_gate import CHECK, DEFAULT, OwnGate
 
 if TYPE_CHECKING:
-    from detent.evidence.own_gates import GatedTree
+    from detent.evidence.looks.own_gates import GatedTree
 
 
 def steps_are_known(settings: Settings) -> None:
@@ -32,7 +32,7 @@ def proving_steps() -> set[str]:
 
 def red_at_start(over: "GatedTree") -> tuple[OwnGate, ...]:
     """The gates that fail on the commit that a run starts from. One that cannot be run there would hold up every step, so nothing starts."""
-    from detent.evidence.own_gates import red_gates
+    from detent.evidence.looks.own_gates import red_gates
 
     here = over._replace(gates=tuple(gate for gate in over.gates if set(gate.at) != {CHECK}))
     try:

@@ -19,5 +19,5 @@ def silent(git_dir: Path, since: str) -> str:
         return ""
     return (
         f"Note: hooks of {', '.join(named)} are registered here, and none has run since this run began. Clients skip hooks that their user "
-        f"does not trust, without a word; the page of the client in docs/clients of Detent says how to switch them on."
+        f"does not trust, and do not say so; the client's page in docs/clients of Detent says how to switch them on."
     )

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import detent
 from detent.errors import CannotTell
-from detent.evidence.collect import Collector
-from detent.evidence.toolchain import Listing, listing, stamps
+from detent.evidence.running.collect import Collector
+from detent.evidence.running.toolchain import Listing, listing, stamps
 
 OPEN = ("none", "outer")  # sandboxes from which tests can write what is installed
 
@@ -41,6 +41,6 @@ def written_meanwhile(before: Judges, now: Judges) -> str:
         if before.walled:
             return ""
         raise CannotTell(
-            f"{other[0]}{more} was touched while the tests ran, and holds what it held: by an installer, or by these tests; check again"
+            f"{other[0]}{more} was touched while the tests ran, by an installer or by these tests, though its content is the same; check again"
         )
     return f"{other[0]}{more} was written while the tests ran, and it is part of what judges them"

@@ -21,7 +21,7 @@ from detent.blocks.open_flags import question_of
 from detent.effects.land_branch import Landing, land_branch
 from detent.effects.merge import Ways
 from detent.errors import Busy, CannotTell, DetentError
-from detent.evidence.own_gates import gate_fault
+from detent.evidence.looks.own_gates import gate_fault
 from detent.evidence.report import TestReport
 from detent.git.commits import main_branch, short
 from detent.git.remote import PATIENCE, fetch_branch, has_remote
@@ -288,7 +288,7 @@ def _briefing(git: Git, each: Candidate, done: Landing) -> str:
     """What the next agent has to know: why the branch did not land, and what it changes."""
     return (
         f"This item was done before, on the branch {each.branch}, but that branch cannot be landed: {done.reason}.\n"
-        "Main has gone on since; you work on the newest main. Bring the same work onto it: keep what main has now, keep the tests of both.\n"
+        "Main has moved since; you work on the newest main. Bring the same work onto it: keep what main has now, keep the tests of both.\n"
         f"{f'What the tests said:{chr(10)}{done.output[-4000:]}{chr(10)}' if done.output else ''}"
         f"{f'Where it conflicts, main first, then the branch:{chr(10)}{chr(10)}~~~~text{chr(10)}{done.marked}{chr(10)}~~~~{chr(10)}' if done.marked else ''}"
         f"{change_of(git, each, done.commit)}"

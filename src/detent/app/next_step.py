@@ -15,7 +15,7 @@ def after_a_word(app: App, run: str) -> str:
     if asked := open_of_run(app, run):
         return f"detent decisions{of} shows what is asked now; answer with: detent answer {asked[0]['decision_id']} VALUE{of}"
     if not is_pushed(app.door.load(run).run):
-        return "The agent continues when it calls get_task."
+        return "The agent continues at its next call: `detent get-task`, or get_task over MCP."
     if said := driver_of(app, run):
         return f"It continues by itself ({said})."
     return f"detent resume{of}"

@@ -13,7 +13,7 @@ from detent.errors import DetentError
 
 DIALOG, NOWHERE, WEB = "client dialog", "no terminal", "web"
 WAY_ON = (
-    "say it in a terminal of your own or on the page of `detent serve`; if programs are to speak for people here, commit "
+    "do it in a terminal of your own or on the page of `detent serve`; if programs are to speak for people here, commit "
     '[decisions] require = "anywhere" (docs/configuration.md)'
 )
 
@@ -27,10 +27,10 @@ def allowed(app: App, by: str, run: str | None = None) -> None:
     must_be_a_persons_shell(by)
     if wanted and wanted != by:
         raise DetentError(
-            f"this is for a person at a {wanted} to say (decisions.require)", f"run it in a {wanted}, not through another program"
+            f"only a person at a {wanted} may do this (decisions.require)", f"run it in a {wanted}, not through another program"
         )
     if by == NOWHERE and (open_now := pulled(app)):
-        raise DetentError(f"this is for a person to say, and there is no terminal here, while an agent works on run {open_now[0]}", WAY_ON)
+        raise DetentError(f"only a person may do this, and there is no terminal here, while an agent works on run {open_now[0]}", WAY_ON)
 
 
 def by_a_person(app: App, by: str) -> None:
@@ -65,7 +65,7 @@ def must_be_a_persons_shell(by: str) -> None:
     mark = marked(os.environ)
     seen = (mark and f"{mark} is set") if by == DIALOG else agent_above(os.environ, os.getpid())
     if seen:
-        raise DetentError(f"this is for a person to say, and this shell belongs to an agent ({seen})", WAY_ON)
+        raise DetentError(f"only a person may do this, and this shell belongs to an agent ({seen})", WAY_ON)
 
 
 def must_be_a_persons_page(app: App, port: int, run: str | None) -> None:
@@ -75,4 +75,4 @@ def must_be_a_persons_page(app: App, port: int, run: str | None) -> None:
     pid = process_at(port)
     seen = agent_above(None, pid) if pid else ""
     if seen and wanted_of(app, run) != "anywhere":
-        raise DetentError(f"this is for a person to say, and the program that says it belongs to an agent ({seen})", WAY_ON)
+        raise DetentError(f"only a person may do this, and the program that says it belongs to an agent ({seen})", WAY_ON)

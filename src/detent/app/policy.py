@@ -23,7 +23,7 @@ POLICIES: dict[str, tuple[str, ...]] = {  # the first value is what the bare nam
 FLAGS = "flags"  # its values are kinds of flags
 KINDS = {"approval": "approve-design", "strategy": "review-strategy", "notes": "notes", "question": "questions", "clarify": "questions"}
 WORDS = {
-    "own-judgement": "Nobody can be asked now. Decide by what the request and the documents say, and tell in artifacts.notes what you assumed."
+    "own-judgement": "Nobody can be asked now. Decide by what the request and the documents say, and list in artifacts.notes what you assumed."
 }
 MOST_QUESTIONS = 2  # of one role that a policy answers; who still cannot go on then needs a person
 

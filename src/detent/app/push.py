@@ -58,7 +58,7 @@ def agents_fit(app: App, agent: str, workflow: str = "") -> Settings:
     for key in ("checkpoint", "squash"):
         if getattr(settings.git, key) == "agent":
             raise DetentError(
-                f'[git] {key} = "agent" cannot be had here: an agent that the machine drives has no git',
+                f'[git] {key} = "agent" does not work here: an agent that the machine drives has no git',
                 'set it to "auto", or leave it out',
             )
     return settings

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from detent.errors import DetentError
@@ -39,13 +40,19 @@ def workflow_of(name: str) -> "Workflow[Any]":
     return found
 
 
+def source_of(name: str) -> Path:
+    """The file that a workflow is loaded from."""
+    module = BUILT_IN[name].partition(":")[0] if name in BUILT_IN else installed(WORKFLOWS)[name][0].module
+    return Path(import_module(module).__file__ or "")
+
+
 def _wrong(name: str, value: object) -> str:
     from detent.app.workflow import Workflow
 
     if not isinstance(value, Workflow):
-        return f"it is a {type(value).__name__}, and no Workflow"
+        return f"it is a {type(value).__name__}, not a Workflow"
     if "-" in name:
-        return "its name has a -, which parts the name of a workflow from the rest of a run's"
+        return "its name has a -, which separates the name of a workflow from the rest of a run's"
     return "" if value.table.name == name else f"its table has the name '{value.table.name}'; table and entry point must have the same"
 
 

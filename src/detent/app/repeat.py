@@ -5,7 +5,7 @@ from hashlib import sha256
 from pathlib import Path
 from tempfile import gettempdir
 
-from detent.evidence.card import Change, Trial
+from detent.evidence.outcomes.card import Change, Trial
 from detent.evidence.runners import Command
 from detent.git.snapshot import BORROWED
 

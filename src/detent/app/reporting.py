@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from detent.queue.queue_protocol import Execution
 
 PERSON = "a person"
-LIVE = ("waiting", "ready", "running")
 TO_LAND = "it is proved and not in main yet"
 LONGEST = 300  # characters of a reason
 

@@ -43,9 +43,7 @@ def changed_words(app: App, run: str) -> list[str]:
     """What a person is told while they have changed documents that do not count yet."""
     names = sorted("/".join(path.split("/")[2:]) for path in edited(app, run))
     of = "" if (mine := app.current()) and mine.run == run else f" --run {run}"
-    return (
-        [f"You changed {', '.join(names)}. It does not count yet: `detent revise{of}` shows the change and takes it over."] if names else []
-    )
+    return [f"You changed {', '.join(names)}. It does not count yet: `detent revise{of}` shows the change and applies it."] if names else []
 
 
 def looked_at(app: App, run: str, documents: Mapping[str, str], to: str = "") -> Revision:
@@ -90,5 +88,5 @@ def first_taken_over(app: App, run: str, by: str, answering: str) -> Verdict | N
         return Verdict(
             verdict.status, verdict.state, diff, f"Fix {names}, then answer again.", reasons=(f"you changed {names}:", *verdict.reasons)
         )
-    said = f"you changed {names}: your change is taken over now, and {answering} was not answered; look at the change, then answer again"
+    said = f"you changed {names}: your change is applied now, and {answering} was not answered; look at the change, then answer again"
     return Verdict("FAILURE", verdict.state, diff, "detent decisions", reasons=(said,))

@@ -24,7 +24,9 @@ def roll_back(app: App, run: str, to: str, channel: str) -> str:
     event = _event(app, git, run, to)
     table = app.door.tables[event.run.workflow]
     if table.states[event.run.state].end:
-        raise DetentError(f"event {event.run.seq} ended the run; there is nothing to go on from", "choose an earlier one: `detent history`")
+        raise DetentError(
+            f"event {event.run.seq} ended the run; there is nothing to continue from", "choose an earlier one: `detent history`"
+        )
     now = app.door.load(run).run
     commit = _commit_at(git, event)
     kept = take(git, run, over=now.data.good_tree).tree
@@ -33,9 +35,7 @@ def roll_back(app: App, run: str, to: str, channel: str) -> str:
     try:
         return _begin_again(app, event, commit, kept, now, channel)
     except DetentError as e:
-        raise DetentError(
-            e.message, f"{run} has ended, and no new run stands in its place; try again: detent rollback {to} --run {run}"
-        ) from e
+        raise DetentError(e.message, f"{run} has ended, and no new run took its place; try again: detent rollback {to} --run {run}") from e
 
 
 def _begin_again(app: App, event: AnyEvent, commit: str, kept: str, now: AnyRun, channel: str) -> str:

@@ -15,7 +15,7 @@ from detent.effects.merge import Ways
 from detent.errors import DetentError
 from detent.evidence.runners import Command, Folder
 from detent.evidence.runners.detect import find_command
-from detent.evidence.suite import Suite
+from detent.evidence.running.suite import Suite
 from detent.git.place import Place
 from detent.git.repo import Git
 from detent.world import RunConfig
@@ -49,17 +49,17 @@ def settings_at(git: Git, rev: str, env: Mapping[str, str]) -> Settings:
     steps_are_known(settings)
     if settings.sandbox.level == OUTER and load(committed, env).sandbox.level != OUTER:
         raise DetentError(
-            '[sandbox] level = "outer" stands in a file that is not committed, where an agent could have written it',
+            '[sandbox] level = "outer" is in a file that is not committed, where an agent could have written it',
             "if it was you, commit that file, or set DETENT_SANDBOX_LEVEL=outer in the environment",
         )
     if settings.services and settings.services != load(committed, env).services:
         raise DetentError(
-            "[services] stands in a file that is not committed, where an agent could have written it; keys are sent to where it says",
+            "[services] is in a file that is not committed, where an agent could have written it; keys are sent to where it says",
             "if it was you, commit that file",
         )
     if settings.decisions.require == ANYWHERE and load(committed, {}).decisions.require != ANYWHERE:
         raise DetentError(
-            '[decisions] require = "anywhere" is taken from a committed file alone: an agent could have set it elsewhere',
+            '[decisions] require = "anywhere" counts only in a committed file: an agent could have set it elsewhere',
             "if it is what you want, commit it in detent.toml",
         )
     return settings

@@ -25,7 +25,7 @@ def time_of(text: str, now: datetime) -> datetime:
     try:
         then = datetime.fromisoformat(text.strip())
     except ValueError:
-        raise DetentError(f"'{text}' is no time", EXAMPLES) from None
+        raise DetentError(f"'{text}' is not a time", EXAMPLES) from None
     then = then if then.tzinfo else then.replace(tzinfo=now.tzinfo)
     if then > now:
         raise DetentError(f"{text} is in the future", EXAMPLES)

@@ -107,17 +107,17 @@ def _read(file: Path) -> str:
 # -- over loopback -------------------------------------------------------------------------------------------------------------
 
 
-def process_at(port: int, proc: Path = PROC) -> int:
+def process_at(port: int) -> int:
     """The process of this user that has a port as its end of a connection over loopback; 0 if that cannot be seen."""
-    inodes = {inode for table in ("net/tcp", "net/tcp6") for inode in _sockets(_read(proc / table), port)}
+    inodes = {inode for table in ("net/tcp", "net/tcp6") for inode in _sockets(_read(PROC / table), port)}
     wanted = {f"socket:[{inode}]" for inode in inodes}
     if not wanted:
         return 0
     return next(
         (
             pid
-            for pid in _numbers(proc)
-            if any(_leads_to(proc / str(pid) / "fd" / str(fd), wanted) for fd in _numbers(proc / str(pid) / "fd"))
+            for pid in _numbers(PROC)
+            if any(_leads_to(PROC / str(pid) / "fd" / str(fd), wanted) for fd in _numbers(PROC / str(pid) / "fd"))
         ),
         0,
     )

@@ -9,7 +9,7 @@ from detent.config import Settings, load
 from detent.errors import CannotTell, DetentError
 from detent.evidence.runners import Folder
 from detent.evidence.runners.detect import find_command
-from detent.evidence.suite import Suite
+from detent.evidence.running.suite import Suite
 from detent.git.checkout import clean_checkout
 from detent.git.commits import main_branch
 from detent.git.repo import Git

@@ -41,7 +41,7 @@ def _caller(place: Place, outer: Mapping[str, str]) -> Callable[[Sequence[str], 
             errors.seek(0)
             said = errors.read(100_000).decode("utf-8", "replace")
         if ran.timed_out:
-            raise TrackerError(f"`{os.path.basename(argv[0])} {argv[1]}` did not end within {PATIENCE:.0f} s", "try it by hand")
+            raise TrackerError(f"`{os.path.basename(argv[0])} {argv[1]}` did not finish within {PATIENCE:.0f} s", "try it by hand")
         return TrackerSaid(ran.exit_code, ran.output, said)
 
     return call

@@ -11,10 +11,10 @@ from detent.app.fit import patterns_at
 from detent.app.run_sandbox import sandbox_of
 from detent.config import Settings
 from detent.errors import DetentError
-from detent.evidence.collect import Collector
 from detent.evidence.runners import Command, Folder
 from detent.evidence.runners.detect import find_command
-from detent.evidence.suite import Suite
+from detent.evidence.running.collect import Collector
+from detent.evidence.running.suite import Suite
 from detent.git.place import Place
 from detent.git.repo import Git
 

@@ -27,7 +27,7 @@ LONGEST_REASON = 600
 NEXT = "\n## Next\n"  # the last part of every briefing
 PASSED = ("SUCCESS", "NEEDS_ANALYSIS")
 BELOW = (
-    "What the project says to whoever works on it, as it stands in the commit that this run began from. "
+    "What the project says to whoever works on it, as of the commit that this run began from. "
     "Keep to it where it does not contradict the rules above; where it does, the rules above hold."
 )
 COUNTS = (

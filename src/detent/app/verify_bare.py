@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from detent.app.verify_span import BrokenCheck
 from detent.app.verify_steps import Judged, ReplaySetup
 from detent.errors import CannotTell
-from detent.evidence.eyes import RepoLook
+from detent.evidence.looks.repo_look import RepoLook
 from detent.gates.judge import name_of
 from detent.gates.replay import DOUBTS
 
@@ -17,7 +17,7 @@ ALREADY = "its tests passed at once; no test was seen failing for it"
 def new_without_red(ground: ReplaySetup, steps: list[Judged]) -> tuple[str, ...]:
     """New tests that came with a step that is no RED, and tests that work changed: nobody saw them failing before the code was there."""
     free = [step for step in steps if step.found in ("tests", "work") and step.link.phase != "verify"]
-    pairs = [(ground.apart.known(step.link.start), ground.apart.known(step.link.step.tree)) for step in free]
+    pairs = [(ground.runs.known(step.link.start), ground.runs.known(step.link.step.tree)) for step in free]
     new = {test for before, now in pairs if before and now for test in now.ids - before.ids}
     work = (step.look for step in free if step.link.phase == "work")
     return tuple(sorted(new.union(*({each.place for each in look.rewritten()} for look in work))))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from detent.errors import DetentError
-from detent.evidence.claims import REF, Claim, ClaimedStep, read
+from detent.evidence.outcomes.claims import REF, Claim, ClaimedStep, read
 from detent.git.commit_history import Commit, commits_between
 from detent.git.commits import main_branch
 from detent.git.notes import list_notes
@@ -53,7 +53,7 @@ class Link(NamedTuple):
 
 
 def span_of(git: Git, text: str, main: str) -> CommitSpan:
-    """The range that a person means: `A..B`, one commit, or else what this branch has over main."""
+    """The range that a person means: `A..B`, one commit, or else what this branch adds to main."""
     if text and ".." not in text:
         tip = commit_named(git, text)
         base = commit_named(git, f"{tip}^1", f"{text} has no parent, so there is nothing that it could be proved over")

@@ -9,10 +9,10 @@ from detent.app.registry import is_workflow, workflow_of
 from detent.app.verify_span import BrokenCheck, Link, Sort
 from detent.config import Settings
 from detent.errors import CannotTell
-from detent.evidence.apart import Apart
-from detent.evidence.bite import Marks
-from detent.evidence.eyes import RepoLook
-from detent.evidence.subject import Subject
+from detent.evidence.changes.changes import ReferenceTrees
+from detent.evidence.looks.repo_look import RepoLook
+from detent.evidence.looks.subject import Subject
+from detent.evidence.running.clean_runs import CleanRuns
 from detent.gates.judge import name_of
 from detent.gates.plan import ActivePr, PlanData, PlannedStep, PlanTask
 from detent.gates.replay import found, gates_of
@@ -25,7 +25,7 @@ class ReplaySetup(NamedTuple):
     """With what a range is replayed."""
 
     git: Git
-    apart: Apart
+    runs: CleanRuns
     settings: Settings
     base: str
     baseline: frozenset[str]
@@ -36,7 +36,7 @@ class ReplaySetup(NamedTuple):
 
     def bad_at(self, tree: str) -> frozenset[str]:
         """What fails on a tree. Only what fails at the base already can be a known failure, whatever a claim says."""
-        report = self.apart.known(tree)
+        report = self.runs.known(tree)
         return report.bad if report else frozenset()
 
 
@@ -91,11 +91,11 @@ def _scene(ground: ReplaySetup, links: tuple[Link, ...], n: int) -> Subject:
     over = link.step.over if link.phase == "red" and link.step.over else link.start
     return Subject(
         git=ground.git,
-        collect=ground.apart,
+        collect=ground.runs,
         run=run,
         sent=Sent("submit", by="system", value=link.step.path or link.step.over, reply="\n".join(link.step.tests)),
         tree=link.step.tree,
-        marks=Marks(over, _reds(links, n), ground.base, ground.baseline),
+        reference=ReferenceTrees(over, _reds(links, n), ground.base, ground.baseline),
         settings=ground.settings.flat(),
         preflight=(*(ground.settings.preflight.commands or ()), *commands_of(ground.settings.gate)),
         published=lambda name: None,

@@ -19,9 +19,9 @@ from detent.app.verify_bare import bare_of, new_without_red
 from detent.app.verify_span import BrokenCheck, CommitSpan, Link, Sort, links_of, span_of
 from detent.app.verify_steps import Judged, ReplaySetup, judged
 from detent.errors import CannotTell, DetentError
-from detent.evidence.apart import Apart
-from detent.evidence.branch_look import OF_PROBES, BranchSpan, look_over
-from detent.evidence.collect import Collector
+from detent.evidence.looks.branch_look import OF_PROBES, BranchSpan, look_over
+from detent.evidence.running.clean_runs import CleanRuns
+from detent.evidence.running.collect import Collector
 from detent.gates.judge import weighed
 from detent.git import fingerprint
 from detent.git.place import find_place
@@ -94,8 +94,8 @@ def _replayed(
         collector.store = Path(store)  # nothing that was kept before is read
         collector.began = git.tree(base)
         before = judges_now(collector)
-        ground = ReplaySetup(git, Apart(collector), settings, base, frozenset(), stop)
-        ground.apart.run_all(trees, jobs, stop, lambda tree: seen(f"tests of {tree[:12]}"))
+        ground = ReplaySetup(git, CleanRuns(collector), settings, base, frozenset(), stop)
+        ground.runs.run_all(trees, jobs, stop, lambda tree: seen(f"tests of {tree[:12]}"))
         known = claimed & ground.bad_at(git.tree(base))
         ground = ground._replace(baseline=known)
         with ThreadPoolExecutor(1) as beside:  # the range as a whole is looked at while its steps are judged

@@ -69,7 +69,7 @@ def _default_is_ready(settings: Settings, env: Mapping[str, str], project: Path)
     try:
         must_be_ready(DEFAULT, env, project, settings.agents.model, catalog_of(settings))
     except DetentError as e:
-        said = f"nobody is named who works, and the default, {DEFAULT}, has no key"
+        said = f"no agent is named, and the default, {DEFAULT}, has no key"
         raise DetentError(said, f"name an agent: --agent claude (`detent doctor` lists those that are installed); or {e.hint}") from e
 
 
@@ -98,7 +98,7 @@ def with_reviewer(settings: Settings, agent: str, env: Mapping[str, str], projec
     if not authors or not all(authors.values()):
         who = next((spec for spec, vendor in authors.items() if not vendor), "an agent that calls by itself")
         raise DetentError(
-            f'[review] agent = "{OTHER}": whose model {who} asks cannot be told, so none of another vendor can be chosen',
+            f'[review] agent = "{OTHER}": Detent cannot tell whose model {who} uses, so it cannot choose one of another vendor',
             'name the reviewer: [review] agent = "codex"',
         )
     for spec in _candidates(settings, env, project):

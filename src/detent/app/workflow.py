@@ -250,7 +250,7 @@ def _unfit_data(data: type[Any]) -> list[str]:
     except TypeError:
         return [*faults, f"its data {data.__name__} has a field without a default"]
     if "setup" in fields and not isinstance(empty.setup, Ground):
-        faults.append(f"the field setup of its data {data.__name__} is no Ground")
+        faults.append(f"the field setup of its data {data.__name__} is not a Ground")
     return faults
 
 

@@ -51,7 +51,7 @@ class Worlds:
             furnish(world.git, self.runs.config_of(run), self.git.place.root, world.collector(run).env, self.runs.wanted)
         except CannotTell as e:
             raise DetentError(
-                f"the workspace cannot be made ready: {e}", "mend [workspace] in detent.toml, then go on with `detent resume`"
+                f"the workspace cannot be made ready: {e}", "fix [workspace] in detent.toml, then continue with `detent resume`"
             ) from e
 
     def leave(self, run: AnyRun) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from detent.blocks.card_rows import WIDTH, cut, listed, many, row, wrapped
 from detent.blocks.open_flags import hunk_of
-from detent.evidence.card import Card, Checked
+from detent.evidence.outcomes.card import Card, Checked
 from detent.kernel.model import Flag
 
 WORDS = {"clean": "CLEAN", "flagged": "FLAGGED", "failed": "FAILED", "could-not-verify": "COULD NOT VERIFY"}
@@ -49,7 +49,7 @@ def _tests(card: Card, shown: int, width: int) -> list[str]:
         *_named("proved", "fail without this change and pass with it", card.proved, card, shown, width),
         *_named("pins", "are new and pass on both sides", card.pins, card, shown, width),
         *_kept(card),
-        *_named("known", "failed before and fail still", card.known, card, shown, width),
+        *_named("known", "failed before and still fail", card.known, card, shown, width),
     ]
 
 

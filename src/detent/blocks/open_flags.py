@@ -17,7 +17,6 @@ QUESTION = "FLAGS"  # the name of the decision
 CAUSE = "flags"
 ACCEPT, FIX, END = "accept", "fix", "abort"
 EVENTS = {ACCEPT: "accept-flags", FIX: "fix-flags", END: "abort"}  # what an answer causes
-OUTCOMES = ("flagged", "flags-accepted")  # of a job that lands a branch
 MOST_LINES, MOST_SHOWN = 12, 10  # lines of a hunk, and flags in a short list
 
 BY_MACHINE: Mapping[str, Move] = {

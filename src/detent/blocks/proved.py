@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from detent.evidence.claims import ClaimedStep, Phase
+from detent.evidence.outcomes.claims import ClaimedStep, Phase
 from detent.kernel.model import Event
 
 AnyEvent = Event[Any]

@@ -16,5 +16,5 @@ def kind_names() -> tuple[str, ...]:
 
 def _wrong(value: object) -> str:
     if not isinstance(value, Kind):
-        return f"it is a {type(value).__name__}, and no Kind"
+        return f"it is a {type(value).__name__}, not a Kind"
     return "" if value.level in LEVELS else f"its level is '{value.level}'; it must be one of {', '.join(LEVELS)}"

@@ -29,7 +29,7 @@ def checked_tables(section: str, keys: dict[str, object], where: str) -> dict[st
 
 def _row(section: str, name: str, raw: object, at: str) -> dict[str, Any]:
     if not name.strip() or (section == "services" and not NAME.fullmatch(name)):
-        raise DetentError(f"{at!r} is no name", HINTS[section])
+        raise DetentError(f"{at!r} is not a name", HINTS[section])
     if not isinstance(raw, dict):
         raise DetentError(f"{at} is {seen(raw)}; expected a table", HINTS[section])
     for key, value in raw.items():
@@ -50,7 +50,9 @@ def _check_service(row: dict[str, Any], at: str) -> None:
     if address.scheme not in ("http", "https") or not address.hostname or address.username or address.query or address.fragment:
         raise DetentError(f"{at}: url is {seen(row['url'])}; expected an address that begins with https:// or http://", HINTS["services"])
     if row.get("key") and not VARIABLE.fullmatch(row["key"]):
-        raise DetentError(f"{at}: key is no name of an environment variable", 'name the variable that holds the key: key = "MY_API_KEY"')
+        raise DetentError(
+            f"{at}: key is not the name of an environment variable", 'name the variable that holds the key: key = "MY_API_KEY"'
+        )
 
 
 def _check_price(row: dict[str, float], at: str) -> None:

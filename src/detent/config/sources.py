@@ -123,7 +123,7 @@ def _parsed(file: str, text: str) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, RecursionError) as e:
         place = re.search(r"\(at (line \d+, column \d+|end of document)\)", str(e))
         what = str(e).partition(" (at ")[0]
-        raise DetentError(f"{file}, {place[1] if place else 'somewhere'}: not TOML: {what}", "mend that line; texts stand in quotes") from e
+        raise DetentError(f"{file}, {place[1] if place else 'somewhere'}: not TOML: {what}", "fix that line; text needs quotes") from e
 
 
 def _tables(table: Any, where: str) -> Iterator[tuple[str, Any]]:
@@ -133,9 +133,9 @@ def _tables(table: Any, where: str) -> Iterator[tuple[str, Any]]:
     for section, keys in table.items():
         if not isinstance(keys, dict) and section not in Settings.__struct_fields__:
             homes = [f"[{name.partition('.')[0]}]" for name in kinds() if name.endswith(f".{section}")]
-            otherwise = f"did you mean [[{ROWS}]]?" if nearest(section, [ROWS]) else "every key stands in a section such as [test]"
+            otherwise = f"did you mean [[{ROWS}]]?" if nearest(section, [ROWS]) else "put every key in a section such as [test]"
             hint = f"write it under {' or '.join(homes)}" if homes else otherwise
-            raise DetentError(f"{where}: {section} stands outside of a section", hint)
+            raise DetentError(f"{where}: {section} is outside of a section", hint)
         if section not in Settings.__struct_fields__:
             raise unknown(f"{where}: there is no section [{section}]", section, Settings.__struct_fields__, "[{}]")
         if section == ROWS:

@@ -53,7 +53,7 @@ def land_branch(
             return Landing("red", newest, f"merged on {short(ref)}, the tests do not pass: {first}", rest)
         if _publish(git, ref, merge, ways.remote, say):
             return Landing("landed", merge.commit)
-        say(f"{short(ref)} went on meanwhile; once more")
+        say(f"{short(ref)} moved meanwhile; trying again")
     raise CannotTell(f"{short(ref)} moved {TRIES} times while merges were tested; try again")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from detent.errors import CannotTell, Parted
-from detent.evidence.claims import REF
+from detent.evidence.outcomes.claims import REF
 from detent.git.by_hand import conflict_text, red_text
 from detent.git.commits import main_branch, short
 from detent.git.land_merge import Merge, advance, build_merge, fetch_main, go_to_main, is_in_main, may_follow, move_main, settle

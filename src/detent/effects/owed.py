@@ -4,7 +4,7 @@ from detent.kernel.rows import Effect
 
 commit_judged_tree = Effect("commit_judged_tree", "Commit the tree that was judged, and only that.")
 checkpoint = Effect("checkpoint", "Commit the judged tree as the checkpoint of the step.")
-publish = Effect("publish", "Write the published files and notes anew from the journal.")
+publish = Effect("publish", "Rewrite the published files and notes from the journal.")
 snapshot = Effect("snapshot", "Keep every tracked and untracked file reachable from the run's refs.")
 reset_to_good = Effect("reset_to_good", "Snapshot, then bring the workspace back to the last good commit.")
 undo_strays = Effect(

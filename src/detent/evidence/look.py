@@ -1,20 +1,22 @@
-"""What a gate may look at. A protocol: the machine's own eyes implement it, and so does the in-memory world of the fakes.
+"""What a gate may look at. A protocol: `looks/repo_look.py` implements it, and so does the in-memory world of the fakes.
 
 Every method answers from the judged tree or raises CannotTell. None of them believes what an agent reports.
 """
 
-from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from detent.evidence.report import TestReport
+from detent.evidence.source.diff import Changed
 from detent.kernel.model import Data, Evidence, Flag, Record, Run, Sent, Value
 from detent.kernel.own_gate import OwnGate
 from detent.kernel.rows import Said
 
 if TYPE_CHECKING:
-    from detent.evidence.outcomes import Outcomes
-    from detent.evidence.reasons import Reason
-    from detent.evidence.rewritten import Rewritten
+    from detent.evidence.outcomes.outcomes import Outcomes
+    from detent.evidence.outcomes.reasons import Reason
+    from detent.evidence.source.diff import Rewritten
 
+PROBE_SECONDS = 30.0  # that a probe of the tests may take
 L = TypeVar("L", bound=Data, covariant=True)
 
 
@@ -25,15 +27,6 @@ class Probed(Value, frozen=True):
     idle: tuple[str, ...] = ()  # new tests that failed against none of them
     apart: tuple[str, ...] = ()  # new tests that pass where the work lies, and not in a clean checkout of it
     why: str = ""  # why nothing can be said
-
-
-class Changed(Value, frozen=True):
-    """A path that differs between the last good tree and the judged one."""
-
-    path: str
-    how: Literal["added", "modified", "deleted"]
-    sort: Literal["test", "production", "config", "list", "other", "unknown"]
-    inside: bool = False  # a file of code whose own tests (doctests, `mod tests`) changed
 
 
 class Branch(Value, frozen=True):
@@ -112,8 +105,8 @@ class RerunLook(BaselineLook[L], Protocol[L]):
 class MutationLook(SuiteLook[L], Protocol[L]):
     """Whether tests notice when the code is wrong."""
 
-    def bites(self) -> bool: ...  # changed tests still fail on the tree before the code
-    def bites_mutant(self, about: tuple[str, ...] = ()) -> bool: ...  # the new test fails on a mutation of the code these words are about
+    def changed_tests_still_fail(self) -> bool: ...  # changed tests still fail on the tree before the code
+    def kills_mutant(self, about: tuple[str, ...] = ()) -> bool: ...  # the new test fails on a mutation of the code these words are about
     def agreeing(self) -> tuple[str, ...]: ...  # the step's tests that pass whatever answer they expect
     def probed(self) -> Probed: ...  # the step's tests against small mutations of the lines written for them
     def refactored(self) -> Probed: ...  # the tests of earlier steps turned round, and any test against mutations of what was rewritten
@@ -133,7 +126,7 @@ class RecordLook(SubmitLook[L], Protocol[L]):
     def output(self) -> str: ...
     def evidence(self) -> Evidence | None: ...
     def record(self) -> Record | None: ...  # what the event keeps of the evidence besides
-    def late(self) -> bool: ...  # the tests did not end in time
+    def late(self) -> bool: ...  # the tests did not finish in time
     def documents(self) -> dict[str, str]: ...  # what was read for the gates, HEAD too, so that changes can keep it
 
 

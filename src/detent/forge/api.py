@@ -18,7 +18,7 @@ from urllib.parse import urlencode, urlsplit
 from detent.errors import Unreached
 from detent.storage.seal import keep, kept
 
-LATER = "wait until then; what is queued goes on by itself"
+LATER = "wait until then; what is queued continues by itself"
 PATIENCE = 30.0  # seconds for one answer
 A_MINUTE = 60.0  # to wait where the forge names no time
 LONGEST = 20_000_000  # bytes of one answer
@@ -69,7 +69,7 @@ class Api:
             answer = self._got(address)
             page = self._read(answer)
             if not isinstance(page, list):
-                raise ForgeError(f"{self.name} answered {path} with something that is no list", "is this its API?")
+                raise ForgeError(f"{self.name} answered {path} with something that is not a list", "is this its API?")
             found += page
             further = NEXT.search(answer.headers.get("link", ""))
             if not further:
@@ -121,7 +121,7 @@ class Api:
                 break
             address = self._same_host(answer.headers.get("location", ""))
         raise ForgeError(
-            f"{self.name} sends {urlsplit(address).path} on and on", 'was the project moved? set [forge] project = "owner/name"'
+            f"{self.name} keeps redirecting {urlsplit(address).path}", 'was the project moved? set [forge] project = "owner/name"'
         )
 
     def _once(self, method: str, address: str, body: object, headers: Mapping[str, str]) -> ForgeResponse:
@@ -150,17 +150,17 @@ class Api:
             until = self._later(_seconds(answer.headers, self.clock()))
             self._hold_off(until)
             raise ForgeError(
-                f"{self.name} takes no more requests until {until} ({status}{f', {said}' if said else ''})",
+                f"{self.name} accepts no more requests until {until} ({status}{f', {said}' if said else ''})",
                 LATER,
                 until,
             )
         if status >= 500:
-            raise ForgeError(what.format("has trouble of its own"), LATER, self._later(A_MINUTE))
+            raise ForgeError(what.format("has an internal error"), LATER, self._later(A_MINUTE))
         if status in (404, 410):
             raise NotThere(
-                what.format("has nothing there, or the token may not see it"), "look at the project's name, and at what the token may do"
+                what.format("has nothing there, or the token may not see it"), "check the project's name, and what the token may do"
             )
-        says, hint = REFUSALS.get(status, ("does not take this", "try it by hand"))
+        says, hint = REFUSALS.get(status, ("does not accept this", "try it by hand"))
         raise ForgeError(what.format(says), hint)
 
     def _hold_off(self, until: str) -> None:
@@ -174,7 +174,7 @@ class Api:
         said = kept(file) if file is not None and file.exists() else None
         until = json.loads(said)["until"] if said else ""
         if until and datetime.fromisoformat(until) > datetime.fromisoformat(self.clock()):
-            raise ForgeError(f"{self.name} takes no more requests until {until}", LATER, until)
+            raise ForgeError(f"{self.name} accepts no more requests until {until}", LATER, until)
 
     def _later(self, seconds: float) -> str:
         return (datetime.fromisoformat(self.clock()) + timedelta(seconds=seconds)).isoformat(timespec="seconds")
@@ -185,7 +185,7 @@ class Api:
         try:
             return json.loads(answer.body)
         except (ValueError, RecursionError) as e:
-            raise ForgeError(f"{self.name} answered with something that is no JSON", "is there a proxy or a login page before it?") from e
+            raise ForgeError(f"{self.name} answered with something that is not JSON", "is there a proxy or a login page before it?") from e
 
 
 REFUSALS = {

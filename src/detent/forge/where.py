@@ -52,7 +52,7 @@ def where_of(kind: str, remote: str, project: str, env: Mapping[str, str]) -> Fo
     url = said or _api(kind, host)
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise DetentError(f"{SAID[kind]} is no web address: {url[:80]}", "write it as https://host/path")
+        raise DetentError(f"{SAID[kind]} is not a web address: {url[:80]}", "write it as https://host/path")
     if parts.scheme == "http" and parts.hostname not in LOOPBACK:
         raise DetentError(f"{url[:80]} is not encrypted, so no token is sent there", f"set {SAID[kind]} to an https address")
     return ForgeProject(kind, url, host or parts.hostname, project, bool(said))
@@ -76,7 +76,7 @@ def _project(kind: str, name: str, remote: str) -> str:
     if form.fullmatch(name) and not {".", ".."} & set(name.split("/")):
         return name
     if name:
-        raise DetentError(f"'{name[:80]}' is no project of {NAMES[kind]}", f'write it as [forge] project = "{expected}"')
+        raise DetentError(f"'{name[:80]}' is not a project of {NAMES[kind]}", f'write it as [forge] project = "{expected}"')
     raise DetentError(
         f"the remote is {_shown(remote)}, which names no project of {NAMES[kind]}", f'set [forge] project = "{expected}" in detent.toml'
     )

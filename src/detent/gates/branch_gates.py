@@ -7,12 +7,12 @@ from detent.kernel.model import Data, OnBranch
 
 
 def on_its_branch(look: FilesLook[OnBranch]) -> str | None:
-    """The checkout stands on the branch of the run."""
+    """The checkout is on the branch of the run."""
     wanted, now = look.run.data.branch, look.branch().name
     if not wanted or now == wanted:
         return None
     short = wanted.removeprefix("refs/heads/")
-    return f"the checkout stands on {now.removeprefix('refs/heads/') or 'no branch'}, and this run on {short}; run `git switch {short}`"
+    return f"the checkout is on {now.removeprefix('refs/heads/') or 'no branch'}, but this run is on {short}; run `git switch {short}`"
 
 
 def tree_as_judged(look: SubmitLook[PlanData]) -> str | None:

@@ -142,7 +142,7 @@ def _id_faults(at: str, given: str, ids: Counter[str], letters: str) -> Iterator
     if not re.fullmatch(rf"{letters}-[0-9]{{3,4}}", given):
         yield f"{at}.id: '{given}' must look like {letters}-001"
     if ids[given] > 1:
-        yield f"{at}.id: {given} stands there twice"
+        yield f"{at}.id: {given} appears twice"
 
 
 def _check_faults(at: str, checks: tuple[str, ...]) -> Iterator[str]:

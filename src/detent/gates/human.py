@@ -237,7 +237,9 @@ def keep_invalid(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
     """Say what was no answer, and what would be one."""
     asked = pending(run.data)
     takes = ", ".join(asked.options) if asked else ""
-    return replace(run, last_error=f"'{sent.value}' is no answer to {asked.decision_id if asked else sent.decision}. It takes: {takes}.")
+    return replace(
+        run, last_error=f"'{sent.value}' is not an answer to {asked.decision_id if asked else sent.decision}. It takes: {takes}."
+    )
 
 
 def not_understood(look: SubmitLook[DecisionData]) -> str | None:
@@ -309,7 +311,7 @@ def _moved(look: FilesLook[DecisionData], decision: PersonDecision) -> str | Non
 
 
 def as_shown(look: FilesLook[DecisionData]) -> str | None:
-    """What the person was shown is what stands there now."""
+    """What the person was shown is what is there now."""
     asked = pending(look.run.data)
     return _moved(look, asked) if asked else "no question is open"
 

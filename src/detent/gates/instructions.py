@@ -16,7 +16,7 @@ def is_instruction(path: str) -> bool:
 
 
 def instructions_kept(look: FilesLook[Data]) -> str | None:
-    """What the project tells its agents is as it was, but for files that a person has named: it steers whoever works next."""
+    """What the project tells its agents is as it was, except in files that a person has named: it steers whoever works next."""
     touched = [c.path for c in look.changed() if is_instruction(c.path)]
     said = asked(look) if touched else ""
     wrong = [path for path in touched if not names(said, path)]

@@ -98,7 +98,7 @@ def dependencies_closed(look: SubmitLook[Data]) -> str | None:
 
 
 def not_failed_twice(look: SubmitLook[Data]) -> str | None:
-    """The item has not failed as often as an item may; then it is skipped."""
+    """The item has not used up its failures; one that has is skipped."""
     told, most = _fact(look, "failures"), look.run.limits["item_failures"]
     if not told.isdecimal():
         raise CannotTell(f"the tracker did not say how often the item failed, but '{told}'")

@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 
 from detent.errors import CannotTell
-from detent.evidence.card import Card
 from detent.evidence.look import CommandLook, Look
+from detent.evidence.outcomes.card import Card
 from detent.gates.tests import red_tests_pass
 from detent.gates.toolchain_gate import toolchain_kept
 from detent.kernel.model import Flag, Found

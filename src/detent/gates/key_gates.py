@@ -6,7 +6,7 @@ from detent.kernel.model import Data
 
 
 def no_keys_added(look: ChangeLook[Data]) -> str | None:
-    """No added line holds a key or another secret, but in files that a person has named: what is committed stays in the history."""
+    """No added line holds a key or another secret, except in files that a person has named: what is committed stays in the history."""
     said = " ".join((*look.run.steers, look.run.guidance))
     wrong = [place for place in look.keys_added() if not names(said, place.partition(":")[0])]
     if not wrong:

@@ -37,7 +37,7 @@ def yaml_value(text: str) -> object:
                 raise ValueError(f"{at}: anchors and aliases are not taken; write every value out")
             if getattr(event, "tag", None):
                 raise ValueError(f"{at}: the tag {event.tag} is not taken; write the value plainly, in quotes if it is a text")
-        _refuse(f"{path}: stands there twice" for path in _doubled_keys(yaml.compose(text, Loader=yaml.SafeLoader), ""))
+        _refuse(f"{path}: appears twice" for path in _doubled_keys(yaml.compose(text, Loader=yaml.SafeLoader), ""))
         value = yaml.safe_load(text)
         _refuse(_faults(value, ""))
     except RecursionError:
@@ -73,7 +73,7 @@ def _faults(value: object, path: str) -> Iterator[str]:
             yield from _faults(below, f"{path}[{i}]")
     elif isinstance(value, dict):
         dot = f"{path}." if path else ""
-        yield from (f"{dot}{_shown(key)}: stands there twice" for key in getattr(value, "doubled", ()))
+        yield from (f"{dot}{_shown(key)}: appears twice" for key in getattr(value, "doubled", ()))
         for key, below in value.items():
             if isinstance(key, str) and not _whole(key):
                 yield f"{dot}{_shown(key)}: holds half a character (a lone surrogate), which cannot be written down"

@@ -108,7 +108,7 @@ def _fields(raw: Json, path: str, needed: tuple[str, ...], optional: tuple[str, 
         yield f"{here}: must be an object"
         return
     dot = f"{path}." if path else ""
-    yield from (f"{dot}{key}: stands there twice" for key in getattr(raw, "doubled", ()))
+    yield from (f"{dot}{key}: appears twice" for key in getattr(raw, "doubled", ()))
     yield from (f"{dot}{key}: is missing" for key in needed if key not in raw)
     yield from (f"{dot}{key}: is not a known field" for key in raw if key not in (*needed, *optional))
 
@@ -265,7 +265,7 @@ def replan_fault(old: ActivePr, new: ActivePr, name: str, red: str) -> str | Non
     """What is wrong with a new plan that replaces the task `name`, or None."""
     moved = [f for f in TEXT_FIELDS if getattr(new, f) != getattr(old, f)]
     if moved:
-        return f"{moved[0]}: must stay as it is; only the task '{name}' is planned anew"
+        return f"{moved[0]}: must stay as it is; only the task '{name}' is planned again"
     at = replaced_at(old, name)
     before, after = old.tasks[:at], old.tasks[at + 1 :]
     fresh = new.tasks[at : len(new.tasks) - len(after)]

@@ -37,7 +37,7 @@ def tests_are_as_claimed(look: SuiteLook[Any]) -> str | None:
     if not claimed or claimed == found:
         return None
     return (
-        f"the claim names {min(claimed ^ found)}, and it is no test that fails now and did not before"
+        f"the claim names {min(claimed ^ found)}, which is not a test that fails now and did not before"
         if claimed - found
         else f"the claim leaves out {min(found - claimed)}"
     )
@@ -53,9 +53,9 @@ def new_tests_can_fail(look: MutationLook[Any]) -> str | None:
     wrote = {c.path for c in look.changed() if c.sort == "test" and c.how != "deleted"}
     now = look.tests()
     new = sorted(i for i in look.outcomes().pins if now.files.get(i, i.partition("::")[0]) in wrote)
-    if not new or look.bites_mutant():
+    if not new or look.kills_mutant():
         return None
-    return f"{new[0]} was never seen failing: it came without a RED step, and fails against no small change of the code"
+    return f"{new[0]} was never seen failing: it came without a RED step, and no small change of the code makes it fail"
 
 
 def tests_run_as_before(look: FilesLook[Any]) -> str | None:

@@ -109,7 +109,7 @@ def review_is_independent(look: SubmitLook[Data]) -> str | None:
 
 
 def own_review_is_flagged(look: SubmitLook[Data]) -> Said:
-    """A branch that only its own agent reviewed is flagged: told, and asked about where an independent review is required."""
+    """A branch that only its own agent reviewed is flagged: shown, and asked about where an independent review is required."""
     if look.sent.by == "system" and look.sent.facts.get("by", "") not in ("", ROOT_FILE):
         return None
     level: Literal["note", "ask"] = "ask" if look.setting("review.require_independent") == "true" else "note"
@@ -122,7 +122,7 @@ def own_review_is_flagged(look: SubmitLook[Data]) -> Said:
 
 
 def tree_is_as_proved(look: FilesLook[Data]) -> str | None:
-    """What is reviewed is the tree that the last step proved, and nothing beside it."""
+    """What is reviewed is the tree that the last step proved, and nothing else."""
     changed = look.changed()
     return unproved(changed[0].path) if changed else None
 

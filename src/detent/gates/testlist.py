@@ -73,7 +73,7 @@ def read_list(text: str) -> tuple[tuple[ListedTest, ...], tuple[str, ...]]:
             continue
         entry = ListedTest(plain(found[2]), found[1] != " ")
         if entry.text in entries:
-            faults.append(f"{FILE}:{at}: '{entry.text}' stands there twice")
+            faults.append(f"{FILE}:{at}: '{entry.text}' appears twice")
         entries[entry.text] = entry
     if not entries and not faults:
         faults.append(f"{FILE} has no checkbox; write one line `- [ ] text` for each test")
@@ -115,7 +115,7 @@ def read_reply(text: str) -> tuple[TestListReply | None, str]:
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if doubled := twice([k for k, _ in pairs]):
-        raise ValueError(f"{doubled[0]} stands there twice")
+        raise ValueError(f"{doubled[0]} appears twice")
     return dict(pairs)
 
 

@@ -1,10 +1,10 @@
-"""Gates over tests. Each asks the engine of outcomes (`evidence/outcomes.py`) what became of the tests; none has a notion of proof of its own."""
+"""Gates over tests. Each asks the engine of outcomes (`evidence/outcomes/outcomes.py`) what became of the tests; none has a notion of proof of its own."""
 
 from detent.errors import CannotTell
-from detent.evidence.canary import TAMPERED
 from detent.evidence.look import BaselineLook, ChangeLook, MutationLook, Probed, RerunLook, SubmitLook, SuiteLook
-from detent.evidence.outcomes import file_of, told_weakened
+from detent.evidence.outcomes.outcomes import describe_weakened, file_of
 from detent.evidence.report import TestReport
+from detent.evidence.running.canary import TAMPERED
 from detent.gates.plan import PlanData, is_verification, verified_from
 from detent.gates.testlist import ListData
 from detent.gates.tree import asked
@@ -93,7 +93,7 @@ def reason_is_told(look: SuiteLook[Data]) -> Said:
     if not failing or len(unclear) < len(failing):
         return None
     test, why = next(iter(unclear.items()))
-    return Flag("weak-evidence", f"{test} fails, and it cannot be told whether the code is why: {why.sentence}", test, level="note")
+    return Flag("weak-evidence", f"{test} fails, and Detent cannot tell whether the code is why: {why.sentence}", test, level="note")
 
 
 def fails_again(look: SuiteLook[Data]) -> str | None:
@@ -137,7 +137,7 @@ def none_is_lost(look: BaselineLook[Data]) -> Said:
     out = _taken_out(look)
     if lost := seen.lost - out - _helpers(look):
         return f"{_first(lost)} {_are(lost)} gone; tests may not be lost{_bring_back(look, lost)}"
-    return tuple(Flag("rewritten-test", f"{test} was taken out", test, level="ask") for test in sorted(out)[:MOST_AGAIN])
+    return tuple(Flag("rewritten-test", f"{test} was removed", test, level="ask") for test in sorted(out)[:MOST_AGAIN])
 
 
 def _unreadable(look: SuiteLook[Data]) -> str:
@@ -165,7 +165,7 @@ def _helpers(look: SuiteLook[Data]) -> Ids:
     files = [test for test in look.outcomes().lost if test.endswith("_test.go") and file_of(look.tests_before(), test) == test]
     if not files:
         return frozenset()
-    from detent.evidence.test_blocks import blocks  # few steps need it, and it loads Python's own parser
+    from detent.evidence.source.test_blocks import blocks  # few steps need it, and it loads Python's own parser
 
     texts = {file: (look.read(f"GOOD:{file}"), look.read(file)) for file in files}
     return frozenset(file for file, both in texts.items() if all(text is not None and not blocks(file, text) for text in both))
@@ -180,11 +180,11 @@ def _bring_back(look: SuiteLook[Data], lost: Ids) -> str:
 def old_tests_still_notice(look: BaselineLook[Data]) -> str | None:
     """An older test that was changed and passes still notices what it noticed: the same small changes of the code make it fail."""
     weak = look.weakened()
-    return told_weakened(weak[0], look.outcomes()) + (f" (and {len(weak) - 1} more)" if len(weak) > 1 else "") if weak else None
+    return describe_weakened(weak[0], look.outcomes()) + (f" (and {len(weak) - 1} more)" if len(weak) > 1 else "") if weak else None
 
 
 def rewritten_is_flagged(look: BaselineLook[Data]) -> Said:
-    """What an older test expects was changed or taken out: shown, with both versions."""
+    """What an older test expects was changed or removed: shown, with both versions."""
     said = "what an older test expects was changed"
     return tuple(Flag("rewritten-test", said, each.place, each.before, each.after) for each in look.rewritten()[:MOST_AGAIN])
 
@@ -193,7 +193,7 @@ def rewritten_is_flagged(look: BaselineLook[Data]) -> Said:
 
 
 def red_tests_pass(look: BaselineLook[Data]) -> str | None:
-    """Every test that failed before passes now, but for those that failed before the work began."""
+    """Every test that failed before passes now, except those that failed before the work began."""
     left = look.outcomes().still_failing - look.known_failures()
     return f"{_first(left)} still {_fails(left)}{_because(look, left)}" if left else None
 
@@ -286,16 +286,16 @@ def changed_tests_still_bite(look: MutationLook[Data]) -> str | None:
         return None
     return (
         None
-        if look.bites()
+        if look.changed_tests_still_fail()
         else "the changed test no longer fails on the tree before the code was written, or against a small change of it"
     )
 
 
 def test_can_fail(look: MutationLook[Data]) -> str | None:
     """The test fails against at least one small mutation of the code that the entry is about."""
-    if look.bites_mutant((asked(look), _said_of_step(look))):
+    if look.kills_mutant((asked(look), _said_of_step(look))):
         return None
-    return "the test fails against no small change of the code that the entry is about, so it proves nothing of it"
+    return "no small change of the code that the entry is about makes the test fail, so the test proves nothing about it"
 
 
 def _said_of_step(look: SubmitLook[Data]) -> str:
@@ -325,7 +325,7 @@ def new_tests_kill_mutants(look: MutationLook[Data]) -> Said:
         return None
     seen = look.probed()
     idle = [
-        Flag("vacuous-test", f"{test} fails for no small change of the code written for it ({seen.tried} tried)", test)
+        Flag("vacuous-test", f"no small change of the code written for it makes {test} fail ({seen.tried} tried)", test)
         for test in seen.idle
     ]
     return _probed(look, seen, tuple(idle), "vacuous-test")
@@ -359,7 +359,7 @@ def _probed(look: SubmitLook[Data], seen: Probed, idle: tuple[Flag, ...], kind: 
 
 
 def passes_when_clean(look: RerunLook[Data]) -> str | None:
-    """The tests pass in a clean checkout of the tree, where nothing else lies."""
+    """The tests pass in a clean checkout of the tree, with nothing else in it."""
     if (seen := look.tests_when_clean()) is None:
         return None
     wrong = seen.fault or _tampered(seen) or ("" if seen.ids else "no test was collected")
@@ -368,5 +368,5 @@ def passes_when_clean(look: RerunLook[Data]) -> str | None:
 
 
 def preflight_passes(look: RerunLook[Data]) -> str | None:
-    """The project's preflight commands pass on this tree, but for those that failed before the work began."""
+    """The project's preflight commands pass on this tree, except those that failed before the work began."""
     return look.preflight()

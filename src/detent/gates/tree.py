@@ -21,7 +21,7 @@ def files_are_ours(look: FilesLook[Data]) -> str | None:
     """The published files are as the machine wrote them."""
     edited = look.tampered()
     return (
-        f"{_named(list(edited))} was edited by hand; it has been restored, the edited copy is kept beside it as *.rejected"
+        f"{_named(list(edited))} was edited by hand; it has been restored, and the edited copy is kept next to it as *.rejected"
         if edited
         else None
     )
@@ -79,7 +79,7 @@ def conftest_stays_plain(look: FilesLook[Data]) -> str | None:
     touched = [c.path for c in look.changed() if c.path.rpartition("/")[2] == "conftest.py"]
     if not touched:
         return None
-    from detent.evidence.conftest import deciding  # it reads Python, and most steps touch none
+    from detent.evidence.changes.conftest_hooks import deciding  # it reads Python, and most steps touch none
 
     for path in touched:
         before, now = (deciding(look.read(at) or "") for at in (f"GOOD:{path}", path))
@@ -111,7 +111,7 @@ def examples_flagged(look: FilesLook[Data]) -> Said:
     """Examples in docstrings are words for people too: some may come with the code. One that is changed or taken out is flagged."""
     found = []
     for path in (c.path for c in look.changed() if c.inside and c.sort != "test" and c.path.endswith(".py")):
-        from detent.evidence.insource import split  # few steps touch such a file
+        from detent.evidence.source.insource import split  # few steps touch such a file
 
         old, new = (split(path, look.read(at) or "")[1].splitlines() for at in (f"GOOD:{path}", path))
         left = iter(line.strip() for line in new)
@@ -121,7 +121,7 @@ def examples_flagged(look: FilesLook[Data]) -> Said:
 
 
 def config_frozen(look: FilesLook[Data]) -> Said:
-    """What decides how the work is judged (runner, coverage, linters, type checker, CI, what preflight runs) is as it was, but for files that a person named: those are flagged."""
+    """What decides how the work is judged (runner, coverage, linters, type checker, CI, what preflight runs) is as it was, except files that a person named: those are flagged."""
     if wrong := _config_not_named(look):
         return f"{_named(wrong)} changed; what decides how the work is judged is frozen in this step, unless a person names the file"
     touched = [c.path for c in look.changed() if c.sort == "config"]
@@ -133,7 +133,7 @@ def _config_not_named(look: FilesLook[Data]) -> list[str]:
 
 
 def plan_frozen(look: FilesLook[Data]) -> str | None:
-    """The master plan is as people left it, unless one of them named the file: what it says opens gates, and says when all is done."""
+    """The master plan is as people left it, unless one of them named the file: it opens gates, and says when everything is done."""
     if not (touched := _plan_not_named(look)):
         return None
     return (
@@ -161,7 +161,7 @@ def _judged_by(paths: list[str], how: str, level: Literal["note", "ask"]) -> tup
 
 
 def asked(look: FilesLook[Data]) -> str:
-    """What people say that the work is about: the request, the item, or the plan's entry as the branch found it, and what they told the run meanwhile."""
+    """What people say the work is about: the request, the item, or the plan's entry as the branch found it, and what they told the run meanwhile."""
     data, said = look.run.data, (look.run.guidance, *look.run.steers)
     if isinstance(data, ListData):
         return " ".join((data.feature_request, *said))

@@ -151,9 +151,7 @@ def switch(git: Git, branch: str, old_tree: str, detach: bool = False) -> None:
     target = git.resolve(f"{branch}^{{commit}}")
     out = git.call("read-tree", "-u", "-m", old_tree, target)
     if out.code != 0:
-        raise GitError(
-            f"the checkout cannot be switched to {short(branch)}: {out.err}", "commit or put aside the files named, then try again"
-        )
+        raise GitError(f"the checkout cannot be switched to {short(branch)}: {out.err}", "commit or stash the files named, then try again")
     if detach:
         git.run("update-ref", "--no-deref", "HEAD", target)
     else:
@@ -200,4 +198,4 @@ def main_branch(git: Git, configured: str) -> str:
             return f"refs/heads/{name}"
     away = next((name for name in looked if git.resolve(f"refs/remotes/origin/{name}")), "")  # as in a clone of one branch
     hint = f"make it here: git branch {away} origin/{away}" if away else "set [git] main in detent.toml"
-    raise DetentError(f"there is no branch '{configured}'" if configured else "the main branch cannot be told", hint)
+    raise DetentError(f"there is no branch '{configured}'" if configured else "Detent cannot tell which branch is main", hint)

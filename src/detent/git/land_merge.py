@@ -148,7 +148,7 @@ def settle(git: Git, ref: str) -> None:
         before, after = (set(git.run("diff-index", "--name-only", "-z", commit, "--", also=there).items) for commit in (old, new))
         if before & after or (after and git.call("read-tree", "--reset", "-u", new, also=there).code != 0):
             raise CannotTell(
-                f"{short(ref)} went on to {new[:12]}, and its checkout in {folder} could not follow: {', '.join(sorted(before & after)[:5])} "
+                f"{short(ref)} moved to {new[:12]}, and its checkout in {folder} could not follow: {', '.join(sorted(before & after)[:5])} "
                 f"was changed there too. Keep what is yours, then `git reset --hard {new[:12]}` there, and `git update-ref -d {FOLLOW}`"
             )
     git.update([(FOLLOW, ZERO, old)])

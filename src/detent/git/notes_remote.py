@@ -50,7 +50,7 @@ def fetch_notes(git: Git, ref: str, remote: str) -> None:
     if got.code != 0:
         raise DetentError(
             f"the notes of {remote} could not be fetched: {got.err}",
-            "mend that and try again, or go on with the notes that are here: DETENT_GIT_REMOTE= detent resume",
+            "fix that and try again, or continue with the notes that are here: DETENT_GIT_REMOTE= detent resume",
         )
     if there.text:
         _join(git, ref)

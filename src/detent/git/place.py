@@ -46,7 +46,7 @@ def _linked(dot: Path) -> Path:
     """The git dir that a `.git` file of a linked worktree or submodule names."""
     text = dot.read_text("utf-8", "surrogateescape")
     if not text.startswith("gitdir: "):
-        raise DetentError(f"{dot} is not a git file", "the checkout is damaged; clone it anew")
+        raise DetentError(f"{dot} is not a git file", "the checkout is damaged; clone it again")
     git_dir = Path(os.path.normpath(dot.parent / text.removeprefix("gitdir: ").strip()))
     if not git_dir.is_dir():
         raise DetentError(f"{dot} names {git_dir}, which is not there", "the linked worktree was moved; see `git worktree repair`")

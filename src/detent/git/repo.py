@@ -210,7 +210,7 @@ def _answer(child: subprocess.Popen[bytes], name: str, stdin: bytes, timeout: fl
     try:
         out, err = child.communicate(stdin, timeout)
     except subprocess.TimeoutExpired as e:
-        raise GitError(f"git {name} did not end within {timeout:.0f} s", "look at the repository and the network") from e
+        raise GitError(f"git {name} did not finish within {timeout:.0f} s", "check the repository and the network") from e
     finally:
         if child.returncode is None:
             child.kill()
@@ -220,5 +220,5 @@ def _answer(child: subprocess.Popen[bytes], name: str, stdin: bytes, timeout: fl
 
 def _good(name: str, out: Out) -> Out:
     if out.code != 0:
-        raise GitError(f"git {name} failed: {out.err or out.text or out.code}", "nothing was marked; see `detent doctor`")
+        raise GitError(f"git {name} failed: {out.err or out.text or out.code}", "nothing was recorded; see `detent doctor`")
     return out

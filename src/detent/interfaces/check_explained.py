@@ -32,7 +32,7 @@ def _lines(each: Explained, width: int) -> Iterator[str]:
         yield from ["change", *listed(each.diff.split("\n"), width)]
     for repeated in each.tried:
         yield from _tried(repeated, thing.place, width)
-    yield from () if each.tried else [row("tried", "nothing was run for this alone")]
+    yield from () if each.tried else [row("tried", "no test run was made for this alone")]
     yield from ["To see it yourself:", *each.lines]
 
 
@@ -44,7 +44,7 @@ def _tried(repeated: Repeated, place: str, width: int) -> Iterator[str]:
     yield from listed(said.splitlines()[:MOST_SAID], width)
     changed = [line for line in trial.patch.splitlines() if line[:1] in ("-", "+") and line[:4] not in ("--- ", "+++ ")]
     yield from listed(changed[:MOST_CHANGED], width)
-    yield from () if trial.whole else [row("", "  what was changed for it is too long to keep")]
+    yield from () if trial.whole else [row("", "  the change that was tried is too long to keep")]
 
 
 def explained_object(found: Sequence[Explained], wanted: str) -> dict[str, Any]:

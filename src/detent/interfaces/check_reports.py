@@ -11,7 +11,7 @@ from detent import __version__
 from detent.app.explain import things_of
 from detent.app.plain_text import plain
 from detent.blocks.check_card import markdown_of
-from detent.evidence.card import LINE, Checked
+from detent.evidence.outcomes.card import LINE, Checked
 from detent.kernel.flags import KINDS
 
 SARIF = "https://json.schemastore.org/sarif-2.1.0.json"

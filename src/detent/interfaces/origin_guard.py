@@ -14,7 +14,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 HINTS = {
     421: "use the address that was printed at the start",
-    403: "call it from a program, or from a page of its own",
+    403: "call it from a program, or from its own page",
     401: "send it as `Authorization: Bearer TOKEN`",
 }
 
@@ -42,7 +42,7 @@ class Guard:
         if headers.get("host", "") not in self.hosts:
             return 421, "this address is not served here"
         if "origin" in headers and headers["origin"].removeprefix("http://") not in self.hosts:
-            return 403, "requests from other sites are not taken"
+            return 403, "requests from other sites are not accepted"
         scheme, _, token = headers.get("authorization", "").partition(" ")
         known = scheme.lower() == "bearer" and hmac.compare_digest(token.encode(), self.token.encode())
         return None if known or not self.secret(path) else (401, "the bearer token that was printed at the start is missing or wrong")

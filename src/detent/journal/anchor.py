@@ -102,7 +102,7 @@ def _bytes_of(file: Path) -> bytes:
     except FileNotFoundError:
         return b""
     except OSError as e:
-        raise DetentError(f"the journal's anchor cannot be read: {e}", f"look at the rights of {file.parent}") from e
+        raise DetentError(f"the journal's anchor cannot be read: {e}", f"check the permissions of {file.parent}") from e
 
 
 class AnchorFile:

@@ -94,7 +94,7 @@ class Writing:
             if not self.durable:
                 self.db.execute("PRAGMA synchronous=FULL")
         if isinstance(e, sqlite3.Error):
-            raise DetentError(f"the journal could not be written ({e}); nothing was changed", f"look at {self.path} and the disk") from e
+            raise DetentError(f"the journal could not be written ({e}); nothing was changed", f"check {self.path} and the disk") from e
 
 
 def _close(db: sqlite3.Connection) -> None:

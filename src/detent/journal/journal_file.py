@@ -32,9 +32,9 @@ CREATE TABLE hot(run TEXT PRIMARY KEY, seq INTEGER NOT NULL, stamps TEXT NOT NUL
   rules TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE claims(run TEXT PRIMARY KEY, epoch INTEGER NOT NULL, holder TEXT NOT NULL) WITHOUT ROWID;
 """
-RIGHTS = "look at the file's rights and the disk"
-START = "start a run with `detent start`"
-OLDER = "end its runs with the older Detent; then move the journal away and say `detent doctor --accept`"
+RIGHTS = "check the file's permissions and the disk"
+START = 'start one: detent start (the plan), or detent start "what you want"'
+OLDER = "end its runs with the older Detent; then move the journal away and run `detent doctor --accept`"
 WAY_OUT = "nothing was changed; restore the journal, or accept what is there with `detent doctor --accept`"
 
 
@@ -72,7 +72,7 @@ def _may_begin(path: Path, anchor: Anchor | None, create: bool) -> None:
         had = f"{anchor.n} events" if anchor else "events"
         raise JournalDamaged(f"{path} is {'empty' if path.exists() else 'gone'}, and had {had}", WAY_OUT)
     if not create:
-        raise NoJournal(f"there is no run here yet: there is no journal at {path}", START)
+        raise NoJournal(f"no run was started in this repository yet ({path} does not exist)", START)
     if not path.exists():
         _begin(path)
 
@@ -107,7 +107,7 @@ def _checked(db: sqlite3.Connection, path: Path, anchor: Anchor | None, create: 
         if anchor is not None:
             raise JournalDamaged(f"{path} was cut: it has 0 events and had at least {anchor.n}", WAY_OUT)
         if not create:
-            raise NoJournal(f"there is no run here yet: there is no journal at {path}", START)
+            raise NoJournal(f"no run was started in this repository yet ({path} does not exist)", START)
         _create(db)
     elif version > VERSION:
         raise JournalNewer(f"{path} was written by a newer Detent (schema {version}; this one knows {VERSION})", "use the newer Detent")
@@ -226,6 +226,6 @@ def accept(path: Path) -> str:
             return ""
         n = _newest(db)[0]
         if fault := _reading(db, path, _id(db, path), n).first_fault():
-            raise JournalDamaged(fault, "the events before it are sound; restore the file from a backup")
+            raise JournalDamaged(fault, "the events before it are intact; restore the file from a backup")
         _vouched(db, path)
         return f"the {n} events of the journal are taken as they are"

@@ -110,7 +110,7 @@ class PostgresJournal:
         except psycopg.Error as e:
             said = str(e).strip().splitlines()[0] if str(e).strip() else type(e).__name__
             raise JournalAway(
-                f"the journal at {self.name} cannot be reached: {said}", "look at [queue] url, and whether the server runs"
+                f"the journal at {self.name} cannot be reached: {said}", "check [queue] url, and that the server is running"
             ) from e
         return db
 
@@ -163,7 +163,7 @@ class PostgresJournal:
         except psycopg.OperationalError:
             raise
         except psycopg.Error as e:
-            raise DetentError(f"the journal could not be written ({e}); nothing was changed", f"look at the database {self.name}") from e
+            raise DetentError(f"the journal could not be written ({e}); nothing was changed", f"check the database {self.name}") from e
 
     # -- opening -----------------------------------------------------------------------------------------------------------------
 
@@ -176,7 +176,7 @@ class PostgresJournal:
             if self._file.exists():
                 raise JournalDamaged(f"{self.name} is gone, and had {f'{anchor.n} events' if anchor else 'events'}", WAY_OUT)
             if not create:
-                raise NoJournal(f"there is no run here yet: there is no journal at {self.name}", START)
+                raise NoJournal(f"no run was started in this repository yet ({self.name} has no journal)", START)
             self._create()
         facts = dict(self.db.execute("SELECT key, value FROM meta").fetchall())
         version = int(facts.get("version", 0))
@@ -199,7 +199,7 @@ class PostgresJournal:
         """Take every event that is there as it is, if the plain chain is whole."""
         n, digest = self._one("SELECT n, hash FROM events ORDER BY n DESC LIMIT 1") or (0, "")
         if fault := JournalReader(self.name, self._rows, self._proof_of(journal, n)).first_fault():
-            raise JournalDamaged(fault, "the events before it are sound; restore the database from a backup")
+            raise JournalDamaged(fault, "the events before it are intact; restore the database from a backup")
         self.db.execute("UPDATE meta SET value = %s WHERE key = 'version'", (str(VERSION),))
         put_anchor(self._file, anchor := Anchor(journal, n, digest, n))
         return anchor

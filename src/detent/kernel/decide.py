@@ -40,7 +40,7 @@ def refusal(table: Table[T], run: Run[T], sent: Sent, on: str) -> Found | None:
     if row is None:
         return Found(refused=(f"{call_of(sent)} does not fit {run.state}. {possible(table, run)}",))
     if sent.by not in table.moves[on].by:
-        return Found(refused=(f"'{on}' is not for the {sent.by} to say. {possible(table, run)}",))
+        return Found(refused=(f"'{on}' is not open to the {sent.by}. {possible(table, run)}",))
     return shut(row.locks, run)
 
 
@@ -167,14 +167,19 @@ def possible(table: Table[T], run: Run[T]) -> str:
     """What can be done next, in one sentence."""
     if table.states[run.state].end:
         return "The run has ended."
-    return f"Next: {table.instruction(run)}"
+    return f"Next: {_next_call(table, run)}"
+
+
+def _next_call(table: Table[T], run: Run[T]) -> str:
+    """What whoever called can do now: where the machine has the next move, asking for the task makes it."""
+    return "call get_task" if table.states[run.state].actor == "system" else table.instruction(run)
 
 
 def answer(table: Table[T], decision: Decision, run: Run[T], found: Found) -> Verdict:
     """The verdict for the caller, made of the decision. `run` is the run after it."""
     stays = decision.status in ("REFUSED", "LOCKED")
     ended = bool(table.states[run.state].end)
-    then = "The run has ended; nothing more is to be done." if ended else table.instruction(run) if stays else "Call get_task."
+    then = "The run has ended; nothing more is to be done." if ended else _next_call(table, run) if stays else "Call get_task."
     return Verdict(
         status=decision.status,
         state=run.state,

@@ -28,7 +28,7 @@ def by_command(message: Notification, way: NotifyWay) -> None:
         except OSError as e:
             raise NotSent(f"'{argv[0]}' could not be started: {e.strerror}") from e
     if ran.timed_out:
-        raise NotSent(f"'{argv[0]}' did not end within {PATIENCE:.0f} s")
+        raise NotSent(f"'{argv[0]}' did not finish within {PATIENCE:.0f} s")
     if ran.exit_code != 0:
         last = (ran.output.strip().splitlines() or [""])[-1][:200]
         raise NotSent(f"'{argv[0]}' ended with exit code {ran.exit_code}" + (f": {last}" if last else ""))

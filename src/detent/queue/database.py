@@ -85,7 +85,9 @@ def unreachable(engine: sa.Engine, e: sa.exc.SQLAlchemyError) -> Unreachable:
     where = engine.url.render_as_string(hide_password=True)
     said = str(getattr(e, "orig", None) or e).strip().splitlines()[0]
     way = (
-        "look at the file's rights and the disk" if engine.dialect.name == "sqlite" else "look at [queue] url, and whether the server runs"
+        "check the file's permissions and the disk"
+        if engine.dialect.name == "sqlite"
+        else "check [queue] url, and that the server is running"
     )
     return Unreachable(f"the queue at {where} cannot be reached: {said}", way)
 
@@ -94,7 +96,7 @@ def _postgres(url: str) -> Database:
     try:
         parsed = sa.make_url(url)
     except sa.exc.ArgumentError as e:
-        raise DetentError("[queue] url is no address of a database", 'for example: url = "postgresql://user@host:5432/detent"') from e
+        raise DetentError("[queue] url is not the address of a database", 'for example: url = "postgresql://user@host:5432/detent"') from e
     if not parsed.drivername.startswith("postgres"):
         raise DetentError(f"[queue] url names {parsed.drivername}; only postgresql is known", "leave it out for the embedded queue")
     engine = sa.create_engine(parsed.set(drivername="postgresql+psycopg"), pool_pre_ping=True, pool_size=10, max_overflow=10)

@@ -108,5 +108,5 @@ class Fence(threading.Thread):
 def end_this_process(why: str) -> None:
     """Leave at once. The programs of this worker have this process as their parent and end with it."""
     with suppress(OSError):
-        os.write(sys.stderr.fileno(), f"detent: this worker ends itself: {why}\n".encode())
+        os.write(sys.stderr.fileno(), f"detent: this worker stops: {why}\n".encode())
     os._exit(FENCED)

@@ -21,4 +21,4 @@ def in_order(jobs: Sequence[QueueJob]) -> list[QueueJob]:
         return [by_id[id] for id in TopologicalSorter(needs).static_order()]
     except CycleError as e:
         circle = " → ".join(by_id[id].item or id for id in reversed(e.args[1]))
-        raise DetentError(f"these items need each other: {circle}", "take one of the dependencies away: detent items dep") from e
+        raise DetentError(f"these items need each other: {circle}", "remove one of the dependencies: detent items dep") from e

@@ -67,7 +67,7 @@ RECOVERY: dict[str, Recovery] = {
         noticed="three times in a row the tests, the set-up or the sandbox could not be judged",
         here=0.0, first=0.0, most=0.0, holds=False,
         parked=BLOCKED,
-        wakes="a person says `detent queue retry --cause tests`",
+        wakes="a person runs `detent queue retry --cause tests`",
     ),
 }  # fmt: skip
 PARKS = ("agent", "model", "tests")  # what waits for a person

@@ -265,9 +265,9 @@ class LocalWorker:
 
     def _ended_by_us(self, here: Running, ran: Ran) -> str:
         if ran.timed_out:
-            return f"it took more than {self.task.timeout:.0f} s and was ended{_tail(here)}"
+            return f"it took more than {self.task.timeout:.0f} s and was stopped{_tail(here)}"
         if ran.stopped and not here.stop.is_set():
-            return f"it wrote nothing for more than {self.task.silence:.0f} s and was ended{_tail(here)}"
+            return f"it wrote nothing for more than {self.task.silence:.0f} s and was stopped{_tail(here)}"
         return ""
 
 

@@ -52,7 +52,7 @@ def _folder(path: Path) -> Iterator[None]:
         path.mkdir()
         made = True
     if not stat.S_ISDIR(path.lstat().st_mode):
-        raise CannotTell(f"what is below {path} cannot be guarded: it is no folder")
+        raise CannotTell(f"what is below {path} cannot be guarded: it is not a folder")
     try:
         yield
     finally:

@@ -87,7 +87,7 @@ def _opened(path: Path, given: tuple[Path, ...], home: Path) -> Path:
     try:
         real = path.resolve(strict=True)
     except OSError as e:
-        raise DetentError(f"the sandbox cannot show {path}: {e.strerror}", "look at [sandbox] mounts") from e
+        raise DetentError(f"the sandbox cannot show {path}: {e.strerror}", "check [sandbox] mounts") from e
     around = [root.resolve() for root in given if root in _normal(path).parents]
     if not all(real.is_relative_to(root) for root in around):
         raise DetentError(

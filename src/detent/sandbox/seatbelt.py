@@ -20,7 +20,6 @@ from detent.sandbox.process import Ran, run
 from detent.sandbox.sandbox_protocol import DEVNULL, Room, always
 
 PROGRAM = Path("/usr/bin/sandbox-exec")
-UNSEEN = "sandbox-exec was never seen on a real Mac by Detent's own tests: its profile is tested as text alone"
 SYSTEM = (
     *("/usr", "/bin", "/sbin", "/System", "/Library", "/opt/homebrew", "/private/etc", "/private/var/db/timezone"),
     *("/private/var/select", "/Applications/Xcode.app", "/private/var/db/dyld"),
@@ -97,7 +96,7 @@ class Seatbelt:
 def make() -> Seatbelt:
     """The sandbox, where its program is there."""
     if platform.system() != "Darwin" or not os.access(PROGRAM, os.X_OK):
-        raise DetentError("sandbox-exec is of macOS, and is not here", 'set [sandbox] level = "auto"')
+        raise DetentError("sandbox-exec comes with macOS, and is not here", 'set [sandbox] level = "auto"')
     return Seatbelt()
 
 

@@ -14,7 +14,7 @@ SWITCH = "DETENT_TEST_WITHOUT"
 WEAKER = {  # what is weaker on a machine that has it not
     "bubblewrap": "no bubblewrap: agents that Detent drives need another sandbox, and tests of your own agent's work run unisolated",
     "proc": "no /proc: what a program leaves running in a session of its own is not found, and an agent's shell is known by its variables alone",
-    "cgroups": "no control groups: limits of memory and processes are not held",
+    "cgroups": "no control groups: limits on memory and processes are not enforced",
     "openat2": "no openat2: a path is opened folder by folder, which is slower and as safe",
     "prctl": "no prctl: programs are not ended by the kernel when Detent is killed, and its memory is not closed to other programs of yours",
 }

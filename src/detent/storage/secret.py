@@ -21,7 +21,7 @@ def own_secret(name: str) -> str:
         with os.fdopen(fd, "r", encoding="ascii", errors="replace") as source:
             seen, text = os.fstat(fd), source.read().strip()
     except OSError as e:
-        raise DetentError(f"the secret {file} cannot be kept: {e.strerror}", "look at the rights of its folder") from e
+        raise DetentError(f"the secret {file} cannot be kept: {e.strerror}", "check the permissions of its folder") from e
     if seen.st_mode & 0o077 or seen.st_uid != os.getuid() or len(text) < LENGTH:
         raise DetentError(f"{file} can be read by others, or is not whole", "remove it; a new one is made when it is needed")
     return text

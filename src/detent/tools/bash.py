@@ -37,15 +37,15 @@ def _check(command: str) -> None:
     try:
         command.encode()
     except UnicodeEncodeError as e:
-        raise ToolError(f"The command is no valid text at character {e.start + 1}.") from e
+        raise ToolError(f"The command is not valid text at character {e.start + 1}.") from e
 
 
 def _ended(ran: Ran) -> list[str]:
     """How it ended, in plain sentences."""
     if ran.timed_out:
-        how = f"It was ended after {ran.seconds:.0f} s, the time limit of every command. It has no exit code."
+        how = f"It was stopped after {ran.seconds:.0f} s, the time limit of every command. It has no exit code."
     elif ran.stopped:
-        how = "It was ended because the work was stopped. It has no exit code."
+        how = "It was stopped because the work was stopped. It has no exit code."
     else:
         how = f"Exit code {ran.exit_code}."
     left = f"{ran.leftovers} process{'es' * (ran.leftovers > 1)} that it left behind {'were' if ran.leftovers > 1 else 'was'} ended."

@@ -10,7 +10,7 @@ from detent.tools.miss import several, why_missed
 from detent.tools.tool_values import ToolResult, ToolRoom
 from detent.tools.write import encoded, put, target
 
-DESCRIPTION = """Replaces old_string by new_string in a file of the workspace. old_string must be there exactly, with its white space, and once;
+DESCRIPTION = """Replaces old_string with new_string in a file of the workspace. old_string must be there exactly, with its white space, and once;
 with replace_all every place is replaced.
 Leave out the line numbers that Read shows. Line ends of a file with CRLF are kept by themselves. Which files may be written depends on the state of the work."""
 

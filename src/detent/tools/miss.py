@@ -47,7 +47,7 @@ def _but_for_white_space(have: list[str], want: list[str]) -> str:
         if lines[first] == squeezed[0] and lines[first : first + len(squeezed)] == squeezed:
             pairs = zip(range(first, first + len(want)), want, strict=True)
             differing = next(((n, line) for n, line in pairs if have[n] != line), (first, want[0]))
-            return f"But for white space it is at line {first + 1}: {_difference(differing[0] + 1, have[differing[0]], differing[1])}"
+            return f"Except for white space it is at line {first + 1}: {_difference(differing[0] + 1, have[differing[0]], differing[1])}"
     return ""
 
 

@@ -17,7 +17,7 @@ def relative(roots: tuple[str, ...], text: str) -> str:
     if found := CONTROL.search(text):
         raise ToolError(f"The path holds the control character {found[0]!r}. Names with control characters are not opened.")
     if text.startswith("~") or DRIVE.match(text):
-        raise ToolError(f"{text} is no path in the workspace. Give one relative to it (a name that begins with ~ as ./~name).")
+        raise ToolError(f"{text} is not a path in the workspace. Give one relative to it (a name that begins with ~ as ./~name).")
     parts = [p for p in _below(roots, text).split("/") if p not in ("", ".")]
     if ".." in parts:
         raise ToolError(f"{text} has '..' in it. Give the path relative to the workspace, without '..'.")
@@ -26,7 +26,7 @@ def relative(roots: tuple[str, ...], text: str) -> str:
     try:
         os.fsencode(text)
     except UnicodeEncodeError as e:
-        raise ToolError(f"The path is no valid text at character {e.start + 1}.") from e
+        raise ToolError(f"The path is not valid text at character {e.start + 1}.") from e
     return "/".join(parts)
 
 

@@ -75,7 +75,7 @@ def _notes(name: str, found: FileContent, part: bytes, last: int, total: int) ->
     """What the numbered lines do not show by themselves."""
     notes = []
     if last < total:
-        notes.append(f"[{total - last:,} more lines; read on with offset={last + 1}]")
+        notes.append(f"[{total - last:,} more lines; continue with offset={last + 1}]")
     if not found.whole:
         notes.append(
             f"[{name} has {found.stat.st_size:,} bytes; Read sees the first {MOST:,}. Use Bash, for example tail -c, for the rest]"
@@ -84,7 +84,7 @@ def _notes(name: str, found: FileContent, part: bytes, last: int, total: int) ->
         text = part.decode()
     except UnicodeDecodeError:
         text = part.decode("utf-8", "replace")
-        notes.append(f"[{name} is not UTF-8: bytes that are no text are shown as \ufffd, and Edit refuses it]")
+        notes.append(f"[{name} is not UTF-8: bytes that are not text are shown as \ufffd, and Edit refuses it]")
     if "\r\n" in text:
         notes.append("[its lines end with CRLF; Edit and its strings keep that by themselves]")
     if HIDDEN.search(text.replace("\r\n", "\n")):

@@ -9,13 +9,13 @@ from detent.tools.beneath import FileStamp
 from detent.tools.paths import relative
 from detent.tools.tool_values import ToolResult, ToolRoom
 
-DESCRIPTION = """Writes a whole file of the workspace: creates it, with the folders it needs, or replaces what is there. Its rights are kept.
+DESCRIPTION = """Writes a whole file of the workspace: creates it, with the folders it needs, or replaces what is there. Its permissions are kept.
 To change a part of a file use Edit. Which files may be written depends on the state of the work; a refusal names them."""
 
 
 class WriteArguments(Struct, frozen=True, forbid_unknown_fields=True):
     file_path: Annotated[str, Meta(description="The file: absolute below the workspace, or relative to it.")]
-    content: Annotated[str, Meta(description="All that the file is to hold.")]
+    content: Annotated[str, Meta(description="The whole content of the file.")]
 
 
 def write(room: ToolRoom, args: WriteArguments) -> ToolResult:
@@ -40,7 +40,7 @@ def encoded(text: str, name: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError as e:
-        raise ToolError(f"{name} is no valid text at character {e.start + 1}: half a surrogate pair. Nothing was written.") from e
+        raise ToolError(f"{name} is not valid text at character {e.start + 1}: half a surrogate pair. Nothing was written.") from e
 
 
 def put(room: ToolRoom, path: str, data: bytes, expected: FileStamp | None = None) -> None:

@@ -53,7 +53,7 @@ def unwrapped(text: str, said: str) -> list[Any]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as e:
-        raise TrackerError(f"{said} answered with something that is no JSON: {str(e)[:200]}", "try it by hand") from e
+        raise TrackerError(f"{said} answered with something that is not JSON: {str(e)[:200]}", "try it by hand") from e
     for name in ("data", "items"):
         if isinstance(value, dict) and "schema_version" in value and name in value:
             value = value[name]

@@ -91,7 +91,7 @@ class BeadsFile:
         except (OSError, ValueError, RecursionError) as e:
             raise TrackerError(f"{DATA} cannot be read: {e}", "it was left as it is; look at the file, or install bd") from e
         if not all(isinstance(row, dict) and isinstance(row.get("id"), str) for row in rows):
-            raise TrackerError(f"{DATA} has a line that is no issue", "it was left as it is; look at the file")
+            raise TrackerError(f"{DATA} has a line that is not an issue", "it was left as it is; look at the file")
         return rows
 
     @contextmanager

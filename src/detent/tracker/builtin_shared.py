@@ -36,7 +36,7 @@ class SharedShelf:
                 yield lambda sql, *values: _rows(db, sql, values)
         except psycopg.Error as e:
             said = (str(e).strip() or type(e).__name__).splitlines()[0]
-            raise TrackerError(f"the items cannot be reached: {said}", "look at [queue] url, and whether the server runs") from e
+            raise TrackerError(f"the items cannot be reached: {said}", "check [queue] url, and that the server is running") from e
 
 
 def _rows(db: psycopg.Connection[Any], sql: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:

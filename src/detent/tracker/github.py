@@ -80,7 +80,7 @@ class GitHubIssues:
                 self._blockers(number) if waits else (), bool(row.get("comments")), "pull_request" in row,
             )  # fmt: skip
         except (KeyError, TypeError, ValueError, AttributeError) as e:
-            raise ForgeError(f"an issue that {self.api.name} tells of cannot be read: {e!r}", "is this its API?") from e
+            raise ForgeError(f"an issue from {self.api.name} cannot be read: {e!r}", "is this its API?") from e
 
     def _blockers(self, number: int) -> tuple[int, ...]:
         """The issues of this project that GitHub itself says block one."""
@@ -93,7 +93,7 @@ class GitHubIssues:
             trusted = row.get("author_association") in TRUSTED or who.get("type") == "Bot"
             return IssueComment(int(row["id"]), row.get("body") or "", trusted or who.get("login") == self.me())
         except (KeyError, TypeError, ValueError, AttributeError) as e:
-            raise ForgeError(f"a comment that {self.api.name} tells of cannot be read: {e!r}", "is this its API?") from e
+            raise ForgeError(f"a comment from {self.api.name} cannot be read: {e!r}", "is this its API?") from e
 
 
 def _text(row: Any, name: str) -> str:

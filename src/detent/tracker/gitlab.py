@@ -71,7 +71,7 @@ class GitLabIssues:
                 str(row.get("created_at") or ""), self._blockers(number, row.get("project_id")) if links else (), bool(row.get("user_notes_count")),
             )  # fmt: skip
         except (KeyError, TypeError, ValueError, AttributeError) as e:
-            raise ForgeError(f"an issue that {self.api.name} tells of cannot be read: {e!r}", "is this its API?") from e
+            raise ForgeError(f"an issue from {self.api.name} cannot be read: {e!r}", "is this its API?") from e
 
     def _blockers(self, number: int, project: object) -> tuple[int, ...]:
         """The issues of this project that are linked as blocking one."""
@@ -83,7 +83,7 @@ class GitLabIssues:
             who = row["author"]
             return IssueComment(int(row["id"]), QUIET.sub(r"\1/", row.get("body") or ""), self._may_write(int(who["id"])))
         except (KeyError, TypeError, ValueError, AttributeError) as e:
-            raise ForgeError(f"a comment that {self.api.name} tells of cannot be read: {e!r}", "is this its API?") from e
+            raise ForgeError(f"a comment from {self.api.name} cannot be read: {e!r}", "is this its API?") from e
 
     def _may_write(self, who: int) -> bool:
         if who not in self._members:

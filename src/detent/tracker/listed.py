@@ -42,7 +42,7 @@ def read_listed(name: str, text: str) -> list[ListedItem]:
     """The items of a file, in an order in which each comes after what it needs."""
     kind = name.lower().rpartition(".")[2] if "." in name else ""
     if kind not in READERS:
-        raise DetentError(f"{name} is no list that can be read", f"it must end in {', '.join(f'.{each}' for each in READERS)}")
+        raise DetentError(f"{name} is not a list that Detent can read", f"it must end in {', '.join(f'.{each}' for each in READERS)}")
     found = list(READERS[kind](name, text.removeprefix("\ufeff")))
     if not found:
         raise DetentError(f"{name} has no items", HINTS[kind])
@@ -104,14 +104,14 @@ def _csv(name: str, text: str) -> Iterator[ListedItem]:
                 raise DetentError(f"{at} has more columns than the first line names", "put a text with commas in quotes")
             yield _listed(at, {key.strip().lower(): value for key, value in row.items() if key and (value or "").strip()})
     except csv.Error as e:
-        raise DetentError(f"{name} is no CSV after line {rows.line_num}: {e}", "look at its quotes") from e
+        raise DetentError(f"{name} is not CSV after line {rows.line_num}: {e}", "check its quotes") from e
 
 
 def _json(name: str, text: str) -> Iterator[ListedItem]:
     value = _value(name, text)
     rows = value.get("items") if isinstance(value, dict) else value
     if not isinstance(rows, list):
-        raise DetentError(f"{name} is no list of items", HINTS["json"])
+        raise DetentError(f"{name} is not a list of items", HINTS["json"])
     for n, row in enumerate(rows, 1):
         yield _listed(f"{name}, item {n}", row)
 
@@ -127,7 +127,7 @@ def _value(at: str, text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as e:
         where = f" (line {e.lineno})" if isinstance(e, json.JSONDecodeError) and "\n" in text else ""
-        raise DetentError(f"{at} is no JSON: {getattr(e, 'msg', 'it is nested too deep')}{where}", "look at its commas and quotes") from e
+        raise DetentError(f"{at} is not JSON: {getattr(e, 'msg', 'it is nested too deep')}{where}", "check its commas and quotes") from e
 
 
 READERS: dict[str, Callable[[str, str], Iterator[ListedItem]]] = {
@@ -147,7 +147,7 @@ HINTS = {
 def _listed(at: str, row: Any) -> ListedItem:
     """One row of whichever form, checked."""
     if not isinstance(row, dict):
-        raise DetentError(f"{at} is no item", f"write items such as {AN_ITEM}")
+        raise DetentError(f"{at} is not an item", f"write items such as {AN_ITEM}")
     for key in row:
         if key not in FIELDS:
             raise DetentError(f"{at} has a field '{str(key)[:40]}', which items do not have", f"they have {', '.join(FIELDS)}")
@@ -170,7 +170,7 @@ def _text(at: str, key: str, value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool) and key == "id":
         return str(value)
     if not isinstance(value, str):
-        raise DetentError(f"{at}: {key} is no text", f"write it in quotes, as in {AN_ITEM}")
+        raise DetentError(f"{at}: {key} is not text", f"write it in quotes, as in {AN_ITEM}")
     return value
 
 
@@ -178,7 +178,7 @@ def _words(at: str, key: str, value: object) -> tuple[str, ...]:
     """A list of words, or one text with commas or semicolons between them."""
     found = re.split(r"[,;]", value) if isinstance(value, str) else [] if value is None else value
     if not isinstance(found, list | tuple) or not all(isinstance(word, str | int) and not isinstance(word, bool) for word in found):
-        raise DetentError(f"{at}: {key} is no list of words", f'for example: "{key}": ["first", "second"]')
+        raise DetentError(f"{at}: {key} is not a list of words", f'for example: "{key}": ["first", "second"]')
     return tuple(dict.fromkeys(word for each in found if (word := str(each).strip())))
 
 

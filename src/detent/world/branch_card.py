@@ -2,7 +2,7 @@
 
 from detent.door import AnyRun
 from detent.errors import DetentError
-from detent.evidence.card import Card, Change, Checked
+from detent.evidence.outcomes.card import Card, Change, Checked
 from detent.git.commit_history import commits_between, paths_between
 from detent.git.commits import main_branch, short
 from detent.git.repo import Git

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from detent.effects.merge import Ways
 from detent.errors import CannotTell, DetentError
-from detent.evidence.lay import put
 from detent.evidence.runners.build_caches import for_agents
+from detent.evidence.running.checkout_files import copy_as_is
 from detent.git.commits import main_branch, short
 from detent.git.repo import Git
 from detent.git.workspace import borrow
@@ -74,7 +74,7 @@ def lay_copies(git: Git, origin: Path, names: Iterable[str], to: Path) -> None:
             raise CannotTell(
                 f"[workspace] copy names {path}, which git does not ignore: it would become part of every change; commit it, or ignore it"
             )
-        put(source, target)
+        copy_as_is(source, target)
 
 
 def named_in(origin: Path, name: str) -> list[Path]:
@@ -94,7 +94,7 @@ def _set_up(git: Git, config: RunConfig, command: str, places: list[Path], env: 
     except OSError as e:
         raise CannotTell(f"[workspace] setup could not be started: {e.strerror}") from e
     if ran.exit_code != 0:
-        how = "did not end in time" if ran.timed_out else f"failed with exit code {ran.exit_code}"
+        how = "did not finish in time" if ran.timed_out else f"failed with exit code {ran.exit_code}"
         raise CannotTell(f"[workspace] setup (`{command}`) {how}:\n{ran.output[-2000:]}")
     if places:
         keep_made(places[-1], git.place.root, [path for path in _ignored(git) if path not in before])

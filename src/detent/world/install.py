@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from detent.errors import CannotTell
-from detent.evidence.dependencies import LOCKS
-from detent.evidence.projects import MANIFESTS
-from detent.evidence.site import Installed
-from detent.evidence.suite import StartProgram
+from detent.evidence.changes.dependencies import LOCKS
+from detent.evidence.changes.projects import MANIFESTS
+from detent.evidence.running.project_site import Installed
+from detent.evidence.running.suite import StartProgram
 from detent.git.checkout import clean_checkout
 from detent.git.repo import Git
 from detent.git.snapshot import BORROWED
@@ -59,7 +59,7 @@ def _run(order: InstallOrder, folder: Path) -> None:
     except OSError as e:
         raise CannotTell(f"--install could not be started: {e.strerror}") from e
     if ran.exit_code != 0:
-        how = "did not end in time" if ran.timed_out else f"failed with exit code {ran.exit_code}"
+        how = "did not finish in time" if ran.timed_out else f"failed with exit code {ran.exit_code}"
         last = "\n".join(ran.output.strip().splitlines()[-SHOWN:])
         raise CannotTell(f"--install `{order.command}` {how} ({order.has}):\n{last}")
 

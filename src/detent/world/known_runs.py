@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from detent.blocks.proved import Fold
 from detent.door import AnyEvent, AnyRun, always
 from detent.errors import CannotTell
-from detent.evidence.doing import quietly
+from detent.evidence.running.run_progress import quietly
 from detent.journal.codec import from_entry
 from detent.kernel.model import Sent
 from detent.kernel.table import Table

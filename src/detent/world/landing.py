@@ -8,10 +8,10 @@ from detent.door import AnyRun
 from detent.effects.merge import Landed, land
 from detent.effects.publish import write_whole
 from detent.errors import CannotTell
-from detent.evidence.canary import TAMPERED
-from detent.evidence.collect import Collector
-from detent.evidence.own_gates import gate_fault
+from detent.evidence.looks.own_gates import gate_fault
 from detent.evidence.report import TestReport
+from detent.evidence.running.canary import TAMPERED
+from detent.evidence.running.collect import Collector
 from detent.git.commits import short
 from detent.kernel.own_gate import LAND
 from detent.sandbox.process import run as run_program

@@ -7,9 +7,9 @@ import msgspec
 from detent.blocks.proved import Proved, proved
 from detent.door import AnyEvent, AnyRun
 from detent.errors import DetentError
-from detent.evidence.claims import REF, Claim, ClaimedStep, seal, written
-from detent.evidence.collect import Collector
-from detent.evidence.outcomes import compare
+from detent.evidence.outcomes.claims import REF, Claim, ClaimedStep, seal, written
+from detent.evidence.outcomes.outcomes import compare
+from detent.evidence.running.collect import Collector
 from detent.git.commits import marker
 from detent.git.evidence_ref import publish
 from detent.git.repo import GitError

@@ -79,11 +79,11 @@ def judged_by_ci(world: RepoWorld, run: AnyRun) -> Sent | None:
     now = datetime.fromisoformat(world.clock())
     if checks.result == "none" and (now.timestamp() - _made(world, commit)) > MOST_QUIET:
         raise CannotTell(
-            f"CI has said nothing of {commit[:12]} for an hour; see whether it runs for this branch, or set [git] wait_for_ci = false"
+            f"CI has reported nothing for {commit[:12]} in an hour; check whether it runs for this branch, or set [git] wait_for_ci = false"
         )
     until = (now + timedelta(seconds=LOOK_AGAIN)).isoformat(timespec="seconds")
     raise Unreached(
-        f"CI has not ended yet on {short(run.data.branch)}{f': {checks.said}' if checks.said else ''}", "it is looked at again", until
+        f"CI has not finished yet on {short(run.data.branch)}{f': {checks.said}' if checks.said else ''}", "Detent looks at it again", until
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detent.effects.merge import Ways
 from detent.errors import DetentError
-from detent.evidence.suite import Suite
+from detent.evidence.running.suite import Suite
 from detent.kernel.own_gate import OwnGate
 from detent.sandbox.process import Ran
 

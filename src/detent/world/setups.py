@@ -8,9 +8,9 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
-from detent.evidence.builds import digest, looks
-from detent.evidence.dependencies import LOCKS, is_lock
-from detent.evidence.lay import put
+from detent.evidence.changes.dependencies import LOCKS, is_lock
+from detent.evidence.runners.kept_builds import digest, looks
+from detent.evidence.running.checkout_files import copy_as_is
 from detent.git.repo import Git
 from detent.storage.seal import keep, kept
 
@@ -45,7 +45,7 @@ def keep_made(cache: Path, root: Path, paths: list[str], used_there: bool = Fals
     shutil.rmtree(scratch, ignore_errors=True)
     (scratch / FILES).mkdir(parents=True)
     for path in paths:
-        put(root / path, scratch / FILES / path)
+        copy_as_is(root / path, scratch / FILES / path)
         if used_there:
             _rename(scratch / FILES / path, str(root).encode(), str(cache / FILES).encode())
     if as_made(cache) is None:
@@ -80,7 +80,7 @@ def _bring(cache: Path, root: Path, told: str) -> None:
     os.utime(cache)
     for path in made["paths"]:
         if not os.path.lexists(root / path):
-            put(cache / FILES / path, root / path)
+            copy_as_is(cache / FILES / path, root / path)
             _rename(root / path, made["root"].encode(), str(root).encode())
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from detent import __version__
 from detent.door import AnyRun
-from detent.evidence.card import Card, redacted
+from detent.evidence.outcomes.card import Card, redacted
 from detent.gates.judge import weighed_card
 from detent.gates.static_gates import as_named
 from detent.gates.tree import asked
@@ -21,7 +21,7 @@ from detent.storage.seal import keep, kept
 from detent.world.work_tree import RepoWorld
 
 if TYPE_CHECKING:
-    from detent.evidence.branch_look import BranchSpan
+    from detent.evidence.looks.branch_look import BranchSpan
 
 
 def look_over(world: RepoWorld, run: AnyRun, tip: str) -> Card:
@@ -37,7 +37,7 @@ def look_over(world: RepoWorld, run: AnyRun, tip: str) -> Card:
 
 
 def _looked(world: RepoWorld, run: AnyRun, base: str, tip: str, about: str) -> Card:
-    from detent.evidence.branch_look import BranchSpan  # most submits land nothing
+    from detent.evidence.looks.branch_look import BranchSpan  # most submits land nothing
 
     config = world.config_of(run)
     settings = dict(config.settings)
@@ -65,7 +65,7 @@ def _gated(world: RepoWorld, run: AnyRun, card: Card) -> Card:
     """The card with what the project's own gates say; they are not part of what is kept of two trees."""
     if not world.config_of(run).gates:
         return card
-    from detent.evidence.own_gates import on_card
+    from detent.evidence.looks.own_gates import on_card
 
     return on_card(card, world.gated(run, card.tip, card.base), LAND)
 
@@ -85,7 +85,7 @@ def known_card(at: CardPlace) -> Card | None:
 
 def new_card(span: "BranchSpan", outer: Mapping[str, str], at: CardPlace, wrong: Callable[[], str] = str) -> Card:
     """The card of two trees, without any key, and kept. `wrong`: what else is wrong once all tests have run."""
-    from detent.evidence.branch_look import look_over
+    from detent.evidence.looks.branch_look import look_over
 
     card, written = look_over(span), wrong()
     card = msgspec.structs.replace(card, failed=(*card.failed, *filter(None, (written,))))
@@ -97,7 +97,7 @@ def new_card(span: "BranchSpan", outer: Mapping[str, str], at: CardPlace, wrong:
 
 def card_file(span: "BranchSpan", also: str = "") -> Path:
     """Where the card of two trees is kept. `also`: what else it depends on."""
-    from detent.evidence.branch_look import is_probed
+    from detent.evidence.looks.branch_look import is_probed
 
     allowed = sorted(name for name, level in span.settings.items() if name.startswith("flags.") and level == "allow")
     how = f"{span.run is None} {is_probed(span.settings)} {allowed} {span.seconds}\n{span.preflight}\n{span.about}\n{also}\n{__version__}"

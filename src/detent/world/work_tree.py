@@ -12,11 +12,11 @@ import msgspec
 from detent.door import AnyEvent, AnyRun, Case, always
 from detent.effects.publish import edited, where
 from detent.errors import Away, CannotTell
-from detent.evidence.bite import Marks
-from detent.evidence.collect import Collector
-from detent.evidence.eyes import RepoLook
-from detent.evidence.own_traces import planted_file
-from detent.evidence.subject import Subject
+from detent.evidence.changes.changes import ReferenceTrees
+from detent.evidence.looks.repo_look import RepoLook
+from detent.evidence.looks.subject import Subject
+from detent.evidence.running.collect import Collector
+from detent.evidence.running.leftovers import planted_file
 from detent.gates.judge import judge as run_gates
 from detent.git import fingerprint
 from detent.git.repo import Git, GitError
@@ -28,7 +28,7 @@ from detent.world.known_runs import Runs
 from detent.world.run_config import RunConfig
 
 if TYPE_CHECKING:
-    from detent.evidence.own_gates import GatedTree
+    from detent.evidence.looks.own_gates import GatedTree
 
 FINDINGS = "FINDINGS.json"
 FULL_DISK = os.strerror(errno.ENOSPC)  # as git says it
@@ -138,7 +138,7 @@ class RepoWorld:
 
     def look(self, run: AnyRun, sent: Sent, tree: str, wanted: Callable[[], bool] = always) -> RepoLook:
         """Eyes on a tree of this checkout."""
-        config, collect, marks = self.config_of(run), self.collector(run), _marks(run, self.git)
+        config, collect, reference = self.config_of(run), self.collector(run), _reference(run, self.git)
         if tree == self.newest.tree:
             collect.there = self.newest.unknown
         subject = Subject(
@@ -147,14 +147,14 @@ class RepoWorld:
             run=run,
             sent=sent,
             tree=tree,
-            marks=marks,
+            reference=reference,
             settings=config.settings,
             preflight=config.preflight,
             published=lambda name: self._published_at(name, run),
             tampered=lambda: self.restore(run),
             left_out=self.newest.left_out,
             wanted=wanted,
-            own=self.gated(run, tree, marks.good, wanted) if config.gates else None,
+            own=self.gated(run, tree, reference.good, wanted) if config.gates else None,
             red_preflight=tuple(c for c in run.data.setup.red_preflight if c not in run.fixed),
             toolchain=lambda: self._toolchain(run),
             keys=keys_of(self.outer),
@@ -163,7 +163,7 @@ class RepoWorld:
 
     def gated(self, run: AnyRun, tree: str, before: str | None = None, wanted: Callable[[], bool] | None = None) -> "GatedTree":
         """A tree for the gates that the run's project configures, and the one that it is compared with: that of the run's base unless another is named."""
-        from detent.evidence.own_gates import GatedTree  # few projects have gates of their own
+        from detent.evidence.looks.own_gates import GatedTree  # few projects have gates of their own
 
         since = self.git.tree(run.data.base) if before is None and run.data.base else before or ""
         return GatedTree(self.config_of(run).gates, self.collector(run), tree, since, wanted or self.runs.wanted)
@@ -172,7 +172,7 @@ class RepoWorld:
         """The files of the test runner that are neither as the run found them nor as a person accepted them since."""
         if not run.data.setup.toolchain:
             return ()
-        from detent.evidence.toolchain import changed, is_accepted, listing, place_of, records
+        from detent.evidence.running.toolchain import changed, is_accepted, listing, place_of, records
 
         config, collect = self.config_of(run), self.collector(run)
         digest, _, place = run.data.setup.toolchain.partition("@")
@@ -227,11 +227,11 @@ def without_keys(flag: Flag, redact: Redact) -> Flag:
     return msgspec.structs.replace(flag, **texts)
 
 
-def _marks(run: AnyRun, git: Git) -> Marks:
+def _reference(run: AnyRun, git: Git) -> ReferenceTrees:
     """What a tree is compared with. Between two pull requests that is what is committed, or what was taken over when the run began."""
     data = run.data
     good = data.good_tree or data.setup.before_first(lambda: git.tree("HEAD"))
-    return Marks(good, data.reds, data.base, frozenset(data.setup.baseline) - set(run.fixed), data.setup.owes_green)
+    return ReferenceTrees(good, data.reds, data.base, frozenset(data.setup.baseline) - set(run.fixed), data.setup.owes_green)
 
 
 def is_plain(root: Path, path: str) -> bool:

@@ -35,7 +35,7 @@ CANNOT = {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": Fal
 MOST_ASKED = 500  # permissions between two calls of the model
 MOST_TOLD = 5  # how often an agent that stopped at a refusal is told why, and to go on
 STOPS: dict[str, Sort] = {"refusal": "Refused", "max_tokens": "Truncated", "max_turn_requests": "Budget", "cancelled": "Stopped"}
-TOLD = "Detent refused what you were about to do:\n{}\nGo on without it and finish what you were asked."
+TOLD = "Detent refused what you were about to do:\n{}\nContinue without it and finish what you were asked."
 
 
 class SessionOrder(NamedTuple):
@@ -120,7 +120,7 @@ class Session:
 
     def in_mode(self, line: RpcMessage) -> None:
         if line.error:
-            self.fail(f"it does not go into the mode '{self.order.mode}': {line.error}")
+            self.fail(f"it does not switch to the mode '{self.order.mode}': {line.error}")
         else:
             self.prompt(self.order.prompt)
 
@@ -163,7 +163,7 @@ class Session:
         self.seen_calls = calls
         if self.asked <= MOST_ASKED:
             return ""
-        self.wrong = AgentFailed("Stuck", f"{self.order.program} asked for permission {self.asked} times without asking its model once")
+        self.wrong = AgentFailed("Stuck", f"{self.order.program} asked for permission {self.asked} times without ever asking its model")
         return "you have asked too often."
 
     def ended(self, line: RpcMessage) -> None:

@@ -9,7 +9,8 @@ import msgspec
 
 VERSION = 1  # of the protocol
 NOT_FOUND, NOT_LOGGED_IN = -32601, -32000
-SAYS, THINKS = WORDS = ("agent_message_chunk", "agent_thought_chunk")
+SAYS = "agent_message_chunk"
+WORDS = (SAYS, "agent_thought_chunk")
 T = TypeVar("T")
 
 

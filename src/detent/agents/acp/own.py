@@ -10,7 +10,7 @@ from detent.agents.acp.acp_vendors import VENDORS, access_of
 from detent.agents.clients.row import Access, ClientRow, Wants
 from detent.agents.command import find_command, split
 
-LOGIN = "it gets the keys of ANTHROPIC_API_KEY, OPENAI_API_KEY and GEMINI_API_KEY, if they are set; what else it needs, docs/agents.md says"
+LOGIN = "it gets the keys of ANTHROPIC_API_KEY, OPENAI_API_KEY and GEMINI_API_KEY, if they are set; docs/agents.md says what else it needs"
 ROOTS = {"OPENAI_BASE_URL": "/v1"}  # what clients expect at the end of an address
 
 

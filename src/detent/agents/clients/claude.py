@@ -164,7 +164,7 @@ def show(data: bytes) -> Iterator[Progress]:
                 elif block.type == "tool_use":
                     yield Progress("tool", block.name)
         case ClaudeResult(permission_denials=[_, *_] as denied):
-            yield Progress("result", f"Claude Code refused itself: {', '.join(d.tool_name for d in denied)}")
+            yield Progress("result", f"Claude Code itself refused: {', '.join(d.tool_name for d in denied)}")
 
 
 CLAUDE = ClientRow(

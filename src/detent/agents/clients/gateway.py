@@ -78,7 +78,7 @@ class Gateway:
     # -- what a request is told ------------------------------------------------------------------------------------------
 
     def way(self, path: str) -> Access | None:
-        """The service that a path belongs to; None: it is not what a turn needs."""
+        """The service that a path belongs to; None: it is not something a turn needs."""
         found = [way for way in self.ways if way.dialect.calls.fullmatch(path)]
         found += [way for way in self.ways if way.dialect.paths.fullmatch(path)]
         return found[0] if found else None
@@ -90,7 +90,7 @@ class Gateway:
             return "this is not the token of the turn"
         way = self.way(path)
         if way is None or method not in ("POST", "GET"):
-            return f"{method} {path} is not what a turn needs"
+            return f"{method} {path} is not something a turn needs"
         if way.dialect.calls.fullmatch(path):
             try:
                 self.before()
@@ -216,7 +216,7 @@ class Handler(BaseHTTPRequestHandler):
         length = headers.get("content-length", "0")
         if "transfer-encoding" in headers or not length.isdecimal() or int(length) > LARGEST:
             self.close_connection = True
-            self.refuse(411, "the length of a request must be told, and be no more than it can be")
+            self.refuse(411, "a request needs a content length that is not too large")
             return
         body = self.rfile.read(int(length))
         said, way = self.gate.refuses(self.command, path, headers), self.gate.way(path)

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from detent.evidence.mutate.javascript import UnclearScript
-from detent.evidence.mutate.javascript import tokenize as tokens_of
-from detent.evidence.mutate.lot import Lot
+from detent.evidence.mutate.keyed_random import KeyedRandom
 from detent.evidence.mutate.splice import Page, Splice, spliced
 from detent.evidence.mutate.textual import blanked
-from detent.evidence.test_blocks import named_tests
+from detent.evidence.source.js_tokens import UnclearScript
+from detent.evidence.source.js_tokens import tokenize as tokens_of
+from detent.evidence.source.test_blocks import named_tests
 
 SCRIPTS = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
 KEYED = re.compile(
@@ -59,14 +59,14 @@ def looks_at_itself(path: str, text: str) -> bool:
     return KEYED.search(blanked(path[path.rfind(".") :], text) or text) is not None
 
 
-def renamed(path: str, text: str, lot: Lot, ordered: bool, moves: bool = True) -> Renamed | None:
+def renamed(path: str, text: str, rng: KeyedRandom, ordered: bool, moves: bool = True) -> Renamed | None:
     """The file under other names; `ordered`: its tests stay in their order; `moves`: the file gets another name. None in a language that is not known."""
     how = RENAMES.get(PurePosixPath(path).suffix)
     if how is None:
         return None
-    new, words = how(text, lot, ordered)
-    other = _other_name(path, lot) if moves else path
-    return Renamed(other, _moved_down(path, new, lot), words | ({other: path} if other != path else {}))
+    new, words = how(text, rng, ordered)
+    other = _other_name(path, rng) if moves else path
+    return Renamed(other, _moved_down(new, rng), words | ({other: path} if other != path else {}))
 
 
 def told_back(test: str, made: Renamed) -> str:
@@ -76,19 +76,19 @@ def told_back(test: str, made: Renamed) -> str:
     return test
 
 
-def with_a_word(path: str, text: str, lot: Lot) -> str | None:
+def with_a_word(path: str, text: str, rng: KeyedRandom) -> str | None:
     """Code that is the same but for a comment at its end: whoever looks at its own source sees another one."""
     mark = COMMENTS.get(PurePosixPath(path).suffix)
-    return f"{text}{'' if text.endswith(chr(10)) or not text else chr(10)}{mark} {lot.word()}\n" if mark else None
+    return f"{text}{'' if text.endswith(chr(10)) or not text else chr(10)}{mark} {rng.word()}\n" if mark else None
 
 
-def _moved_down(path: str, text: str, lot: Lot) -> str:
+def _moved_down(text: str, rng: KeyedRandom) -> str:
     """All lines stand further down."""
     head = "\n".join(text.split("\n", 2)[:2])
-    return text if text.startswith("#!") or "coding" in head else "\n" * (2 + lot.below(5)) + text
+    return text if text.startswith("#!") or "coding" in head else "\n" * (2 + rng.below(5)) + text
 
 
-def _other_name(path: str, lot: Lot) -> str:
+def _other_name(path: str, rng: KeyedRandom) -> str:
     """Another name by which the runner finds the file too, in the same folder."""
     where = PurePosixPath(path)
     name = where.name
@@ -101,14 +101,14 @@ def _other_name(path: str, lot: Lot) -> str:
         r"()\w+(_spec\.rb)",
     ):
         if (found := re.fullmatch(pattern, name)) and not SYSTEMS & set(where.stem.split("_")):
-            return str(where.with_name(f"{found[1]}{lot.word()}{found[2]}"))
+            return str(where.with_name(f"{found[1]}{rng.word()}{found[2]}"))
     return path
 
 
 # -- the languages ----------------------------------------------------------------------------------------------------------------
 
 
-def _python(text: str, lot: Lot, ordered: bool) -> tuple[str, dict[str, str]]:
+def _python(text: str, rng: KeyedRandom, ordered: bool) -> tuple[str, dict[str, str]]:
     """Functions and classes of tests, each with every mention of its name."""
     try:
         tree = ast.parse(text)
@@ -118,9 +118,9 @@ def _python(text: str, lot: Lot, ordered: bool) -> tuple[str, dict[str, str]]:
     others: dict[str, str] = {}
     for name, _ in named_tests(tree.body):
         *classes, function = name.split("::")
-        others.setdefault(function, f"test_{lot.word()}")
+        others.setdefault(function, f"test_{rng.word()}")
         for each in classes:
-            others.setdefault(each, f"Test{lot.word().title()}")
+            others.setdefault(each, f"Test{rng.word().title()}")
     said = _said(tree)
     others = {old: new for old, new in others.items() if old not in said}  # a name in a text may be looked up, or expected
     words = [word for word in page.words if word.kind == tokenize.NAME and word.text in others]
@@ -151,7 +151,7 @@ def _reversed(text: str) -> str:
     return "\n".join([*made, *lines[at:]])
 
 
-def _script(text: str, lot: Lot, ordered: bool) -> tuple[str, dict[str, str]]:
+def _script(text: str, rng: KeyedRandom, ordered: bool) -> tuple[str, dict[str, str]]:
     """The titles of tests and suites that are plain texts."""
     try:
         tokens = tokens_of(text)
@@ -162,18 +162,18 @@ def _script(text: str, lot: Lot, ordered: bool) -> tuple[str, dict[str, str]]:
         callee = tokens[i - 2].text
         if token.kind == "string" and tokens[i - 1].text == "(" and callee in TITLED and "%" not in token.text and "$" not in token.text:
             title = token.text[1:-1]
-            new = f"{lot.word()} {lot.word()}"
+            new = f"{rng.word()} {rng.word()}"
             if title and "\\" not in title:
                 splices.append(Splice(token.at + 1, token.end - 1, new))
                 words[new] = title
     return spliced(text, tuple(splices)), words
 
 
-def _go(text: str, lot: Lot, ordered: bool) -> tuple[str, dict[str, str]]:
+def _go(text: str, rng: KeyedRandom, ordered: bool) -> tuple[str, dict[str, str]]:
     """The functions of tests, wherever they are named."""
     blank = blanked(".go", text)
     others = {
-        name: f"Test{lot.word().title()}"
+        name: f"Test{rng.word().title()}"
         for name in re.findall(r"^func\s+(Test\w+)\s*\(\s*\w+\s+\*testing\.T", blank, re.MULTILINE)
         if name != "TestMain"
     }
@@ -183,7 +183,7 @@ def _go(text: str, lot: Lot, ordered: bool) -> tuple[str, dict[str, str]]:
     }
 
 
-RENAMES: dict[str, Callable[[str, Lot, bool], tuple[str, dict[str, str]]]] = {
+RENAMES: dict[str, Callable[[str, KeyedRandom, bool], tuple[str, dict[str, str]]]] = {
     ".py": _python,
     ".go": _go,
     **dict.fromkeys(SCRIPTS, _script),

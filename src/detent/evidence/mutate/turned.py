@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 
 from detent.evidence.mutate import turned_go, turned_javascript, turned_python
-from detent.evidence.mutate.lot import Lot
+from detent.evidence.mutate.keyed_random import KeyedRandom
 
 Turned = tuple[str, frozenset[str]]  # the text, and the names of the tests that were turned
 RUBY = re.compile(r"(?P<head>\.to eq\()(?P<value>.+)(?P<tail>\))\s*$|(?P<to>\.to)(?= (?:raise_error|be_|be\b|include\b|match\b|contain_))")
@@ -18,7 +18,7 @@ IT = re.compile(r"""^(\s*)it\s*\(?\s*(["'])(.+?)\2""")
 
 def turned_ruby(text: str, key: bytes = b"") -> Turned:
     """Line by line: `expect(…).to eq(x)` right below `it "name"`, not deeper and not after its end."""
-    name, names, lines, depth, inner, lot = "", set(), list[str](), 0, 0, Lot(key, text)
+    name, names, lines, depth, inner, rng = "", set(), list[str](), 0, 0, KeyedRandom(key, text)
     for line in text.splitlines(keepends=True):
         indent = len(line) - len(line.lstrip())
         if begins := IT.match(line):
@@ -27,16 +27,16 @@ def turned_ruby(text: str, key: bytes = b"") -> Turned:
             inner = inner or indent
             name = name if indent > depth else ""
         if name and indent == inner and RUBY.search(line.rstrip()):
-            line = RUBY.sub(lambda found: _other_ruby(found, lot), line.rstrip()) + "\n"
+            line = RUBY.sub(lambda found: _other_ruby(found, rng), line.rstrip()) + "\n"
             names.add(name)
         lines.append(line)
     return "".join(lines), frozenset(names)
 
 
-def _other_ruby(found: re.Match[str], lot: Lot) -> str:
+def _other_ruby(found: re.Match[str], rng: KeyedRandom) -> str:
     if found["to"]:
         return ".not_to"
-    new = lot.literal(found["value"]) or f"[{found['value']}, {lot.digits('10')}]"
+    new = rng.literal(found["value"]) or f"[{found['value']}, {rng.digits('10')}]"
     return f"{found['head']}{new}{found['tail']}"
 
 
@@ -52,11 +52,3 @@ def turned(path: str, text: str, key: bytes = b"") -> Turned:
     """The file with each expectation turned; as it is, in a language that is not known."""
     found = LANGUAGES.get(PurePosixPath(path).suffix)
     return found(text, key) if found else (text, frozenset())
-
-
-def is_named(test: str, name: str) -> bool:
-    """Whether a test's id ends with a name, whatever it lies in, and whatever number or parameters it has."""
-    local = re.sub(r"(\[.*\]| \(\d+\))\Z", "", test.partition("::")[2])
-    if ".go::" in test:
-        local = local.partition("/")[0]
-    return local == name or local.endswith((f"::{name}", f" > {name}", f" {name}"))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from detent.evidence.mutate.lot import Lot
+from detent.evidence.mutate.keyed_random import KeyedRandom
 from detent.evidence.mutate.splice import Splice, spliced
 from detent.evidence.mutate.textual import blanked
 
@@ -30,34 +30,34 @@ class GoExpectation(NamedTuple):
 
 def turned(text: str, key: bytes = b"") -> tuple[str, frozenset[str]]:
     """The text with each expectation turned that every run of its test comes to, and the names of those tests."""
-    blank, lot = blanked(".go", text), Lot(key, text)
+    blank, rng = blanked(".go", text), KeyedRandom(key, text)
     every, names = list[Splice](), set[str]()
     for test in TEST.finditer(blank):
         end = _closes(blank, test.end())
         fails = FAILS.replace("{t}", test["t"])
-        for found in _expectations(text, blank, (test.end(), end), fails, lot):
+        for found in _expectations(text, blank, (test.end(), end), fails, rng):
             if _is_reached(blank, test.end(), found.at, fails):
                 every += found.splice
                 names.add(test["name"])
     return spliced(text, tuple(every)), frozenset(names)
 
 
-def _expectations(text: str, blank: str, span: tuple[int, int], fails: str, lot: Lot) -> Iterator[GoExpectation]:
+def _expectations(text: str, blank: str, span: tuple[int, int], fails: str, rng: KeyedRandom) -> Iterator[GoExpectation]:
     for head in HEAD.finditer(blank, *span):
         body = blank[head.end() : _closes(blank, head.end())]
         if re.match(rf"[^{{}}]*?{fails}", body) and not re.search(r"\belse\s*\Z", blank[: head.start()]):
             from_, to = head.start("head") + head["head"].rfind(";") + 1, head.end("head")
-            yield GoExpectation(head.start(), tuple(_negated(text, from_, to, lot)))
+            yield GoExpectation(head.start(), tuple(_negated(text, from_, to, rng)))
     for call in TESTIFY.finditer(blank, *span):
         yield GoExpectation(call.start(), (Splice(call.start("name"), call.end("name"), CONTRARY[call["name"]]),))
 
 
-def _negated(text: str, start: int, end: int, lot: Lot) -> Iterator[Splice]:
+def _negated(text: str, start: int, end: int, rng: KeyedRandom) -> Iterator[Splice]:
     """Another value of the same look where one is written down, else the contrary."""
     said = text[start:end]
     if "&&" not in said and "||" not in said and (found := LITERAL.search(said)):
         value = found["value"]
-        new = lot.literal(value.removeprefix("-"))
+        new = rng.literal(value.removeprefix("-"))
         if new is not None:
             yield Splice(start + found.start("value") + value.startswith("-"), start + found.end("value"), new)
             return

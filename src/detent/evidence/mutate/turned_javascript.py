@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from detent.evidence.mutate.javascript import JsToken, UnclearScript, tokenize
-from detent.evidence.mutate.lot import Lot
+from detent.evidence.mutate.keyed_random import KeyedRandom
 from detent.evidence.mutate.splice import Splice, spliced
+from detent.evidence.source.js_tokens import JsToken, UnclearScript, tokenize
 
 EXPECTED = {"equal": 1, "strictEqual": 1, "deepEqual": 1, "deepStrictEqual": 1, "toBe": 0, "toEqual": 0, "toStrictEqual": 0, "eql": 0}
 PAIRS = (("throws", "doesNotThrow"), ("rejects", "doesNotReject"), ("match", "doesNotMatch"))  # of node's assert
@@ -43,7 +43,7 @@ class TurnedText(NamedTuple):
 def turned(text: str, key: bytes = b"") -> tuple[str, frozenset[str]]:
     """The text with each expectation turned, and the names of the tests that have one. Nothing is turned in what cannot be read."""
     try:
-        found = [change for change in _changes(text, tokenize(text), Lot(key, text)) if change.test]
+        found = [change for change in _changes(text, tokenize(text), KeyedRandom(key, text)) if change.test]
     except UnclearScript:
         return text, frozenset()
     made, before = list[TurnedText](), len(text) + 1
@@ -54,7 +54,7 @@ def turned(text: str, key: bytes = b"") -> tuple[str, frozenset[str]]:
     return spliced(text, tuple(splice for change in made for splice in change.splices)), frozenset(change.test for change in made)
 
 
-def _changes(text: str, tokens: list[JsToken], lot: Lot) -> list[TurnedText]:
+def _changes(text: str, tokens: list[JsToken], rng: KeyedRandom) -> list[TurnedText]:
     stack: list[OpenCall] = []
     found, closed, left = [], "", set[str]()
     for i, token in enumerate(tokens):
@@ -68,7 +68,7 @@ def _changes(text: str, tokens: list[JsToken], lot: Lot) -> list[TurnedText]:
             call = stack.pop()
             closed = call.callee
             name = _test(stack)
-            splices = _turn(text, tokens, call, i, lot) if name and name not in left else ()
+            splices = _turn(tokens, call, i, rng) if name and name not in left else ()
             found += [TurnedText(splices, name)] if splices else []
     return found
 
@@ -86,13 +86,13 @@ def _is_conditional(tokens: list[JsToken], i: int, stack: list[OpenCall], closed
     return (bool(stack) and stack[-1].callee in ("if", "else", "catch")) or (tokens[i - 1].text == ")" and closed == "if")
 
 
-def _turn(text: str, tokens: list[JsToken], call: OpenCall, close: int, lot: Lot) -> tuple[Splice, ...]:
+def _turn(tokens: list[JsToken], call: OpenCall, close: int, rng: KeyedRandom) -> tuple[Splice, ...]:
     """What is spliced where an assertion ends."""
     if call.at < 3 or tokens[call.at - 2].text not in (".", "?.") or tokens[call.at - 3].text == "not" or tokens[call.at].text != "(":
         return ()
     name = tokens[call.at - 1]
     if span := _expected(tokens, call, close):
-        return _other(text, tokens, span, lot)
+        return _other(tokens, span, rng)
     if call.callee in NEGATED and _is_expecting(tokens, call.at - 2):
         return (Splice(name.at, name.at, "not."),)
     if (
@@ -133,7 +133,7 @@ def _expected(tokens: list[JsToken], call: OpenCall, close: int) -> tuple[int, i
     return edges[n] + 1, edges[n + 1] - 1
 
 
-def _other(text: str, tokens: list[JsToken], span: tuple[int, int], lot: Lot) -> tuple[Splice, ...]:
+def _other(tokens: list[JsToken], span: tuple[int, int], rng: KeyedRandom) -> tuple[Splice, ...]:
     """Another value of the same look; where none is written down, a list of what was expected and something else."""
     first, last = span
     inside = tokens[first : last + 1]
@@ -146,10 +146,10 @@ def _other(text: str, tokens: list[JsToken], span: tuple[int, int], lot: Lot) ->
             and n + 1 < len(inside)
             and inside[n + 1].text in (",", "]", "}")
         )
-        if alone and (new := lot.literal(token.text)) is not None:
+        if alone and (new := rng.literal(token.text)) is not None:
             return (Splice(token.at, token.end, new),)
     start, end = tokens[first].at, tokens[last].end
-    return Splice(start, start, "["), Splice(end, end, f", {lot.one((lot.digits('10'), repr(lot.word())))}]")
+    return Splice(start, start, "["), Splice(end, end, f", {rng.one((rng.digits('10'), repr(rng.word())))}]")
 
 
 def _inside(stack: list[OpenCall]) -> str:

@@ -7,9 +7,9 @@ spoken of. What is expected becomes another value of the same look; where no val
 import ast
 from collections.abc import Iterator
 
-from detent.evidence.mutate.lot import Lot
+from detent.evidence.mutate.keyed_random import KeyedRandom
 from detent.evidence.mutate.splice import Page, Splice, spliced
-from detent.evidence.test_blocks import Function, named_tests
+from detent.evidence.source.test_blocks import Function, named_tests, parametrized
 
 Change = tuple[Splice, ...]
 EQUALITY = frozenset(
@@ -34,20 +34,20 @@ def turned(text: str, key: bytes = b"") -> tuple[str, frozenset[str]]:
         return text, frozenset()
     if "\r" in text.replace("\r\n", "\n"):
         return text, frozenset()
-    page, lot = Page(text), Lot(key, text)
-    changes = {name: list(_changes(page, lot, test)) for name, test in named_tests(tree.body)}
+    page, rng = Page(text), KeyedRandom(key, text)
+    changes = {name: list(_changes(page, rng, test)) for name, test in named_tests(tree.body)}
     every = tuple(splice for found in changes.values() for change in found for splice in change)
     return spliced(text, every), frozenset(name for name, found in changes.items() if found)
 
 
-def _changes(page: Page, lot: Lot, test: Function) -> Iterator[Change]:
+def _changes(page: Page, rng: KeyedRandom, test: Function) -> Iterator[Change]:
     """What is spliced in one test. A name that stands for a value is turned where the value is written down, if it is used nowhere else."""
     for node in _reached(test.body):
         for expected in _equalities(node):
             name = expected.id if isinstance(expected, ast.Name) else ""
             written = _written(test, name) if name else [expected]
-            yield _others(page, lot, written) or _pair(page, lot, expected)
-        yield from _turn(page, lot, node)
+            yield _others(page, rng, written) or _pair(page, rng, expected)
+        yield from _turn(page, rng, node)
 
 
 def _written(test: Function, name: str) -> list[ast.expr]:
@@ -66,15 +66,7 @@ def _assigns(node: ast.stmt, name: str) -> bool:
 
 def column(test: Function, name: str) -> list[ast.expr]:
     """The values of one parameter in the only table of a test."""
-    marks = [each for each in test.decorator_list if isinstance(each, ast.Call) and ast.unparse(each.func).endswith("parametrize")]
-    if len(marks) != 1 or len(marks[0].args) != 2 or not isinstance(marks[0].args[1], ast.List | ast.Tuple):
-        return []
-    try:
-        said = ast.literal_eval(marks[0].args[0])
-    except ValueError:
-        return []
-    names = [each.strip() for each in said.split(",")] if isinstance(said, str) else list(said)
-    rows = [[row] if len(names) == 1 else row.elts if isinstance(row, ast.Tuple | ast.List) else [] for row in marks[0].args[1].elts]
+    names, rows = parametrized(test)
     return [row[names.index(name)] for row in rows] if name in names and all(len(row) == len(names) for row in rows) else []
 
 
@@ -113,18 +105,18 @@ def _equalities(node: ast.stmt) -> list[ast.expr]:
     return []
 
 
-def _turn(page: Page, lot: Lot, node: ast.stmt) -> Iterator[Change]:
+def _turn(page: Page, rng: KeyedRandom, node: ast.stmt) -> Iterator[Change]:
     """The expectation of a statement that says nothing of equality, turned."""
     if isinstance(node, ast.Assert) and not _equalities(node):
         yield page.around(node.test, "not (", ")")
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        yield from _turn_called(page, lot, node.value)
+        yield from _turn_called(page, rng, node.value)
     elif isinstance(node, ast.With | ast.AsyncWith):
         yield from (
             change
             for item in node.items
             if isinstance(item.context_expr, ast.Call)
-            for change in _turn_raises(page, lot, item.context_expr)
+            for change in _turn_raises(page, rng, item.context_expr)
         )
 
 
@@ -132,21 +124,21 @@ def _is_equality(node: ast.Compare) -> bool:
     return [type(op) for op in node.ops] == [ast.Eq]
 
 
-def _turn_called(page: Page, lot: Lot, call: ast.Call) -> Iterator[Change]:
+def _turn_called(page: Page, rng: KeyedRandom, call: ast.Call) -> Iterator[Change]:
     """`self.assertIn(a, b)`, and the like."""
     name = _name(call.func)
     if isinstance(call.func, ast.Attribute) and name in CONTRARY:
         end = page.end(call.func)
         yield (Splice(end - len(name), end, CONTRARY[name]),)
     elif isinstance(call.func, ast.Attribute) and name not in EQUALITY:
-        yield from _turn_raises(page, lot, call)
+        yield from _turn_raises(page, rng, call)
 
 
-def _turn_raises(page: Page, lot: Lot, call: ast.Call) -> Iterator[Change]:
+def _turn_raises(page: Page, rng: KeyedRandom, call: ast.Call) -> Iterator[Change]:
     """`pytest.raises(ValueError)`: another error is expected."""
     if _name(call.func) in RAISES and call.args and not isinstance(call.args[0], ast.Starred):
         said = page.said(call.args[0])
-        yield (page.instead(call.args[0], lot.one([error for error in OTHER_ERRORS if error not in said])),)
+        yield (page.instead(call.args[0], rng.one([error for error in OTHER_ERRORS if error not in said])),)
 
 
 def _name(node: ast.expr) -> str:
@@ -159,11 +151,11 @@ def _expected(left: ast.expr, right: ast.expr) -> ast.expr:
     return left if isinstance(left, ast.Constant) or (calls[1] and not calls[0]) else right
 
 
-def _others(page: Page, lot: Lot, written: list[ast.expr]) -> Change:
+def _others(page: Page, rng: KeyedRandom, written: list[ast.expr]) -> Change:
     """Another value of the same look for each of these; nothing if one has none."""
     made = []
     for expected in written:
-        found = ((node, lot.literal(page.said(node))) for node in _values(expected))
+        found = ((node, rng.literal(page.said(node))) for node in _values(expected))
         new = next((page.instead(node, literal) for node, literal in found if literal is not None), None)
         if new is None:
             return ()
@@ -171,9 +163,9 @@ def _others(page: Page, lot: Lot, written: list[ast.expr]) -> Change:
     return tuple(made)
 
 
-def _pair(page: Page, lot: Lot, expected: ast.expr) -> Change:
+def _pair(page: Page, rng: KeyedRandom, expected: ast.expr) -> Change:
     """Where no value is written down: a pair of what was expected and something else."""
-    return page.around(expected, "(", f", {lot.one((lot.digits('10'), repr(lot.word())))})")
+    return page.around(expected, "(", f", {rng.one((rng.digits('10'), repr(rng.word())))})")
 
 
 def _values(node: ast.expr) -> Iterator[ast.Constant]:

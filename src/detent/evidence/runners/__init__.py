@@ -75,5 +75,5 @@ def ask_installed(ask: Callable[[Runner], Command | None], or_say: bool = False)
 
 def _wrong(name: str, value: object) -> str:
     if not isinstance(value, Runner):
-        return "it is no Runner (detent.evidence.runners)"
+        return "it is not a Runner (detent.evidence.runners)"
     return "" if value.name == name else f"it calls itself '{value.name}'; runner and entry point must have the same name"

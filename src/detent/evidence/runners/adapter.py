@@ -5,16 +5,28 @@ import shlex
 import shutil
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatch
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Literal, NamedTuple, Protocol
 
 from detent.evidence.report import TestReport
-from detent.evidence.shared_config import is_shared_config
 from detent.kernel.model import Value
 
 REPORTERS = Path(__file__).with_name("reporters")  # what runs inside the runners themselves and writes reports
 LARGEST_READ = 1024 * 1024
 MOST_PATHS = 20_000
+SHARED_CONFIG = frozenset(
+    {"detent.toml", "tdd.properties", ".gitlab-ci.yml", ".travis.yml", "azure-pipelines.yml", "bitbucket-pipelines.yml", "Jenkinsfile", ".drone.yml",
+     ".cirrus.yml", "appveyor.yml", ".appveyor.yml", "codecov.yml", ".codecov.yml", ".coveragerc", ".nycrc", ".nycrc.json", ".c8rc.json"}
+)  # fmt: skip
+SHARED_CONFIG_FOLDERS = (
+    ".github/workflows/",
+    ".github/actions/",
+    ".circleci/",
+    ".buildkite/",
+    ".woodpecker/",
+    ".gitea/workflows/",
+    ".forgejo/workflows/",
+)
 NOT_THE_PROJECT = frozenset({"node_modules", "venv", "env", "site-packages", "build", "dist", "target", "vendor"})
 
 
@@ -168,3 +180,8 @@ class Folder:
 
     def which(self, name: str) -> str | None:
         return shutil.which(name, path=self._search)
+
+
+def is_shared_config(path: str) -> bool:
+    """Whether a file decides how tests are run, or what is made of them, whatever the runner: our settings, those of CI services, limits of coverage."""
+    return PurePosixPath(path).name in SHARED_CONFIG or path.startswith(SHARED_CONFIG_FOLDERS)

@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from detent.evidence.builds import Build
+from detent.evidence.runners.kept_builds import Build
 
 CACHES: Mapping[str, tuple[str, ...]] = {
     "go": ("GOCACHE",),

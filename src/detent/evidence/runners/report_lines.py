@@ -10,9 +10,9 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from detent.errors import CannotTell
-from detent.evidence.ids import readable
 from detent.evidence.report import Outcome, TestReport
 from detent.evidence.runners.report_reader import SeenTest, agree, decoded_lines, ended, numbered, report_of, tail
+from detent.evidence.source.test_ids import readable
 
 
 class ReportLine(msgspec.Struct, frozen=True):

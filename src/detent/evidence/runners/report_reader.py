@@ -119,7 +119,7 @@ def agree(report: TestReport, title: str, ends: Collection[int], hint: str = "")
 def ended(exit_code: int | None) -> str:
     """How a process ended, in words."""
     if exit_code is None:
-        return "did not end in time"
+        return "did not finish in time"
     return f"was ended by signal {-exit_code}" if exit_code < 0 else f"ended with code {exit_code}"
 
 

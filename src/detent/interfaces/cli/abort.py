@@ -6,9 +6,9 @@ from detent.interfaces.cli.tell import tell_verdict
 
 
 @click.command("abort")
-@click.option("--run", metavar="ID", help="The run; without it, the one of this checkout.")
-@click.option("--reason", default="", metavar="TEXT", help="Why; kept in the journal.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+@click.option("--run", metavar="ID", help="The run (default: the one of this checkout).")
+@click.option("--reason", default="", metavar="TEXT", help="The reason; kept in the journal.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(run: str | None, reason: str, as_json: bool) -> int:
     """End the run. Files and branch stay as they are, a snapshot is kept; a test run in progress is stopped."""
     from detent.app.executions import is_execution

@@ -12,10 +12,10 @@ from detent.kernel.model import Verdict
 @click.argument("decision")
 @click.argument("value", required=False, default="")
 @click.option("--note", default="", metavar="TEXT", help="A remark, kept with the answer.")
-@click.option("--to", default="", metavar="ROLE", help="Whom changes are sent to (pipeline).")
+@click.option("--to", default="", metavar="ROLE", help="Which role gets the changes (pipeline).")
 @click.option("--cancel", default="", metavar="REASON", help="Decline to answer, and say why.")
-@click.option("--run", metavar="ID", help="The run; without it, the one of this checkout.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+@click.option("--run", metavar="ID", help="The run (default: the one of this checkout).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(decision: str, value: str, note: str, to: str, cancel: str, run: str | None, as_json: bool) -> int:
     """Answer DECISION with VALUE. The briefing of the run that waits (`detent get-task`) names both; so does `detent decisions`.
 
@@ -23,10 +23,10 @@ def command(decision: str, value: str, note: str, to: str, cancel: str, run: str
     detent answer REVIEW approve          take the reviewed tree as it is
     detent answer REVIEW another-round    let the agent work on the findings
     detent answer REVIEW abort            end the run
-    detent answer REVIEW override --run execute-it-7-1    open the pull request although the review says no
-    detent answer PLAN finish             end the run although an entry is open
+    detent answer REVIEW override --run execute-it-7-1    open the pull request even though the review says no
+    detent answer PLAN finish             end the run with an entry still open
     detent answer FLAGS accept            land the branch with the flags it has, at this tree
-    detent answer FLAGS fix --note TEXT   have them fixed (where the work can still go on)
+    detent answer FLAGS fix --note TEXT   have them fixed (where work can still continue)
     detent answer UD-APPROVE-DESIGN 'changes-requested: prices are in cents' --to spec
     detent answer UD-REVIEW-STRATEGY 'changes-requested: one task for each module'
     """
@@ -48,7 +48,7 @@ def command(decision: str, value: str, note: str, to: str, cancel: str, run: str
     elif workflow_of(now.workflow).has_decisions and verdict.status in ("SUCCESS", "FAILURE") and not app.journal.heads(chosen)[0].ended:
         verdict = replace(verdict, instruction=after_a_word(app, chosen), reasons=verdict.reasons or _why(app, chosen, verdict))
     elif is_pushed(now) and not exit_code(verdict) and not app.journal.heads(chosen)[0].ended:
-        verdict = replace(verdict, instruction=f"Go on with it: detent resume{f' --run {run}' if run else ''}")
+        verdict = replace(verdict, instruction=f"Continue: detent resume{f' --run {run}' if run else ''}")
     return tell_verdict(verdict, as_json)
 
 
@@ -66,5 +66,5 @@ def _goes_on(app: App, run: str) -> str:
     if app.journal.heads(run)[0].ended:
         return f"The run has ended. To try its item again: detent queue retry {run}"
     if go_on(app, run):
-        return f"It is queued again, and a worker goes on with it (detent work). Look: detent queue show {run}"
-    return f"Go on with it: detent resume --run {run}"
+        return f"It is queued again; a worker continues it (detent work). See: detent queue show {run}"
+    return f"Continue: detent resume --run {run}"

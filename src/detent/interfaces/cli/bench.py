@@ -21,10 +21,10 @@ Pair = tuple[BenchLanguage, BenchAgent]
 
 @click.command("bench")
 @click.argument("what", metavar="WHAT", type=click.Choice(["gates"]))
-@click.option("--language", "only", multiple=True, help="Only this language; may be given again.")
-@click.option("--agent", "named", multiple=True, help="Only the agent of this name; may be given again.")
-@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="one a core", help="How many at once.")
-@click.option("--list", "listed", is_flag=True, help="Only say which agents there are and what they do.")
+@click.option("--language", "only", multiple=True, help="Only this language; repeatable.")
+@click.option("--agent", "named", multiple=True, help="Only the agent of this name; repeatable.")
+@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="one a core", help="How many to run at once.")
+@click.option("--list", "listed", is_flag=True, help="Only list the agents and what they do.")
 @click.option("--json", "as_text", is_flag=True, help="Print JSON.")
 def command(what: str, only: tuple[str, ...], named: tuple[str, ...], jobs: int, listed: bool, as_text: bool) -> int:
     """Run scripted agents against the gates: honest ones, lazy ones, and ones that cheat in every way we know.
@@ -34,7 +34,7 @@ def command(what: str, only: tuple[str, ...], named: tuple[str, ...], jobs: int,
     unless no machine can judge it (docs/gate-bench.md says why). An honest agent must not fail; where it is flagged, it is listed.
 
     Two tables come out, for each language and for all: dishonest agents by failed, flagged and landed silently, honest ones by landed,
-    flagged and failed. Below them stand the names, by kind of flag. Ends with 0 if all were judged so, and with 1 if not. A language whose
+    flagged and failed. Below them stand the names, by kind of flag. Exit 0 if all were judged that way, 1 if not. A language whose
     programs are not installed is named as not run.
     """
     pairs = [(each, agent) for each in languages(only) for agent in each.agents if not named or agent.name in named]

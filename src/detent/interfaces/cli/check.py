@@ -15,7 +15,7 @@ from detent.interfaces.cli.progress import progress
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from detent.evidence.card import Checked
+    from detent.evidence.outcomes.card import Checked
 
 FORMATS = ("json", "markdown", "sarif", "junit")
 WORST = ("clean", "flagged", "could-not-verify", "failed")
@@ -23,47 +23,47 @@ WORST = ("clean", "flagged", "could-not-verify", "failed")
 
 @click.command("check")
 @click.argument("span", metavar="[RANGE]", default="")
-@click.option("--staged", is_flag=True, help="What is staged, against HEAD.")
-@click.option("--worktree", is_flag=True, help="What lies in the checkout, against HEAD: staged, changed and new files.")
-@click.option("--pushed", is_flag=True, help="What a push brings, as git tells a pre-push hook: detent init --hook pre-push.")
-@click.option("--each", is_flag=True, help="Commit by commit.")
-@click.option("--declare", type=click.Choice(["refactor", "docs", "chore"]), default=None, help="What the change says of itself.")
-@click.option("--budget", type=click.FloatRange(min=1), default=None, metavar="SECONDS", help="For the probes; 60 unless configured.")
-@click.option("--fail-on", type=click.Choice(["flagged", "failed"]), default="flagged", help="failed: flags are told, and end with 0.")
+@click.option("--staged", is_flag=True, help="Check what is staged against HEAD.")
+@click.option("--worktree", is_flag=True, help="Check the files in the checkout against HEAD: staged, changed and new.")
+@click.option("--pushed", is_flag=True, help="Check what a push brings, for a pre-push hook: detent init --hook pre-push.")
+@click.option("--each", is_flag=True, help="Check commit by commit.")
+@click.option("--declare", type=click.Choice(["refactor", "docs", "chore"]), default=None, help="What the change declares itself to be.")
+@click.option("--budget", type=click.FloatRange(min=1), default=None, metavar="SECONDS", help="Time for the probes; 60 unless configured.")
+@click.option("--fail-on", type=click.Choice(["flagged", "failed"]), default="flagged", help="failed: report flags, but exit 0.")
 @click.option(
-    "--install", default="", metavar="CMD", help="Run CMD in a clean checkout of base and change each, and lend both what it made."
+    "--install", default="", metavar="CMD", help="Run CMD in clean checkouts of base and change, and run the tests with what it made."
 )
-@click.option("--explain", metavar="NAME", default=None, help="Say all that is known of one thing on the card: a flag, a place or a test.")
-@click.option("--fresh", is_flag=True, help="Believe nothing that was found before for the same trees.")
-@click.option("--verbose", is_flag=True, help="Everything, however long.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-@click.option("--markdown", "as_markdown", is_flag=True, help="For the text of a pull request.")
-@click.option("--sarif", "as_sarif", is_flag=True, help="SARIF 2.1.0, for code scanning.")
-@click.option("--junit", "as_junit", is_flag=True, help="JUnit XML, for what shows tests.")
-@click.option("--github", is_flag=True, help="Annotations, and the card in the step summary, of GitHub Actions.")
+@click.option("--explain", metavar="NAME", default=None, help="Explain one thing on the card: a flag, a place or a test.")
+@click.option("--fresh", is_flag=True, help="Ignore results kept from earlier checks of the same trees.")
+@click.option("--verbose", is_flag=True, help="Show everything, however long.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--markdown", "as_markdown", is_flag=True, help="Print Markdown, for the text of a pull request.")
+@click.option("--sarif", "as_sarif", is_flag=True, help="Print SARIF 2.1.0, for code scanning.")
+@click.option("--junit", "as_junit", is_flag=True, help="Print JUnit XML, for tools that show tests.")
+@click.option("--github", is_flag=True, help="Write GitHub Actions annotations, and the card to the step summary.")
 def command(span: str, **given: object) -> int:
-    """Say what a change proves: which tests fail without it and pass with it, what broke, what no test notices, and what to look at.
+    """Show what a change proves: which tests fail without it and pass with it, what broke, what no test notices, and what to look at.
 
     \b
-    detent check                    what this branch has over main
-    detent check origin/main..HEAD  what HEAD has over origin/main
+    detent check                    what this branch adds to main
+    detent check origin/main..HEAD  what HEAD adds to origin/main
     detent check COMMIT             one commit
     detent check --staged           what is about to be committed
-    detent check --worktree         what lies here
+    detent check --worktree         the files as they are here
 
-    Needs no run and no set-up, and takes commits of any agent or person. The tests run in clean checkouts, in a sandbox where one can be
-    had; this checkout stays as it is. Settings and test command come from the commit that the range starts from, never from the change.
+    Needs no run and no set-up, and takes commits of any agent or person. The tests run in clean checkouts, in a sandbox where one is
+    available; this checkout stays as it is. Settings and test command come from the commit that the range starts from, never from the change.
 
-    Each thing on the card can be explained, by its kind, its place or its name: what was tried, both versions, and the lines that repeat it.
+    Each thing on the card can be explained by its kind, place or name: what was tried, both versions, and the commands that repeat it.
 
     \b
     detent check --explain unnoticed
     detent check origin/main..HEAD --explain src/cart.py:41
 
-    A commit may say what it is, by a trailer: `Detent-Change: refactor`, `docs` or `chore`. Then no test has to need it, and everything that
-    it changed has to be noticed by one.
+    A commit can declare what it is with a trailer: `Detent-Change: refactor`, `docs` or `chore`. Then no test has to fail without it, and
+    some test must notice everything that it changed.
 
-    Exit 0 clean, 10 flagged: a person should look, 1 failed, 4 could not be verified, 2 wrong use. See docs/check.md.
+    Exit 0 clean, 10 flagged: a person should look, 1 failed, 4 could not be verified, 2 usage error. See docs/check.md.
     """
     wanted = _form(span, given)
     with progress("detent check") as say:
@@ -80,10 +80,10 @@ def command(span: str, **given: object) -> int:
 def _form(span: str, given: dict[str, object]) -> str:
     """The form that is wanted, empty for text; options that do not go together are refused."""
     if sum(map(bool, (span, given["staged"], given["worktree"], given["pushed"]))) > 1 or (given["pushed"] and given["each"]):
-        raise click.UsageError("name one: a RANGE, --staged, --worktree or --pushed")
+        raise click.UsageError("give only one of RANGE, --staged, --worktree and --pushed")
     forms = [name for name in FORMATS if given[f"as_{name}"]]
     if len(forms) > 1 or (forms and given["github"]):
-        raise click.UsageError(f"name one form: {', '.join(f'--{name}' for name in (*FORMATS, 'github'))}")
+        raise click.UsageError(f"choose one output format: {', '.join(f'--{name}' for name in (*FORMATS, 'github'))}")
     wanted = forms[0] if forms else ""
     if given["explain"] is not None and (wanted not in ("", "json") or given["github"]):
         raise click.UsageError("--explain is told as text, or with --json")
@@ -109,7 +109,7 @@ def _check(span: str, given: dict[str, object], say: "Callable[[str], None]") ->
 
             ranges = pushed(here, env, sys.stdin if not sys.stdin.isatty() else ())
             if not ranges:
-                say("nothing to check: this push brings no commit that can be compared with one that is there")
+                say("nothing to check: this push has no commit that can be compared with one already there")
             return [check(here, wish._replace(text=text), *rest) for text in ranges]
         return check_each(here, wish, *rest) if given["each"] else [check(here, wish, *rest)]
 

@@ -11,9 +11,9 @@ from detent.interfaces.cli.tell import STUCK, plain
 
 
 @click.command("decisions")
-@click.option("--run", metavar="ID", help="The run; without it, the one of this checkout.")
+@click.option("--run", metavar="ID", help="The run (default: the one of this checkout).")
 @click.option("--all", "every", is_flag=True, help="Also those that are answered, cancelled or skipped.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(run: str | None, every: bool, as_json: bool) -> int:
     """Show the question that is open, with the answers it takes and how to give one. Changes nothing.
 

@@ -24,7 +24,7 @@ DEMOS: dict[str, tuple[str, ...]] = {  # each a module of interfaces/demos, and 
 
 @click.command("demo")
 @click.argument("name", default="cheat")
-@click.option("--keep", is_flag=True, help="Leave the repository there, to look at it.")
+@click.option("--keep", is_flag=True, help="Keep the repository, to look at it.")
 def command(name: str, keep: bool) -> int:
     """Watch scripted agents at work, in a throw-away repository: git and the tests are real, no key and no network are needed.
 
@@ -35,7 +35,7 @@ def command(name: str, keep: bool) -> int:
     detent demo pipeline    a team, from a request to a release
     detent demo queue       six work items, three at once
 
-    Every verdict is Detent's own: a demo that goes otherwise than its story ends with exit code 1.
+    Every verdict is Detent's own: a demo that does not go as scripted exits with code 1.
     """
     if name not in DEMOS:
         raise DetentError(f"there is no demo '{name}'", f"there are: {', '.join(DEMOS)}")
@@ -55,7 +55,7 @@ def command(name: str, keep: bool) -> int:
 def _has_all(name: str) -> None:
     """What a demo needs is there before it begins; `detent demo` alone needs nothing."""
     if missing := [package for package in DEMOS[name] if find_spec(package) is None]:
-        said = f"the demo '{name}' needs {' and '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed beside Detent"
+        said = f"the demo '{name}' needs {' and '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed with Detent"
         raise DetentError(said, f"install it: {adding(*missing)}\n`detent demo` alone needs nothing")
 
 

@@ -25,8 +25,8 @@ from detent.interfaces.cli.runner import may_decide
 
 
 @click.command("doctor")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-@click.option("--accept", is_flag=True, help="Accept journal, hooks, git configuration and the installed test runner as they stand now.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--accept", is_flag=True, help="Accept journal, hooks, git configuration and the installed test runner as they are now.")
 def command(as_json: bool, accept: bool) -> int:
     """Check this machine and this repository. Exit 0 if everything that is needed works, 2 if not."""
     if accept:
@@ -110,5 +110,5 @@ def _journal() -> DoctorCheck:
     except DetentError:
         return DoctorCheck("journal", True, "no repository, no journal")
     if fault:
-        return DoctorCheck("journal", False, fault, "the events before it are sound; restore the file from a backup")
+        return DoctorCheck("journal", False, fault, "the events before it are intact; restore the file from a backup")
     return DoctorCheck("journal", True, f"{sum(h.seq for h in journal.heads())} events of {len(journal.heads())} runs, chain unbroken")

@@ -11,7 +11,7 @@ from detent.app.preflight import default_preflight, missing_preflight
 from detent.app.try_tests import try_tests
 from detent.config import Settings, load
 from detent.errors import CannotTell, DetentError
-from detent.evidence.exit_code import better_command
+from detent.evidence.looks.exit_code import better_command
 from detent.evidence.runners import Folder
 from detent.evidence.runners.detect import find_command
 from detent.git.place import find_place
@@ -173,7 +173,9 @@ def _pull_requests(root: Path, settings: Settings) -> list[DoctorCheck]:
     if BODY not in command:
         way = f"hand {BODY} to it, the file with the text: gh pr create --fill --body-file {BODY}"
         return [
-            DoctorCheck("pull requests", False, f"`{command}`, which gets no text: no pull request says what it proves", way, needed=False)
+            DoctorCheck(
+                "pull requests", False, f"`{command}` gets no text, so pull requests will not say what they prove", way, needed=False
+            )
         ]
     return [DoctorCheck("pull requests", True, f"`{command}`, with the proof card in {BODY}")]
 
@@ -219,7 +221,7 @@ def _outer() -> DoctorCheck:
     said = f"outer, as configured: this container or machine is the wall; {OUTER}"
     if found := in_reach(os.environ):
         return DoctorCheck(
-            "sandbox", False, f"{said}. In reach of agents: {', '.join(found)}", "take out what they must not have", needed=False
+            "sandbox", False, f"{said}. In reach of agents: {', '.join(found)}", "remove what agents must not reach", needed=False
         )
     return DoctorCheck("sandbox", True, said)
 

@@ -63,13 +63,13 @@ def before_stopping(tell: Callable[[], None]) -> Iterator[None]:
 
 def report_error(argv: Sequence[str], message: str, hint: str, code: int) -> int:
     """Trouble in a plain sentence, with the way out; as JSON where JSON was asked for."""
+    from detent.app.plain_text import typed
+
+    message, hint = typed(message), typed(hint)
     if "--json" in argv or "--events" in argv:
         import json
 
         print(json.dumps({"error": message, "hint": hint, "exit_code": code}))
     else:
-        from detent.app.plain_text import typed
-
-        message, hint = typed(message), typed(hint)
         print(f"detent: {message}", *(f"  {line}" for line in hint.splitlines()), sep="\n", file=sys.stderr)
     return code

@@ -12,9 +12,9 @@ from detent.kernel.model import Sent
 
 @click.command("escalate-for-external-help")
 @click.option("--report", required=True, metavar="FILE|-", help="A markdown report: goal, what was tried, the last error, analysis.")
-@click.option("--run", metavar="ID", help="The run; without it, the one of this checkout.")
+@click.option("--run", metavar="ID", help="The run (default: the one of this checkout).")
 @click.option("--attempt-id", default="", help="The briefing's attempt_id.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(report: str, run: str | None, attempt_id: str, as_json: bool) -> int:
     """Halt the run and show a person the report. Locked until enough attempts have failed; released by `detent resume`."""
     from detent.interfaces.cli.runner import say

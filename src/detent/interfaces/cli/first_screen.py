@@ -9,7 +9,7 @@ import sys
 
 WHAT = (
     "Detent holds a coding agent at every step until evidence releases it.",
-    "It runs the tests itself and moves on by what it saw, never by what was said.",
+    "It runs the tests itself and goes by what it sees, never by what the agent says.",
 )
 SIGNS = (  # the files by which a runner shows itself, in the order of evidence/runners/detect.py
     ("pom.xml", "Maven"),
@@ -47,7 +47,7 @@ Row = tuple[str, str, str, int]  # run, state, checkout, whether it has ended
 def first_screen_in(folder: str) -> int:
     """Print it for a folder, the current one if none is named; the exit code."""
     if folder and not os.path.isdir(folder):
-        sys.stderr.write(f"detent: there is no folder {folder}\n  name one that is there with -C DIR\n")
+        sys.stderr.write(f"detent: there is no folder {folder}\n  name an existing one with -C DIR\n")
         return 2
     facts, following = look(os.path.realpath(folder or os.getcwd()))
     width = max(len(command) for command, _ in following) + 2

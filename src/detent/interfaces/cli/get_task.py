@@ -6,8 +6,8 @@ from detent.interfaces.cli.tell import tell_briefing
 
 
 @click.command("get-task")
-@click.option("--run", "run", metavar="ID", help="The run; without it, the one of this checkout.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+@click.option("--run", "run", metavar="ID", help="The run (default: the one of this checkout).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(run: str | None, as_json: bool) -> int:
     """Print the briefing for the next step: what to do, what may be written, and the one call to make afterwards.
 

@@ -13,7 +13,7 @@ from detent.kernel.draw import as_mermaid, as_table
 @click.command("graph")
 @click.argument("workflow", required=False)
 @click.option("--format", "form", type=click.Choice(["table", "mermaid"]), default="table", show_default=True, help="What to draw.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object with both drawings and the states.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object with both drawings and the states.")
 def command(workflow: str | None, form: str, as_json: bool) -> None:
     """Draw WORKFLOW from the table that the machine runs on; without a name, list the workflows.
 

@@ -4,6 +4,7 @@ import json
 
 import click
 
+from detent.app.plain_text import typed
 from detent.app.run_rows import history_of, left_behind, newest, worked_on
 from detent.door import AnyEvent
 from detent.interfaces.cli.tell import card_lines, flag_lines, plain
@@ -11,8 +12,8 @@ from detent.interfaces.cli.tell import card_lines, flag_lines, plain
 
 @click.command("history")
 @click.option("-n", "count", type=click.IntRange(1), default=30, show_default=True, help="How many events, the newest ones.")
-@click.option("--run", metavar="ID", help="The run; without it, the one of this checkout.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+@click.option("--run", metavar="ID", help="The run (default: the one of this checkout).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(count: int, run: str | None, as_json: bool) -> int:
     """Show the newest events: who said what, what the machine found, where it led. Refusals and errors too.
 
@@ -39,9 +40,9 @@ def command(count: int, run: str | None, as_json: bool) -> int:
         if found := "  ".join(filter(None, (made, now if now != about or made else ""))):
             click.echo(f"{'':38}{plain(found)}")
         about = now
-        gone = [f"what it wrote was taken away; it is kept under {left[e.run.seq]}"] if e.run.seq in left else []
+        gone = [f"what it wrote was removed; it is kept under {left[e.run.seq]}"] if e.run.seq in left else []
         who = [f"asked: {asked}"] if asked != last else []
-        for line in (*who, *e.verdict.reasons, *gone, *flag_lines(e.found.flagged, hunks=False)):
+        for line in (*who, *map(typed, e.verdict.reasons), *gone, *flag_lines(e.found.flagged, hunks=False)):
             click.echo(f"{'':38}{plain(line)}")
         last = asked
     for line in card_lines(app.place.common_dir, chosen, app.door.load(chosen).run.accepted):

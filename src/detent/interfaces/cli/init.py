@@ -32,7 +32,7 @@ HINTS = {
     "qwen": "Qwen Code reads them at its next start.",
     "copilot": "Copilot CLI reads them only in a folder that its user trusts: it asks at its start, or `--trust-folder`.",
     "opencode": "opencode reads them at its next start. It has no hook for an agent that stops too early.",
-    "cursor": "These are written after Cursor's documentation and have not been tried with the program itself.",
+    "cursor": "These follow Cursor's documentation and have not been tried with the program itself.",
 }
 
 
@@ -67,15 +67,13 @@ class ClientChanges(NamedTuple):
     help="Register the MCP server and the hooks with it; repeat for more. Without a name: with every client that is installed.",
 )
 @click.option(
-    "--hook", "hooks", multiple=True, type=click.Choice(HOOKS), help="Write a git hook that refuses a push which `detent check` says fails."
+    "--hook", "hooks", multiple=True, type=click.Choice(HOOKS), help="Write a git hook that refuses a push when `detent check` fails."
 )
-@click.option(
-    "--remove", is_flag=True, help="Take back what init wrote: of the clients named, or all of it, where nobody changed it since."
-)
+@click.option("--remove", is_flag=True, help="Remove what init wrote, for the clients named or all of it, where nobody changed it since.")
 @click.option(
     "--entry", "entries", multiple=True, metavar="TEXT", help="Add this pull request to the plan; makes a first plan if there is none."
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(clients: tuple[str, ...], hooks: tuple[str, ...], remove: bool, entries: tuple[str, ...], as_json: bool) -> int:
     """Look at this project, write detent.toml with what is detected, and say what is missing and what to type next.
 
@@ -83,9 +81,9 @@ def command(clients: tuple[str, ...], hooks: tuple[str, ...], remove: bool, entr
     detent init                                     look, write, and say what is next
     detent init --entry "Round prices to cents"     make a first plan with this pull request
     detent init --client claude                     register with Claude Code too
-    detent init --remove                            take back what init wrote
+    detent init --remove                            remove what init wrote
 
-    Safe to repeat: only what is not there yet is added. Without detent.toml, Detent detects the same each time.
+    Safe to repeat: it adds only what is missing. Without detent.toml, Detent detects the same each time.
 
     With --hook pre-push alone, only that hook is written: it needs nothing else. Skip it once with `git push --no-verify`.
     """
@@ -142,7 +140,7 @@ def _plan(place: Place, entries: tuple[str, ...]) -> str:
     """Add entries to the plan, or make it; its path, if it was written."""
     wanted = [" ".join(entry.split()) for entry in entries]
     if not all(wanted):
-        raise DetentError("an entry of the plan needs words", 'say what the pull request does: --entry "Round prices to cents"')
+        raise DetentError("a plan entry needs text", 'say what the pull request does: --entry "Round prices to cents"')
     if not wanted:
         return ""
     named = load(lambda name: read(place.root / name), os.environ).pr.plan
@@ -167,7 +165,7 @@ def _hooks(place: Place, names: tuple[str, ...], remove: bool, whole: bool) -> l
     """Write the hooks that are named, or take them away; without a name, take away all that are ours."""
     from detent.interfaces.register.git_hook import add_hook, remove_hook
 
-    act, what = (remove_hook, "taken out of") if remove else (add_hook, "added to")
+    act, what = (remove_hook, "removed from") if remove else (add_hook, "added to")
     chosen = HOOKS if remove and whole else tuple(dict.fromkeys(names))
     changes = {name: act(place, name) for name in chosen}
     hint = "" if remove else "It runs on each `git push`; `git push --no-verify` skips it once."
@@ -185,14 +183,14 @@ def _clients(place: Place, names: tuple[str, ...], remove: bool, whole: bool) ->
         return [_client(name, register(place, name), "registered with", hint) for name, hint in hints.items()]
     known = [name for name in registered(place.git_dir) if name in PARTS]
     chosen = known if INSTALLED in names or (whole and not names) else names
-    return [_client(name, unregister(place, name), "taken out of", "") for name in dict.fromkeys(chosen)]
+    return [_client(name, unregister(place, name), "removed from", "") for name in dict.fromkeys(chosen)]
 
 
 def _named(names: tuple[str, ...]) -> dict[str, None]:
     """The clients that are meant: those that are named, and all that are installed where `--client` has no name."""
     found = [name for name, programs in PROGRAMS.items() if any(map(shutil.which, programs))]
     if INSTALLED in names and not found:
-        raise DetentError("no client is installed here that Detent knows", f"name one: --client {' | '.join(PARTS)}")
+        raise DetentError("no client that Detent knows is installed here", f"name one: --client {' | '.join(PARTS)}")
     return dict.fromkeys(name for each in names for name in (found if each == INSTALLED else (each,)))
 
 
@@ -212,7 +210,7 @@ def _init(place: Place) -> InitReport:
     kept = tuple(sorted(set(found) & set_here))
     if old is None and own_table(place) is not None:
         hint = f"detected and not set there: {', '.join(missing)}" if missing else ""
-        return InitReport(False, f"Nothing to change: the settings stand in {PYPROJECT} under [tool.detent].", {}, kept, hint)
+        return InitReport(False, f"Nothing to change: the settings are in {PYPROJECT} under [tool.detent].", {}, kept, hint)
     if not missing:
         nothing = f"nothing was detected; set [test] command in {FILE} by hand" if not found else ""
         return InitReport(False, "Nothing to change.", {}, kept, nothing)
@@ -220,7 +218,7 @@ def _init(place: Place) -> InitReport:
     if new is None:
         lines = ", ".join(f"{name} = {toml_text(value)}" for name, value in missing.items())
         return InitReport(
-            False, f"Nothing changed: {FILE} is written in a way that cannot be added to safely.", {}, kept, f"add by hand: {lines}"
+            False, f"Nothing changed: {FILE} is written in a way that Detent cannot safely add to.", {}, kept, f"add by hand: {lines}"
         )
     write(place.root / FILE, new)
     return InitReport(True, f"{FILE} was {'written' if old is None else 'added to'}.", missing, kept)

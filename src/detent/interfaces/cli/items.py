@@ -20,7 +20,7 @@ KINDS = ("task", "bug", "feature", "epic", "chore")
 LONGEST = 5_000_000  # bytes of a list
 FROM_HERE = click.core.ParameterSource.COMMANDLINE
 HELD = "detent/"  # the beginning of every name under which an execution claims its item
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 
 
 def opened() -> tuple[App, Tracker]:
@@ -55,9 +55,9 @@ def command() -> None:
 @click.option("--file", "listed", type=click.Path(path_type=Path), help="File every item of a list: .md, .csv, .json or .jsonl.")
 @click.option("-d", "--description", default="", metavar="TEXT", help="What is to be done; the agent reads it. - reads standard input.")
 @click.option("-p", "--priority", type=click.IntRange(0, 4), default=2, show_default=True, help="0 is the most urgent.")
-@click.option("-t", "--type", "sort", type=click.Choice(KINDS), default="task", show_default=True, help="What sort of work it is.")
-@click.option("-l", "--label", "labels", multiple=True, metavar="WORD", help="A label; may be given several times.")
-@click.option("--dep", "needs", multiple=True, metavar="ID", help="An item that must be closed first; may be given several times.")
+@click.option("-t", "--type", "sort", type=click.Choice(KINDS), default="task", show_default=True, help="The type of work.")
+@click.option("-l", "--label", "labels", multiple=True, metavar="WORD", help="A label; repeatable.")
+@click.option("--dep", "needs", multiple=True, metavar="ID", help="An item that must be closed first; repeatable.")
 @AS_JSON
 @click.pass_context
 def add(
@@ -79,7 +79,7 @@ def add(
     if listed is not None:
         given = [name for name in ("title", "description", "priority", "sort", "needs") if asked.get_parameter_source(name) == FROM_HERE]
         if given:
-            raise click.UsageError("with --file, what an item is stands in the file; only --label is added to all of them")
+            raise click.UsageError("with --file, the file describes each item; only --label can be added, to all of them")
         _add_listed(listed, labels, as_json)
         return
     if title is None or not title.strip():
@@ -109,7 +109,7 @@ def _text_of(file: Path) -> str:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as e:
-        raise DetentError(f"{file} is no text in UTF-8 (byte {e.start})", "save it as UTF-8") from e
+        raise DetentError(f"{file} is not UTF-8 text (byte {e.start})", "save it as UTF-8") from e
 
 
 @command.command("edit")
@@ -117,9 +117,9 @@ def _text_of(file: Path) -> str:
 @click.option("--title", default="", metavar="TEXT", help="What it is called.")
 @click.option("-d", "--description", metavar="TEXT", help="What is to be done. - reads standard input.")
 @click.option("-p", "--priority", type=click.IntRange(0, 4), help="0 is the most urgent.")
-@click.option("-t", "--type", "sort", type=click.Choice(KINDS), default=None, help="What sort of work it is.")
-@click.option("-l", "--label", "labels", multiple=True, metavar="WORD", help="A label to add; may be given several times.")
-@click.option("--unlabel", "gone", multiple=True, metavar="WORD", help="A label to take away; may be given several times.")
+@click.option("-t", "--type", "sort", type=click.Choice(KINDS), default=None, help="The type of work.")
+@click.option("-l", "--label", "labels", multiple=True, metavar="WORD", help="A label to add; repeatable.")
+@click.option("--unlabel", "gone", multiple=True, metavar="WORD", help="A label to remove; repeatable.")
 @AS_JSON
 def edit(
     id: str,
@@ -131,11 +131,11 @@ def edit(
     gone: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Change what an item says. What an execution has begun with stays as it was."""
+    """Change an item. An execution that has begun keeps the item as it was."""
     if not (title.strip() or description is not None or priority is not None or sort or labels or gone):
         raise click.UsageError("say what is to change: --title, --description, --priority, --type, --label or --unlabel")
     if both := set(labels) & set(gone):
-        raise click.UsageError(f"'{min(both)}' cannot be both added and taken away")
+        raise click.UsageError(f"'{min(both)}' cannot be both added and removed")
     text = sys.stdin.read() if description == "-" else description
     change = TrackerChange(labels=labels, title=title.strip(), description=text, priority=priority, type=sort or "", drop=gone)
     item = tracker().change(id, change)
@@ -144,10 +144,10 @@ def edit(
 
 @command.command("reopen")
 @click.argument("ids", nargs=-1, required=True, metavar="ID…")
-@click.option("--reason", default="", metavar="TEXT", help="Why; kept as a note.")
+@click.option("--reason", default="", metavar="TEXT", help="The reason; kept as a note.")
 @AS_JSON
 def reopen(ids: tuple[str, ...], reason: str, as_json: bool) -> None:
-    """Open items again: closed, blocked or deferred ones, and those that nobody is at any more."""
+    """Reopen items: closed, blocked or deferred ones, and those that nobody works on any more."""
     from detent.app.people import allowed
 
     app, here = opened()
@@ -184,7 +184,7 @@ def list_(everything: bool, status: str | None, ready: bool, as_json: bool) -> N
         click.echo(json.dumps({"items": [_row(i) for i in shown]}))
     elif not shown:
         hidden = len(every) - len(shown)
-        click.echo(f"No such items ({hidden} more with --all)." if hidden else 'No items yet. File one: detent items add "TITLE"')
+        click.echo(f"No matching items ({hidden} more with --all)." if hidden else 'No items yet. File one: detent items add "TITLE"')
     for item in shown if not as_json else ():
         waits = [need for need in item.depends_on if need not in done]
         click.echo(f"{item.id:<10} P{item.priority} {item.status:<11} {item.type:<8} {plain(item.title)[:90]}" + _waiting(waits))
@@ -198,7 +198,7 @@ def _waiting(waits: list[str]) -> str:
 @click.argument("id")
 @AS_JSON
 def show(id: str, as_json: bool) -> None:
-    """Show one item with everything that is known of it, every attempt at it, and what similar items cost so far."""
+    """Show one item: all its details, every attempt at it, and what similar items have cost so far."""
     from detent.app.attempts import attempts
     from detent.app.estimating import estimates
     from detent.interfaces.cli.report_text import estimated
@@ -233,10 +233,10 @@ def _attempt(each: "ItemAttempt") -> list[str]:
 
 @command.command("close")
 @click.argument("ids", nargs=-1, required=True, metavar="ID…")
-@click.option("--reason", default="", metavar="TEXT", help="Why; kept as a note.")
+@click.option("--reason", default="", metavar="TEXT", help="The reason; kept as a note.")
 @AS_JSON
 def close(ids: tuple[str, ...], reason: str, as_json: bool) -> None:
-    """Close items. What waits for them may run then."""
+    """Close items. What waits for them can then run."""
     from detent.app.people import allowed
     from detent.app.queueing import catch_up
 

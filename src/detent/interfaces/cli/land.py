@@ -17,7 +17,7 @@ WORDS = {
     "landed": "LANDED  {branch}  main is {commit}",
     "already": "IN MAIN {branch}",
     "agent": "BACK    {branch}  {reason}\n        {item} goes back to an agent as {execution}; `detent work` executes it",
-    "person": "PERSON  {branch}  {reason}\n        The branch is as it was. Bring main into it, resolve, commit; then: detent land {branch}",
+    "person": "PERSON  {branch}  {reason}\n        The branch is as it was. Merge main into it, resolve, commit; then: detent land {branch}",
     "waits": "WAITS   {branch}  {reason} ({execution})\n        To try it as it is: detent land {branch}",
     "flagged": "FLAGS   {branch}  {reason}\n        To land it as it is: detent land {branch} --accept {tree}",
     "untouched": "LEFT    {branch}  it was not its turn yet",
@@ -31,13 +31,13 @@ WORDS = {
     type=click.Choice(["agent", "person"]),
     default="agent",
     show_default=True,
-    help="Who gets a branch that conflicts or is red once merged. One without an item always goes to a person.",
+    help="Who gets a branch that conflicts or fails once merged; one without an item always goes to a person.",
 )
-@click.option("--agent", default="", metavar="SPEC", help="Who works on what goes back; without it, [agents] decides.")
+@click.option("--agent", default="", metavar="SPEC", help="The agent for what goes back (default: as [agents] says).")
 @click.option("--accept", multiple=True, metavar="TREE", help="Accept the flags of the branch whose tree this is, as it was shown.")
-@click.option("--yes-to", multiple=True, metavar="POLICY", help="Accept flags beforehand, where nobody looks: flags=KIND,…")
-@click.option("--events", is_flag=True, help="JSON Lines as things happen, the result last.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text; progress goes to stderr.")
+@click.option("--yes-to", multiple=True, metavar="POLICY", help="Accept these kinds of flags in advance: flags=KIND,…")
+@click.option("--events", is_flag=True, help="Print JSON Lines as things happen, the result last.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text; progress goes to stderr.")
 def command(
     branches: tuple[str, ...],
     to: Literal["agent", "person"],
@@ -51,18 +51,18 @@ def command(
 
     Each branch is merged on main as it is at that moment (fetched, where there is a remote), all tests run on the merged tree in a clean
     checkout, and only if they pass is main pushed and moved. Nothing is forced, no branch is deleted, and a branch that cannot land is
-    left as it was: its item is executed anew with the conflict as briefing, or a person is told.
+    left as it was: its item is executed again with the conflict in the briefing, or a person gets it.
 
     \b
     detent land                      the branches of all completed executions that are not in main yet
     detent land feat-a feat-b        these branches
-    detent land --to person          file nothing anew; say what people have to do
+    detent land --to person          file nothing; say what people have to do
 
     A branch with open flags that nobody has accepted is left as it is, and its flags are shown with the tree that an answer is bound to.
-    Which flags were accepted, and by whom, stands in the merge commit.
+    The merge commit says which flags were accepted, and by whom.
 
     Exit 0 if everything is in main, 1 if something went back to an agent (or another landing is at work), 10 if a person is needed, 2 if
-    it could not be told (the remote does not answer, main itself is red): what landed before that stays.
+    Detent cannot tell (the remote does not answer, main itself is red): what landed before that stays.
     """
     from detent.app.land_branches import Back, land
     from detent.app.push import said_agent

@@ -11,6 +11,7 @@ import click
 
 from detent.app import App
 from detent.app.overtime import Parked
+from detent.app.plain_text import typed
 from detent.app.push import push
 from detent.app.registry import workflow_of
 from detent.door import AnyRun
@@ -58,9 +59,9 @@ def _stopped(way: str, as_json: bool) -> int:
     """A person stopped it, which is no outcome of the run: where JSON was asked for, it is told like any other trouble."""
     said = "stopped; nothing is lost"
     if as_json:
-        click.echo(json.dumps({"error": said, "hint": f"go on from the last event: {way}", "exit_code": 130}))
+        click.echo(json.dumps({"error": said, "hint": f"continue from the last event: {way}", "exit_code": 130}))
     else:
-        click.echo(f"\nStopped. Nothing is lost: `{way}` goes on from the last event.", err=True)
+        click.echo(f"\nStopped. Nothing is lost: `{way}` continues from the last event.", err=True)
     return 130
 
 
@@ -112,8 +113,10 @@ def _why(app: App, run: str) -> str:
 def _of_execution(done: dict[str, Any]) -> dict[str, str]:
     """What can be done about an execution. One that has ended is not gone on with: a new attempt is a new one."""
     again = f"A new attempt: detent queue retry {done['item']}, or detent run --workflow {done['workflow']} {done['item']} --again"
-    halted = again if done["status"] == "BLOCKED" else f"Look: detent status --run {done['run']}. Go on: detent resume --run {done['run']}"
-    waits = f"A person is asked: detent status --run {done['run']}. Then go on: detent resume --run {done['run']}"
+    halted = (
+        again if done["status"] == "BLOCKED" else f"Look: detent status --run {done['run']}. Continue: detent resume --run {done['run']}"
+    )
+    waits = f"A person is asked: detent status --run {done['run']}. Then continue: detent resume --run {done['run']}"
     return {"aborted": again, "halted": halted, "waiting": waits}
 
 
@@ -278,9 +281,9 @@ def _verdict(seen: Seen, width: int) -> str:
         )
         if ran and len(click.unstyle(line)) > width:
             line = line.removesuffix(ran).rstrip() + f"\n{'':<11} {ran}"
-        return "\n".join([line, *(click.style(folded(f"{'':<11} └ {plain(r)}", 14, width), dim=True) for r in verdict.reasons)])
+        return "\n".join([line, *(click.style(folded(f"{'':<11} └ {typed(plain(r))}", 14, width), dim=True) for r in verdict.reasons)])
     about = plain(step.description) if step else ""
     head = f"{seen.briefing.state:<9} {status} → {verdict.state:<9} {ran:<22}"
     fits = len(click.unstyle(head)) + 1 + len(about) <= width
     lines = [f"{head} {about}".rstrip()] if fits else [head.rstrip(), folded(f"{'':<10}{about}", 10, width)]
-    return "\n".join([*lines, *(click.style(folded(f"{'':<9} └ {plain(r)}", 12, width), dim=True) for r in verdict.reasons)])
+    return "\n".join([*lines, *(click.style(folded(f"{'':<9} └ {typed(plain(r))}", 12, width), dim=True) for r in verdict.reasons)])

@@ -6,7 +6,7 @@ import click
 @click.command("mcp")
 @click.option("--http", "over_http", is_flag=True, help="Serve HTTP on 127.0.0.1 instead; the address and the token are printed.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8766, show_default=True, help="The port for --http; 0 takes a free one.")
-@click.option("--no-dialogs", is_flag=True, help="Never ask the user by a dialog of the client.")
+@click.option("--no-dialogs", is_flag=True, help="Never ask the user through a dialog of the client.")
 def command(over_http: bool, port: int, no_dialogs: bool) -> int:
     """Serve get_task, submit_work, request_scope_reduction, escalate_for_external_help and check over MCP.
 

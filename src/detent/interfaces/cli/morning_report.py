@@ -17,8 +17,8 @@ DEFAULT = "24h"
 @click.command("report")
 @click.option("--since", default=DEFAULT, metavar="WHEN", show_default=True, help="8h, 2d, 22:00, yesterday, 2026-03-01T22:00.")
 @click.option("--markdown", is_flag=True, help="Markdown instead of text.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
-@click.option("--fetch", is_flag=True, help="Ask the remote for its newest main first: what was merged there counts as landed.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+@click.option("--fetch", is_flag=True, help="Fetch main from the remote first, so that what was merged there counts as landed.")
 @click.option("--send", is_flag=True, help="Also send it as [notify] says; exit 1 if that fails.")
 def command(since: str, markdown: bool, as_json: bool, fetch: bool, send: bool) -> int:
     """Report what landed, what waits for whom and why, what failed, and what it cost.
@@ -29,7 +29,7 @@ def command(since: str, markdown: bool, as_json: bool, fetch: bool, send: bool) 
     detent report --markdown        for a pull request, a chat or a file
     detent report --send            try out [notify]
 
-    It is counted from the journal, the queue and git, as this clone knows them.
+    The numbers come from the journal, the queue and git, as this clone knows them.
     """
     if markdown and as_json:
         raise click.UsageError("--markdown and --json do not go together")
@@ -39,7 +39,7 @@ def command(since: str, markdown: bool, as_json: bool, fetch: bool, send: bool) 
 
     app = here(create=True)
     if fetch and (fault := _fetched(app)):
-        click.echo(f"Main is as it was known here: {fault}", err=True)
+        click.echo(f"Main could not be fetched, so this is as it was known here: {fault}", err=True)
     found = _made(app, time_of(since, datetime.now(UTC).astimezone()))
     if as_json:
         click.echo(msgspec.json.encode(found))
@@ -77,7 +77,8 @@ def _sent(app: "App", found: "Report") -> int:
     notify = project_settings(app.world.git, app.world.outer)[0].notify
     if not notify.is_set:
         raise DetentError(
-            "no way to notify people is set", 'set one in detent.toml on main: [notify] command = "…", webhook = "…" or desktop = true'
+            "no way to notify people is configured",
+            'set one in detent.toml on main: [notify] command = "…", webhook = "…" or desktop = true',
         )
     faults = send_all(report_message(app, found), notify, app.place, app.world.outer)
     click.echo("\n".join(f"Not sent by {fault}" for fault in faults) or "Sent.", err=True)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from detent.app.estimating import Estimate
     from detent.queue.engine import DurableQueue
 
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 EVERY = 1.0  # seconds between two looks at growing output
 
 
@@ -53,7 +53,7 @@ def said(verb: str, note: str = "") -> Any:
 
 @click.group("queue")
 def command() -> None:
-    """Say which work items are to be executed, and look at how they do.
+    """Choose which work items to execute, and see how they are doing.
 
     `detent work` executes them, on this machine or on several. Each execution has a branch, a workspace and an agent of its own, and a
     run in the journal: its id here is the id of that run.
@@ -70,12 +70,12 @@ def command() -> None:
 @command.command("add")
 @click.argument("items", nargs=-1, metavar="ITEM…")
 @click.option("--ready", is_flag=True, help="Every open item that waits for nothing and is not queued yet.")
-@click.option("-p", "--priority", type=click.IntRange(0, 4), help="0 comes first. Without it, the item's own.")
-@click.option("--agent", default="", metavar="SPEC", help="Who works; without it, [agents] decides. See `detent run --help`.")
-@click.option("--context", default="", metavar="TEXT", help="What the agents should know beside the item.")
-@click.option("--again", is_flag=True, help="Run items although they failed or were blocked before.")
+@click.option("-p", "--priority", type=click.IntRange(0, 4), help="0 comes first (default: the item's own).")
+@click.option("--agent", default="", metavar="SPEC", help="The agent (default: as [agents] says); see `detent run --help`.")
+@click.option("--context", default="", metavar="TEXT", help="What the agents should know besides the item.")
+@click.option("--again", is_flag=True, help="Run items even if they failed or were blocked before.")
 @click.option(
-    "--yes-to", multiple=True, metavar="POLICY", help="Answer beforehand: flags=KIND,… accepts these kinds of flags before a push."
+    "--yes-to", multiple=True, metavar="POLICY", help="Answer in advance: flags=KIND,… accepts these kinds of flags before a push."
 )
 @AS_JSON
 def add(
@@ -86,7 +86,7 @@ def add(
     An item that depends on others waits for them without taking a slot; those must be closed, queued, or added with it.
     """
     if not items and not ready:
-        raise click.UsageError("name the items, or say --ready; `detent items list` shows them")
+        raise click.UsageError("name the items, or use --ready; `detent items list` shows them")
     from detent.app.policy import flags_alone, read_policies
     from detent.app.push import said_agent
     from detent.app.queueing import QueueRequest
@@ -157,7 +157,7 @@ def list_(everything: bool, limit: int, watch: bool, as_json: bool) -> None:
             click.echo(f"PAUSED by {pause.by or 'a person'}: {plain(pause.reason)}\n  Continue now: detent queue resume")
         for each in away:
             click.echo(
-                f"AWAY {each.thing}: {plain(each.said)}\n  It is asked again by itself. Now: detent queue retry --cause {each.thing}"
+                f"AWAY {each.thing}: {plain(each.said)}\n  Detent asks again by itself. To ask now: detent queue retry --cause {each.thing}"
             )
         click.echo("\n".join(execution_line(e, alive) for e in found) or "Nothing is queued. Add something: detent queue add ITEM")
         if more:
@@ -165,7 +165,7 @@ def list_(everything: bool, limit: int, watch: bool, as_json: bool) -> None:
                 f"… and more: this shows the first {limit}. All of them: detent queue list -n 100000{' --all' if everything else ''}"
             )
         if found and not alive:
-            click.echo("No worker is there. Start one: detent work")
+            click.echo("No worker is running. Start one: detent work")
 
 
 @command.command("show")
@@ -189,13 +189,13 @@ def show(id: str, as_json: bool) -> None:
 
 @command.command("logs")
 @click.argument("id")
-@click.option("-f", "--follow", is_flag=True, help="Go on until the execution ends.")
+@click.option("-f", "--follow", is_flag=True, help="Follow it until the execution ends.")
 @click.option("--after", type=click.IntRange(0), default=0, metavar="N", help="Only what came after piece N.")
 @AS_JSON
 def logs(id: str, follow: bool, after: int, as_json: bool) -> None:
     """Print what an execution wrote. It is kept with the queue, so it can be read on any machine.
 
-    With --json: the pieces with their numbers; ask on with --after and the last number.
+    With --json: the pieces with their numbers; continue with --after and the last number.
     """
     from detent.queue.queue_protocol import ENDS
 
@@ -219,10 +219,10 @@ def logs(id: str, follow: bool, after: int, as_json: bool) -> None:
 
 @command.command("cancel")
 @click.argument("ids", nargs=-1, required=True, metavar="ID…")
-@click.option("--reason", default="", metavar="TEXT", help="Why; kept with the execution.")
+@click.option("--reason", default="", metavar="TEXT", help="The reason; kept with the execution.")
 @AS_JSON
 def cancel(ids: tuple[str, ...], reason: str, as_json: bool) -> None:
-    """Want executions no more. What runs is ended with all its processes; work that was done stays in its branch and snapshots."""
+    """Cancel executions. What is running is stopped with all its processes; work that was done stays in its branch and snapshots."""
     from detent.app.queueing import cancel as cancel_one
 
     with opened() as (app, queue):
@@ -251,7 +251,7 @@ def retry(ids: tuple[str, ...], start: str | None, parked: bool, cause: str | No
     detent queue retry --all-parked         whatever waited for anything
     """
     if bool(ids) == (parked or cause is not None):
-        raise click.UsageError("name the executions, or say --all-parked or --cause THING")
+        raise click.UsageError("name the executions, or use --all-parked or --cause THING")
     from detent.app.queueing import retry as retry_one
     from detent.app.queueing import retry_parked
 
@@ -267,27 +267,27 @@ def retry(ids: tuple[str, ...], start: str | None, parked: bool, cause: str | No
 @click.argument("reason", default="")
 @AS_JSON
 def pause(reason: str, as_json: bool) -> None:
-    """Let nothing new start, on any machine. What runs goes on. The queue pauses by itself after five failures in a row."""
+    """Start nothing new, on any machine. What is running continues. The queue pauses by itself after five failures in a row."""
     from detent.app.policy import user
 
     with opened() as (app, queue):
         may(app)
         held = queue.pause(reason or "a person paused it", user())
         row = {"paused": held.reason, "by": held.by, "since": held.since}
-        click.echo(json.dumps(row) if as_json else f"Paused by {held.by}: {plain(held.reason)}. Go on: detent queue resume")
+        click.echo(json.dumps(row) if as_json else f"Paused by {held.by}: {plain(held.reason)}. Continue: detent queue resume")
 
 
 @command.command("resume")
 @AS_JSON
 def resume(as_json: bool) -> None:
-    """Let executions start again. Failures in a row are counted anew."""
+    """Let executions start again, and count failures in a row from 0."""
     with opened() as (app, queue):
         may(app)
         before = queue.resume()
         if as_json:
             click.echo(json.dumps({"paused": None, "was": before.reason or None}))
         else:
-            click.echo(f"Going on; it was paused because: {plain(before.reason)}" if before.reason else "It was not paused.")
+            click.echo(f"Resumed; it was paused because: {plain(before.reason)}" if before.reason else "It was not paused.")
 
 
 @command.command("pulls")
@@ -306,4 +306,6 @@ def pulls(as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"pulls": [{**each._asdict(), "words": [word._asdict() for word in each.words]} for each in found]}))
         return
-    click.echo("\n".join(f"{each.execution}  {each.url}  {plain(each.words[0].text)[:80]}" for each in found) or "Nobody asks for changes.")
+    click.echo(
+        "\n".join(f"{each.execution}  {each.url}  {plain(each.words[0].text)[:80]}" for each in found) or "No reviewer asks for changes."
+    )

@@ -6,15 +6,15 @@ import click
 
 
 @click.command("repair-notes")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(as_json: bool) -> int:
     """Make refs/notes/tdd-handoffs and refs/notes/detent-evidence say what the journal says, for every run.
 
-    A notes ref that cannot be read is put aside first. Runs that have not ended publish here what they have proved so far.
+    A notes ref that cannot be read is moved aside first. Runs that have not ended publish here what they have proved so far.
     """
     from detent.app.from_notes import noted
     from detent.app.registry import usable
-    from detent.evidence.claims import REF
+    from detent.evidence.outcomes.claims import REF
     from detent.git.notes import list_notes, put_aside
     from detent.git.repo import GitError
     from detent.interfaces.cli.runner import here
@@ -30,13 +30,13 @@ def command(as_json: bool) -> int:
     writers = noted()
     runs = [app.door.load(head.run).run for head in heads if head.workflow in writers]
     proving = [app.door.load(head.run).run for head in heads if not head.parent and usable(head.workflow) is not None]
-    mended = sum(writers[run.workflow].write(app.world, run) for run in runs)
+    rewritten = sum(writers[run.workflow].write(app.world, run) for run in runs)
     claims = sum(write_claims(app.world, run) for run in proving)
     if as_json:
-        click.echo(json.dumps({"runs": len(runs), "mended": mended, "claims": claims, "put_aside": ", ".join(aside) or None}))
+        click.echo(json.dumps({"runs": len(runs), "mended": rewritten, "claims": claims, "put_aside": ", ".join(aside) or None}))
         return 0
     if aside:
-        click.echo(f"Notes could not be read; they were put aside as {', '.join(aside)}.")
-    click.echo(f"{mended} of the notes of {len(runs)} runs were written again; the others were right.")
+        click.echo(f"Notes could not be read; they were moved aside as {', '.join(aside)}.")
+    click.echo(f"{rewritten} of the notes of {len(runs)} runs were written again; the others were right.")
     click.echo(f"{claims} of the claims of {len(proving)} runs were written again; the others were right.")
     return 0

@@ -76,7 +76,7 @@ def kinds(flags: Mapping[str, int]) -> str:
 
 def counted(report: Report) -> str:
     named = (f"{n} {SHORT[group].lower()}" for group in TITLES if (n := report.counts.get(group, 0)))
-    return ", ".join(named) or "nothing happened, and nobody is waited for"
+    return ", ".join(named) or "nothing happened, and nothing waits for a person"
 
 
 # -- text ----------------------------------------------------------------------------------------------------------------------

@@ -7,11 +7,11 @@ from detent.kernel.model import Sent
 
 
 @click.command("request-scope-reduction")
-@click.option("--run", metavar="ID", help="The run; without it, the one of this checkout.")
+@click.option("--run", metavar="ID", help="The run (default: the one of this checkout).")
 @click.option("--attempt-id", default="", help="The briefing's attempt_id.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(run: str | None, attempt_id: str, as_json: bool) -> int:
-    """Give up the present approach and plan the task anew in smaller ones.
+    """Give up the current approach and plan the task again as smaller ones.
 
     Brings the workspace back to the last good commit; everything stays recoverable. Locked until enough attempts have failed.
     """

@@ -13,25 +13,25 @@ if TYPE_CHECKING:
 
 
 @click.command("resume")
-@click.option("--guidance", default="", metavar="TEXT", help="What the agent should know; it stands in its next briefing.")
-@click.option("--run", metavar="ID", help="The run; without it, the one of this checkout.")
+@click.option("--guidance", default="", metavar="TEXT", help="What the agent should know; its next briefing includes it.")
+@click.option("--run", metavar="ID", help="The run (default: the one of this checkout).")
 @click.option(
     "--agent",
     default="",
     metavar="SPEC",
-    help="Who works from now on: another agent than before. Else it stays as it was, or [agents] decides.",
+    help="The agent from now on (default: the one before, or as [agents] says).",
 )
-@click.option("--events", is_flag=True, help="For a driven run: JSON Lines as things happen, the result last.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+@click.option("--events", is_flag=True, help="For a driven run: print JSON Lines as things happen, the result last.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(guidance: str, run: str | None, agent: str, events: bool, as_json: bool) -> int:
-    """Release a halted run, or go on with a driven one that was stopped or killed.
+    """Release a halted run, or continue a driven one that was stopped or killed.
 
-    A halted run goes back to where it came from; after a conflict, the machine first looks whether the branch is in main. A run that
-    `detent run` started is driven on. In a clone that has only the handoff notes, the run goes on after the newest of them, once its
-    last phase was shown to hold again.
+    A halted run goes back to where it came from; after a conflict, Detent first checks whether the branch is in main. A run that
+    `detent run` started is driven again. In a clone that has only the handoff notes, the run continues after the newest of them, once its
+    last phase is proved again.
 
-    Who works and for how much is read anew: --agent names another agent, and [agents] and [limits] count as they stand in your checkout
-    now. Everything else is as it was when the run began.
+    Agent and limits are read again: --agent names another agent, and [agents] and [limits] are taken from your checkout as it is now.
+    Everything else stays as it was when the run began.
     """
     from detent.app.push import fit_for_push, is_pushed, said_agent
     from detent.interfaces.cli.runner import here, person

@@ -10,14 +10,14 @@ from detent.interfaces.cli.tell import plain
 
 @click.command("review")
 @click.argument("branch")
-@click.option("--agent", default="", metavar="SPEC", help="Who reviews; else [review] agent, else [agents] reviewer.")
-@click.option("--again", is_flag=True, help="Ask anew, although this commit was reviewed before.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+@click.option("--agent", default="", metavar="SPEC", help="The reviewer (default: [review] agent, then [agents] reviewer).")
+@click.option("--again", is_flag=True, help="Review again, even if this commit was reviewed before.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(branch: str, agent: str, again: bool, as_json: bool) -> int:
     """Have BRANCH reviewed by an agent that has not seen it: bugs, missing tests, quality, security, performance.
 
-    Each issue is filed as an item; none of them is queued by that. Exit 0 if the reviewer says that a pull request may be opened, 1 if
-    not. An execution that waits because its branch was not ready is reviewed again, and goes on if it is ready now.
+    Each issue is filed as an item; none of them is queued. Exit 0 if the reviewer says that a pull request may be opened, 1 if
+    not. An execution that waits because its branch was not ready is reviewed again, and continues if it is ready now.
 
     \b
     detent review it-7-round-prices

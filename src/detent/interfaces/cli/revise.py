@@ -15,18 +15,18 @@ from detent.kernel.model import Verdict
 @click.option(
     "--to", default="", metavar="STAGE", help="Have this stage done again: spec, acceptance, research, architecture, design or plan."
 )
-@click.option("--show", is_flag=True, help="Only show what would change and what that makes void.")
+@click.option("--show", is_flag=True, help="Only show what would change and what that invalidates.")
 @click.option("--yes", is_flag=True, help="Do not ask before it is done.")
-@click.option("--run", metavar="ID", help="The session; without it, the one of this checkout.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+@click.option("--run", metavar="ID", help="The session (default: the one of this checkout).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(text: str, to: str, show: bool, yes: bool, run: str | None, as_json: bool) -> int:
-    """Take over what you changed in a session's documents, or have a stage done again with TEXT as what must change.
+    """Apply your changes to a session's documents, or have a stage done again, with TEXT saying what must change.
 
     Edit spec.md, acceptance.json, architecture.md, tasks.yaml or another document in the session's folder, then run this: the diff is
-    shown, with what it makes void, and the session continues from there. What was approved is asked again.
+    shown, with what it invalidates, and the session continues from there. You are asked again about what was approved.
 
     \b
-    detent revise                                        take over your edits
+    detent revise                                        apply your edits
     detent revise --show                                 see what they would do
     detent revise --to acceptance "test it with pytest -q tests/test_add.py"
     detent revise --to plan "one task for each module"
@@ -58,7 +58,7 @@ def _shown(planned: Revision, as_json: bool) -> int:
         return 0
     if planned.diff:
         click.echo(plain(planned.diff) + "\n")
-    click.echo("This makes void:")
+    click.echo("This invalidates:")
     for line in planned.void:
         click.echo(f"  - {plain(line)}")
     return 0

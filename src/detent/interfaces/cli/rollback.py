@@ -7,8 +7,8 @@ from detent.interfaces.cli.tell import channel, tell_briefing
 
 @click.command("rollback")
 @click.argument("to", metavar="EVENT|COMMIT")
-@click.option("--run", metavar="ID", help="The run; without it, the one of this checkout.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+@click.option("--run", metavar="ID", help="The run (default: the one of this checkout).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(to: str, run: str | None, as_json: bool) -> int:
     """End the run and start a new one where it stood after EVENT (a number of `detent history`) or at COMMIT.
 

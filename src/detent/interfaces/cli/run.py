@@ -25,8 +25,8 @@ OPTIONS = ("lean", "research", "ui", "parallel", "context", "again")  # those th
 )
 @click.option("--baseline", is_flag=True, help="Accept the tests that fail now as known failures.")
 @click.option("--lean", is_flag=True, help="The short way of pipeline: one small task, no design, no release.")
-@click.option("--research", is_flag=True, help="Have the Researcher work before the architecture is drawn (pipeline).")
-@click.option("--ui", is_flag=True, help="Have the Designer work after it (pipeline).")
+@click.option("--research", is_flag=True, help="Have the Researcher work before the architecture (pipeline).")
+@click.option("--ui", is_flag=True, help="Have the Designer work after the architecture (pipeline).")
 @click.option(
     "--yes-to",
     multiple=True,
@@ -34,17 +34,17 @@ OPTIONS = ("lean", "research", "ui", "parallel", "context", "again")  # those th
     help="Answer beforehand, for runs nobody attends: flags=KIND,… (any workflow); approve-design, review-strategy=recommended, "
     "notes=accept, questions (pipeline).",
 )
-@click.option("--parallel", type=click.IntRange(1, 16), default=1, metavar="N", help="Tasks of pipeline that may be at work at once.")
-@click.option("--context", default="", metavar="TEXT", help="What the agent should know beside the item (execute).")
-@click.option("--again", is_flag=True, help="Run the item although it failed or was blocked before (execute).")
-@click.option("--run", "known", default="", metavar="ID", help="Drive a run that is there already, from its last event on.")
+@click.option("--parallel", type=click.IntRange(1, 16), default=1, metavar="N", help="How many tasks of pipeline may run at once.")
+@click.option("--context", default="", metavar="TEXT", help="What the agent should know besides the item (execute).")
+@click.option("--again", is_flag=True, help="Run the item even if it failed or was blocked before (execute).")
+@click.option("--run", "known", default="", metavar="ID", help="Drive an existing run, from its last event on.")
 @click.option(
     "--park",
     is_flag=True,
-    help="With --run: where a usage limit holds it, or something is away, end with 75 instead of waiting. So do workers.",
+    help="With --run: exit with 75 instead of waiting for a usage limit or for something that is away. Workers do.",
 )
-@click.option("--events", is_flag=True, help="JSON Lines as things happen, the result last.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object, the result, instead of text.")
+@click.option("--events", is_flag=True, help="Print JSON Lines as things happen, the result last.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object instead of text.")
 def command(
     request: tuple[str, ...],
     workflow: str,
@@ -56,7 +56,7 @@ def command(
     as_json: bool,
     **how: Any,
 ) -> int:
-    """Have the machine drive agents until the work is done, the run is halted, or a person is asked.
+    """Drive agents until the work is done, the run is halted, or a person is asked.
 
     \b
     detent run "add a slug function that keeps umlauts"
@@ -65,7 +65,7 @@ def command(
     detent run --workflow execute it-7         one work item, to a pushed branch
 
     The agents work in a workspace of their own, inside the sandbox; your checkout stays as it is. The result is on a branch. Stop it with
-    Ctrl-C at any time: `detent resume` goes on from the last event.
+    Ctrl-C at any time: `detent resume` continues from the last event.
     """
     from detent.app.policy import read_policies
     from detent.blocks.terms import Terms

@@ -28,7 +28,7 @@ def begin_or_ask(app: App, workflow: str, terms: "Terms") -> str:
     from detent.interfaces.cli.progress import watched
 
     try:
-        with watched(f"detent: a run of {workflow} begins", app):
+        with watched(f"detent: starting a run of {workflow}", app):
             return begin(app, workflow, terms, channel())
     except RedStart as e:
         if channel() != "terminal":
@@ -40,9 +40,9 @@ def begin_or_ask(app: App, workflow: str, terms: "Terms") -> str:
             click.echo(f"  {name}")
         if len(e.failing) > MOST_SHOWN:
             click.echo(f"  and {len(e.failing) - MOST_SHOWN} more")
-        if not click.confirm("Accept them as known failures, held against no step?", default=False):
+        if not click.confirm("Accept them as known failures that count against no step?", default=False):
             raise
-        with watched(f"detent: a run of {workflow} begins", app):
+        with watched(f"detent: starting a run of {workflow}", app):
             return begin(app, workflow, terms._replace(baseline=True), channel())
 
 
@@ -98,6 +98,6 @@ def may_decide(what: str) -> None:
     except DetentError as e:
         must_be_a_persons_shell(channel())
         if channel() == NOWHERE:
-            raise DetentError(f"to {what} is for a person at a terminal to say: {e.message}", WAY_ON) from e
+            raise DetentError(f"only a person at a terminal may {what}: {e.message}", WAY_ON) from e
     else:
         allowed(here(), channel())

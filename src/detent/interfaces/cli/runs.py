@@ -11,7 +11,7 @@ from detent.journal.journal import Head
 
 
 @click.command("runs")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--all", "everything", is_flag=True, help="Ended runs and child runs too.")
 def command(as_json: bool, everything: bool) -> None:
     """List the runs of this repository, newest first: where each stands, and since when."""

@@ -16,7 +16,7 @@ from detent.errors import DetentError
 def command(host: str, port: int, no_open: bool, open_to_network: bool) -> int:
     """Serve the web page and the HTTP API for the runs of this repository, and open the page.
 
-    On loopback, for whoever has the token; it is made once and kept in your state folder. The link that is printed hands it to the page, once.
+    It listens on loopback, for whoever has the token, which is made once and kept in your state folder. The printed link gives it to the page, once.
     """
     try:
         from detent.interfaces.http.page_server import serve

@@ -18,7 +18,7 @@ from detent.world.pulls import kept_url
 @click.command("show")
 @click.argument("run", default="")
 @click.option("-n", "count", type=click.IntRange(1), default=50, show_default=True, help="How many events, the newest ones.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(run: str, count: int, as_json: bool) -> None:
     """Show RUN, or else the run of this checkout: its state, its newest events with verdict and tree, and what its branch proves, once
     it was about to land.

@@ -9,12 +9,12 @@ from detent.interfaces.cli.tell import plain, tell_briefing
 @click.command("start")
 @click.argument("request", nargs=-1)
 @click.option("--workflow", default="", metavar="NAME", help=WORKFLOW_HELP)
-@click.option("--adopt", is_flag=True, help="Take over changes that are not committed.")
+@click.option("--adopt", is_flag=True, help="Include the changes that are not committed.")
 @click.option("--baseline", is_flag=True, help="Accept the tests that fail now as known failures.")
 @click.option("--lean", is_flag=True, help="The short way of pipeline: one small task, no design, no release.")
-@click.option("--research", is_flag=True, help="Have the Researcher work before the architecture is drawn (pipeline).")
-@click.option("--ui", is_flag=True, help="Have the Designer work after it (pipeline).")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+@click.option("--research", is_flag=True, help="Have the Researcher work before the architecture (pipeline).")
+@click.option("--ui", is_flag=True, help="Have the Designer work after the architecture (pipeline).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(
     request: tuple[str, ...], workflow: str, adopt: bool, baseline: bool, lean: bool, research: bool, ui: bool, as_json: bool
 ) -> int:

@@ -14,18 +14,18 @@ from detent.world.pulls import url_of
 
 
 @click.command("status")
-@click.option("--run", metavar="ID", help="The run; without it, the one of this checkout.")
-@click.option("--watch", is_flag=True, help="Stay and show it as it goes on, until it ends or waits for a person.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+@click.option("--run", metavar="ID", help="The run (default: the one of this checkout).")
+@click.option("--watch", is_flag=True, help="Keep showing it until it ends or waits for a person.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(run: str | None, watch: bool, as_json: bool) -> int:
-    """Say where the run stands: state, step, counters, plan, last verdict. Changes nothing."""
+    """Show where the run is: state, step, counters, plan, last verdict. Changes nothing."""
     from detent.app.questions import at_work
     from detent.app.revising import changed_words
     from detent.interfaces.cli.runner import here
 
     app = here()
     if watch and as_json:
-        raise click.UsageError("--watch and --json do not go together; `detent run --events` tells JSON Lines")
+        raise click.UsageError("--watch and --json do not go together; `detent run --events` prints JSON Lines")
     if watch:
         from detent.interfaces.cli.status_watch import watch as stay
 
@@ -42,7 +42,7 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
         click.echo(f"  {plain(line)}")
     for name, count in run_now.counts.items():
         click.echo(f"  {name}: {count} of {run_now.limits[name]}")
-    click.echo(f"  Last: {event.on} → {event.status} at {event.at}" + "".join(f"\n    {plain(r)}" for r in event.verdict.reasons))
+    click.echo(f"  Last: {event.on} → {event.status} at {event.at}" + "".join(f"\n    {typed(plain(r))}" for r in event.verdict.reasons))
     if (known := known_before(run_now))["failing"]:
         click.echo(f"  Known: {plain(told_known(known))}")
     for line in flag_lines(run_now.flags, hunks=False):
@@ -61,7 +61,7 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
 
 def _because(run: AnyRun) -> str:
     """Why a run waits, and what was seen, on a line below."""
-    why = plain(reason_of(run)) if run.cause else ""
+    why = typed(plain(reason_of(run))) if run.cause else ""
     return (f"  because of: {run.cause}" if run.cause else "") + (f"\n  Why: {why}" if why else "")
 
 
@@ -85,7 +85,7 @@ def _costs(app: App, run: AnyRun) -> list[str]:
 def told_known(known: dict[str, list[str]]) -> str:
     left = [each for each in known["failing"] if each not in known["fixed"]]
     more = f" and {len(left) - 1} more" if len(left) > 1 else ""
-    fixed = f"; {len(known['fixed'])} of {len(known['failing'])} fixed since, which have to go on passing" if known["fixed"] else ""
+    fixed = f"; {len(known['fixed'])} of {len(known['failing'])} fixed since, which must keep passing" if known["fixed"] else ""
     return (
-        f"{left[0]}{more} failed before the run began, held against no step" if left else "nothing that failed before fails now"
+        f"{left[0]}{more} failed before the run began; it counts against no step" if left else "nothing that failed before fails now"
     ) + fixed

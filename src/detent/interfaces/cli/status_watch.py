@@ -11,6 +11,7 @@ import click
 from detent.app import App
 from detent.app.live_log import MARK, live_file, read_from
 from detent.app.outline import plan_of, title_of
+from detent.app.plain_text import typed
 from detent.app.push import is_pushed
 from detent.app.run_driver import driver_of
 from detent.app.run_rows import newest
@@ -47,14 +48,14 @@ def _alone(app: App, run: str) -> str:
     top = head.parent or run
     if head.ended or not is_pushed(app.door.load(run).run) or driver_of(app, top):
         return ""
-    return f"No process drives it. Go on: detent resume --run {top}"
+    return f"No process drives it. Continue: detent resume --run {top}"
 
 
 def _lines(app: App, run: str) -> int:
     seen, alone = 0, ""
     for seq in _numbers(app, run):
         for e in newest(app, run, seq - seen) if seq > seen else ():
-            said = "; ".join(e.verdict.reasons) or e.sent.summary or e.sent.note
+            said = typed("; ".join(e.verdict.reasons)) or e.sent.summary or e.sent.note
             click.echo(f"{e.run.seq:>4}  {e.at[11:19]}  {e.on:<16} {e.status:<14} → {e.run.state}" + (f"  {plain(said)}" if said else ""))
         seen, before, alone = seq, alone, _alone(app, run)
         if alone and alone != before and seq == app.journal.heads(run)[0].seq:
@@ -112,7 +113,7 @@ def _events(app: App, run: str) -> "RenderableType":
 
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
     for e in newest(app, run, EVENTS):
-        said = "; ".join(e.verdict.reasons) or e.sent.summary or e.sent.note
+        said = typed("; ".join(e.verdict.reasons)) or e.sent.summary or e.sent.note
         tone = NAMES.get(COLOURS.get(e.status, 33), "")
         words = (
             Text(str(e.run.seq), style="dim"),

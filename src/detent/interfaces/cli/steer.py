@@ -9,10 +9,10 @@ from detent.interfaces.cli.tell import tell_verdict
 @click.command("steer")
 @click.argument("text")
 @click.option("--to", default="", metavar="ROLE", help="For one role of a session (pipeline): kept until that role is next.")
-@click.option("--run", metavar="ID", help="The run; without it, the one of this checkout.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+@click.option("--run", metavar="ID", help="The run (default: the one of this checkout).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(text: str, to: str, run: str | None, as_json: bool) -> int:
-    """Say TEXT to the agent: it is kept, and stands in its next briefing.
+    """Tell the agent TEXT: it is kept, and the next briefing includes it.
 
     \b
     detent steer "prices are in cents"
@@ -22,5 +22,5 @@ def command(text: str, to: str, run: str | None, as_json: bool) -> int:
     from detent.interfaces.cli.runner import here, person
 
     if to and not workflow_of((app := here()).door.load(app.chosen(run)).run.workflow).has_decisions:
-        raise DetentError("only a session has roles that can be named", "leave out --to")
+        raise DetentError("only a session has roles to name", "leave out --to")
     return tell_verdict(person("steer", run, note=text, to=to), as_json)

@@ -13,17 +13,17 @@ from detent.interfaces.cli.tell import tell_verdict
 
 @click.command("submit-work")
 @click.argument("source", required=False, metavar="[-]")
-@click.option("--run", metavar="ID", help="The run; without it, the one of this checkout.")
+@click.option("--run", metavar="ID", help="The run (default: the one of this checkout).")
 @click.option("--summary", help="What was done, in a sentence or two.")
 @click.option("--test-command", help="The project's test runner with selectors, e.g. 'pytest tests/test_x.py'.")
 @click.option("--expectation", type=click.Choice(EXPECTATIONS), help="FAIL for a RED step, PASS for GREEN and REFACTOR.")
 @click.option("--analysis-decision", type=click.Choice(DECISIONS), help="Whether the RED test failed as intended.")
 @click.option("--commit-hash", help="The squashed commit; must be HEAD.")
-@click.option("--findings", metavar="FILE", help="The review's findings: JSON, or a file of it; [] approves.")
-@click.option("--reply", metavar="FILE", help="A reply: JSON, a file of it, or the word ALREADY_SATISFIED or TEST_WRONG.")
+@click.option("--findings", metavar="FILE", help="The review's findings: JSON, or a file with it; [] approves.")
+@click.option("--reply", metavar="FILE", help="A reply: JSON, a file with it, or the word ALREADY_SATISFIED or TEST_WRONG.")
 @click.option("--no-pr-left", is_flag=True, default=None, help="The plan has no open entry left.")
 @click.option("--attempt-id", help="The briefing's attempt_id: a repeated call then gets the same verdict again.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(source: str | None, as_json: bool, **given: str | bool | None) -> int:
     """Hand in one attempt. The machine runs the tests itself, decides, and answers with a verdict and the next call to make.
 

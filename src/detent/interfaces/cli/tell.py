@@ -58,13 +58,16 @@ def flag_lines(flags: tuple[Flag, ...], hunks: bool = True) -> list[str]:
     from detent.blocks.open_flags import hunk_of, line_of
 
     lines = [line for flag in flags for line in (f"Flag: {line_of(flag)}", *(f"  {line}" for line in (hunk_of(flag) if hunks else ())))]
-    return [*lines, *(["Fix it now if you did not mean it: what is left is asked about before the branch lands."] if hunks else [])]
+    return [
+        *lines,
+        *(["Fix it now if you did not mean it; a person is asked about what is left before the branch lands."] if hunks else []),
+    ]
 
 
 def card_lines(common: Path, run: str, accepted: str) -> list[str]:
     """What the branch of a run proves, in short; nothing before it was about to land. `accepted`: the tree whose flags were."""
     from detent.blocks.check_card import short_of
-    from detent.evidence.card_kept import kept_card
+    from detent.evidence.outcomes.card_kept import kept_card
 
     found = kept_card(common, run)
     head, *rest = short_of(found, accepted) if found else [""]

@@ -24,7 +24,7 @@ KINDS = {"file": "Files", "exclude": "Lines for git", "ref": "Refs", "workspace"
 
 @click.command("uninstall")
 @click.option("--yes", is_flag=True, help="Remove it without being asked.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(yes: bool, as_json: bool) -> int:
     """List everything that Detent wrote for this repository (files, excludes, refs, state), then remove it.
 

@@ -28,20 +28,20 @@ WORDS = {
 @click.option(
     "--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, help="How many checkouts are tested at a time. Else one per core."
 )
-@click.option("--require-red", is_flag=True, help="Fail on changed code that came without a RED and that no test fails for. For CI.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text, for CI.")
+@click.option("--require-red", is_flag=True, help="Fail on changed code that has no RED step and that no test fails for; for CI.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text, for CI.")
 def command(span: str, jobs: int, require_red: bool, as_json: bool) -> int:
     """Prove RANGE again: every RED fails again, every GREEN passes, tests stayed frozen in between, and none was lost.
 
     \b
-    detent verify                     what this branch has over main; on main, what was landed last
-    detent verify origin/main..HEAD   what HEAD has over origin/main
+    detent verify                     what this branch adds to main; on main, what was landed last
+    detent verify origin/main..HEAD   what HEAD adds to origin/main
     detent verify COMMIT              one commit
 
     The claims are notes below refs/notes/detent-evidence, which holds the trees of the steps too. Fetch it first:
     git fetch origin refs/notes/detent-evidence:refs/notes/detent-evidence
 
-    None of the claims is believed. Every tree is checked out into a folder of its own, and its whole suite is run, with the test command that
+    No claim is taken on trust. Every tree is checked out into a folder of its own, and its whole suite is run, with the test command that
     is configured at the commit where RANGE starts. A commit without a claim, or no evidence at all, is "not verifiable", and never a yes.
 
     A step that is called a refactoring proves nothing new by that word, and of work that was proved as a whole no RED was seen: its tests
@@ -152,7 +152,7 @@ def _tell(proof: "ReplayResult") -> None:
             f"The tests ran on {_many(proof.trees, 'tree')}, sandbox {proof.sandbox}, {proof.seconds:.0f} s: {_plain(proof.command)}"
         )
     else:
-        click.echo("No test was run: that much is missing before.")
+        click.echo("No test was run: what is missing above comes first.")
     click.echo(WORDS[proof.answer])
 
 

@@ -32,8 +32,8 @@ ONCE_WAITS = 600.0  # seconds for which `--once` waits for what is away
 @click.command("work")
 @click.option("--slots", type=click.IntRange(1), help="Executions at once on this worker; [queue] slots bounds all workers together.")
 @click.option("--once", is_flag=True, help="End when nothing is left that could run.")
-@click.option("--events", is_flag=True, help="JSON Lines as things happen, the result last.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object at the end instead of text.")
+@click.option("--events", is_flag=True, help="Print JSON Lines as things happen, the result last.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object at the end instead of text.")
 @click.option(
     "--service",
     type=click.Choice(KINDS),
@@ -50,9 +50,9 @@ def command(slots: int | None, once: bool, events: bool, as_json: bool, service:
     detent work --once          work off the queue, then end; exit 1 if something failed
     detent work --service       print a unit for systemd or launchd, with how to install it
 
-    Ctrl-C ends what runs here and gives it back: it goes on from its last event, here or elsewhere. Nothing of it is left behind. A
+    Ctrl-C stops what runs here and gives it back: it continues from its last event, here or elsewhere. No process is left behind. A
     worker that is killed is noticed by the others within half a minute, on the same machine at once. What is away (remote, database,
-    disk, tracker, model) is asked again by itself, and the work continues when it is back.
+    disk, tracker, model) is asked again automatically, and the work continues when it is back.
     """
     from detent.app.shared import queue_settings
     from detent.interfaces.cli.runner import here
@@ -79,7 +79,7 @@ def command(slots: int | None, once: bool, events: bool, as_json: bool, service:
         worker.leave()
         notifier.close()
     if code == 130 and not (as_json or events):
-        click.echo("Left. What ran here goes on with the next worker.", err=True)
+        click.echo("Stopped. The next worker continues what ran here.", err=True)
     return code
 
 
@@ -119,7 +119,7 @@ def patiently(work: Callable[[], T]) -> T:
         except (Unreachable, JournalAway) as e:
             tries += 1
             pause = RECOVERY["database"].wait(tries)
-            click.echo(f"detent: {e.message}; asked again in {pause:.0f} s", err=True)
+            click.echo(f"detent: {e.message}; asking again in {pause:.0f} s", err=True)
         time.sleep(pause)
 
 
@@ -127,7 +127,7 @@ def begin_again(why: str) -> None:
     """This worker could not say that it lives for too long, so others may take over what it holds. Its programs end with it, and it
     begins again as a new one, which waits for the database: the process stays, so nobody has to start it."""
     with suppress(OSError):
-        os.write(sys.stderr.fileno(), f"detent: {why}. Its programs are ended; it begins again once the database answers\n".encode())
+        os.write(sys.stderr.fileno(), f"detent: {why}. Its programs are stopped; it starts again once the database answers\n".encode())
     os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
 
 
@@ -164,7 +164,7 @@ def _result(queue: "DurableQueue", ends: Counter[str], as_json: bool) -> int:
         sys.stdout.write(json.dumps(row) + "\n")
     else:
         said = ", ".join(f"{n} {state}" for state, n in row.items() if isinstance(n, int) and n) or "nothing to do"
-        click.echo(f"Worked off: {said}." + (f" The queue is paused: {pause}" if pause else ""))
+        click.echo(f"Finished: {said}." + (f" The queue is paused: {pause}" if pause else ""))
         if row["blocked"] or row["left"]:
             click.echo("A person is needed; `detent queue list --all` says for what.")
     return 1 if row["failed"] or pause else 10 if row["blocked"] or row["left"] else 0

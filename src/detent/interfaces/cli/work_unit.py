@@ -14,7 +14,7 @@ KEPT = ("PATH", "XDG_STATE_HOME", "LANG")  # what the service sees of this shell
 SYSTEMD = """\
 # A worker of Detent's queue, for {root}
 {install}
-# Keys, tokens and DETENT_QUEUE_URL belong into {file} (mode 0600), a line each: NAME=value
+# Keys, tokens and DETENT_QUEUE_URL go into {file} (mode 0600), a line each: NAME=value
 
 [Unit]
 Description=Detent worker for {folder}

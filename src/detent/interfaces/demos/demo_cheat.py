@@ -116,7 +116,7 @@ def show(folder: Path, env: dict[str, str]) -> int:
         (repo / path).parent.mkdir(parents=True, exist_ok=True)
         (repo / path).write_text(text, "utf-8")
     make_repo(repo, env)
-    para("A scripted agent is to teach a small till to add prices. It cheats; Detent holds it until the tests say that the work is done.")
+    para("A scripted agent has to teach a small till to add prices. It cheats; Detent holds it until the tests say that the work is done.")
     app = open_app(repo, create=True, env=env)
     run = start_of("pr", "start")(app, Sent("start", by="human", channel="demo"), Terms())
     as_told = True

@@ -21,7 +21,7 @@ from detent.interfaces.demos.telling import ending, para, wrapped
 
 SHOWED = (
     "Six items, three at once, each in a workspace and on a branch of its own.",
-    "One was blocked and says why, one failed its tests and was filed again, one conflicted with main and was done over.",
+    "One was blocked and says why, one failed its tests and was filed again, one conflicted with main and was done again.",
     "Only what passes on the merged tree is in main.",
 )
 BROKE = (2, 3)  # the environment, or a bug

@@ -61,7 +61,7 @@ def answered(status: str, reason: str = "") -> None:
 def ending(showed: Iterable[str], as_told: bool = True, now: Iterable[tuple[str, str]] = NOW) -> None:
     """What it showed, and what to do now. A demo that went otherwise claims nothing."""
     if not as_told:
-        click.echo(click.style("\nThis did not go as its story says", fg="red", bold=True))
+        click.echo(click.style("\nThis did not go as scripted", fg="red", bold=True))
         click.echo(
             wrapped("Every verdict above is real. Run it again with --keep to look at the repository, and tell us what you saw.", "  ")
         )

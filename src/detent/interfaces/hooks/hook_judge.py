@@ -12,10 +12,10 @@ from detent.interfaces.hooks.words import telling
 from detent.kernel.permit import RED, Permit, looks_like, simple_match, why_not
 
 TESTS_RUN = "The machine runs the tests itself and takes no result from the shell. When the step is written, hand it in: {}."
-PEOPLE_SAY = "{} is for a person to say, not for an agent. {}"
-GIT_DIR = "{} is in the git dir, which no agent writes: it could run programs or forge the record. {}"
-STATE = "{} belongs to Detent, no agent writes it. {}"
-SWITCH = "{} switches Detent's hooks on; while a run is open only a person changes it. {}"
+PEOPLE_SAY = "{} is for a person, not for an agent. {}"
+GIT_DIR = "{} is in the git dir, where agents may not write: it could run programs or forge the record. {}"
+STATE = "{} belongs to Detent; agents may not write it. {}"
+SWITCH = "{} switches Detent's hooks on; while a run is open, only a person may change it. {}"
 BETWEEN = "The run is between two steps: call get_task first, then write what it asks for."
 
 

@@ -15,8 +15,8 @@ LARGEST = 20_000_000  # bytes of an event: an edit brings the whole file along
 STOPPING = ("Stop", "AfterAgent", "stop")  # what clients call the event of an agent that wants to stop
 STOPS = 3  # how often in a row, with nothing handed in between, an agent is sent back to its work
 BEGUN = "This checkout is held by Detent, run {}. Call get_task (MCP server `detent`, or `detent get-task`) before anything else, and do what it says."
-UNFINISHED = "The work is not finished: the run is in {}. {}Next: {}. If you cannot go on, say so to the user; this is reminder {} of {}."
-BROKEN = "Detent cannot tell where its run stands ({}), so nothing is let through. A person has to look: `detent doctor`."
+UNFINISHED = "The work is not finished: the run is in {}. {}Next: {}. If you are stuck, tell the user; this is reminder {} of {}."
+BROKEN = "Detent cannot tell where its run is ({}), so it allows nothing. A person has to look: `detent doctor`."
 
 
 def answer(name: str) -> int:
@@ -39,7 +39,7 @@ def _event(raw: bytes) -> Json:
         raise ValueError("the event is larger than 20 MB")
     event = loads(raw.decode())
     if not isinstance(event, dict):
-        raise ValueError("the event is no object")
+        raise ValueError("the event is not an object")
     return event
 
 

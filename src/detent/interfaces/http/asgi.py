@@ -100,7 +100,9 @@ async def _hand_over(token: str, once: dict[str, str], request: Request) -> Resp
     asked = _read(await _body(request), shapes.TokenAsked)
     word = next((w for w in once if hmac.compare_digest(w.encode(), asked.once.encode())), None)
     if word is None or (once[word] and not hmac.compare_digest(once[word].encode(), asked.by.encode())):
-        return fault(401, "this link was used already, or is not of this server", "take the one that `detent serve` prints when it starts")
+        return fault(
+            401, "this link was used already, or belongs to another server", "take the one that `detent serve` prints when it starts"
+        )
     once[word] = asked.by or USED
     return json(shapes.Token(token=token))
 
@@ -130,11 +132,11 @@ def _told(handle: Handler) -> Handler:
             return await handle(request)
         except msgspec.ValidationError as e:
             said = re.sub(r"Expected `str` matching regex '.*'", "a text holds a zero byte", str(e))
-            return fault(400, f"what was sent does not fit: {said}", "see /api/openapi.json")
+            return fault(400, f"the request does not fit: {said}", "see /api/openapi.json")
         except msgspec.DecodeError as e:
-            return fault(400, f"what was sent is no JSON: {e}", "see /api/openapi.json")
+            return fault(400, f"the request is not JSON: {e}", "see /api/openapi.json")
         except (RecursionError, UnicodeDecodeError):
-            return fault(400, "what was sent cannot be read", "see /api/openapi.json")
+            return fault(400, "the request cannot be read", "see /api/openapi.json")
         except NotFound as e:
             return fault(404, e.message, e.hint)
         except (Busy, Moved, StalePage) as e:
@@ -146,7 +148,7 @@ def _told(handle: Handler) -> Handler:
         except ClientDisconnect:
             return Response(status_code=GONE)
         except TimeoutError:
-            return fault(408, f"the rest of the request did not come within {BODY:.0f} s", "send it again")
+            return fault(408, f"the rest of the request did not arrive within {BODY:.0f} s", "send it again")
 
     return careful
 
@@ -197,7 +199,7 @@ async def _nothing(request: Request, e: Exception) -> Response:
 
 
 async def _bug(request: Request, e: Exception) -> Response:
-    return fault(500, f"a bug in Detent: {type(e).__name__}", "what led to it stands in the output of `detent serve`; please report it")
+    return fault(500, f"a bug in Detent: {type(e).__name__}", "the output of `detent serve` has the details; please report it")
 
 
 async def _health(request: Request) -> Response:

@@ -183,7 +183,7 @@ def retry(app: App, desk: Desk, id: str, start: str = "") -> shapes.ExecutionRow
 
 
 def hold(app: App, desk: Desk, asked: shapes.PauseAsked) -> shapes.Executions:
-    """Let nothing new start, or let it go on."""
+    """Pause the queue, or let it continue."""
     allowed(app, CHANNEL)
     queue = desk.queue(app)
     if asked.paused:
@@ -275,7 +275,7 @@ def close_item(app: App, desk: Desk, id: str, reason: str) -> shapes.ItemRow:
 
 
 def review(app: App, asked: shapes.ReviewAsked) -> shapes.Review:
-    """Have a branch reviewed. An execution that waits for it is reviewed again, and goes on if it is ready now."""
+    """Have a branch reviewed. An execution that waits for it is reviewed again, and continues if it is ready now."""
     from detent.app.review_by_hand import review as review_branch
     from detent.app.review_by_hand import waiting_for
 

@@ -21,22 +21,22 @@ from detent.journal.journal import Head
 from detent.kernel.model import Flag
 
 CHANGES = "changes-requested"
-STOPPED = "The run stopped, and waits to be released. What was seen last stands below."
+STOPPED = "The run stopped, and waits to be released. What was seen last is below."
 WHY = {  # what led there, for a person who has the buttons at hand; the briefing tells the same with commands
-    "escalation": "The agent cannot go on by itself and asks for help. What you write stands in its next briefing.",
-    "retries": "The step failed as often as it may. Nothing is lost; if it goes on, its retries begin anew.",
-    "errors": "The work could not be judged three times in a row, or the agent's calls were refused again and again. Mend what is named below, then let "
-    "it go on.",
+    "escalation": "The agent is stuck and asks for help. Its next briefing includes what you write.",
+    "retries": "The step has used up its retries. Nothing is lost; Continue gives it all of them again.",
+    "errors": "The work could not be judged three times in a row, or the agent's calls were refused again and again. Fix what is named below, then press "
+    "Continue.",
     "agent": "The agent ended several times without a usable answer.",
     "subagent_failure": "The agent ended several times without a usable answer.",
-    "model": "The configured model is not available, and no other one is tried. Mend the configuration, then let it go on.",
-    "budget": "A limit is reached. If it goes on, the same amount is granted again.",
+    "model": "The configured model is not available, and no other one is tried. Fix the configuration, then press Continue.",
+    "budget": "A limit is reached. Continue grants the same amount again.",
     "review": "The review says that no pull request may be opened yet. Each issue is filed as an item; once all of them are closed, trying the "
     "execution again opens it.",
     "review rounds": "The review still has findings after the last round. Approve the tree as it is, or let the agent work on them.",
-    "plan": "The agent says that no pull request is left, and the plan has an open entry. If it goes on, the agent is sent back to the plan.",
+    "plan": "The agent says that no pull request is left, and the plan has an open entry. Continue sends the agent back to the plan.",
     "flags": "The work is finished and proved. Before it lands, look at what was flagged, and accept it as it is or have it fixed.",
-    "conflict": "The finished branch could not be landed; what was in the way stands below. Mend it, or merge by hand, then let it go on.",
+    "conflict": "The finished branch could not be landed; what was in the way is below. Fix it, or merge by hand, then press Continue.",
 }
 LANDING = "land:"  # how the id of a question begins that belongs to no run
 AFTERWARDS = (
@@ -225,7 +225,7 @@ def _told(app: App, run: AnyRun, asked: PersonDecision | None) -> str:
     points = "".join(f"\n- {p.text} `{p.id}`" for p in asked.points) or (f"\n{_flagged(run)}" if asked.kind == "flags" else "")
     told = workflow_of(run.workflow).asks(app, run, asked)
     question = asked.question.partition("\n")[0] if asked.points and all(p.id in asked.question for p in asked.points) else told
-    trouble = f"\n\n> {run.last_error}" if run.last_error and "is no answer" in run.last_error else ""
+    trouble = f"\n\n> {run.last_error}" if run.last_error and "is not an answer" in run.last_error else ""
     return question.removeprefix("NEEDS_DECISION: ") + (f"\n\n### Findings\n{points}" if points else "") + trouble
 
 
@@ -280,14 +280,14 @@ def answer_of(app: App, id: str, asked: shapes.AnswerAsked) -> tuple[str, str, d
     """(run, verb, fields) of what a person says, if what they were shown is what stands there now."""
     now = shown(app, id)
     if now.shown != asked.shown:
-        raise StalePage("what was shown has changed meanwhile; nothing was recorded", "look at it again, then answer")
+        raise StalePage("what was shown has changed since; nothing was recorded", "look at it again, then answer")
     if asked.cancel:
         return now.row.run, "answer", {"decision": now.row.decision, "value": "cancel", "note": asked.cancel}
     if now.row.decision != WAITS:
         return now.row.run, "answer", {"decision": now.row.decision, "value": asked.value, "note": asked.note, "to": asked.to}
     sent = ways(app, app.door.load(now.row.run).run).get(asked.value)
     if sent is None:
-        raise DetentError(f"'{asked.value}' is no answer here", f"it takes: {', '.join(o.value for o in now.options)}")
+        raise DetentError(f"'{asked.value}' is not an answer here", f"it takes: {', '.join(o.value for o in now.options)}")
     if sent.verb != "answer":
         return now.row.run, sent.verb, {"guidance": asked.note}
     return now.row.run, "answer", {"decision": sent.decision, "value": sent.value, "note": asked.note}

@@ -12,11 +12,11 @@ from detent.app.live_log import LONGEST_READ, live_file, read_from
 from detent.app.push import commits_of
 from detent.app.registry import is_workflow, workflow_names
 from detent.app.tally import UsageTally
-from detent.evidence.card import Checked
-from detent.evidence.card_kept import kept_card
-from detent.evidence.claims import REF
-from detent.evidence.collect import KeptReport
+from detent.evidence.outcomes.card import Checked
+from detent.evidence.outcomes.card_kept import kept_card
+from detent.evidence.outcomes.claims import REF
 from detent.evidence.report import TestReport
+from detent.evidence.running.collect import KeptReport
 from detent.git.notes import list_notes
 from detent.interfaces.http import shapes, shapes_agents
 from detent.interfaces.http.heads import NotFound, cut_flag, head_of

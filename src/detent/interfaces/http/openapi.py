@@ -17,13 +17,13 @@ STREAMS: dict[str, tuple[type[Shape], str]] = {
     "/api/stream": (shapes.EverythingAsked, "Every run that changes, with the events of one run or the output of one execution."),
 }
 FAULTS = {
-    "400": "What was sent does not fit.",
+    "400": "The request does not fit.",
     "401": "The token is missing or wrong.",
     "403": "The request comes from another site.",
     "404": "There is no such thing.",
     "409": "It cannot be done now: something works on it, or it changed meanwhile.",
-    "421": "This server does not go by that name.",
-    "422": "It was understood, and cannot be done; the sentence says why.",
+    "421": "This server does not answer to that name.",
+    "422": "It was understood but cannot be done; the sentence says why.",
     "500": "The journal cannot be used, or a bug.",
 }
 RESUMES = {

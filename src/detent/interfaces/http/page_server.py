@@ -20,7 +20,7 @@ OPEN = """This server listens on {host}: everyone who can reach this machine and
 in your name. The connection is not encrypted: put it behind a tunnel or a proxy that is."""
 
 SAID = """Open {link}
-It works in one tab; open further tabs from there. Stop with Ctrl-C; runs go on.
+It works in one tab; open further tabs from there. Stop with Ctrl-C; runs continue.
 For programs: Authorization: Bearer {token}"""
 
 

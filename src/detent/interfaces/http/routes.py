@@ -50,7 +50,7 @@ def _start(call: ApiCall) -> shapes.RunShown:
 def _event_number(call: ApiCall) -> int:
     text = call.path["seq"]
     if not text.isdigit() or len(text) > 12:
-        raise NotFound(f"'{text}' is no number of an event", "events are numbered from 1")
+        raise NotFound(f"'{text}' is not the number of an event", "events are numbered from 1")
     return int(text)
 
 
@@ -151,7 +151,7 @@ ROUTES: tuple[Route, ...] = (
         shapes.ResumeAsked,
         Verdict,
         lambda c: speaking.resume(c.app, c.run, c.asked.guidance),
-        "Release a run that waits, and drive it on.",
+        "Release a run that waits, and continue to drive it.",
     ),
     Route(
         POST,
@@ -159,7 +159,7 @@ ROUTES: tuple[Route, ...] = (
         shapes.SteerAsked,
         Verdict,
         lambda c: speaking.steer(c.app, c.run, c.asked.text),
-        "Tell the agent something; it stands in its next briefing.",
+        "Tell the agent something; its next briefing includes it.",
     ),
     Route(
         GET,
@@ -175,7 +175,7 @@ ROUTES: tuple[Route, ...] = (
         shapes_revise.ReviseAsked,
         shapes_revise.RevisionShown,
         lambda c: speaking.revision(c.app, c.run, c.asked),
-        "What a revision would change and make void; nothing is done.",
+        "What a revision would change and invalidate; nothing is done.",
     ),
     Route(
         POST,
@@ -183,7 +183,7 @@ ROUTES: tuple[Route, ...] = (
         shapes_revise.ReviseAsked,
         Verdict,
         lambda c: speaking.revise_run(c.app, c.run, c.asked),
-        "Revise a session's documents, or have a stage done again, and drive it on.",
+        "Revise a session's documents, or have a stage done again, and continue to drive it.",
     ),
     Route(
         POST,
@@ -250,7 +250,7 @@ ROUTES: tuple[Route, ...] = (
         work.CancelAsked,
         work.ExecutionRow,
         lambda c: executing.cancel(c.app, c.desk, c.path["id"], c.asked.reason),
-        "Want it no more: its processes end, its run is told so.",
+        "Cancel it: its processes end, and its run records it.",
     ),
     Route(
         POST,
@@ -266,7 +266,7 @@ ROUTES: tuple[Route, ...] = (
         work.PauseAsked,
         work.Executions,
         lambda c: executing.hold(c.app, c.desk, c.asked),
-        "Let nothing new start, or let it go on.",
+        "Pause the queue, or let it continue.",
     ),
     Route(
         GET,

@@ -1,6 +1,6 @@
 """What goes over the wire about the proof card of a run's branch. Values; no behaviour."""
 
-from detent.evidence.card import Answer
+from detent.evidence.outcomes.card import Answer
 from detent.interfaces.http.shape import Shape
 from detent.kernel.model import Flag
 
@@ -16,7 +16,7 @@ class CardShown(Shape, frozen=True, kw_only=True):
     pins: tuple[str, ...]  # new tests that pass on both sides
     kept: int  # old tests that pass as before
     out: int  # old tests that were taken out
-    known: tuple[str, ...]  # tests that failed before and fail still
+    known: tuple[str, ...]  # tests that failed before and still fail
     left_out: int  # names that are not listed
     failed: tuple[str, ...]
     flags: tuple[Flag, ...]  # those that a person is asked about first

@@ -25,7 +25,7 @@ from detent.kernel.model import Verdict
 from detent.sandbox.detached import start_detached
 
 CHANNEL = "web"
-FRESH = Verdict("SUCCESS", "", instruction="The run is driven on.")
+FRESH = Verdict("SUCCESS", "", instruction="The run continues.")
 
 
 def start(app: App, asked: shapes.StartAsked) -> str:
@@ -104,9 +104,9 @@ def answer(app: App, id: str, asked: shapes.AnswerAsked) -> Verdict:
 def _accept(app: App, id: str, asked: shapes.AnswerAsked) -> Verdict:
     """A person accepts the flags of a branch that no run asks about. It is recorded; landing is a command of its own."""
     if shown(app, id).shown != asked.shown:
-        raise StalePage("what was shown has changed meanwhile; nothing was recorded", "look at it again, then answer")
+        raise StalePage("what was shown has changed since; nothing was recorded", "look at it again, then answer")
     if asked.value != ACCEPT:
-        raise DetentError(f"'{asked.value}' is no answer here", f"it takes: {ACCEPT}")
+        raise DetentError(f"'{asked.value}' is not an answer here", f"it takes: {ACCEPT}")
     allowed(app, CHANNEL)
     left, note = left_of(app, id), " ".join(asked.note.split())
     accept(app, left, f"by {user()}, {CHANNEL}{f': {note[:200]}' if note else ''}")

@@ -12,7 +12,7 @@ import msgspec
 from detent.kernel.model import Sent
 
 CHANNEL = "client dialog"
-NOTE = "Guidance or a remark; it is kept, and the agent gets to read it."
+NOTE = "Guidance or a remark; it is kept, and the agent reads it."
 
 
 class Question(NamedTuple):

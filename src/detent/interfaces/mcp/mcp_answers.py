@@ -8,7 +8,7 @@ from detent.interfaces.mcp.tools import Looked
 from detent.kernel.model import Briefing, Flag, Verdict
 
 if TYPE_CHECKING:
-    from detent.evidence.card import Checked
+    from detent.evidence.outcomes.card import Checked
 
 LARGEST_TEXT = 16_000  # characters of one text; an error stands in a briefing twice, in its text and by itself
 MOST = {"proved": 20, "pins": 10, "known_failures": 10, "failed": 10, "flags": 10}  # of each list of a card
@@ -16,7 +16,7 @@ LONGEST = 300  # characters of a name or a sentence
 LONGEST_HUNK = 1_000  # and of each version of what is flagged
 INSTRUCTIONS = {
     "clean": "Nothing is left to fix here.",
-    "flagged": "Fix what you did not mean, and add the tests that are missing; what is left, a person is asked about.",
+    "flagged": "Fix what you did not mean, and add the tests that are missing; a person is asked about what is left.",
     "failed": "Fix what `failed` says; a person would turn it down.",
     "could-not-verify": "Read `unclear`; nothing is proved and nothing is wrong yet. If you cannot change that, tell the user.",
 }

@@ -116,7 +116,7 @@ def check(call: Check, say: Callable[[str], None], wanted: Wanted) -> Looked:
     from detent.interfaces.mcp.mcp_answers import looked
 
     if call.range and call.worktree:
-        raise DetentError("check was not called: range and worktree do not go together", "leave one of them out")
+        raise DetentError("check was not called: give range or worktree, not both", "leave one of them out")
     wish = Wish("worktree" if call.worktree else "range", call.range or "", float(call.budget or 0))
     before = at_work()
     found = look(Path.cwd(), wish, dict(os.environ), say, wanted)
@@ -130,11 +130,7 @@ def at_work() -> str:
             found = [f"{run} ({holder.doing}, since {holder.since})" for run, holder in app.journal.held()]
     except DetentError:
         return ""  # there is no run here, or no journal that says something
-    return (
-        f"At the same time another call worked on {', '.join(found)}: tests may have run beside each other, and been slower."
-        if found
-        else ""
-    )
+    return f"Another call worked on {', '.join(found)} at the same time: tests may have run side by side, and slower." if found else ""
 
 
 # -- what is handed in ---------------------------------------------------------------------------------------------------------
@@ -153,7 +149,7 @@ def handed_in(root: Path, what: str, text: str) -> str:
 def _file_below(root: Path, what: str, name: str) -> str:
     """A regular file of the checkout. The server may see more than the agent's own sandbox lets it see: no file elsewhere is read."""
     if "\0" in name:
-        raise DetentError(f"{what}: a file's name has no NUL in it", "give the JSON itself, or name a file in the checkout")
+        raise DetentError(f"{what}: a file name cannot contain NUL", "give the JSON itself, or name a file in the checkout")
     fd = os.open(root / name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(fd, "rb") as file:
         if not Path(path_of(fd) or "/").is_relative_to(root) or not stat.S_ISREG(os.fstat(fd).st_mode):

@@ -23,7 +23,7 @@ class Resource(NamedTuple):
 
 RESOURCES: Mapping[str, Resource] = {
     "run": Resource("The run", "Where the run stands: state, step, counters, last verdict, what is unproven or owed."),
-    "plan": Resource("The plan", "The plan of the pull request at hand, its tasks and steps with their status."),
+    "plan": Resource("The plan", "The plan of the current pull request, its tasks and steps with their status."),
     "journal": Resource("The journal", "What happened to the run, event by event: who said what, what was found, where it led."),
 }
 OF_THIS_CHECKOUT = {f"detent://{name}": name for name in RESOURCES}

@@ -83,17 +83,17 @@ class Check(Value, frozen=True):
     """What check takes."""
 
     range: Annotated[
-        Text, Meta(description="The commits to look at: 'A..B', or one commit. Leave it out for everything that this branch has over main.")
+        Text, Meta(description="The commits to look at: 'A..B', or one commit. Leave it out for everything that this branch adds to main.")
     ] = UNSET
     worktree: Annotated[
         bool | UnsetType,
-        Meta(description="True: what lies in the checkout now, committed or not, against HEAD. Not together with range."),
+        Meta(description="True to look at the files in the checkout now, committed or not, against HEAD. Not together with range."),
     ] = UNSET
     budget: (
         Annotated[
             float,
             Meta(
-                description="Seconds for trying small changes of the code, beside the runs of the tests; 60 unless configured.",
+                description="Seconds for trying small changes of the code, besides the test runs; 60 unless configured.",
                 ge=1,
                 le=600,
             ),
@@ -163,7 +163,7 @@ TOOLS: Mapping[str, McpTool] = {
         Verdict,
     ),
     "request_scope_reduction": McpTool(
-        "Plan the task anew in smaller ones",
+        "Plan the task again as smaller ones",
         "The way out when a task is too big: your changes go back to the last good commit (a snapshot is kept), and the next briefing asks for "
         "a plan in smaller, testable tasks. Locked until enough attempts have failed; then the briefing suggests it.",
         RequestScopeReduction,
@@ -172,7 +172,7 @@ TOOLS: Mapping[str, McpTool] = {
     ),
     "escalate_for_external_help": McpTool(
         "Ask a person for help",
-        "The last way out when you are stuck: halts the run and shows your report to a person, whose guidance stands in a later briefing. After "
+        "The last way out when you are stuck: halts the run and shows your report to a person, whose guidance is in a later briefing. After "
         "it, stop and wait. Locked until enough attempts have failed.",
         EscalateForExternalHelp,
         Verdict,
@@ -180,7 +180,7 @@ TOOLS: Mapping[str, McpTool] = {
     "check": McpTool(
         "Look at a change as a reviewer would",
         "Look at your own work before a person does: which tests fail without the change and pass with it, what broke, what no test notices, "
-        "and what a person will be asked about. It hands in nothing and changes no run, so it takes the place of no submit_work; it also works "
+        "and what a person will be asked about. It hands in nothing and changes no run, so it does not replace submit_work; it also works "
         "where no run is open. The tests run in clean checkouts, several times: it takes a few runs of the suite and the budget.",
         Check,
         Looked,

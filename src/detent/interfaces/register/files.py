@@ -16,7 +16,7 @@ def read(file: Path, encoding: str = "utf-8-sig") -> str | None:
     except UnicodeDecodeError as e:
         raise DetentError(f"{file.name} is not UTF-8 text", "save it as UTF-8") from e
     except OSError as e:
-        raise DetentError(f"{file} cannot be read: {e.strerror}", "look at its owner and rights") from e
+        raise DetentError(f"{file} cannot be read: {e.strerror}", "check its owner and permissions") from e
 
 
 def write(file: Path, text: str) -> None:
@@ -35,7 +35,7 @@ def write(file: Path, text: str) -> None:
             os.unlink(name)
             raise
     except OSError as e:
-        raise DetentError(f"{file} cannot be written: {e.strerror}", "look at its owner, its rights and the space on the disk") from e
+        raise DetentError(f"{file} cannot be written: {e.strerror}", "check its owner, its permissions and the free disk space") from e
 
 
 def remove(file: Path, root: Path) -> None:

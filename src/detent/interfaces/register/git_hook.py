@@ -33,9 +33,7 @@ def add_hook(place: Place, name: str) -> FileChange | None:
     now = read(file, "utf-8")
     if now is not None and not is_ours(now):
         said = next((way for word, way in CHAINED.items() if word in now), f"add a line to it: detent {CHECKS} || exit $?")
-        raise DetentError(
-            f"there is a {name} hook already: {file}", f"{said}\nwhat git says to the hook on its input can be read only once"
-        )
+        raise DetentError(f"there is a {name} hook already: {file}", f"{said}\na hook can read git's input only once")
     text = _text()
     if now == text and os.access(file, os.X_OK):
         return None
@@ -51,7 +49,7 @@ def remove_hook(place: Place, name: str) -> FileChange | None:
     if now is None or "detent init --hook" not in now:
         return None
     if not is_ours(now):
-        raise DetentError(f"{file} was not removed: it is not as init wrote it", "take the lines of detent out by hand")
+        raise DetentError(f"{file} was not removed: it is not as init wrote it", "remove Detent's lines by hand")
     if file.is_relative_to(place.common_dir):
         file.unlink()
     else:
@@ -88,7 +86,7 @@ def _file(place: Place, name: str, ours: bool = True) -> Path:
     folder = Path(os.path.normpath(place.root / Path(said[-1]).expanduser()))
     if ours and not folder.is_relative_to(place.root) and not folder.is_relative_to(place.common_dir):
         hint = f"add a line to the {name} hook there: detent {CHECKS} || exit $?"
-        raise DetentError(f"the hooks of this repository lie in {folder}, where other repositories may have theirs", hint)
+        raise DetentError(f"the hooks of this repository are in {folder}, which other repositories may share", hint)
     husky = folder.name == "_" and folder.parent.name == ".husky"  # what it makes itself; people's hooks lie beside it
     return (folder.parent if husky else folder) / name
 

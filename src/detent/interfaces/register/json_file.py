@@ -95,9 +95,7 @@ def _parsed(name: str, text: str | None) -> Json:
     try:
         root = json.loads(text, object_pairs_hook=_once) if text and text.strip() else {}
     except (ValueError, RecursionError) as e:
-        raise DetentError(
-            f"{name} is not plain JSON: {e}", "mend it, or add the entries by hand; they are in docs/clients of Detent"
-        ) from e
+        raise DetentError(f"{name} is not plain JSON: {e}", "fix it, or add the entries by hand; they are in docs/clients of Detent") from e
     if not isinstance(root, dict):
         raise _odd(name, ())
     return root
@@ -106,7 +104,7 @@ def _parsed(name: str, text: str | None) -> Json:
 def _once(pairs: list[tuple[str, Any]]) -> Json:
     names = [key for key, _ in pairs]
     if len(set(names)) < len(names):
-        raise ValueError("a key stands there twice")
+        raise ValueError("a key appears twice")
     return dict(pairs)
 
 
@@ -120,7 +118,7 @@ def _descend(name: str, holder: Json, keys: tuple[str, ...]) -> Json:
 
 def _odd(name: str, keys: tuple[str, ...]) -> DetentError:
     where = ".".join(keys) or "its outermost value"
-    return DetentError(f"{name}: {where} is not of the form that the client's documentation gives", "mend it first; nothing was changed")
+    return DetentError(f"{name}: {where} is not of the form that the client's documentation gives", "fix it first; nothing was changed")
 
 
 def _written(root: Json, like: str | None) -> str:

@@ -44,7 +44,7 @@ class OwnFile(NamedTuple):
 
     def added(self, text: str | None) -> str:
         if text is not None and not self._ours(text):
-            raise DetentError(f"{self.path} is there already, and not written by `detent init`", "move it away; nothing was changed")
+            raise DetentError(f"{self.path} is there already, and `detent init` did not write it", "move it away; nothing was changed")
         return self.text
 
     def taken(self, text: str) -> str | None:

@@ -34,7 +34,7 @@ def read_record(git_dir: Path, client: str) -> Registration:
     except FileNotFoundError:
         return Registration()
     except (OSError, msgspec.DecodeError) as e:
-        raise DetentError(f"{file} cannot be read: {e}", "remove it; what was written is then taken out entry by entry") from e
+        raise DetentError(f"{file} cannot be read: {e}", "remove it; what was written is then removed entry by entry") from e
 
 
 def keep_record(git_dir: Path, client: str, record: Registration) -> None:

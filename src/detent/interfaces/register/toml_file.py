@@ -23,7 +23,7 @@ def merged(name: str, text: str | None, lines: str, keys: tuple[str, ...]) -> st
     except tomllib.TOMLDecodeError:
         sound = False
     if not sound:
-        raise DetentError(f"{name} is written in a way that cannot be added to safely; nothing was changed", f"add by hand:\n{lines}")
+        raise DetentError(f"{name} is written in a way that Detent cannot safely add to; nothing was changed", f"add by hand:\n{lines}")
     return new
 
 
@@ -41,7 +41,7 @@ def _parsed(name: str, text: str) -> dict[str, object]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as e:
-        raise DetentError(f"{name} is not TOML: {e}", "mend it first; nothing was changed") from e
+        raise DetentError(f"{name} is not TOML: {e}", "fix it first; nothing was changed") from e
 
 
 def _has(root: object, keys: tuple[str, ...]) -> bool:

@@ -58,7 +58,7 @@ def _span(git: Git, branch: str, main: str, remote: str) -> tuple[str, str]:
     """The tip of a branch, here or at the remote, and where it left main."""
     name = f"refs/heads/{short(branch)}"
     if git.call("check-ref-format", name).code != 0:
-        raise DetentError(f"'{branch}' is no branch", "see `git branch --all`")
+        raise DetentError(f"'{branch}' is not a branch", "see `git branch --all`")
     try:
         tip = git.resolve(f"{name}^{{commit}}") or (fetch_branch(git, remote, name) if has_remote(git, remote) else "")
     except CannotTell as e:

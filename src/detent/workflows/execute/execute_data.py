@@ -319,7 +319,7 @@ WAYS_OUT: Mapping[str, str] = {
     "`detent resume --run $run`.",
     "model": "The configured model is not available, and no other one is tried. `detent resume --run $run --agent SPEC` continues with another agent; "
     "`[agents]` in detent.toml sets one for all runs.",
-    "flags": "The work is finished and proved, and has flags that a person should look at before it is pushed; they stand below. `detent answer FLAGS accept "
+    "flags": "The work is finished and proved, and has flags that a person should look at before it is pushed; they are listed below. `detent answer FLAGS accept "
     "--run $run` pushes it as it is. `detent answer FLAGS fix --note TEXT --run $run` has the agent work on it with your words (where no inner run did the "
     "work). `detent resume` answers nothing here.",
 }  # why an execution waits for a person, and what that person can do
@@ -378,7 +378,7 @@ def told_last(run: Run[ExecuteData]) -> str:
     last, data = run.data.last, run.data
     if last is None or run.state != "RUNNING" or data.proved_tree:
         return ""
-    kept = "Your workspace holds what it left: go on from there, or undo what is wrong." if data.begun == "kept" else ""
+    kept = "Your workspace holds what it left: continue from there, or undo what is wrong." if data.begun == "kept" else ""
     begins = kept or f"Your workspace begins without its work{f' ({data.begun})' if data.begun else ''}; its change is below."
     parts = [f"## The attempt before this one ({last.run}) ended in {last.state}\n\n{last.reason}\n\n{begins}\n"]
     parts += ["Tests that failed:\n\n" + "\n".join(f"- {test}" for test in last.failing) + "\n"] if last.failing else []

@@ -12,7 +12,7 @@ from detent.door import AnyEvent, AnyRun
 from detent.effects.make_branch import make_branch
 from detent.effects.publish import write_whole
 from detent.errors import CannotTell
-from detent.evidence.claims import REF
+from detent.evidence.outcomes.claims import REF
 from detent.git.commits import bring_to, commit_phase, main_branch, short
 from detent.git.notes import HANDOFFS, read_note, write_notes
 from detent.git.notes_remote import push_notes

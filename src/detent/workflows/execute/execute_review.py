@@ -100,7 +100,7 @@ def file_issues(world: RepoWorld, event: AnyEvent) -> None:
     gone = _of_earlier(world, run) - keys_of(review, item)
     _let_go(tracker, run, keys_of(review, item) if run.state != "RUNNING" else set())
     for each in (each for each in (tracker.items() if gone else ()) if each.key in gone and each.status != "closed"):
-        tracker.change(each.id, TrackerChange("closed", "", note=f"The review of {run.data.pushed[:12]} finds it no more."))
+        tracker.change(each.id, TrackerChange("closed", "", note=f"The review of {run.data.pushed[:12]} no longer finds it."))
 
 
 def _of_earlier(world: RepoWorld, run: AnyRun) -> set[str]:

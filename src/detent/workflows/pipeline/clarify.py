@@ -10,8 +10,8 @@ from detent.workflows.pipeline.task_data import reply_of
 replace = msgspec.structs.replace
 MOST = 5
 TWICE = (
-    "You have asked your questions, and they are asked once. Specify by the request and the answers that you have; what is still open, decide yourself "
-    "and list below the heading Assumptions, where the person who approves sees it."
+    "You have asked your questions, and they are asked once. Specify by the request and the answers that you have; decide yourself what is still open, "
+    "and list it below the heading Assumptions, where the person who approves sees it."
 )
 
 

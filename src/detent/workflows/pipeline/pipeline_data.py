@@ -125,7 +125,7 @@ def unproven(run: Session) -> tuple[str, ...]:
         *(("there are no tasks",) if not data.tasks else ()),
         *(("there are no acceptance criteria",) if not data.criteria else ()),
         *(() if green else (f"{c.id} is not verified at the present tree" for c in data.criteria)),
-        *((f"{check} has no person's word",) if check else ()),
+        *((f"{check} has not been confirmed by a person",) if check else ()),
         *((f"{asked.decision_id} is open",) if asked else ()),
         *(f"{id} is not decided" for id in (APPROVE, STRATEGY) if full and id not in answered),
         *(() if reviewed(data) else ("the last changes are not reviewed",)),

@@ -8,8 +8,8 @@ import msgspec
 
 from detent.door import AnyEvent, AnyRun
 from detent.errors import CannotTell
-from detent.evidence.checks import CommandEnded, check_all
-from detent.evidence.own_gates import gate_fault
+from detent.evidence.looks.own_gates import gate_fault
+from detent.evidence.running.checks import CommandEnded, check_all
 from detent.gates.documents import TASKS
 from detent.git.commits import back_to_tip, bring_to, commit_phase, marker, set_index, switch, tip_of
 from detent.git.repo import ZERO

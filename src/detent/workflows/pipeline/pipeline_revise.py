@@ -157,7 +157,9 @@ def keep_lean(run: Session, sent: Sent, found: Found) -> Session:
 
 def tell_role(run: Session, sent: Sent, found: Found) -> Session:
     """The role at work, or the next one, hears of it."""
-    return replace(run, steers=(*run.steers, f"A person changed {', '.join(sorted(_names(run, sent)))}. Read it again before you go on."))
+    return replace(
+        run, steers=(*run.steers, f"A person changed {', '.join(sorted(_names(run, sent)))}. Read it again before you continue.")
+    )
 
 
 def release(run: Session, sent: Sent, found: Found) -> Session:

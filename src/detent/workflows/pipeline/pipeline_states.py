@@ -108,7 +108,7 @@ MOVES: dict[str, Move] = {
     "red-again": by_system("it still fails, or there is no Integrator to ask"),
     "unreviewed": by_system("the tree changed since it was reviewed"),
     "to-release": by_system("everything passes and is reviewed"),
-    "manual-open": by_system("a manual check needs a person's word"),
+    "manual-open": by_system("a manual check needs a person to confirm it"),
     "open-ends": by_system("something is not proved"),
     "finished": by_system("everything is proved"),
     "landed": by_system("the branch has landed"),

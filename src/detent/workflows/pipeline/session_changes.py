@@ -4,10 +4,10 @@ import msgspec
 
 from detent.door import AnyRun
 from detent.errors import CannotTell, Disturbed
-from detent.evidence.canary import TAMPERED
-from detent.evidence.collect import Collector
-from detent.evidence.document_paths import is_document
 from detent.evidence.runners import RUNNERS
+from detent.evidence.running.canary import TAMPERED
+from detent.evidence.running.collect import Collector
+from detent.evidence.source.document_paths import is_document
 from detent.gates.documents import ChangedFile
 from detent.gates.instructions import is_instruction
 from detent.git.commits import tip_of

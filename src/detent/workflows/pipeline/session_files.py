@@ -19,7 +19,6 @@ STATUS = "status.json"
 COPILOT = "copilot-instructions.md"
 LOOPS = ("FIX_REVIEW", "FIX_TESTS", "FIX_SECURITY", "FIX_BUILD")
 PLANNING = ("INTAKE", "INTAKE_LEAN", "PLAN")  # where tasks.yaml is an agent's to write
-AT_WORK = ("CODE", "REVIEW", "QA", "SECURITY")  # of a task: published as the loop that they are part of
 
 When = Callable[[str, int], str]  # the time of an event, by run and number
 AnyRun = Run[Any]

@@ -37,7 +37,7 @@ def real_folder(root: Path, path: str) -> Path:
     for part in PurePosixPath(path).parts:
         here = here / part
         if here.is_symlink() or (here.exists() and not here.is_dir()):
-            raise CannotTell(f"{path} is not a plain folder of the checkout; take away what stands at {here.name}")
+            raise CannotTell(f"{path} is not a plain folder of the checkout; remove what is at {here.name}")
         here.mkdir(exist_ok=True)
     return here
 

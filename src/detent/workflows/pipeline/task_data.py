@@ -357,7 +357,7 @@ def facts(run: Run[TaskData]) -> Mapping[str, str]:
 INCREMENTAL = "Read the files of this task deeply. Follow the other changed files only along dependencies and callers of what this task changed, to see how they meet."
 FINAL = (
     "This is the final review of the whole session. Read every changed file in full, and deleted ones by their diff: was the removal intended, does a reference "
-    "dangle? Look for interfaces that do not fit, logic that stands there twice, assumptions that contradict each other, and regressions between tasks."
+    "dangle? Look for interfaces that do not fit, duplicated logic, assumptions that contradict each other, and regressions between tasks."
 )
 
 

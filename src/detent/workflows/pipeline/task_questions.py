@@ -83,7 +83,7 @@ def ask_after_findings(run: Run[TaskData], sent: Sent, found: Found) -> Run[Task
 
 def ask_after_failure(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
     """The loop is spent, and what is open is a failing test or check: it is never waived."""
-    words = f"{run.data.task_id or META}: the repair was tried as often as it may be, and this still fails:\n{run.last_error}"
+    words = f"{run.data.task_id or META}: the repair has used up its tries, and this still fails:\n{run.last_error}"
     loop = "FIX_BUILD" if run.back == "FIX_BUILD_CODE" else run.back
     words += _attempts(run, loop, run.counts.get(loop, 0))
     more = ("change-acceptance",) if run.back == "FIX_BUILD_CODE" else ()  # the command that fails may be the wrong one

@@ -3,8 +3,8 @@
 import msgspec
 
 from detent.door import AnyEvent, AnyRun
-from detent.evidence.checks import check_all
-from detent.evidence.own_gates import gate_fault
+from detent.evidence.looks.own_gates import gate_fault
+from detent.evidence.running.checks import check_all
 from detent.git.commits import bring_to, commit_phase, tip_of
 from detent.git.land_merge import build_merge
 from detent.kernel.model import Sent

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from detent.blocks.proved import AnyEvent, Chain, Proved, claim, step_of
-from detent.evidence.claims import ClaimedStep, Phase
+from detent.evidence.outcomes.claims import ClaimedStep, Phase
 from detent.gates.plan import verified_from
 from detent.workflows.pr.pr_data import PrData, current
 

@@ -26,7 +26,7 @@ NUDGES: Mapping[str, str] = {
 
 STEPS: Mapping[str, str] = {
     "RED": "Write a test that fails for this step, or make an older one ask for more, in test files only. At least one test must fail that did not "
-    "fail before; tests that pass already are welcome beside it. No production code.",
+    "fail before; tests that pass already are welcome too. No production code.",
     "GREEN": "Write the least code that makes the failing test pass. Test files and the test runner's configuration stay as they are.",
     "REFACTOR": "Make the code clearer without changing what it does. All tests pass, none is lost or skipped; a test you change must still be able to fail.",
 }
@@ -37,7 +37,7 @@ ALREADY = (
 )  # open for a RED step that was tried
 WRONG = (
     "You said that the test of this step is wrong$why, so it is yours to write again; that is shown where the branch lands. Code that you wrote meanwhile is "
-    "no part of a RED step: bring it back as it was ($restore). Everything you had is kept in the tree $tree."
+    "not part of a RED step: bring it back as it was ($restore). Everything you had is kept in the tree $tree."
 )  # after TEST_WRONG
 TEST_IS_WRONG = (
     'If the test itself is wrong, so that no right code can pass it: call submit_work with reply "TEST_WRONG" and a summary that says why. You get its '
@@ -88,7 +88,7 @@ DOES_NOT_HOLD = (
     "`detent resume`: it is looked at again."
 )
 WAYS_OUT: Mapping[str, str] = {
-    "escalation": "The agent asked for help; its report stands below. Answer with `detent resume --guidance TEXT`: the run continues in DEBUGGING, with your "
+    "escalation": "The agent asked for help; its report is below. Answer with `detent resume --guidance TEXT`: the run continues in DEBUGGING, with your "
     "words at the top of the briefing and the counter at 0.",
     "attempts": "The attempts at this step are used up. `detent resume --guidance TEXT` continues in DEBUGGING, with your words at the top of the briefing and "
     "the counter at 0.",
@@ -102,7 +102,7 @@ WAYS_OUT: Mapping[str, str] = {
     "`detent answer REVIEW another-round` lets the agent work on the findings, `detent answer REVIEW abort` ends the run. `detent resume` has it reviewed again.",
     "plan": "The agent says that no pull request is left, but the plan has an open entry. `detent answer PLAN finish` ends the run as done; "
     "`detent resume` sends the agent back to the plan.",
-    "flags": "The branch is finished and proved, and has flags that a person should look at first; they stand below. `detent answer FLAGS accept` "
+    "flags": "The branch is finished and proved, and has flags that a person should look at first; they are listed below. `detent answer FLAGS accept` "
     "lands it as it is. The work is squashed, so nothing here leads back to it: `detent rollback EVENT` does (`detent history` lists the events), and "
     "`detent answer FLAGS abort` ends the run.",
     "errors": "The work could not be judged three times in a row, or the agent's calls were refused again and again. Fix what the error names "
@@ -227,7 +227,7 @@ def _entries(data: PrData) -> str:
 
 def _seen(data: PrData) -> str:
     """What came of a RED step that waits for analysis."""
-    return FAILED_BEFORE.replace("$now", "passes" if data.passes_now else "fails still") if verified_from(data.plan) else FAILED_RED
+    return FAILED_BEFORE.replace("$now", "passes" if data.passes_now else "still fails") if verified_from(data.plan) else FAILED_RED
 
 
 def _earlier(data: PrData) -> str:

@@ -110,7 +110,7 @@ def _pattern(form: str) -> str:
     try:
         re.compile(form)
     except re.error as e:
-        raise DetentError(f"[pr] entries is no pattern: {e}", "write a regular expression, such as '^- ', or leave it out") from e
+        raise DetentError(f"[pr] entries is not a pattern: {e}", "write a regular expression, such as '^- ', or leave it out") from e
     return form
 
 

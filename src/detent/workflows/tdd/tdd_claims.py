@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import msgspec
 
 from detent.blocks.proved import AnyEvent, Chain, Proved, claim, step_of
-from detent.evidence.claims import Phase
+from detent.evidence.outcomes.claims import Phase
 
 PHASES: Mapping[str, Phase] = {
     "planned": "plan",

@@ -10,7 +10,7 @@ import msgspec
 
 from detent.blocks.common import told_of_strays
 from detent.blocks.ground import Ground
-from detent.evidence.stubs import LANGUAGES, StubLanguage
+from detent.evidence.source.stubs import LANGUAGES, StubLanguage
 from detent.gates.testlist import FILE, CurrentTest, ListData, ListedTest, alike, plain, read_list, read_reply
 from detent.kernel.model import Found, Run, Sent, StepShown, Value
 from detent.kernel.rows import T
@@ -191,7 +191,7 @@ def back_to_red(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
     data = run.data
     said = f"the implementing agent says that the test is wrong: {sent.summary}"
     if not data.setup.agent:  # where the machine drives, it does that itself
-        said += f"\nBring back what was written meanwhile, but for the test: git restore --source={data.good_tree[:12]} -- FILE"
+        said += f"\nBring back what was written meanwhile, except the test: git restore --source={data.good_tree[:12]} -- FILE"
     again = replace(data, good_tree=data.before_red, reds=data.reds[:-1], test_wrong=data.good_tree, reason=said, next_phase="RED")
     return replace(run, last_error=said, data=again)
 
@@ -316,8 +316,8 @@ WAYS_OUT: Mapping[str, str] = {
     "model": "The configured model is not available, and no other one is tried. `detent resume --agent SPEC` continues with another agent; `[agents]` in "
     f"detent.toml sets one for all runs, and is read again when you resume. {RESUME}",
     "budget": f"A limit of `[limits]` is reached. To resume grants the same amount again, or what `[limits]` says by then. {RESUME}",
-    "conflict": "The finished branch could not be landed; what was in the way stands below, with the commands to type. Then `detent resume`: Detent tries again.",
-    "flags": "The work is finished and proved, and has flags that a person should look at before it lands; they stand below. `detent answer FLAGS accept` takes "
+    "conflict": "The finished branch could not be landed; what was in the way is below, with the commands to type. Then `detent resume`: Detent tries again.",
+    "flags": "The work is finished and proved, and has flags that a person should look at before it lands; they are listed below. `detent answer FLAGS accept` takes "
     "it as it is, `detent answer FLAGS fix --note TEXT` goes back to the list of tests with your words. `detent resume` answers nothing here.",
 }  # why a run waits for a person, and what that person can do
 

@@ -8,7 +8,7 @@ import msgspec
 from detent.door import AnyEvent, AnyRun
 from detent.effects.publish import write_whole
 from detent.errors import DetentError
-from detent.evidence.ids import without_root
+from detent.evidence.source.test_ids import without_root
 from detent.gates.testlist import FILE, ticked
 from detent.git.commits import back_to_tip, bring_to, commit_phase, tip_of
 from detent.git.notes import HANDOFFS, write_notes

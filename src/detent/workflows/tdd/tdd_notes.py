@@ -80,7 +80,7 @@ def _list_agrees(git: Git, commit: str, note: Note) -> None:
     wrong = sorted(set(note.completed_tests) - {e.text for e in entries if e.done} - just)
     if wrong:
         raise DetentError(
-            f"the handoff note on {commit[:12]} says that '{wrong[0]}' is done, and {FILE} there does not", "look at it before going on"
+            f"the handoff note on {commit[:12]} says that '{wrong[0]}' is done, and {FILE} there does not", "look at it before you continue"
         )
 
 
@@ -111,7 +111,7 @@ def _holds_again(git: Git, world: RepoWorld, run: Run[TddData], note: Note) -> N
         git.update([(run.data.branch, ZERO, run.data.base)])
     raise DetentError(
         f"the notes say that {note.phase} passed at {run.data.base[:12]}, and it does not here: {wrong or 'the tree differs'}",
-        "look at it before going on",
+        "look at it before you continue",
     )
 
 

@@ -8,12 +8,12 @@ import re
 from functools import partial
 
 from detent.evidence.formats.trx import read_results
-from detent.evidence.ids import readable
 from detent.evidence.runners.adapter import Command, Files, Runner
 from detent.evidence.runners.command_shape import CommandShape, adopt, order, parse
 from detent.evidence.runners.dotnet.dotnet_files import DotnetReport
 from detent.evidence.runners.report_reader import SeenTest, numbered, reader
 from detent.evidence.runners.wrapper import wrapped
+from detent.evidence.source.test_ids import readable
 
 PROJECT = re.compile(r".+\.(?:cs|fs|vb)proj")
 DEPENDENCY = re.compile(r"<(PackageReference|ProjectReference|PackageVersion)\b[^>]*?(?:/>|>.*?</\1>)", re.DOTALL)

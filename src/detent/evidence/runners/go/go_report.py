@@ -11,9 +11,9 @@ from typing import NamedTuple
 import msgspec
 
 from detent.errors import CannotTell
-from detent.evidence.ids import readable
 from detent.evidence.report import Outcome
 from detent.evidence.runners.report_reader import SeenTest
+from detent.evidence.source.test_ids import readable
 
 FAULT = re.compile(r"^(?:vet: )?(?:\./)?([^\s:]+\.go):(\d+)(?::\d+)?: (.+)$", re.MULTILINE)
 MISSING = re.compile(

@@ -140,7 +140,7 @@ def _after_script(words: tuple[str, ...], program: str) -> tuple[str, ...] | str
     at = words.index("--") if "--" in words else len(words)
     before = [word for word in words[:at] if word not in SCRIPT_FLAGS]
     if program == "npm" and (taken := next((word for word in before if word.startswith("-")), "")):
-        return f"npm keeps the option {taken} for itself unless `--` stands before it"
+        return f"npm keeps the option {taken} for itself unless `--` comes before it"
     return (*before, *words[at + 1 :])
 
 

@@ -6,8 +6,8 @@ A configuration is read as words, never run: lists of strings at the place that 
 import re
 from collections.abc import Iterator
 
-from detent.evidence.patterns import said, telling
 from detent.evidence.runners.adapter import Command, Files, InnerProject
+from detent.evidence.source.file_patterns import said, telling
 
 ENDS = ("ts", "mts", "cts", "js", "mjs", "cjs")
 CONFIGS = {

@@ -12,9 +12,9 @@ from typing import Literal
 import msgspec
 
 from detent.errors import CannotTell
-from detent.evidence.ids import readable
 from detent.evidence.report import Outcome, TestReport
 from detent.evidence.runners.report_reader import SeenTest, decoded_lines, numbered, report_of
+from detent.evidence.source.test_ids import readable
 
 OLDEST = (18, 17)  # the first that keeps what a test prints apart from what it reports
 FILTERED = "test name does not match pattern"  # how older nodes report what --test-name-pattern leaves out

@@ -7,7 +7,6 @@ import re
 from functools import partial
 from pathlib import PurePosixPath
 
-from detent.evidence.patterns import folders
 from detent.evidence.runners.adapter import Command, Files, InnerProject, Runner
 from detent.evidence.runners.command_shape import CommandShape, adopt, order, parse
 from detent.evidence.runners.jvm.gradle_report import cases
@@ -15,6 +14,7 @@ from detent.evidence.runners.jvm.jvm_files import is_test_file
 from detent.evidence.runners.jvm.jvm_report import JvmReport, outcomes
 from detent.evidence.runners.report_reader import reader
 from detent.evidence.runners.wrapper import wrapped
+from detent.evidence.source.file_patterns import folders
 
 DEPENDENCY = re.compile(r"^\s*(?:implementation|api|compile|compileOnly|runtime|runtimeOnly)\b.*$", re.MULTILINE)
 SOURCE_SET = re.compile(r"sourceSets\b.*?\btest\b[^}]*?\bsrcDirs?\b\s*(?:=|\+=|\()?\s*([^\n]*)", re.DOTALL)

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import msgspec
 
 from detent.errors import CannotTell
-from detent.evidence.ids import readable
 from detent.evidence.report import Outcome
 from detent.evidence.runners.jvm.jvm_files import file_of
 from detent.evidence.runners.report_reader import SeenTest, numbered
+from detent.evidence.source.test_ids import readable
 
 MISSING = re.compile(
     r"cannot find symbol|package \S+ does not exist|cannot be applied to given types|no suitable (?:method|constructor) found"

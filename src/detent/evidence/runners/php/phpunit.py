@@ -3,13 +3,13 @@
 import re
 from functools import partial
 
-from detent.evidence.patterns import folders, telling
 from detent.evidence.runners.adapter import Command, Files, InnerProject, Runner
 from detent.evidence.runners.command_shape import CommandShape, adopt, parse, program_end
 from detent.evidence.runners.php.phpunit_canary import CONFIG, canary
 from detent.evidence.runners.php.phpunit_report import PhpunitReport, outcomes
 from detent.evidence.runners.report_reader import reader
 from detent.evidence.runners.wrapper import RunOrder, wrapped
+from detent.evidence.source.file_patterns import folders, telling
 
 SUITES = re.compile(r"<testsuites?\b.*</testsuites?>", re.DOTALL)
 DIRECTORY = re.compile(r"<directory\b([^>]*)>([^<]+)</directory>")

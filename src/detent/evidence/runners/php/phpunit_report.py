@@ -10,8 +10,8 @@ import msgspec
 
 from detent.errors import CannotTell
 from detent.evidence.formats.junit import JUnitCase, read_cases
-from detent.evidence.ids import readable
 from detent.evidence.runners.report_reader import LONGEST_MESSAGE, SeenTest
+from detent.evidence.source.test_ids import readable
 
 ASSERTION = ("ExpectationFailedException", "AssertionFailedError", "ComparisonFailure")
 RISKY = ("RiskyTestError", "RiskyTest", "CodeCoverageException")
@@ -50,7 +50,7 @@ def outcomes(report: PhpunitReport) -> dict[str, SeenTest]:
             file = case.file.removeprefix(report.root).lstrip("/")
             test = readable(f"{file}::{case.name}")
             if test in found:
-                raise CannotTell(f"{test} stands twice in the report")
+                raise CannotTell(f"{test} is in the report twice")
             found[test] = _case(file, case, report.root)
         if not ran.log and ran.file:
             found[ran.file] = SeenTest(ran.file, "error", ran.output.strip()[-LONGEST_MESSAGE:], "Exit", bool(UNCAUGHT.search(ran.output)))

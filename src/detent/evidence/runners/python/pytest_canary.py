@@ -60,7 +60,7 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
     if stop := next((w for w in words if w.partition("=")[0] in ENDS_EARLY), ""):
         return f"{stop} would end the run at a test that must fail"
     if _has_limit(words, files):
-        return "the project sets a coverage limit, which pytest tells by its exit code only, and a test that must fail takes that"
+        return "the project sets a coverage limit, which only pytest's exit code shows, and a test that must fail takes that"
     picked = _paths(list(selectors)) or list(base.paths) or _paths(list(ini.words))
     scope = picked or list(ini.folders)
     folders = list(islice(_folders(scope, ini, files, near, named=bool(picked)), MOST))

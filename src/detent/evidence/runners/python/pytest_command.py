@@ -145,7 +145,7 @@ def _short(word: str, left: list[str]) -> Option:
     letters = word[1:]
     rest = letters.lstrip(FLAGS)
     if not rest:
-        return ("", "", "") if letters else ("", "", "`-` is no selector")
+        return ("", "", "") if letters else ("", "", "`-` is not a selector")
     name, value = f"-{rest[0]}", rest[1:].removeprefix("=")
     if name not in (*SELECTING, "-r"):
         return "", "", f"the option {name} can change what is judged"

@@ -9,9 +9,9 @@ from fnmatch import fnmatch
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from detent.evidence.patterns import folders, is_outside, telling
 from detent.evidence.runners.adapter import Command, Files, InnerProject
 from detent.evidence.runners.python import pytest_command
+from detent.evidence.source.file_patterns import folders, is_outside, telling
 
 Values = dict[str, str | list[str]]
 NOT_ENTERED = (".*", "build", "dist", "CVS", "_darcs", "{arch}", "*.egg", "venv", "node_modules")

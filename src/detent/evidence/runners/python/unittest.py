@@ -7,12 +7,12 @@ import re
 from functools import partial
 from pathlib import PurePosixPath
 
-from detent.evidence.patterns import folders, telling
 from detent.evidence.runners.adapter import REPORTERS, Command, Files, InnerProject, Runner
 from detent.evidence.runners.python import pytest as like_pytest
 from detent.evidence.runners.python import unittest_canary, unittest_command
 from detent.evidence.runners.python.pytest_ini import runner_part
 from detent.evidence.runners.report_lines import ReportLine, Tongue, read
+from detent.evidence.source.file_patterns import folders, telling
 
 SCRIPT = REPORTERS / "unittest_run.py"
 SIGNS_OF_PYTEST = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "conftest.py", "tests/conftest.py", "test/conftest.py")

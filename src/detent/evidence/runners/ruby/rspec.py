@@ -3,13 +3,13 @@
 import re
 from functools import partial
 
-from detent.evidence.patterns import folders, telling
 from detent.evidence.runners.adapter import Command, Files, Runner
 from detent.evidence.runners.command_shape import CommandShape, adopt, parse, program_end
 from detent.evidence.runners.report_reader import reader
 from detent.evidence.runners.ruby.rspec_canary import canary
 from detent.evidence.runners.ruby.rspec_report import RSpecReport, outcomes
 from detent.evidence.runners.wrapper import RunOrder, wrapped
+from detent.evidence.source.file_patterns import folders, telling
 
 SHAPE = CommandShape(
     programs=(("bundle", "exec", "rspec"), ("bin/rspec",), ("./bin/rspec",), ("rspec",)),

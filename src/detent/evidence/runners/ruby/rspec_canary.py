@@ -46,7 +46,7 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
     """The canary of such a run, or why there is none."""
     said = [files.read(name) or "" for name in SETTINGS]
     if any(LIMIT.search(text) for text in said):
-        return "the project sets a coverage limit, which is told by the exit code only, and an example that must fail takes that"
+        return "the project sets a coverage limit, which only the exit code shows, and an example that must fail takes that"
     if any(CODE.search(text) for text in said):
         return "the project has an exit code of its own for failures"
     chosen = [each for each in selectors if not each.startswith("--example")]

@@ -9,9 +9,9 @@ import re
 import msgspec
 
 from detent.errors import CannotTell
-from detent.evidence.ids import readable
 from detent.evidence.report import Outcome
 from detent.evidence.runners.report_reader import SeenTest, numbered
+from detent.evidence.source.test_ids import readable
 
 OUTCOME: dict[str, Outcome] = {"passed": "passed", "failed": "failed", "pending": "skipped"}
 ASSERTION = ("ExpectationNotMetError", "MockExpectationError", "MultipleExpectationsNotMetError", "PendingExampleFixedError")

@@ -52,7 +52,7 @@ def runner_part(path: str, text: str) -> str:
 
 def _patterns(files: Files) -> Iterator[str]:
     """Targets of tests that lie elsewhere, and files that are modules of the tests only."""
-    from detent.evidence.insource import modules_for_tests
+    from detent.evidence.source.insource import modules_for_tests
 
     rows = _manifest(files).get("test", [])
     yield from (str(row["path"]) for row in rows if isinstance(row, dict) and "path" in row)

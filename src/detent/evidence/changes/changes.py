@@ -1,0 +1,132 @@
+"""What a step changed, each path with its sort: test, code, configuration. By evidence: what the runner collected, what the project says.
+
+Owns the comparison of two trees, the overlay of one's tests over another, and the value that names the trees to compare with. Knows no gates.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from detent.evidence.changes.judging_config import is_judging, judges, only_versions_differ
+from detent.evidence.changes.test_files import TestFiles, looked_up
+from detent.evidence.changes.tree_files import TreeFiles
+from detent.evidence.runners import RUNNERS
+from detent.evidence.runners.adapter import is_shared_config
+from detent.evidence.running.collect import Collects
+from detent.evidence.source.diff import Changed
+from detent.evidence.source.insource import holds_tests, lay_over, only_tests_differ, split
+from detent.git.repo import Git
+
+Sort = Literal["test", "production", "config", "list", "unknown"]
+LETTERS: Mapping[str, Literal["added", "modified", "deleted"]] = {"A": "added", "D": "deleted"}
+
+
+class Changes:
+    """The paths that differ between the last good tree and the judged one."""
+
+    def __init__(self, git: Git, collect: Collects, good: str, tree: str, preflight: tuple[str, ...] = ()) -> None:
+        self.git, self.collect, self.good, self.tree, self.preflight = git, collect, good, tree, preflight
+        self._all: tuple[Changed, ...] | None = None
+        self._patch = b""
+        self._files: TestFiles | None = None
+
+    def all(self) -> tuple[Changed, ...]:
+        if self._all is None:
+            pairs, self._patch = self.git.patch(self.good, self.tree)
+            self._all = tuple(self._change(letter, path) for letter, path in pairs)
+        return self._all
+
+    def patch(self) -> bytes:
+        """The patch between the two, without context."""
+        self.all()
+        return self._patch
+
+    def text(self, path: str) -> Callable[[str], str]:
+        """How a path reads in a tree."""
+        return lambda tree: (self.git.read(tree, path) or b"").decode("utf-8", "replace")
+
+    @cached_property
+    def moves(self) -> dict[str, str]:
+        """The files that only got another name."""
+        gone, came = ([c.path for c in self.all() if c.how == how] for how in ("deleted", "added"))
+        if not gone or not came:
+            return {}
+        from detent.evidence.source.renamed_files import moves  # few changes have any
+
+        return moves({path: self.text(path)(self.good) for path in gone}, {path: self.text(path)(self.tree) for path in came})
+
+    def overlay(self, tree: str) -> dict[str, bytes]:
+        """The tests that the step changed, as they are laid over another tree: whole files, and the test part of files of code."""
+        found = {}
+        for change in self.all():
+            if change.sort == "test" and change.how != "deleted" and not change.inside:
+                found[change.path] = self.git.read(self.tree, change.path) or b""
+            elif change.inside and (laid := lay_over(change.path, self.text(change.path)(tree), self.text(change.path)(self.tree))):
+                found[change.path] = laid.encode()
+        return found
+
+    def sort(self, path: str) -> Sort:
+        base = self.collect.suite.base
+        if (is_shared_config(path) or is_judging(path)) and only_versions_differ(
+            path, *(self.text(path)(t) for t in (self.good, self.tree))
+        ):
+            return "production"
+        if base is None or not base.runner:
+            return "config" if is_shared_config(path) or self._judges(path) else "unknown"
+        runner = RUNNERS[base.runner]
+        if runner.is_config(path):
+            parts = {runner.runner_part(path, self.text(path)(tree)) for tree in (self.good, self.tree)}
+            return "config" if len(parts) > 1 or path.endswith("conftest.py") or self._judges(path) else "production"
+        if path in {word.rpartition("=")[2].removeprefix("./") for word in base.argv if word not in base.paths}:
+            return "config"  # a file that the command itself loads
+        if path == "test-list.md" or self._is_test(path):
+            return "list" if path == "test-list.md" else "test"
+        return "config" if self._judges(path) else "production"
+
+    def _judges(self, path: str) -> bool:
+        """Whether what was changed in a file judges the work besides its tests: tools by their configuration, and what preflight runs."""
+        if is_judging(path):
+            return judges(path, self.text(path)(self.good), self.text(path)(self.tree), self.preflight)
+        return bool(self.preflight) and path in self._programs
+
+    @cached_property
+    def _programs(self) -> frozenset[str]:
+        """The files that preflight runs or is configured by, as the last good tree has it."""
+        from detent.evidence.changes.judging_programs import programs
+
+        paths = {path for tree in (self.good, self.tree) for path in TreeFiles(self.git, tree).paths()} if self.good else set()
+        return programs(self.preflight, lambda path: self.text(path)(self.good), paths)
+
+    def _is_test(self, path: str) -> bool:
+        if self._files is None:
+            base = self.collect.suite.base
+            assert base is not None, "only a known runner is asked"
+            known = (self.collect.known(tree) for tree in (self.good, self.tree))
+            held = {file for report in known if report for file in report.files.values()}
+            self._files = looked_up(RUNNERS[base.runner], self.collect.suite.patterns, TreeFiles(self.git, self.good), held)
+        return self._files.is_test(path)
+
+    def _change(self, letter: str, path: str) -> Changed:
+        """A changed path. A file of code of which only its own tests changed is a test."""
+        how, sort = LETTERS.get(letter, "modified"), self.sort(path)
+        if sort == "production" and how == "modified" and self._holds_tests(path):
+            old, new = map(self.text(path), (self.good, self.tree))
+            inside = split(path, old)[1] != split(path, new)[1]
+            return Changed(path, how, "test" if inside and only_tests_differ(path, old, new) else sort, inside)
+        return Changed(path, how, sort)
+
+    def _holds_tests(self, path: str) -> bool:
+        """Whether tests stand in a file of code: the report names it, or its language says so. Docstrings are no tests unless they are run."""
+        known = self.collect.known(self.good)
+        named = known is not None and path in known.files.values()
+        return named or (path.endswith(".rs") and holds_tests(path, self.text(path)(self.tree)))
+
+
+class ReferenceTrees(NamedTuple):
+    """What the run remembers that evidence is compared with."""
+
+    good: str  # the last good tree
+    reds: tuple[str, ...]  # the trees of the RED steps
+    base: str  # the commit the branch started from
+    baseline: frozenset[str] = frozenset()
+    owes_green: bool = False  # what failed before the work began is to pass

@@ -1,0 +1,82 @@
+"""What a change did to each file: both versions, and the lines that came and went. For looks that read texts. Pure but for reading them."""
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import Literal
+
+from detent.evidence.changes.changes import Changes
+from detent.evidence.changes.test_files import is_below_tests
+from detent.evidence.source.diff import Changed, hunks
+from detent.evidence.source.document_paths import is_document
+from detent.evidence.source.insource import test_lines
+
+LARGEST = 1_000_000  # bytes of a file that is read as text
+NAMED_AS_TEST = re.compile(r"(?:test_.*|.*_(?:test|spec)|.*[._-](?:test|spec)|tests?|conftest|.*Tests?)\.\w+")
+
+
+class EditedFile:
+    """One changed file."""
+
+    def __init__(self, changes: Changes, change: Changed, came: frozenset[int], gone: frozenset[int]) -> None:
+        self.changes, self.path, self.how, self.came_in_all, self.gone = changes, change.path, change.how, came, gone
+        self.sort: Literal["test", "production", "config", "list", "other", "unknown"] = change.sort
+
+    @cached_property
+    def before(self) -> str:
+        return self._text(self.changes.good) if self.how != "added" else ""
+
+    @cached_property
+    def after(self) -> str:
+        return self._text(self.changes.tree) if self.how != "deleted" else ""
+
+    @cached_property
+    def came(self) -> frozenset[int]:
+        """The lines that came, without those of tests in a file of code."""
+        return self.came_in_all - test_lines(self.path, self.after) if self.came_in_all else frozenset()
+
+    @property
+    def suffix(self) -> str:
+        return PurePosixPath(self.path).suffix
+
+    @property
+    def is_product(self) -> bool:
+        """Code that is no test. Where the runner says nothing of its files, by their names."""
+        if is_document(self.path) or self.sort not in ("production", "unknown"):
+            return False
+        return self.sort == "production" or not is_named_as_test(self.path)
+
+    @property
+    def is_test(self) -> bool:
+        return self.sort == "test" or (self.sort in ("unknown", "config") and is_named_as_test(self.path))
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return self.after.split("\n")
+
+    def line(self, number: int) -> str:
+        return self._lines[number - 1].strip()[:200] if 0 < number <= len(self._lines) else ""
+
+    def _text(self, tree: str) -> str:
+        data = self.changes.git.read(tree, self.path) or b""
+        return data[:LARGEST].decode("utf-8", "replace")
+
+
+def edited(changes: Changes) -> tuple[EditedFile, ...]:
+    """Every changed file."""
+    came, gone = dict[str, set[int]](), dict[str, set[int]]()
+    for hunk in hunks(changes.patch()):
+        came.setdefault(hunk.path, set()).update(range(hunk.at, hunk.at + len(hunk.new)))
+        gone.setdefault(hunk.path, set()).update(range(hunk.line, hunk.line + len(hunk.gone)))
+    return tuple(EditedFile(changes, c, frozenset(came.get(c.path, ())), frozenset(gone.get(c.path, ()))) for c in changes.all())
+
+
+def is_named_as_test(path: str) -> bool:
+    """Whether a file is one of tests by its name or its folder, whatever the runner."""
+    where = PurePosixPath(path)
+    return is_below_tests(path) or NAMED_AS_TEST.fullmatch(where.name) is not None or bool({"spec", "specs"} & set(where.parts[:-1]))
+
+
+def product(files: tuple[EditedFile, ...]) -> Iterator[EditedFile]:
+    return (file for file in files if file.is_product)

@@ -1,0 +1,213 @@
+"""What judges besides the tests: configuration of linters, type checkers and coverage, and the scripts and targets that preflight calls. Pure: texts in, texts out.
+
+A file is compared by what of it judges: a version or a dependency in the same file is an ordinary change.
+"""
+
+import json
+import re
+from pathlib import PurePosixPath
+
+from detent.evidence.changes.judging_programs import targets_called
+
+NAMES = re.compile(
+    r"\.?ruff\.toml|\.?mypy\.ini|\.flake8|\.?pylintrc(?:\.toml)?|pyrightconfig\.json|\.pydocstyle(?:\.ini)?|\.isort\.cfg|\.?bandit(?:\.ya?ml)?|\.style\.yapf"
+    r"|\.importlinter|\.pre-commit-config\.ya?ml|ty\.toml|\.coveragerc|noxfile\.py"
+    r"|[tj]sconfig(?:\.[\w-]+)*\.json|eslint\.config\.[cm]?[jt]s|\.eslintrc(?:\.\w+)?|\.eslintignore|\.prettierrc(?:\.\w+)?|prettier\.config\.\w+|\.prettierignore"
+    r"|biome\.jsonc?|rome\.json|\.stylelintrc(?:\.\w+)?|stylelint\.config\.\w+|\.?oxlintrc\.json|tslint\.json|\.jshintrc|knip\.(?:json|ts)|dprint\.json|\.lintstagedrc(?:\.\w+)?"
+    r"|lint-staged\.config\.\w+|\.c8rc(?:\.json)?|\.nycrc(?:\.\w+)?|lefthook\.ya?ml"
+    r"|\.golangci\.(?:ya?ml|toml|json)|staticcheck\.conf|revive\.toml|\.?clippy\.toml|\.?rustfmt\.toml|deny\.toml"
+    r"|\.rubocop(?:_todo)?\.yml|\.standard(?:rb)?\.yml|\.reek\.yml|phpstan(?:-baseline)?\.neon(?:\.dist)?|psalm(?:-baseline)?\.xml(?:\.dist)?|phpcs\.xml(?:\.dist)?"
+    r"|\.php-cs-fixer(?:\.dist)?\.php|checkstyle(?:-\w+)?\.xml|spotbugs[\w-]*\.xml|pmd[\w-]*\.xml|detekt\.ya?ml|\.scalafmt\.conf|\.clang-(?:tidy|format)|CPPLINT\.cfg"
+    r"|\.gitattributes|CODEOWNERS"
+    r"|\.gitleaks(?:\.toml|ignore)|\.trivyignore(?:\.ya?ml)?|trivy\.ya?ml|\.snyk|osv-scanner\.toml|\.secrets\.baseline|\.grype\.ya?ml|audit-ci\.jsonc?|\.nsprc|\.talismanrc"
+    r"|\.yamllint(?:\.ya?ml)?|\.hadolint\.ya?ml|\.checkov\.ya?ml|\.tflint\.hcl|\.shellcheckrc|\.sqlfluff|\.mega-linter\.yml|\.ansible-lint|\.brakeman\.ignore|brakeman\.ignore"
+    r"|[Dd]angerfile(?:\.[jt]s)?|\.dependency-cruiser\.[cm]?js|\.size-limit(?:\.\w+)?|\.codeclimate\.yml|\.codacy\.ya?ml|\.deepsource\.toml|\.coderabbit\.ya?ml|greptile\.json"
+    r"|\.env(?:\.\w+)?|\.envrc"
+    r"|sonar-project\.properties|\.semgrep(?:\.ya?ml|ignore)?|\.swiftlint\.yml|analysis_options\.yaml|\.credo\.exs"
+)
+HIDES = re.compile(
+    r"^(?!\s*#).*\s(?:-diff\b|linguist-(?:generated|vendored)\b(?!=false)|filter=(?!lfs\b)|merge=ours)"
+    r"|^\s*(?:\S*/)?(?:\*|\S*\.(?:py|[cm]?[jt]sx?|go|rb|php|rs|java|kt|cs))\s+(?:.*\s)?binary\b"
+)  # by such a line of .gitattributes a reviewer is not shown a change, or git changes what is read
+STEERS = re.compile(
+    r"^\s*(?:export\s+)?(?:NODE_OPTIONS|NODE_PATH|PYTHON(?:PATH|STARTUP|HOME|OPTIMIZE)|PYTEST_\w+|RUBY(?:OPT|LIB)|GOFLAGS|LD_\w+|(?:VI|JE)TEST_?\w*)\s*=",
+    re.MULTILINE,
+)  # variables of a .env by which tests are run otherwise
+FOLDERS = (".husky/", ".githooks/")
+TOOLS = (
+    "ruff", "mypy", "pyright", "basedpyright", "pylint", "flake8", "black", "isort", "bandit", "pydocstyle", "vulture", "interrogate", "ty", "codespell",
+    "deptry", "importlinter", "import-linter", "poe", "taskipy", "pyrefly", "yapf", "autopep8", "pyupgrade", "docformatter", "pytest", "coverage", "tox", "nox",
+)  # tables below [tool] of a pyproject  # fmt: skip
+SECTIONS = (
+    "mypy",
+    "flake8",
+    "pylint",
+    "pycodestyle",
+    "pydocstyle",
+    "isort",
+    "bandit",
+    "coverage",
+    "tool",
+    "pytest",
+    "testenv",
+    "tox",
+    "yapf",
+    "pep8",
+    "importlinter",
+    "doc8",
+)
+NEEDS = ("deps", "dependencies", "extra-dependencies", "features", "requires", "extras")  # what such a table asks to be installed
+PACKAGE = (
+    "eslintConfig",
+    "eslintIgnore",
+    "prettier",
+    "stylelint",
+    "xo",
+    "standard",
+    "c8",
+    "nyc",
+    "lint-staged",
+    "husky",
+    "jest",
+    "mocha",
+    "vitest",
+    "ava",
+    "babel",
+    "tsd",
+)
+JUDGES = re.compile(
+    r"(?:pre|post)?(?:test|lint|check|type-?check|types|format|fmt|style|ci|verify|validate|coverage|cov|preflight|audit|eslint|tsc|mypy|ruff)(?:[:_.-].*)?"
+)
+VERSION = re.compile(
+    r"(\buses:\s*[\w./-]+@|\brev:\s*[\"']?)(?:v?\d[\w.+-]*[\"']?|[0-9a-f]{40}\s+)(?:\s*#.*)?$"
+)  # @v4, @SHA # v4, rev: v1.2
+SHARED = ("pyproject.toml", "setup.cfg", "tox.ini", "package.json", "composer.json")  # files in which a part judges
+TARGETS = ("Makefile", "makefile", "GNUmakefile", "justfile", "Justfile", "Taskfile.yml", "Rakefile")
+
+
+def only_versions_differ(path: str, before: str, after: str) -> bool:
+    """Whether a CI file, or that of pre-commit, only names other versions of the tools that it had."""
+    if not path.endswith((".yml", ".yaml")) or not before or not after:
+        return False
+    sides = [[VERSION.sub(r"\1", line).strip() for line in text.splitlines()] for text in (before, after)]
+    plain = [[line for line in side if line and not line.startswith("#")] for side in sides]
+    return plain[0] == plain[1]
+
+
+def is_judging(path: str) -> bool:
+    """Whether a file, by its name, configures a tool that judges code, or may in a part of it."""
+    name = PurePosixPath(path).name
+    return bool(NAMES.fullmatch(name)) or path.startswith(FOLDERS) or name in (*SHARED, *TARGETS)
+
+
+def judging_part(path: str, text: str) -> str:
+    """What of such a file judges, as text that can be compared; the whole file if it cannot be taken apart."""
+    name = PurePosixPath(path).name
+    try:
+        if name == "pyproject.toml":
+            return _toml(text)
+        if name in ("setup.cfg", "tox.ini"):
+            return _ini(text)
+        if name == "package.json":
+            return _package(text)
+        if name == ".gitattributes":
+            return "\n".join(line for line in text.splitlines() if HIDES.search(line))
+        if name.startswith(".env"):
+            return "\n".join(line for line in text.splitlines() if STEERS.match(line))
+        if name == "composer.json":
+            return json.dumps(json.loads(text or "{}").get("scripts"), sort_keys=True)
+        if name.endswith((".json", ".jsonc")):
+            return json.dumps(json.loads(jsonc(text) or "null"), sort_keys=True)
+        if name.endswith(".toml"):
+            import tomllib
+
+            return json.dumps(tomllib.loads(text), sort_keys=True, default=str)
+    except (ValueError, AttributeError, RecursionError):
+        return text
+    return "\n".join(line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith(("#", ";", "//")))
+
+
+def jsonc(text: str) -> str:
+    """JSON with comments and commas at the end, as plain JSON."""
+    bare = re.sub(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/', lambda m: m[1] or "", text, flags=re.DOTALL)
+    return re.sub(r",(\s*[}\]])", r"\1", bare)
+
+
+def _toml(text: str) -> str:
+    import tomllib
+
+    tools = tomllib.loads(text).get("tool", {})
+    ours = {name: tools[name] for name in TOOLS if name in tools}
+    hatch, pdm, uv = (tools.get(name, {}) for name in ("hatch", "pdm", "uv"))
+    return json.dumps(
+        _without_needs({**ours, "envs": hatch.get("envs"), "scripts": pdm.get("scripts"), "tasks": uv.get("tasks")}),
+        sort_keys=True,
+        default=str,
+    )
+
+
+def _without_needs(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _without_needs(below) for key, below in value.items() if key not in NEEDS}
+    return value
+
+
+def _ini(text: str) -> str:
+    import configparser
+
+    parser = configparser.RawConfigParser(strict=False)
+    try:
+        parser.read_string(text)
+    except configparser.Error:
+        return text
+    ours = [s for s in parser.sections() if re.split(r"[:\-.]", s)[0] in SECTIONS]
+    return json.dumps({s: {k: v for k, v in parser[s].items() if k not in NEEDS} for s in ours}, sort_keys=True)
+
+
+def _package(text: str) -> str:
+    package = json.loads(text or "{}")
+    scripts = {name: said for name, said in package.get("scripts", {}).items() if JUDGES.fullmatch(name)}
+    return json.dumps({"scripts": scripts, **{key: package.get(key) for key in PACKAGE}}, sort_keys=True)
+
+
+# -- what preflight runs -----------------------------------------------------------------------------------------------------------
+
+
+def judges(path: str, before: str, after: str, preflight: tuple[str, ...]) -> bool:
+    """Whether what judges was changed in a file: configuration of a tool, or a target that preflight calls."""
+    name = PurePosixPath(path).name
+    if name in TARGETS:
+        return _targets(before, preflight) != _targets(after, preflight)
+    if is_judging(path) and judging_part(path, before) != judging_part(path, after):
+        return True
+    if name != "package.json":
+        return False
+    scripts = [_scripts(text) for text in (before, after)]
+    return any(scripts[0].get(each) != scripts[1].get(each) for each in targets_called(preflight, "npm"))
+
+
+def _scripts(text: str) -> dict[str, object]:
+    try:
+        found = json.loads(text or "{}").get("scripts", {})
+    except (ValueError, AttributeError):
+        return {"": text}
+    return found if isinstance(found, dict) else {}
+
+
+def _targets(text: str, preflight: tuple[str, ...]) -> dict[str, str]:
+    """The targets that preflight calls, or that judge by their name, each with what it runs."""
+    found, name = dict[str, str](), ""
+    wanted = targets_called(preflight, "make")
+    for line in text.splitlines():
+        head = re.match(r"([\w.%/-]+(?:[ ][\w.%/-]+)*)\s*(?:[\w ]*):(?!=)(.*)", line)
+        if head and not line[:1].isspace():
+            name = head[1].strip()
+            found[name] = head[2].strip()
+        elif name and line[:1].isspace() and line.strip() and not line.strip().startswith("#"):
+            found[name] += f"\n{line.strip()}"
+        elif re.match(r"\w+\s*[:?+]?=", line):
+            found[line.partition("=")[0].strip()] = line if re.search(r"FLAGS|LINT|TEST|CHECK|MYPY|RUFF|ESLINT", line) else ""
+    needed = {need for name in wanted for need in found.get(name, "").partition("\n")[0].split()}
+    return {
+        name: said for name, said in found.items() if name in wanted | needed or JUDGES.fullmatch(name) or "=" in said.partition("\n")[0]
+    }

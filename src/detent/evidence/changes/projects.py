@@ -1,0 +1,102 @@
+"""Which projects a repository has: folders with a manifest of their own, tests that no runner above them runs, and files that are only tooling. Reads files, runs nothing."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import PurePosixPath
+
+from detent.evidence.changes.test_files import is_below_tests
+from detent.evidence.runners import Command, Files
+from detent.evidence.runners.adapter import NOT_THE_PROJECT, InnerProject
+from detent.evidence.runners.detect import find_command
+from detent.evidence.runners.reach import takes_in, tests_of
+
+MANIFESTS = frozenset(
+    {
+        "pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", ".pytest.ini", "pytest.toml", "tox.ini", "package.json",
+        "go.mod", "Cargo.toml", "pom.xml", "build.gradle", "build.gradle.kts", "composer.json", "phpunit.xml", "phpunit.xml.dist", "Gemfile", ".rspec",
+        "CMakeLists.txt",
+    }
+)  # fmt: skip
+ENDINGS = (".gemspec", ".csproj", ".fsproj", ".vbproj", ".sln", ".slnx")
+TOOLING = re.compile(
+    r"[\w.-]+\.config\.[cm]?[jt]s|(?:setup|noxfile|tasks|fabfile|dodo|conf|build)\.py|(?:gulp|Grunt|Jake)file\.[cm]?[jt]s|build\.rs|Rakefile|Makefile"
+    r"|(?:package|package-lock|bower|component|composer|jsr|deno)\.jsonc?|Cargo\.toml|go\.(?:mod|sum)"
+)
+TOOLS = frozenset({"bench", "benches", "benchmark", "benchmarks", "example", "examples", "scripts", "playground", "docs", "doc", ".github"})
+BUILT = frozenset({"go", "cargo", "maven", "gradle", "ctest", "dotnet"})  # runners of languages whose tests need no file of their own
+
+
+def manifest_folders(paths: Iterable[str]) -> frozenset[str]:
+    """The folders below the root that have a manifest and are no part of tests, tools or dependencies."""
+    return frozenset(str(where.parent) for path in paths if is_manifest(path) and _is_own((where := PurePosixPath(path)).parent))
+
+
+def is_manifest(path: str) -> bool:
+    """Whether a file says that its folder is a project."""
+    where = PurePosixPath(path)
+    return where.name in MANIFESTS or where.suffix in ENDINGS
+
+
+def _is_own(folder: PurePosixPath) -> bool:
+    foreign = any(part.startswith(".") or part in NOT_THE_PROJECT or part in TOOLS for part in folder.parts)
+    return bool(folder.parts) and not foreign and not is_below_tests(f"{folder}/x")
+
+
+def nearest(path: str, folders: Iterable[str]) -> str:
+    """The deepest of these folders that a path lies in; empty if it lies in none."""
+    return max((each for each in folders if each and path.startswith(f"{each}/")), key=len, default="")
+
+
+def chain(folder: str, folders: Iterable[str]) -> list[str]:
+    """A folder and those of these that lie above it, the nearest first; last the root."""
+    above = [each for each in folders if each and (folder == each or folder.startswith(f"{each}/"))]
+    return [*sorted(above, key=len, reverse=True), ""]
+
+
+class OutsideFiles:
+    """The files of a folder without those of the projects in it."""
+
+    def __init__(self, files: Files, inner: Iterable[str]) -> None:
+        self.files, self.inner = files, tuple(f"{each}/" for each in inner)
+
+    def exists(self, path: str) -> bool:
+        return self.files.exists(path)
+
+    def read(self, path: str) -> str | None:
+        return self.files.read(path)
+
+    def paths(self) -> Iterator[str]:
+        return (path for path in self.files.paths() if not path.startswith(self.inner))
+
+    def which(self, name: str) -> str | None:
+        return self.files.which(name)
+
+
+def owner(views: Mapping[str, Files]) -> str:
+    """The project that a folder with a manifest belongs to: its own if it has tests, or one above it; empty: the root, whether that has any or not.
+
+    `views`: the files of the folder and of all that may be projects above it, in the order of `chain`.
+    """
+    chosen: tuple[str, Command] | None = None
+    for each, files in views.items():
+        command = find_command(files)
+        if command is None or (each and not _has_tests(command, files)):
+            continue
+        if chosen is None:
+            chosen = each, command
+            continue
+        path = chosen[0].removeprefix(f"{each}/") if each else chosen[0]
+        tests = tuple(f"{path}/{test}" for test in tests_of(chosen[1], views[chosen[0]]))
+        if takes_in(command, files, chosen[1], InnerProject(path, tests)):
+            chosen = each, command
+    return chosen[0] if chosen else ""
+
+
+def _has_tests(command: Command, files: Files) -> bool:
+    return not command.runner or command.runner in BUILT or bool(tests_of(command, files))
+
+
+def is_tooling(path: str) -> bool:
+    """Whether a file builds, measures or shows the product, and is no part of it: no test is expected to notice it."""
+    where = PurePosixPath(path)
+    return TOOLING.fullmatch(where.name) is not None or bool(TOOLS & set(where.parts[:-1]))

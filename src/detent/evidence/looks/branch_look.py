@@ -1,0 +1,393 @@
+"""The look at a whole branch, from its base to its tip: what its tests prove, what broke, what no test notices, and what a person should see.
+
+One function for everyone: landing, `verify` and `check`. Knows trees and tests; what becomes of its card is others' to say.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from detent.errors import CannotTell
+from detent.evidence.changes.changes import ReferenceTrees
+from detent.evidence.changes.no_substance import is_only_words
+from detent.evidence.looks.branch_probes import ProbedBranch, examples_in_code, look_without_mutating
+from detent.evidence.looks.card_trials import TrialRun, places, trials
+from detent.evidence.looks.exit_code import CommandSpan, by_exit_code
+from detent.evidence.looks.no_proof import no_proof
+from detent.evidence.looks.old_tests import MOST_SHOWN, Judging, OlderTests, certain_failures, old_tests
+from detent.evidence.looks.repo_look import RepoLook
+from detent.evidence.looks.subject import Subject
+from detent.evidence.looks.without_change import failing_by_old_answers, flag_endless, without_change
+from detent.evidence.outcomes.card import Card, Trial
+from detent.evidence.outcomes.outcomes import Outcomes, compare, describe_successors, file_of
+from detent.evidence.outcomes.shared_test_files import flag_shared_files, out_of_reach
+from detent.evidence.outcomes.successors import in_its_place
+from detent.evidence.probes.context import ProbeContext
+from detent.evidence.probes.mutant_order import OUTSIDE
+from detent.evidence.probes.noticed_lines import Noticed, notice
+from detent.evidence.probes.test_probes import indifferent
+from detent.evidence.probes.weakened import noticing_less
+from detent.evidence.report import TestReport
+from detent.evidence.running.busy import patient
+from detent.evidence.running.cannot_run import hint_for, left_behind, not_fetched
+from detent.evidence.running.clean_runs import CleanRuns
+from detent.evidence.running.collect import Collector
+from detent.evidence.source.changed_tests import changed_tests
+from detent.evidence.source.diff import Rewritten
+from detent.evidence.source.generated_code import is_generated
+from detent.evidence.source.reworded import is_reworded
+from detent.evidence.source.test_blocks import blocks
+from detent.evidence.source.test_ids import family, is_named
+from detent.evidence.source.test_lines import tests_on
+from detent.evidence.static_analysis.static_flags import can_end_itself
+from detent.kernel.model import Data, Flag, Run, Sent
+
+OF_PROBES = ("unnoticed", "vacuous-test")
+SLOWED = (
+    2.0  # times as long as before: so much slower a change makes the suite that wants to be asked about, if nothing could be tried for it
+)
+Say = Callable[[str], None]
+
+
+class BranchSpan(NamedTuple):
+    """What is looked at, and with what."""
+
+    base: str  # trees
+    tip: str
+    collector: Collector
+    settings: dict[str, str]
+    wanted: Callable[[], bool]
+    seconds: float = 60.0  # for the probes, all together, on an idle machine
+    jobs: int = 2
+    say: Say = lambda words: None
+    run: Run[Any] | None = None
+    commit: str = ""  # the base as a commit, where known failures are those of its tree
+    known: frozenset[str] = frozenset()  # failures that were accepted
+    reds: tuple[str, ...] = ()  # the trees of the RED steps on the way, where there were any
+    preflight: tuple[str, ...] = ()  # commands that judge besides the tests
+    keys: Mapping[str, str] = MappingProxyType({})  # values that must not be committed, with the names of their variables
+    about: str = ""  # what the work is about, in the words of people; empty: not known
+
+
+Tried = list[Trial]
+
+
+def look_over(span: BranchSpan) -> Card:
+    """The card of a branch. What cannot be told is said on it, never left out."""
+    begun, runs, tried = time.monotonic(), span.collector.runs, Tried()
+    try:
+        card = _card(span._replace(seconds=patient(span.seconds)), tried)
+    except CannotTell as e:
+        card = Card(span.base, span.tip, unclear=str(e))
+    took, kept = round(time.monotonic() - begun, 3), tuple(sorted(tried, key=lambda trial: trial.about))
+    return msgspec.structs.replace(card, seconds=took, suites=float(span.collector.runs - runs), tried=kept)
+
+
+def _card(span: BranchSpan, tried: Tried) -> Card:
+    look, base = _repo_look(span), span.collector.suite.base
+    if base is None and span.run is None:
+        return _without_tests(span, look)
+    if base is None or not base.runner:
+        return _by_command(span, look, tried)
+    before, tip = look.tests_before(), look.tests()
+    if tip.fault:
+        return Card(span.base, span.tip, failed=(f"the tests of the tip cannot be run: {tip.fault}",))
+    if said := f"the tests of the base cannot be run: {before.fault}" if before.fault else _helpless(span, look, before, tip):
+        return Card(span.base, span.tip, unclear=said)
+    span.say("3 of 5: running the new tests without the change")
+    seen, mixed = look.outcomes(), without_change(span.collector, look, before, span.wanted)
+    proved = _proved(look, before, mixed, tip, seen)
+    old = old_tests(span.collector, look, span.wanted)
+    failed, flags = certain_failures(Judging(span.collector, look, span.wanted, _context(look, 0.0, tried)), seen, old)
+    flags += [*_without_probes(span, look, proved), *_without_files(span, seen, before)]
+    flags += [*flag_endless(mixed, tip), *_idle_here(before, tip)]
+    seen_by = Noticed()
+    if not failed and is_probed(span.settings):
+        branch = ProbedBranch(span.base, look.changes.patch(), look.changes.overlay(span.base), before, mixed, tip, proved, span.reds)
+        probed, seen_by = _probed(span, look, branch, tried)
+        flags += probed
+    flags += _replaced(look, seen, before, tried, is_probed(span.settings) and not failed)
+    flags += _rewritten(look, seen, before, old._replace(backed=_backed(old, proved - before.ids, seen_by, seen)))
+    pins = (seen.pins & mixed.having("passed")) - proved
+    tried += trials(look, TrialRun(mixed, tip, old.report), proved | pins, flags)
+    return Card(
+        span.base,
+        span.tip,
+        proved=tuple(sorted(proved)),
+        pins=tuple(sorted(pins)),
+        kept=len(seen.kept),
+        out=tuple(sorted({family(test) for test in seen.lost})),
+        known=tuple(sorted(seen.still_failing)),
+        failed=failed,
+        flags=tuple(flags),
+        places=places(look, tip, (*proved, *pins), flags),
+    )
+
+
+def _without_probes(span: BranchSpan, look: RepoLook, proved: frozenset[str]) -> Iterator[Flag]:
+    """What is seen by reading alone."""
+    yield from no_proof(look, proved, span.about)
+    yield from _judged_by(look)
+    yield from look.read_through()
+    yield from examples_in_code(look.probe_context(span.seconds), look.changes.patch())
+
+
+def _context(look: RepoLook, seconds: float, tried: Tried) -> ProbeContext:
+    return look.probe_context(seconds)._replace(tried=tried.append)
+
+
+def _probed(span: BranchSpan, look: RepoLook, branch: ProbedBranch, tried: Tried) -> tuple[list[Flag], Noticed]:
+    """What the probes say: first those that mutate nothing, then small changes of the code, for the time that is left."""
+    begun = time.monotonic()
+    span.say(f"4 of 5: running the new tests under other names, and putting back what was removed (at most {span.seconds / 2:.0f} s)")
+    flags = look_without_mutating(
+        _context(look, span.seconds, tried), span.collector, branch, lambda kind: span.settings.get(f"flags.{kind}") == "allow", span.jobs
+    )
+    left = max(span.seconds / 2, span.seconds - (time.monotonic() - begun))
+    new = branch.proved - branch.before.ids  # an older test may fail without the change only since its file does not load
+    small = "5 of 5: trying small changes of the code"
+    seen_by = notice(_context(look, left, tried), branch.tip, branch.proved, span.jobs, new, lambda done: span.say(f"{small} ({done})"))
+    rest = max(begun + span.seconds - time.monotonic(), 0.0)
+    unsure = new & set(seen_by.idle)
+    idle = indifferent(_context(look, rest, tried), branch.tip, unsure - failing_by_old_answers(look, branch.mixed, unsure))
+    found = seen_by._replace(idle=idle.idle, tried=seen_by.tried + idle.tried)
+    return [*flags, *_unnoticed(found, branch.tip.wall > SLOWED * branch.before.wall + 1.0), *_generated(look)], seen_by
+
+
+def is_probed(settings: Mapping[str, str]) -> bool:
+    """Whether small changes of the code are tried: not where both kinds of flags that they can raise are allowed."""
+    return any(settings.get(f"flags.{kind}") != "allow" for kind in OF_PROBES)
+
+
+def _repo_look(span: BranchSpan) -> RepoLook:
+    """Eyes on the tip, compared with the base, in clean checkouts. What is known of the two trees is not run again."""
+    collector = span.collector
+    collector.began = span.base
+    known = {tree: report for tree in (span.base, span.tip) if (report := _whole(collector, tree)) is not None}
+    runs = CleanRuns(collector, known)
+    missing = [tree for tree in dict.fromkeys((span.base, span.tip)) if tree not in known]
+    if collector.suite.base is not None and collector.suite.base.runner and missing:
+        span.say("2 of 5: running the tests of base and tip")
+        runs.run_all(missing, span.jobs, threading.Event(), lambda tree: None, span.wanted)
+    run: Run[Any] = span.run or Run("look", "", "", 0, Data())
+    return RepoLook(
+        Subject(
+            git=collector.git,
+            collect=runs,
+            run=run,
+            sent=Sent("due"),
+            tree=span.tip,
+            reference=ReferenceTrees(span.base, (), span.commit, span.known),
+            settings=span.settings,
+            preflight=span.preflight,
+            keys=span.keys,
+            published=lambda name: None,
+            tampered=lambda: (),
+            left_out=(),
+            wanted=span.wanted,
+            quick=False,
+        )
+    )
+
+
+def _whole(collector: Collector, tree: str) -> TestReport | None:
+    known = collector.known(tree)
+    return known if known is not None and not known.partial else None
+
+
+def _by_command(span: BranchSpan, look: RepoLook, tried: Tried) -> Card:
+    """The card where only an exit code can be read."""
+    flags = (*can_end_itself(look.changes), *_judged_by(look), *look.read_through())
+    asked = CommandSpan(span.base, span.tip, span.collector, span.wanted, span.say, span.about, span.run is not None)
+    return by_exit_code(asked, look, flags, tried)
+
+
+def _without_tests(span: BranchSpan, look: RepoLook) -> Card:
+    """No test framework is recognised: whatever changed is proved by nothing."""
+    flags = (*no_proof(look, frozenset(), span.about), *_judged_by(look), *look.read_through())
+    said = Flag("weak-evidence", "no test framework is recognised here; set [test] command in detent.toml", level="note")
+    return Card(span.base, span.tip, flags=(said, *flags))
+
+
+def _helpless(span: BranchSpan, look: RepoLook, before: TestReport, tip: TestReport) -> str:
+    """Why the tests say nothing of a change, where no run began it: none passes on either side, or what they need was not fetched."""
+    bad = before.bad & tip.bad
+    if span.run is not None or not bad:
+        return ""
+    lacks = not_fetched(span.collector, span.tip)
+    if lacks:
+        return "\n".join([f"{min(bad)} fails on both sides" + (f", and {len(bad) - 1} more" if len(bad) > 1 else ""), *lacks])
+    if before.having("passed") or tip.having("passed"):
+        return ""
+    behind = left_behind(span.collector, span.tip, (before, tip), bad)
+    said = f"no test passes in a clean checkout, with the change or without it: {min(bad)}: {look.why(min(bad)).sentence}"
+    return "\n".join([said, hint_for(behind) if behind else "install what they need first, or give --install CMD"])
+
+
+def _without_files(span: BranchSpan, seen: Outcomes, before: TestReport) -> list[Flag]:
+    """A word on tests that fail on both sides for files that only the person's checkout has."""
+    behind = left_behind(span.collector, span.tip, (before,), seen.still_failing) if span.run is None and seen.still_failing else []
+    return [Flag("weak-evidence", f"{min(seen.still_failing)} fails on both sides: {hint_for(behind)}", level="note")] if behind else []
+
+
+def _idle_here(before: TestReport, tip: TestReport) -> list[Flag]:
+    """A word on new tests that are skipped: they may be for another system or version, and here they say nothing."""
+    new = sorted({family(test) for test in tip.having("skipped") - before.ids} - {family(test) for test in before.ids})
+    said = (
+        f"{new[0]} is new and skipped here{f', and {len(new) - 1} more' if new[1:] else ''}: nothing of what it asks for was seen"
+        if new
+        else ""
+    )
+    return [Flag("weak-evidence", said, new[0], level="note")] if new else []
+
+
+# -- what the tests say ----------------------------------------------------------------------------------------------------------
+
+
+def _proved(look: RepoLook, before: TestReport, mixed: TestReport, tip: TestReport, seen: Outcomes) -> frozenset[str]:
+    """Fail-to-pass: tests that pass on the tip, and without the change fail or cannot even be run."""
+    passed = tip.having("passed")
+    fixed = compare(mixed, tip).fixed
+    absent = {test for test in seen.pins if test not in mixed.ids}
+    found = frozenset(test for test in fixed | absent if test in passed) - _only_unloaded(look, before, mixed)
+    return found - _by_themselves(look, before, tip, found)
+
+
+def _by_themselves(look: RepoLook, before: TestReport, tip: TestReport, proved: frozenset[str]) -> frozenset[str]:
+    """Older tests that passed before and that the tests of this change cannot have made fail without its code: they do so now and then."""
+    passed = {test: file_of(tip, test) for test in proved & before.having("passed")}
+    return out_of_reach(passed, look.changed(), {*before.files.values(), *tip.files.values()}, lambda path: look.read(path) or "")
+
+
+def _only_unloaded(look: RepoLook, before: TestReport, mixed: TestReport) -> frozenset[str]:
+    """Older tests that say what they said, in files that do not load without the change: an import alone makes them fail, which proves nothing."""
+    unloaded = {test for test in mixed.bad if mixed.files.get(test) == test}
+    found = set[str]()
+    for path in unloaded:
+        text = look.changes.text(path)
+        names = changed_tests(path, text(look.changes.good), text(look.changes.tree))
+        ours = (test for test in before.ids if file_of(before, test) == path)
+        found |= {test for test in ours if not any(is_named(test, name) for name in names)}
+    return frozenset(found)
+
+
+# -- what a person should see ------------------------------------------------------------------------------------------------------
+
+
+def _rewritten(look: RepoLook, seen: Outcomes, before: TestReport, old: OlderTests) -> list[Flag]:
+    """Older tests whose expectation is not so any more: changed, or taken out. Asked about, unless new tests ask for the same change."""
+    moved = [Flag("rewritten-test", f"{was} became {now}, and says something else there", now) for was, now in _moved_otherwise(look, seen)]
+    if not old.broken and not (seen.lost - old.passing):
+        return moved[:MOST_SHOWN]
+    files = {file_of(before, test) for test in old.broken} - {c.path for c in look.changed() if c.how == "deleted"}
+    hunks = [each for each in look.rewritten() if each.place.rpartition(":")[0] in files and _is_about(look, each, old.broken)]
+    alone = {file_of(before, test) for test in old.broken - old.backed}
+    asked = [each for each in hunks if each.place.rpartition(":")[0] in alone and not _is_reworded(look, each)]
+    flags = [_told_rewritten(look, each, each in asked) for each in sorted(hunks, key=lambda each: each not in asked)[:MOST_SHOWN]]
+    out = sorted(seen.lost - old.passing)
+    flags += moved[:MOST_SHOWN]
+    unshown = {test for test in old.broken - seen.lost if file_of(before, test) not in {each.place.rpartition(":")[0] for each in hunks}}
+    flags += flag_shared_files(look.changes.patch(), old.shared, unshown, bool(unshown - old.backed)) if old.shared else []
+    asked_out = {family(test) for test in out if test not in old.backed}
+    tests = sorted({family(test) for test in out}, key=lambda test: test not in asked_out)  # a table is one test, however many rows it had
+    taken_out = "was removed: it does not pass with this change"
+    return flags + [
+        Flag("rewritten-test", f"{test} {taken_out}", test, level="ask" if test in asked_out else "note") for test in tests[:MOST_SHOWN]
+    ]
+
+
+def _told_rewritten(look: RepoLook, said: Rewritten, asked: bool) -> Flag:
+    follows = "a message is worded differently, in the code and in an older test"
+    other = "what an older test expects was changed: as it was, it fails with this change"
+    words = follows if not asked and _is_reworded(look, said) else other
+    return Flag("rewritten-test", words, said.place, said.before, said.after, level="ask" if asked else "note")
+
+
+def _is_reworded(look: RepoLook, said: Rewritten) -> bool:
+    return is_reworded(said, look.changes.patch(), lambda path: look.changes.sort(path) == "production")
+
+
+def _is_about(look: RepoLook, said: Rewritten, broken: frozenset[str]) -> bool:
+    """Whether lines that are gone may be those of a test that is broken: they stand in no other one."""
+    path, _, line = said.place.rpartition(":")
+    first = int(line)
+    within = tests_on(path, look.changes.text(path)(look.changes.good), range(first, first + said.before.count("\n") + 1))
+    return not within or any(is_named(test, name) for test in broken for name in within)
+
+
+def _replaced(look: RepoLook, seen: Outcomes, before: TestReport, tried: Tried, is_tried: bool) -> list[Flag]:
+    """Older tests that others came in the place of: a note, and asked about where these notice less."""
+    less = noticing_less(_context(look, 0.0, tried), before, seen.replaced) if is_tried else frozenset[str]()
+    found = sorted(seen.replaced.items(), key=lambda each: (each[0] not in less, each[0]))
+    return [
+        Flag(
+            "rewritten-test",
+            describe_successors(was, seen, was in less),
+            min(now),
+            *(in_its_place(look.changes.patch(), was, min(now)) or ("", "")),
+            level="ask" if was in less else "note",
+        )
+        for was, now in found[:MOST_SHOWN]
+    ]
+
+
+def _backed(old: OlderTests, new: frozenset[str], noticed: Noticed, seen: Outcomes) -> frozenset[str]:
+    """The rewritten tests that look at code at which a new test looks as well: the change of behaviour has a proof of its own. So has that of a
+    test in whose place one came that needs the change. A row that left its table looked at what the other rows look at."""
+    families = [{family(test) for test in by} for by in noticed.by.values() if by & new]
+    beside = {test for test in old.broken if any(family(test) in by for by in families)}
+    return frozenset(beside | {test for test in old.broken if seen.replaced.get(test, frozenset()) & new})
+
+
+def _moved_otherwise(look: RepoLook, seen: Outcomes) -> Iterator[tuple[str, str]]:
+    """The tests that stand in another file now, and do not say there what they said."""
+    before, now = look.tests_before(), look.tests()
+    for was, new in sorted(seen.moved.items()):
+        files = (file_of(before, was), look.changes.good), (file_of(now, new), look.changes.tree)
+        words = [
+            [said for name, said in blocks(path, look.changes.text(path)(tree)).items() if is_named(was, name)] for path, tree in files
+        ]
+        if words[0] and words[0] != words[1]:
+            yield was, new
+
+
+def _judged_by(look: RepoLook) -> list[Flag]:
+    paths = sorted(c.path for c in look.changed() if c.sort == "config" and not is_only_words(look.changes, c))
+    return [Flag("judged-by", f"{path} changed; it decides how the work is judged", path) for path in paths[:MOST_SHOWN]]
+
+
+def _generated(look: RepoLook) -> list[Flag]:
+    """Code that programs wrote is not tried, and that is told."""
+    said = "this file is generated, so whether tests notice its lines was not tried"
+    paths = [
+        c.path
+        for c in look.changed()
+        if c.sort == "production" and is_generated(c.path, *map(look.changes.text(c.path), (look.changes.good, look.tree)))
+    ]
+    return [Flag("unnoticed", said, path, level="note") for path in paths[:MOST_SHOWN]]
+
+
+def _otherwise(place: str) -> str:
+    path, _, name = place.rpartition(": ")
+    return f"what {path} has outside its functions is something else" if name == OUTSIDE else f"{place} answers something else"
+
+
+def _unnoticed(seen: Noticed, slowed: bool) -> list[Flag]:
+    """What no test notices: asked about where it is most of the change, a note elsewhere. And tests that notice nothing, or that this change made
+    so slow that nothing was seen to be noticed."""
+    level: Literal["note", "ask"] = "ask" if seen.is_substance else "note"
+    flags = [Flag("unnoticed", f"no test fails when {_otherwise(place)}", place, level=level) for place in seen.unnoticed[:MOST_SHOWN]]
+    flags += [
+        Flag("unnoticed", f"no test fails when {place} answers another value of the same kind", place) for place in seen.blunt[:MOST_SHOWN]
+    ]
+    idle = [
+        Flag("vacuous-test", f"no small change of the code it came with makes {test} fail ({seen.tried} tried)", test) for test in seen.idle
+    ]
+    late = [Flag("weak-evidence", f"not everything was tried: {seen.why}", level="note")] if seen.why else []
+    if late and slowed and not any(seen.by.values()):
+        late = [Flag("weak-evidence", f"the tests of this change are so slow that nothing could be tried: {seen.why}")]
+    return [*flags, *idle[:MOST_SHOWN], *late]

@@ -1,0 +1,91 @@
+"""The probes at the end of a branch that mutate nothing: disguise, other dates, checks put back, examples in the code. What each says is a flag.
+
+They run side by side, in an order drawn by lot, for half of the time that all probes have; small changes of the code come after them.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+from detent.evidence.mutate.keyed_random import KeyedRandom
+from detent.evidence.outcomes.outcomes import file_of
+from detent.evidence.probes.clock_red import look_at_dates, look_at_reds
+from detent.evidence.probes.context import ProbeContext
+from detent.evidence.probes.disguise import look_disguised
+from detent.evidence.probes.plain_calls import look_at_plain_calls
+from detent.evidence.probes.removed_checks import look_put_back
+from detent.evidence.report import TestReport
+from detent.evidence.running.collect import Collector
+from detent.evidence.static_analysis.examples_in_code import examples
+from detent.evidence.static_analysis.literals import values_in
+from detent.kernel.model import Flag
+
+MOST_SHOWN = 5
+MOST_REDS = 6  # the newest
+MOST_ASKED = 200  # texts of the code that older tests are asked for
+MOST_READ = 100  # of their files
+
+
+class ProbedBranch(NamedTuple):
+    """What is known of a branch when its probes begin."""
+
+    base: str  # its tree
+    patch: bytes
+    overlay: Mapping[str, bytes]  # its tests, as they are laid over the base
+    before: TestReport
+    mixed: TestReport
+    tip: TestReport
+    proved: frozenset[str]
+    reds: tuple[str, ...]  # the trees of the RED steps, where there were any
+
+
+def look_without_mutating(
+    context: ProbeContext, collector: Collector, branch: ProbedBranch, allowed: Callable[[str], bool], jobs: int
+) -> list[Flag]:
+    """The flags of all these looks, but for kinds that are allowed."""
+    until = time.monotonic() + context.seconds / 2
+    new = frozenset(test for test in branch.tip.having("passed") if test in branch.proved or test not in branch.before.ids)
+    files = tuple(sorted({file_of(branch.tip, test) for test in new}))
+    tests = {path: frozenset(test for test in new if file_of(branch.tip, test) == path) for path in files}
+    kept = {red: collector.known(red) for red in branch.reds[-MOST_REDS:]}  # here: the journal is read by one thread only
+    reds = {red: report for red, report in kept.items() if report is not None}
+    looks: list[tuple[str, Callable[[], list[Flag]]]] = [
+        ("knows-the-tests", lambda: look_disguised(context, branch.tip, files, until)),
+        ("knows-the-examples", lambda: look_at_plain_calls(context, collector, tests, until)),
+        ("clock-red", lambda: look_at_reds(context, reds, branch.before.bad, until)),
+        ("clock-red", lambda: look_at_dates(context, branch.base, branch.overlay, branch.mixed, branch.proved, until)),
+        ("unnoticed", lambda: look_put_back(context, branch.tip, branch.patch, until, files)),
+    ]
+    wanted = [look for kind, look in KeyedRandom(context.key, "looks").mixed(looks) if not allowed(kind)]
+    with ThreadPoolExecutor(jobs) as pool:
+        return [flag for found in pool.map(lambda look: look(), wanted) for flag in found if not allowed(flag.kind)]
+
+
+def examples_in_code(context: ProbeContext, patch: bytes) -> list[Flag]:
+    """The tests' own values where they stand as cases of the code; this runs nothing."""
+    said = "the code answers exactly the examples of the tests, case by case; what does it answer to others?"
+    found = examples(
+        patch,
+        lambda path: context.sort(path) == "production",
+        lambda path: context.sort(path) == "test",
+        lambda texts: _held(context, texts),
+    )
+    return [Flag("knows-the-examples", said, each.place, after=each.said) for each in found[:MOST_SHOWN]]
+
+
+def _held(context: ProbeContext, texts: frozenset[str]) -> frozenset[str]:
+    """Of these texts, those that a test has: as a value of its own, as a line, or as the whole of a file of data. Tests that are older than the
+    change count as well: it may be the one that has them run."""
+    lines = sorted({max(text.split("\n"), key=len) for text in texts if "\0" not in text}, key=len, reverse=True)[:MOST_ASKED]
+    found = frozenset[str]()
+    if not lines:
+        return found
+    words = [*lines, *(line.replace("\\", "\\\\").replace('"', '\\"') for line in lines if "\\" in line or '"' in line)]
+    out = context.git.call("grep", "-I", "-l", "-z", "-F", *(arg for word in words for arg in ("-e", word)), context.tree, "--")
+    paths = [each.partition(":")[2] for each in out.items] if out.code == 0 else []
+    for path in [path for path in paths if context.sort(path) == "test"][:MOST_READ]:
+        text = context.text(path).replace("\r\n", "\n")
+        said = {text.strip(), *(line.strip() for line in text.split("\n")), *values_in(text)}
+        found |= {each for each in texts if each in said or each.strip() in said}
+    return found

@@ -1,0 +1,70 @@
+"""The runs that every card stands on, as trials: the tests of the change without it, the tests as they were with it, and the tip itself. And where
+what a card names stands."""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from detent.evidence.looks.repo_look import RepoLook
+from detent.evidence.outcomes.card import Trial
+from detent.evidence.outcomes.outcomes import file_of
+from detent.evidence.probes.trials import came_of, said_of, trial_of
+from detent.evidence.report import TestReport
+from detent.evidence.source.diff import hunks
+from detent.evidence.source.test_lines import line_of_test, line_of_word
+from detent.kernel.model import Flag
+
+
+class TrialRun(NamedTuple):
+    """What was run from base to tip."""
+
+    mixed: TestReport  # the base with the tests of the tip
+    tip: TestReport
+    old: TestReport  # the tip with older tests as the base has them
+
+
+def trials(look: RepoLook, ran: TrialRun, tests: frozenset[str], flags: Iterable[Flag]) -> list[Trial]:
+    """What was tried for the tests that prove or pin something, for those that fail, and for what was rewritten."""
+    found = [without_the_change(look, look.changes.overlay(look.changes.good), ran.mixed, tests, flags)]
+    seen = look.outcomes()
+    if bad := seen.newly_failing | seen.skipped:
+        files = {file_of(ran.tip, test) for test in bad}
+        said = said_of(ran.tip, bad)
+        found.append(trial_of(look.probe_context(), sorted(bad), "the tests with this change", came_of(ran.tip), {}, files, said))
+    if ran.old.ids:
+        about = [f"{flag.kind} {flag.place}" for flag in flags if flag.kind == "rewritten-test"]
+        older = {path: look.changes.git.read(look.changes.good, path) or b"" for path in sorted(set(ran.old.files.values()))}
+        what, said = "the older tests as they were, with this change", said_of(ran.old, ran.old.bad)
+        found.append(trial_of(look.probe_context(), [*sorted(seen.lost), *about], what, came_of(ran.old), older, older, said))
+    return found
+
+
+def without_the_change(
+    look: RepoLook, overlay: Mapping[str, bytes], mixed: TestReport, tests: Iterable[str], flags: Iterable[Flag]
+) -> Trial:
+    """The tests of the change on the code as it was."""
+    about = [*sorted(tests), *(f"{flag.kind} {flag.place}" for flag in flags if flag.kind == "no-proof")]
+    files = {path for path in overlay if path in mixed.files.values()}
+    said = said_of(mixed, tests)
+    return trial_of(
+        look.probe_context(), about, "the tests of this change, without the change", came_of(mixed), overlay, files, said, on_base=True
+    )
+
+
+def places(look: RepoLook, report: TestReport, tests: Iterable[str], flags: Iterable[Flag]) -> dict[str, str]:
+    """Where tests stand, and what flags name that have no line."""
+    found = dict[str, str]()
+    for test in sorted({*tests, *look.outcomes().newly_failing, *look.outcomes().skipped, *(f.place for f in flags if "::" in f.place)}):
+        path = file_of(report, test)
+        found[test] = _at(path, line_of_test(path, look.changes.text(path)(look.tree), test))
+    first = {hunk.path: hunk.at for hunk in reversed(list(hunks(look.changes.patch())))}
+    for flag in flags:
+        path, colon, word = flag.place.partition(": ")
+        if colon:
+            found[flag.place] = _at(path, line_of_word(look.changes.text(path)(look.tree), word))
+        elif path in first:
+            found[path] = _at(path, max(first[path], 1))
+    return {name: place for name, place in found.items() if place}
+
+
+def _at(path: str, line: int) -> str:
+    return f"{path}:{line}" if line else ""

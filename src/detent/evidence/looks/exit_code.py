@@ -1,0 +1,91 @@
+"""The look at a branch of which only an exit code can be read: the command counts as one test, and what follows from that is said.
+
+Knows trees and one command; no test can be told from another here.
+"""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from detent.evidence.changes.test_files import is_below_tests
+from detent.evidence.looks.card_trials import without_the_change
+from detent.evidence.looks.no_proof import no_proof
+from detent.evidence.looks.repo_look import RepoLook
+from detent.evidence.outcomes.card import Card, Trial
+from detent.evidence.report import TestReport
+from detent.evidence.runners import Command
+from detent.evidence.running.collect import Collector
+from detent.kernel.model import Flag
+
+WRAPPED = {
+    "vitest": "npx vitest run",
+    "jest": "npx jest",
+    "mocha": "npx mocha",
+    "pytest": "python3 -m pytest",
+    "node --test": "node --test",
+}
+SAID = "only an exit code is read of the tests, so they count as one"
+CHATTER = re.compile(r"npm (?:notice|warn|WARN)\b")  # what a package manager says of itself
+LAST_WORDS = 6  # lines of what a command said before it failed
+WIDEST = 200
+
+
+class CommandSpan(NamedTuple):
+    """What is looked at, and with what."""
+
+    base: str  # trees
+    tip: str
+    collector: Collector
+    wanted: Callable[[], bool]
+    say: Callable[[str], None]
+    about: str = ""
+    in_run: bool = False
+
+
+def by_exit_code(span: CommandSpan, look: RepoLook, found: tuple[Flag, ...], tried: list[Trial]) -> Card:
+    """What the command says of base and tip, and of the new tests without the change. Where there is a run, it was asked on the way."""
+    better = better_command(span.collector.suite.base, look.changes.text("package.json")(span.base))
+    said = f"{SAID}; each is read with [test] command = {better!r} in detent.toml, or DETENT_TEST_COMMAND" if better else SAID
+    flags = (Flag("weak-evidence", said, level="note"), *found)
+    if span.in_run:
+        return Card(span.base, span.tip, flags=flags)
+    span.say("2 of 2: running the test command on base and tip")
+    before, tip = (span.collector.clean(tree, span.wanted) for tree in (span.base, span.tip))
+    if before.bad and tip.bad and not tip.fault:
+        return Card(span.base, span.tip, flags=flags, unclear=_fails_always(tip, better))
+    if tip.bad or tip.fault:
+        wrong = f"`{tip.command}` {'passed before and fails now' if not before.bad else 'fails'}{f': {tip.fault}' if tip.fault else ''}"
+        return Card(span.base, span.tip, failed=(wrong,), flags=flags)
+    named = [c.path for c in look.changed() if c.how != "deleted" and c.sort != "config" and is_below_tests(c.path)]
+    overlay = {path: look.changes.git.read(span.tip, path) or b"" for path in named}  # no runner says what is a test: names do
+    mixed = span.collector.clean(span.base, span.wanted, (), overlay) if overlay else before
+    proved = frozenset({tip.command} if mixed.bad else ())
+    tried.append(without_the_change(look, overlay, mixed, proved, ()))
+    return Card(
+        span.base,
+        span.tip,
+        proved=tuple(proved),
+        kept=0 if proved or before.bad else 1,
+        flags=(*flags, *no_proof(look, proved, span.about)),
+    )
+
+
+def _fails_always(tip: TestReport, better: str) -> str:
+    """Why nothing can be told: a command that fails with the change and without it is no test of it."""
+    said = tip.output.rpartition("\n[no adapter reads")[0] or tip.output  # without our own last line
+    last = [line.rstrip()[:WIDEST] for line in said.splitlines() if line.strip() and not CHATTER.match(line)][-LAST_WORDS:]
+    way = f"name another command: DETENT_TEST_COMMAND={better!r} detent check, or [test] command in detent.toml of the base"
+    other = (
+        way
+        if better
+        else "run it by hand; DETENT_TEST_COMMAND='…' detent check, or [test] command in detent.toml of the base, names another one"
+    )
+    return "\n".join([f"`{tip.command}` fails in a clean checkout, with the change and without it; it said last:", *last, other])
+
+
+def better_command(command: Command | None, package: str) -> str:
+    """Of a command whose exit code alone is read: one by which each test can be told apart, if the project uses a runner that is known."""
+    if command is None or command.runner:
+        return ""
+    said = f"{command.text} {package}"
+    return next((better for name, better in WRAPPED.items() if name in said), "")

@@ -1,0 +1,89 @@
+"""The tests as the base had them, run on the tip: what of them holds there, what is certainly wrong, and what only seems so.
+
+Owns what of older tests is held against a change; what else a person should see is told elsewhere.
+"""
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from detent.evidence.looks.repo_look import RepoLook
+from detent.evidence.outcomes.flaky import flag_flaky, passing_again
+from detent.evidence.outcomes.outcomes import Outcomes, describe_weakened, file_of
+from detent.evidence.outcomes.shared_test_files import shared_files
+from detent.evidence.probes.context import ProbeContext
+from detent.evidence.probes.successors_tried import RemovedTests, flag_successors, successors_by_mutants
+from detent.evidence.probes.weakened import weakened
+from detent.evidence.report import TestReport
+from detent.evidence.running.collect import Collector, Wanted
+from detent.kernel.model import Flag
+
+MOST_SHOWN = 5  # places of one kind: a list that people learn to skip is worth nothing
+
+
+class OlderTests(NamedTuple):
+    """The tests as the base had them, run on the tip: which of them still pass there, and which do not."""
+
+    passing: frozenset[str] = frozenset()
+    broken: frozenset[str] = frozenset()  # those that passed, or that pass only since they say something else now
+    backed: frozenset[str] = frozenset()  # of the broken: new tests ask for the same change of behaviour
+    report: TestReport = TestReport()
+    shared: tuple[str, ...] = ()  # files without tests of their own that were changed, and that are as they were here
+    older: Mapping[str, bytes] = MappingProxyType({})  # the files as they were
+
+
+def old_tests(collector: Collector, look: RepoLook, wanted: Wanted) -> OlderTests:
+    """Whether what older tests asked for still holds: only where lines of theirs were taken out, or what they share was changed."""
+    before = look.tests_before()
+    touched = {each.place.rpartition(":")[0] for each in look.rewritten()}
+    gone = {file_of(before, test) for test in look.outcomes().lost}
+    holding = set(before.files.values())
+    shared = shared_files(look.changed(), holding)
+    files = tuple(sorted((touched | gone) & holding))
+    if not files and not shared:
+        return OlderTests()
+    every = [
+        c.path for c in look.changed() if shared and c.sort == "test" and c.how != "added" and not c.inside
+    ]  # they fit each other only
+    overlay = {path: look.changes.git.read(look.changes.good, path) or b"" for path in (*files, *every)}
+    seen = collector.clean(look.tree, wanted, () if shared else files, overlay)
+    old = frozenset(test for test in before.having("passed") if shared or file_of(before, test) in files)
+    fixed = before.bad & seen.bad & look.tests().having("passed")  # it failed, and only another expectation makes it pass
+    return OlderTests(
+        old & seen.having("passed"), (old - seen.having("passed", "skipped")) | fixed, report=seen, shared=shared, older=overlay
+    )
+
+
+class Judging(NamedTuple):
+    """What it takes to tell what is certainly wrong."""
+
+    collector: Collector
+    look: RepoLook
+    wanted: Wanted
+    context: ProbeContext
+
+
+def certain_failures(judging: Judging, seen: Outcomes, old: OlderTests) -> tuple[tuple[str, ...], list[Flag]]:
+    """What is certainly wrong; and what is said of tests that only seem lost, or that fail only sometimes."""
+    collector, look, wanted, context = judging
+    came = successors_by_mutants(
+        context, look.tests(), look.tests_before(), RemovedTests(seen.lost & old.passing, old.older, look.changes.patch())
+    )
+    calm = passing_again(collector, look.changes, seen.newly_failing - look.known_failures(), wanted)
+    left = seen._replace(lost=seen.lost - came.keys(), newly_failing=seen.newly_failing - calm)
+    flags = [*flag_flaky(calm)[:MOST_SHOWN], *flag_successors(look.changes.patch(), came)[:MOST_SHOWN]]
+    return tuple(_failures(look, left, old, context)), flags
+
+
+def _failures(look: RepoLook, seen: Outcomes, old: OlderTests, context: ProbeContext) -> Iterator[str]:
+    """What is certainly wrong."""
+    known = look.known_failures()
+    for test in sorted(seen.newly_failing - known)[:MOST_SHOWN]:
+        said = look.why(test).sentence
+        yield f"{test} {'passed before and fails now' if test in seen.regressions else 'fails'} in a clean checkout of the branch: {said}"
+    for test in sorted(seen.skipped - look.known_skips())[:MOST_SHOWN]:
+        yield f"{test} ran before and is skipped now"
+    for test in sorted(seen.lost & old.passing)[:MOST_SHOWN]:
+        yield f"{test} is gone, though what it asks for still holds; tests may not be lost"
+    for test in weakened(context, look.tests(), look.tests_before(), seen.replaced)[:MOST_SHOWN]:
+        yield describe_weakened(test, seen)

@@ -1,0 +1,130 @@
+"""The gates that a project configures itself ([[gate]]), over a tree: each command in a clean checkout, in the sandbox. A pass on the same tree is not run again.
+
+Owns what the end of such a command means; knows no states. A program that is not there is CannotTell, never a pass.
+"""
+
+from collections.abc import Iterator
+from copy import copy
+from typing import NamedTuple
+
+import msgspec
+
+from detent.errors import CannotTell, Disturbed
+from detent.evidence.outcomes.card import Card, Trial
+from detent.evidence.running.checks import CommandEnded, check_one
+from detent.evidence.running.collect import Collector, Wanted
+from detent.kernel.model import Flag
+from detent.kernel.own_gate import LAND, OwnGate, gates_at
+from detent.kernel.rows import Said
+
+LAST_WORDS = 300  # characters of a command's output that stand in a sentence
+
+
+class GateSaid(NamedTuple):
+    """What came of one gate."""
+
+    said: Said = None
+    output: str = ""
+    fixed: tuple[str, ...] = ()  # its name, if it failed before the work began and passes now
+
+
+class GatedTree(NamedTuple):
+    """A tree, the one before the work, and what is needed to run gates on both."""
+
+    gates: tuple[OwnGate, ...]
+    collect: Collector
+    tree: str
+    before: str  # empty: there is none
+    wanted: Wanted
+
+    def at(self, gate: OwnGate) -> CommandEnded:
+        """How a gate ends on the tree. Where its program is gone, and was there before, that is a failure of the change."""
+        ended = self._ended(gate, self.tree)
+        if ended.not_there and (not self.before or self._ended(gate, self.before).not_there):
+            raise CannotTell(f"{gate.known_as} could not be run: {_last(ended.output)}")
+        return ended
+
+    def judged(self, gate: OwnGate, known: bool) -> GateSaid:
+        """What a gate says of a step. One that failed before the work began (`known`) is held against nobody until it passes once."""
+        try:
+            ended = self.at(gate)
+        except CannotTell as e:
+            if known and not isinstance(e, Disturbed):
+                return GateSaid()
+            raise
+        if ended.passed or known:
+            return GateSaid(fixed=(gate.known_as,) if ended.passed and known else ())
+        return GateSaid(flag_of(gate, ended) if gate.then == "flag" else sentence(gate, ended), ended.output)
+
+    def failed_before(self, gate: OwnGate) -> bool:
+        """Whether a gate failed on the tree before the work; one that could not be run there says nothing."""
+        if not self.before:
+            return False
+        ended = self._ended(gate, self.before)
+        return not ended.passed and not ended.not_there
+
+    def _ended(self, gate: OwnGate, tree: str) -> CommandEnded:
+        collect = self.collect.of(tree)
+        if gate.timeout:
+            collect = copy(collect)
+            collect.suite = collect.suite._replace(timeout=float(gate.timeout))
+        try:
+            return check_one(collect, tree, gate.command, self.wanted)
+        except Disturbed:
+            raise
+        except CannotTell as e:
+            raise CannotTell(f"{gate.known_as}: {e}") from e
+
+
+def sentence(gate: OwnGate, ended: CommandEnded) -> str:
+    """What is wrong, with the end of the output and what the project says to it."""
+    said = f"{gate.known_as} fails: `{gate.command}`: {_last(ended.output)}"
+    return f"{said}. {gate.says}" if gate.says else said
+
+
+def flag_of(gate: OwnGate, ended: CommandEnded) -> Flag:
+    """The flag of a gate. What no look at the whole branch would find again stays."""
+    return Flag("gate", sentence(gate, ended), gate.name, stays=not gate.is_at(LAND))
+
+
+def gate_fault(over: GatedTree, step: str) -> str:
+    """What is wrong with a tree by the first gate that fails the work and did not fail before it, and its output; empty if nothing is."""
+    for gate in gates_at(over.gates, step):
+        if gate.then == "fail" and not (ended := over.at(gate)).passed and not over.failed_before(gate):
+            return f"{sentence(gate, ended)}\n{ended.output}"
+    return ""
+
+
+def red_gates(over: GatedTree) -> Iterator[OwnGate]:
+    """The gates that fail on a tree."""
+    return (gate for gate in over.gates if not over.at(gate).passed)
+
+
+def on_card(card: Card, over: GatedTree, step: str) -> Card:
+    """The card of a change with what the gates say of it: one that fails now and did not before is a finding; one that failed before is a note."""
+    failed, flags, tried, unclear = list(card.failed), list(card.flags), list(card.tried), [card.unclear] if card.unclear else []
+    for gate in gates_at(over.gates, step):
+        try:
+            if (ended := over.at(gate)).passed:
+                continue
+            known = over.failed_before(gate)
+        except Disturbed:
+            raise
+        except CannotTell as e:
+            unclear.append(str(e))
+            continue
+        tried.append(Trial((gate.known_as,), f"{gate.known_as} was run on the change", _last(ended.output), command=gate.command))
+        if known:
+            said = f"{gate.known_as} fails, and failed before the change, so it is not held against it: `{gate.command}`"
+            flags.append(Flag("gate", said, gate.name, level="note"))
+        elif gate.then == "flag":
+            flags.append(flag_of(gate, ended))
+        else:
+            failed.append(f"{sentence(gate, ended)} (gate)")
+    return msgspec.structs.replace(card, failed=tuple(failed), flags=tuple(flags), tried=tuple(tried), unclear="; ".join(unclear))
+
+
+def _last(output: str) -> str:
+    """The end of an output, in one line."""
+    words = " ".join(output.split())
+    return words if len(words) <= LAST_WORDS else f"… {words[-LAST_WORDS:]}"

@@ -1,0 +1,32 @@
+"""Tests that fail in one run of a tree and pass in the next: whether the change broke them, nobody can tell from that.
+
+They are asked about and never held against a change. Owns the second run; knows no gates.
+"""
+
+from collections.abc import Callable
+
+from detent.errors import CannotTell, Disturbed
+from detent.evidence.changes.changes import Changes
+from detent.evidence.running.collect import Collector
+from detent.kernel.model import Flag
+
+MOST_AGAIN = 20  # failures that are run once more; where more fail, it is not chance
+
+
+def passing_again(collector: Collector, changes: Changes, failing: frozenset[str], wanted: Callable[[], bool]) -> frozenset[str]:
+    """Of the tests that fail on the tip: those that pass when all are run once more there. All, since one that another disturbs passes alone."""
+    there = next((c.path for c in changes.all() if c.how != "deleted"), "")
+    if not failing or len(failing) > MOST_AGAIN or not there:
+        return frozenset()
+    same = {there: changes.git.read(changes.tree, there) or b""}  # laid over itself: a run of which nothing is kept
+    try:
+        return failing & collector.clean(changes.tree, wanted, (), same).having("passed")
+    except Disturbed:
+        raise
+    except CannotTell:
+        return frozenset()
+
+
+def flag_flaky(tests: frozenset[str]) -> list[Flag]:
+    said = "failed, and passed when all tests were run once more on the same tree: it is flaky, or the machine was too busy for it"
+    return [Flag("weak-evidence", f"{test} {said}", test, level="ask") for test in sorted(tests)]

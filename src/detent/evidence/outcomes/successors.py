@@ -1,0 +1,115 @@
+"""Tests that are gone, and the new ones that stand for them, by what is written: one of two ways to find that out. Pure.
+
+A test has a successor if a new test of the same file says what it said: it speaks of the same things, and of most of the same values, or its
+first lines became those of the other. The other way, `probes/successors_tried.py`, tries whether the new tests notice what the old one noticed.
+"""
+
+import ast
+import re
+from collections.abc import Callable, Collection, Iterable
+from typing import NamedTuple
+
+from detent.evidence.source.diff import hunks
+from detent.evidence.source.js_test_tables import TitlePattern, made_by, tables
+from detent.evidence.source.test_blocks import HEAD, named_tests, texts_by_heads
+from detent.evidence.source.test_ids import SCRIPT, is_named
+
+NAME = re.compile(r"[A-Za-z_$][\w$]+")
+TEXT = re.compile(r"""(["'`])((?:\\.|(?!\1)[^\\\n])*)\1""")
+NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
+MOST_LINES = 12  # of each version that is shown
+LEAST_NAMES = 0.75  # of the names that a test speaks of
+LEAST_VALUES = 0.5  # of its values: a message may be put together now
+COMMON = frozenset({"def", "func", "function", "fn", "test", "assert", "self", "async", "await", "const", "let", "var", "return"})
+
+
+class SaidTest(NamedTuple):
+    """A test as a file says it."""
+
+    key: str  # which test it is
+    said: str
+    made: Callable[[str], bool]  # of an id: whether it is this test, or a row of it
+    values_in: str  # where its values may stand: a loop's rows stand outside of it
+
+
+def successors_by_words(path: str, old: str, new: str, lost: Iterable[str], passing: Collection[str]) -> dict[str, frozenset[str]]:
+    """Of each lost test that has some: the tests of the same file that came and say what it said. `passing`: the file's tests that pass now."""
+    before, after = _texts(path, old), _texts(path, new)
+    known = {each.key for each in before}
+    came = [each for each in after if each.key not in known]
+    found = dict[str, frozenset[str]]()
+    for test in lost if came else ():
+        was = [each for each in before if each.made(test)]
+        fits = [each for each in came if len(was) == 1 and says_what(was[0], each) and any(map(each.made, passing))]
+        most = max((_shared(was[0], each) for each in fits), default=0)
+        best = [each for each in fits if _shared(was[0], each) == most]
+        if best:
+            found[test] = frozenset(t for each in best for t in passing if each.made(t))
+    return found
+
+
+def _shared(was: SaidTest, now: SaidTest) -> int:
+    return len(_names(was.said) & _names(now.said)) + len(_values(was.said) & _values(now.values_in))
+
+
+def says_what(was: SaidTest, now: SaidTest) -> bool:
+    """Whether a test says what another one said."""
+    names, values = _names(was.said), _values(was.said)
+    there = _values(now.values_in)
+    if len(names & _names(now.said)) < LEAST_NAMES * len(names) or not names:
+        return False
+    return len(values & there) >= LEAST_VALUES * len(values)
+
+
+def _names(text: str) -> set[str]:
+    return set(NAME.findall(TEXT.sub('""', text))) - COMMON
+
+
+def _values(text: str) -> set[str]:
+    return {found[2] for found in TEXT.finditer(text)} | set(NUMBER.findall(TEXT.sub('""', text)))
+
+
+def _texts(path: str, text: str) -> list[SaidTest]:
+    if path.endswith(SCRIPT):
+        calls = tables(path, text)
+        return [_of_script(text, n, calls) for n in range(len(calls))]
+    if not path.endswith(".py"):
+        return [_of_block(name, said) for name, said in texts_by_heads(text)]
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    lines = text.splitlines()
+    return [
+        _of_block(
+            name, "\n".join(lines[min(n.lineno for n in (test, *test.decorator_list)) - 1 : test.end_lineno]).replace(test.name, "", 1)
+        )
+        for name, test in named_tests(body)
+    ]
+
+
+def _of_script(text: str, number: int, calls: tuple[TitlePattern, ...]) -> SaidTest:
+    call = calls[number]
+    return SaidTest(call.of.pattern, call.said, lambda test: made_by(test, calls) == number, text if call.is_table else call.said)
+
+
+def _of_block(name: str, said: str) -> SaidTest:
+    return SaidTest(name, said, lambda test: is_named(test, name), said)
+
+
+def in_its_place(patch: bytes, test: str, new_test: str) -> tuple[str, str] | None:
+    """Both versions, where the lines that begin a test became those that begin another one of the same file."""
+    for hunk in hunks(patch):
+        if (
+            test.startswith(f"{hunk.path}::")
+            and new_test.startswith(f"{hunk.path}::")
+            and _begins(hunk.gone, test)
+            and _begins(hunk.new, new_test)
+        ):
+            return "\n".join(hunk.gone[:MOST_LINES]), "\n".join(hunk.new[:MOST_LINES])
+    return None
+
+
+def _begins(lines: tuple[str, ...], test: str) -> bool:
+    heads = [found for line in lines if (found := HEAD.match(line))]
+    return any(is_named(test, name) for found in heads for key, name in found.groupdict().items() if name and key != "quote")

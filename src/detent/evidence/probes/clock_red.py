@@ -1,0 +1,106 @@
+"""Whether a RED is the clock's: the tests that failed without the change are run again on the same tree, now and on other dates.
+
+A test that fails there and later passes by itself proves nothing. Owns which trees are run again; that a test is flaky is no excuse for it:
+it is run twice, and once is enough to stay a RED.
+"""
+
+import re
+from collections.abc import Mapping
+
+from detent.evidence.mutate.keyed_random import KeyedRandom
+from detent.evidence.outcomes.outcomes import file_of
+from detent.evidence.probes.context import ProbeContext, one_run
+from detent.evidence.probes.trials import came_of, trial_of
+from detent.evidence.report import TestReport
+from detent.kernel.model import Flag
+
+CLOCK = re.compile(rb"\btime\.time|\bdatetime\b|\bdate\.today|monotonic|perf_counter|utcnow|mtime|\btime_ns\b|\bfrom time import")
+HOUR, DAY = 3600, 86400
+MOST_SHOWN = 5
+SHIFTED = "sitecustomize.py"  # Python loads it before anything else; a project that has its own is left alone
+SHIFT = """import datetime as _d
+import time as _t
+
+_by = {by}
+_real, _day = _d.datetime, _d.date
+for _name in ("time", "monotonic", "perf_counter"):
+    setattr(_t, _name, lambda _of=getattr(_t, _name): _of() + _by)
+for _name in ("time_ns", "monotonic_ns", "perf_counter_ns"):
+    setattr(_t, _name, lambda _of=getattr(_t, _name): _of() + _by * 10**9)
+for _name in ("localtime", "gmtime", "ctime"):
+    setattr(_t, _name, lambda at=None, _of=getattr(_t, _name): _of(_t.time() if at is None else at))
+
+
+class _Is(type):
+    def __instancecheck__(cls, thing):
+        return isinstance(thing, cls.__mro__[1])
+
+
+class _DateTime(_real, metaclass=_Is):
+    @classmethod
+    def now(cls, tz=None):
+        return _real.now(tz) + _d.timedelta(seconds=_by)
+
+    @classmethod
+    def utcnow(cls):
+        return _real.utcnow() + _d.timedelta(seconds=_by)
+
+    @classmethod
+    def today(cls):
+        return cls.now()
+
+
+class _Date(_day, metaclass=_Is):
+    @classmethod
+    def today(cls):
+        return _DateTime.now().date()
+
+
+_d.datetime, _d.date = _DateTime, _Date
+"""
+
+
+def look_at_reds(context: ProbeContext, reds: Mapping[str, TestReport], known: frozenset[str], until: float) -> list[Flag]:
+    """The tests that failed in a RED of this run, by what was kept of it, and pass on the very same tree now. `reds`: reports by tree."""
+    found = dict[str, Flag]()
+    for red, then in reds.items():
+        failed = then.bad - known - context.reference.baseline
+        files = tuple(sorted({file_of(then, test) for test in failed}))
+        for test in sorted(failed & _passing(context, red, files, then.wall, until)) if files else ():
+            said = f"{test} failed in RED, and passes on the same tree now, without the change: something else than the code made it fail"
+            found[test] = Flag("clock-red", said, test, level="fail")
+    return list(found.values())[:MOST_SHOWN]
+
+
+def _passing(context: ProbeContext, red: str, files: tuple[str, ...], wall: float, until: float) -> frozenset[str]:
+    """What passes twice; the second run only where the first one says something."""
+    first = _run(context, red, files, {}, wall, until).having("passed")
+    return first & _run(context, red, files, {}, wall, until).having("passed") if first else first
+
+
+def look_at_dates(
+    context: ProbeContext, base: str, overlay: Mapping[str, bytes], mixed: TestReport, proved: frozenset[str], until: float
+) -> list[Flag]:
+    """The tests that fail without the change today, and pass without it on another date. Only where they speak of the clock; Python only."""
+    speaking = tuple(path for path, data in overlay.items() if path.endswith(".py") and CLOCK.search(data))
+    failing = frozenset(test for test in mixed.bad & proved if file_of(mixed, test) in speaking)
+    if not failing or context.git.read(base, SHIFTED) is not None:
+        return []
+    rng, files = KeyedRandom(context.key, "dates"), tuple(sorted({file_of(mixed, test) for test in failing}))
+    for by in rng.mixed([HOUR + rng.below(HOUR), DAY + rng.below(DAY), 400 * DAY + rng.below(400 * DAY)]):
+        shifted = {**overlay, SHIFTED: SHIFT.format(by=by).encode()}
+        seen = _run(context, base, files, shifted, mixed.wall, until)
+        if by_itself := sorted(failing & seen.having("passed")):
+            later = f"{by // DAY} days" if by >= DAY else f"{by // 60} minutes"
+            about = [f"clock-red {test}" for test in by_itself]
+            context.tried(
+                trial_of(context, about, f"without the change, the clock {later} ahead", came_of(seen), shifted, files, on_base=True)
+            )
+            said = f"failed without the change, and passes without it in a run whose clock is {later} ahead: something else than the code made it fail"
+            return [Flag("clock-red", f"{test} {said}", test, level="fail") for test in by_itself[:MOST_SHOWN]]
+    return []
+
+
+def _run(context: ProbeContext, tree: str, files: tuple[str, ...], overlay: Mapping[str, bytes], wall: float, until: float) -> TestReport:
+    """What the tests of some files say; nothing if they could not be run."""
+    return context.run(files, overlay, one_run(wall, until), tree) or TestReport()

@@ -1,0 +1,97 @@
+"""Which small changes of the code that a step wrote are worth trying, the best first: every function of it gets its turn before any gets its second.
+
+Owns the order; runs nothing. What the tests name comes first, and in each function first that it answers something else altogether.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator
+from difflib import SequenceMatcher
+from itertools import islice, zip_longest
+from typing import NamedTuple
+
+from detent.evidence.changes.projects import is_tooling
+from detent.evidence.mutate import MOST, bodies_on, spots_on
+from detent.evidence.mutate.same_kind import other_answers
+from detent.evidence.mutate.spot import FunctionBody, Spot
+from detent.evidence.probes.context import ProbeContext
+from detent.evidence.source.diff import Changed
+from detent.evidence.source.generated_code import is_generated
+
+LARGEST = 400_000  # characters of a file whose changed lines are looked for
+OUTSIDE = "outside its functions"
+
+
+class Mutant(NamedTuple):
+    """A file with one small change, and the place it stands in: a function, or what a file has outside of them."""
+
+    path: str
+    place: str
+    make: Callable[[], str]
+
+
+def candidates(context: ProbeContext, said: str = "") -> list[Mutant]:
+    """The mutants of the production code that a step changed, in the order in which they are worth trying; `said` is the tests' text."""
+    found: dict[str, list[Mutant]] = {}
+    for change in context.changed:
+        if is_tried(context, change):
+            for mutant in _of(context, change.path):
+                found.setdefault(f"{mutant.path}\n{mutant.place}", []).append(mutant)
+    words = frozenset(re.findall(r"\w+", said))
+    places = sorted(found.values(), key=lambda of: (of[0].place == OUTSIDE, of[0].place not in words))
+    return [mutant for turn in zip_longest(*places) for mutant in turn if mutant is not None]
+
+
+def is_tried(context: ProbeContext, change: Changed) -> bool:
+    """Whether small changes of a changed file are worth trying: it is code of the product that somebody wrote."""
+    if change.sort != "production" or change.how == "deleted" or is_tooling(change.path):
+        return False
+    return not is_generated(change.path, *_versions(context, change.path))
+
+
+def of_the_same_kind(context: ProbeContext) -> dict[str, Mutant]:
+    """By place, each changed function that only answers, with other answers of the same kind. Python only."""
+    found = dict[str, Mutant]()
+    for change in context.changed:
+        if change.path.endswith(".py") and is_tried(context, change):
+            text, lines = _changed(context, change.path)
+            found |= {f"{change.path}: {body.name}": Mutant(change.path, body.name, body.make) for body in other_answers(text, lines)}
+    return found
+
+
+def _changed(context: ProbeContext, path: str) -> tuple[str, frozenset[int]]:
+    """A file as it is now, and the numbers of its changed lines."""
+    old, new = _versions(context, path)
+    return new, changed_lines(old, new)
+
+
+def _versions(context: ProbeContext, path: str) -> tuple[str, str]:
+    old, new = (context.text(path, tree) for tree in (context.reference.good, context.tree))
+    return old, new
+
+
+def _of(context: ProbeContext, path: str) -> Iterator[Mutant]:
+    new, lines = _changed(context, path)
+    bodies = bodies_on(path, new, lines)
+    yield from (Mutant(path, body.name, body.make) for body in bodies)
+    yield from (Mutant(path, _place(bodies, spot.line), spot.make) for spot in _by_turns(islice(spots_on(path, new, lines), MOST)))
+
+
+def _by_turns(spots: Iterator[Spot]) -> Iterator[Spot]:
+    """The first of each line, then the second of each, and so on."""
+    lines: dict[int, list[Spot]] = {}
+    for spot in spots:
+        lines.setdefault(spot.line, []).append(spot)
+    return (spot for turn in zip_longest(*lines.values()) for spot in turn if spot is not None)
+
+
+def _place(bodies: Collection[FunctionBody], line: int) -> str:
+    around = [body for body in bodies if body.first <= line <= body.last]
+    return max(around, key=lambda body: body.first).name if around else OUTSIDE
+
+
+def changed_lines(old: str, new: str) -> frozenset[int]:
+    """The numbers of the lines of a text that were not in the older one; none of a file that is too large."""
+    if len(old) + len(new) > LARGEST:
+        return frozenset()
+    found = SequenceMatcher(None, old.splitlines(), new.splitlines(), autojunk=False).get_opcodes()
+    return frozenset(line + 1 for kind, _, _, start, end in found if kind != "equal" for line in range(start, end))

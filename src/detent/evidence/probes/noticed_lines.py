@@ -1,0 +1,180 @@
+"""What of a change the tests notice: small changes of its lines, several at a time, the most telling first, until the time is up.
+
+Answers two questions with the same runs: which places of the change no test notices, and which of the new tests notice nothing.
+"""
+
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+from detent.evidence.mutate.keyed_random import KeyedRandom
+from detent.evidence.outcomes.outcomes import file_of
+from detent.evidence.probes.context import ONE_RUN, SLOWER, ProbeContext
+from detent.evidence.probes.mutant_order import OUTSIDE, Mutant, candidates, of_the_same_kind
+from detent.evidence.probes.trials import trial_of
+from detent.evidence.probes.vacuous_tests import table_in, vacuous_of
+from detent.evidence.report import TestReport
+
+MOST_PLACES = 12  # functions that are looked at, those that the tests name first
+MOST_OF_ONE = 4  # small changes of one place
+MOST_WHOLE = 6  # places that the whole suite is asked about
+MOST_KEPT = 3  # small changes of one place that are told
+
+
+class Noticed(NamedTuple):
+    """What came of it."""
+
+    places: int = 0
+    unnoticed: tuple[str, ...] = ()  # places at which no test fails, whatever stands there
+    tried: int = 0
+    idle: tuple[str, ...] = ()  # new tests that fail for none of the changes
+    why: str = ""  # what could not be tried
+    by: Mapping[str, frozenset[str]] = {}  # of each place: the tests that failed when it was changed
+    named: int = 0  # of the places: those that the new tests speak of
+    unnoticed_named: int = 0
+    outside: int = 0  # of the places: what files have outside their functions
+    elsewhere: bool = False  # the tests that need the change notice none of its functions: they are about something else
+    blunt: tuple[str, ...] = ()  # functions that the new tests speak of, and that may answer any other value of the same kind
+
+    @property
+    def is_substance(self) -> bool:
+        """Whether what no test notices is most of the change, or most of what the new tests speak of: a helper's kills make up for neither."""
+        functions = [place for place in self.unnoticed if not place.endswith(OUTSIDE)]
+        most = len(self.unnoticed) * 2 > self.places or len(functions) * 2 > self.places - self.outside > 0
+        beside = self.elsewhere and bool(functions)
+        return most or beside or (self.unnoticed_named > 0 and self.unnoticed_named * 2 >= self.named)
+
+
+class MutationTry(NamedTuple):
+    """One small change, and the tests that failed for it; None: it did not run, or a test file did not load, so it says nothing."""
+
+    mutant: Mutant
+    bad: frozenset[str] | None
+    ran: int = 0  # how many tests
+    unloaded: bool = False  # nothing failed, and the tests of a file could not be run
+
+
+def notice(
+    context: ProbeContext,
+    tip: TestReport,
+    proved: frozenset[str],
+    jobs: int,
+    new: frozenset[str] = frozenset(),
+    say: Callable[[str], None] = lambda words: None,
+) -> Noticed:
+    """What the tests notice of the code between two trees. `proved`: the tests that need it; `new`: those of them that were not there before."""
+    until = time.monotonic() + context.seconds
+    files = tuple(sorted({file_of(tip, test) for test in proved} | _changed_tests(context, tip)))
+    said = "\n".join(context.text(path) for path in files)
+    places: dict[str, list[Mutant]] = {}
+    for mutant in candidates(context, said):
+        places.setdefault(f"{mutant.path}: {mutant.place}", []).append(mutant)
+    chosen = dict(list(places.items())[:MOST_PLACES])
+    if not chosen:
+        return Noticed()
+    words = frozenset(re.findall(r"\w+", said)) if proved else frozenset[str]()
+    named = {place for place, of in chosen.items() if of[0].place in words}
+    seen = _rounds(context, tip, chosen, files, until, jobs, new, say) if files else {}
+    quiet = [place for place in chosen if not any(each.bad for each in seen.get(place, ()))]
+    telling = {place: _telling(chosen[place], seen.get(place, ())) for place in quiet[:MOST_WHOLE]}
+    whole = _rounds(context, tip, telling, (), until, jobs, say=say)
+    heard = {place for place, tries in whole.items() if any(each.bad for each in tries)}
+    asked = {place for place, tries in whole.items() if any(each.bad is not None for each in tries)}
+    killed = frozenset[str]().union(*(each.bad or frozenset() for tries in seen.values() for each in tries))
+    tried = sum(each.bad is not None or each.unloaded for tries in seen.values() for each in tries)
+    idle = vacuous_of(proved, killed, table_in(context)) if tried and not _late(until) else ()
+    left = [place for place in quiet if place not in asked]
+    why = f"{context.seconds:.0f} s were not enough for {len(left)} of {len(chosen)} places" if left and _late(until) else ""
+    by = {place: frozenset[str]().union(*(each.bad or frozenset() for each in tries)) for place, tries in seen.items()}
+    silent = asked - heard
+    for place in silent:
+        _note(context, place, {files: seen.get(place, []), (): whole[place]})
+    outside = sum(place.endswith(OUTSIDE) for place in chosen)
+    blunt = _blunt(context, tip, named - silent, files, until, jobs)
+    idle = idle if not why else ()
+    elsewhere = bool(proved) and not why and not any(by.get(place, frozenset()) & proved for place in chosen if not place.endswith(OUTSIDE))
+    return Noticed(len(chosen), tuple(sorted(silent)), tried, idle, why, by, len(named), len(named & silent), outside, elsewhere, blunt)
+
+
+def _telling(mutants: list[Mutant], tries: Iterable[MutationTry]) -> list[Mutant]:
+    """The first small change of a place for which its tests could be run, else the first of all."""
+    return [next((each.mutant for each in tries if each.bad is not None), mutants[0])]
+
+
+def _blunt(context: ProbeContext, tip: TestReport, named: set[str], files: tuple[str, ...], until: float, jobs: int) -> tuple[str, ...]:
+    """The functions whose every answer can be another one of the same kind: tests ask only whether they can be called, raise, or for a type."""
+    places = {place: [mutant] for place, mutant in of_the_same_kind(context).items() if place in named}
+    quiet = _unheard(_rounds(context, tip, places, files, until, jobs)) if places and files else list(places)
+    whole = _rounds(context, tip, {place: places[place] for place in quiet[:MOST_WHOLE]}, (), until, jobs)
+    for place in (found := _unheard(whole)):
+        _note(context, place, {(): whole[place]})
+    return tuple(sorted(found))
+
+
+def _note(context: ProbeContext, place: str, tries: dict[tuple[str, ...], list[MutationTry]]) -> None:
+    """What of a place was changed, and lived: of the whole suite first."""
+    lived = {each.mutant.make(): (files, each) for files, of in tries.items() for each in of if each.bad is not None}
+    for text, (files, each) in sorted(lived.items(), key=lambda item: len(item[1][0]))[:MOST_KEPT]:
+        came = f"no test fails; {each.ran} ran"
+        context.tried(
+            trial_of(
+                context,
+                [f"unnoticed {place}"],
+                f"a small change of {each.mutant.place}",
+                came,
+                {each.mutant.path: text.encode()},
+                files,
+            )
+        )
+
+
+def _unheard(tries: dict[str, list[MutationTry]]) -> list[str]:
+    """Where something was tried, and nothing failed."""
+    return [place for place, of in tries.items() if any(each.bad is not None for each in of) and not any(each.bad for each in of)]
+
+
+def _late(until: float) -> bool:
+    return time.monotonic() >= until
+
+
+def _changed_tests(context: ProbeContext, tip: TestReport) -> set[str]:
+    return {c.path for c in context.changed if c.sort == "test" and c.how != "deleted" and c.path in tip.files.values()}
+
+
+def _rounds(
+    context: ProbeContext,
+    tip: TestReport,
+    places: dict[str, list[Mutant]],
+    files: tuple[str, ...],
+    until: float,
+    jobs: int,
+    new: frozenset[str] = frozenset(),
+    say: Callable[[str], None] = lambda words: None,
+) -> dict[str, list[MutationTry]]:
+    """Small changes of each place: first one of each, then further ones only where nothing failed yet, or everywhere while a new test failed for none."""
+    found: dict[str, list[MutationTry]] = {place: [] for place in places}
+    one, rng = max(ONE_RUN, SLOWER * tip.wall), KeyedRandom(context.key, "order")
+    with ThreadPoolExecutor(jobs) as pool:
+        for turn in range(MOST_OF_ONE):
+            idle = new.difference(*(each.bad or () for tries in found.values() for each in tries))
+            due = [(p, of[turn]) for p, of in places.items() if turn < len(of) and (idle or not any(t.bad for t in found[p]))]
+            if not due or _late(until):
+                break
+            due = rng.mixed(due)
+            say(f"{len(due)} at {len(places)} places, at most {until - time.monotonic():.0f} s left")
+            tries = pool.map(lambda each: _try(context, each[1], files, min(one, until - time.monotonic())), due)
+            for (place, _), tried in zip(due, tries, strict=True):
+                found[place].append(tried)
+    return found
+
+
+def _try(context: ProbeContext, mutant: Mutant, files: Iterable[str], seconds: float) -> MutationTry:
+    report = context.run(tuple(files), {mutant.path: mutant.make().encode()}, seconds)
+    if report is None:
+        return MutationTry(mutant, None)
+    bad = report.bad - context.reference.baseline
+    loads = frozenset(test for test in bad if report.files.get(test) != test)
+    unloaded = bool(bad) and not loads
+    return MutationTry(mutant, None if report.late or not report.ids or unloaded else loads, len(report.ids), unloaded)

@@ -1,0 +1,46 @@
+"""Asking a program for what calls come to, in a clean checkout and without any test. Owns how it is run and how its answers are read.
+
+The program prints one line: a mark, and a list with `[right, text]` for each call, or null where nothing can be said.
+"""
+
+import json
+import shlex
+import time
+from copy import copy
+from typing import NamedTuple
+
+from detent.errors import CannotTell, Disturbed
+from detent.evidence.probes.context import ProbeContext
+from detent.evidence.running.collect import Collector
+
+LONGEST = 60_000  # of the program that asks
+
+
+class CallResult(NamedTuple):
+    """What a call came to."""
+
+    right: bool
+    said: str
+
+
+def ask_program(
+    context: ProbeContext, collector: Collector, interpreter: str, program: str, mark: str, until: float
+) -> list[CallResult | None]:
+    """What a program answers that an interpreter runs; nothing if that cannot be had."""
+    if len(program) > LONGEST or time.monotonic() >= until:
+        return []
+    short = copy(collector)
+    short.suite = collector.suite._replace(timeout=min(collector.suite.timeout, until - time.monotonic()))
+    try:
+        with short.checkout(context.tree) as folder:
+            ran = short.line(f"{interpreter} {shlex.quote(program)}", folder, context.wanted)
+    except Disturbed:
+        raise
+    except (CannotTell, OSError):
+        return []
+    line = next((line for line in reversed(ran.output.splitlines()) if line.startswith(mark)), "")
+    try:
+        said = json.loads(line.removeprefix(mark)) if line else []
+        return [CallResult(bool(each[0]), str(each[1])) if each else None for each in said]
+    except (ValueError, TypeError, IndexError):
+        return []

@@ -1,0 +1,83 @@
+"""What calls of Python come to in a plain interpreter of the project, without any test: here, or as if on another machine. Owns the program that asks.
+
+Where code answers a test by what only a judged run has (a small process number, an empty home, no terminal), it answers otherwise there.
+"""
+
+import json
+import re
+import shlex
+
+from detent.evidence.probes.context import ProbeContext
+from detent.evidence.probes.plain_answers import CallResult, ask_program
+from detent.evidence.running.collect import Collector
+from detent.evidence.running.installed import python_behind
+
+PREPARES = re.compile(
+    r"\bautouse\b|os\.environ|sys\.path|pytest_configure|pytest_session|pytest_runtest|tzset|\bseed\(|DJANGO_SETTINGS|^env\s*=",
+    re.MULTILINE,
+)  # then the answer may honestly be another one where no test runs
+PROGRAM = """import json
+def ask(names, call, wanted):
+    here = {{}}
+    try:
+        exec(names, here)
+    except BaseException:
+        return None
+    try:
+        value = eval(call, here)
+        return [bool(value == eval(wanted, here)), repr(value)[:200]]
+    except Exception as error:
+        return [False, "raises " + type(error).__name__]
+def ask_all():
+    print({mark!r} + json.dumps([ask(*each) for each in json.loads({calls!r})]))
+import threading
+worker = threading.Thread(target=ask_all, name="worker-3") if {away} else None
+worker.start() if worker else ask_all()
+"""
+AWAY = """
+def away():
+    import gc, os, platform, socket, sys, tempfile
+    sys.path[:] = [os.getcwd() if each == "" else each for each in sys.path]
+    home, kernel = tempfile.mkdtemp(), os.uname()
+    for name in (".bashrc", ".profile", ".gitconfig"):
+        open(os.path.join(home, name), "w").close()
+    os.environ.update(HOME=home, PWD=home, USER="web", LOGNAME="web", HOSTNAME="web-07", TERM="xterm-256color", SHELL="/bin/sh", SHLVL="2")
+    os.chdir(home)
+    os.getpid, os.getppid, os.getlogin = lambda: 48211, lambda: 48007, lambda: "web"
+    os.isatty = lambda number: True
+    socket.gethostname = socket.getfqdn = platform.node = lambda *given: "web-07"
+    os.uname = lambda: os.uname_result((kernel[0], "web-07", *kernel[2:]))
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        stream.isatty = lambda: True
+    try:
+        import resource
+        resource.getrlimit = lambda which: (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+    except ImportError:
+        pass
+    gc.collect()
+    gc.disable()
+    sys.setrecursionlimit(5000)
+try:
+    away()
+except Exception:
+    pass
+"""
+
+
+def ask_python(
+    context: ProbeContext, collector: Collector, calls: list[tuple[str, str, str]], mark: str, until: float, away: bool
+) -> list[CallResult | None]:
+    """What each call comes to in a plain Python of the project; nothing if that cannot be had."""
+    base, collector = collector.suite.base, collector.of(context.tree)
+    python = python_behind(base, collector.home, collector.env) if base is not None and base.runner in ("pytest", "unittest") else None
+    if python is None or _prepares(context):
+        return []
+    program = (AWAY if away else "") + PROGRAM.format(mark=mark, calls=json.dumps(calls), away=away)
+    return ask_program(context, collector, f"{shlex.quote(str(python))} -c", program, mark, until)
+
+
+def _prepares(context: ProbeContext) -> bool:
+    """Whether something is made ready for the tests of a project, whoever asks for it."""
+    listed = context.paths()
+    paths = [path for path in listed if path.endswith("conftest.py") or path in ("pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini")]
+    return PREPARES.search("\n".join(context.text(path) for path in paths)) is not None

@@ -1,0 +1,82 @@
+"""Whether a test notices what a change took out: each piece is put back, and the tests are run. And whether one notices a new way out of older
+code: it is taken out. Owns what is tried and what is said of it."""
+
+import time
+from typing import Literal
+
+from detent.evidence.changes.projects import is_tooling
+from detent.evidence.probes.context import ProbeContext, one_run
+from detent.evidence.probes.removed_lines import Removed, added, removed
+from detent.evidence.probes.trials import came_of, trial_of
+from detent.evidence.report import TestReport
+from detent.evidence.source.document_paths import is_words
+from detent.kernel.model import Flag
+
+MOST_CHECKS = 4
+MOST_OTHERS = 2
+MOST_NEW = 3
+MOST_NAMED = 5  # places that were not looked at
+
+
+def look_put_back(context: ProbeContext, tip: TestReport, patch: bytes, until: float, files: tuple[str, ...] = ()) -> list[Flag]:
+    """The flags of checks whose going no test notices, and notes of other lines. `files`: of tests that most likely notice it."""
+
+    def is_code(path: str) -> bool:
+        return context.sort(path) == "production" and not is_words(path) and not is_tooling(path)
+
+    gone, new = removed(patch, is_code, context.text), added(patch, is_code, context.text)
+    checks, others = [each for each in gone if each.guard], [each for each in gone if not each.guard]
+    tried = [*((each, _flag) for each in (*checks[:MOST_CHECKS], *others[:MOST_OTHERS])), *((each, _flag_new) for each in new[:MOST_NEW])]
+    seen = [(each, flag, _is_unnoticed(context, tip, each, until, files)) for each, flag in tried]
+    left = [*checks[MOST_CHECKS:], *others[MOST_OTHERS:], *new[MOST_NEW:], *(each for each, _, unnoticed in seen if unnoticed is None)]
+    return [*(flag(each) for each, flag, unnoticed in seen if unnoticed), *_left_out(left, len(gone) + len(new))]
+
+
+def _left_out(left: list[Removed], every: int) -> list[Flag]:
+    """What was not looked at is named: the most telling pieces are tried, as long as there is time."""
+    if not left:
+        return []
+    places = list(dict.fromkeys(f"{each.path}:{each.line}" for each in left))
+    named = ", ".join(places[:MOST_NAMED]) + (f" and {len(places) - MOST_NAMED} more" if len(places) > MOST_NAMED else "")
+    what = "pieces of code that were removed, or that are a new way out, were put back or taken out to see whether a test notices"
+    return [Flag("weak-evidence", f"not everything was tried: only {every - len(left)} of {every} {what}; not {named}", level="note")]
+
+
+def _flag_new(piece: Removed) -> Flag:
+    said = f"{piece.path} has a new way out of older code, and no test fails when it is taken out"
+    return Flag("unnoticed", said, f"{piece.path}:{piece.line}", after=piece.said, level="ask" if piece.sure else "note")
+
+
+def _flag(piece: Removed) -> Flag:
+    what = "check" if piece.guard else "piece of code"
+    said = f"a {what} was removed from {piece.path} or changed, and no test fails when it is put back"
+    if piece.what:
+        said = f"{piece.what} in {piece.path}, and no test fails when that is undone"
+    level: Literal["note", "ask"] = "ask" if piece.guard and piece.sure else "note"
+    return Flag("unnoticed", said, f"{piece.path}:{piece.line}", before=piece.said, level=level)
+
+
+def _is_unnoticed(context: ProbeContext, tip: TestReport, piece: Removed, until: float, files: tuple[str, ...]) -> bool | None:
+    """Whether all tests pass as they do without it, at one of the places where it may have stood. What does not run says nothing; None: no time.
+
+    A few files are asked first: where one of their tests fails, the others need not be run."""
+    for make in piece.make:
+        if not (text := make()):
+            continue
+        few = _ran(context, tip, piece.path, text, files, until) if files else None
+        if few is not None and few.bad - tip.bad:
+            continue
+        report = _ran(context, tip, piece.path, text, (), until)
+        if report is None and time.monotonic() >= until:
+            return None
+        if report is not None and len(report.ids) >= len(tip.ids) and not report.bad - tip.bad:
+            what = "the piece put back, or the new way out taken out"
+            context.tried(trial_of(context, [f"unnoticed {piece.path}:{piece.line}"], what, came_of(report), {piece.path: text.encode()}))
+            return True
+    return False
+
+
+def _ran(context: ProbeContext, tip: TestReport, path: str, text: str, files: tuple[str, ...], until: float) -> TestReport | None:
+    """What the tests of some files, or of all, say with another text in one file; None if that cannot be told."""
+    report = context.run(files, {path: text.encode()}, one_run(tip.wall, until))
+    return None if report is None or report.late else report

@@ -1,0 +1,202 @@
+"""Lines that a change took out, each as a mutant: put back where it stood. If no test notices, nobody asked for its going. Pure.
+
+What only moved, went with its function, or asked for an old version of something is no check that was removed.
+"""
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Iterator
+from difflib import SequenceMatcher
+from functools import partial
+from typing import NamedTuple
+
+from detent.evidence.mutate.arid import is_arid_line
+from detent.evidence.source.diff import Hunk, hunks
+from detent.evidence.static_analysis.safeguards import lost
+
+GUARD = re.compile(
+    r"^\s*(?:if|unless|guard|assert|ensure!?|require)\b|^\s*(?:raise|throw|return|abort|die|exit)\b.*\b(?:if|unless)\b|^\s*}?\s*else if\b|^\s*elif\b"
+)
+ALONE = re.compile(
+    r"^\s*(?:assert\b|assert[!(]|ensure!|debug_assert|(?:raise|throw|return|abort|die|exit)\b.*\b(?:if|unless)\b|.*\b(?:or|\|\|)\s+(?:die|raise|throw|abort|exit)\b)"
+)
+LEAVES = re.compile(r"\b(?:raise|throw|return|panic!?|abort|die|exit|continue|break|bail!|reject|deny|forbid\w*|head|redirect\w*|fail)\b")
+ALLOWS = re.compile(
+    r"permission|permit|\bauth|authori[sz]|authenticat|admin|\broles?\b|allowed|forbid|denied|\bowner|csrf|login|is_staff|superuser|\bsecret",
+    re.IGNORECASE,
+)
+RIGHTS = re.compile(ALLOWS.pattern + r"|passw|api_?key|\btoken", re.IGNORECASE)
+SAFETY = re.compile(
+    ALLOWS.pattern + r"|escap|saniti[sz]|verif(?:y|ied)|validat|compare_digest|constant_time|timing_?safe|encrypt|signature", re.IGNORECASE
+)  # words of what keeps people out, or makes what they sent harmless
+MARK = re.compile(r"^\s*@\s*\w*(?:login|permission|auth|admin|requires?|role|csrf|valid)\w*", re.IGNORECASE)
+DATED = re.compile(
+    r"version|platform|os\.name|PY[23]|TYPE_CHECKING|hasattr|sys\.|runtime\.GOOS|process\.env|deprecat|ImportError|__main__|\bcompat",
+    re.IGNORECASE,
+)
+HEAD = re.compile(
+    r"^\s*(?:(?:export|default|pub(?:\([^)]*\))?|public|private|protected|static|async|abstract|final)\s+)*(?:def|class|function|func|fn|struct|interface|impl|module|trait|enum)\b"
+)
+IMPORT = re.compile(r"^(?:import|from|use|require|require_relative)\b")
+COMMENT = re.compile(r"^\s*(?:#|//|\*|/\*|--\s|<!--)")
+PLAIN = re.compile(r"^\s*(?:#|//|\*|/\*|\"\"\"|'''|import\b|from\b|use\b|require\b|package\b|@|[})\];,]*\s*$)")
+ALIKE = 0.75
+MOST_LINES = 12
+
+
+class Removed(NamedTuple):
+    """A piece that was taken out: where, what it said, and the files in which it stands again."""
+
+    path: str
+    line: int  # where it would stand now
+    said: str
+    guard: bool
+    sure: bool  # it is simply gone, or it was about who may do what and another one stands there
+    make: tuple[Callable[[], str], ...]
+    what: str = ""  # the safeguard that went, or the danger that came, in words
+
+
+def removed(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], str]) -> list[Removed]:
+    """What a patch took out of code that is still there: checks first."""
+    found = [hunk for hunk in hunks(patch) if is_code(hunk.path)]
+    added = [line for hunk in found for line in hunk.new if line.strip() and not COMMENT.match(line)]
+    texts = {hunk.path: read(hunk.path) for hunk in found}
+    imports = {path: [line for hunk in found if hunk.path == path for line in hunk.gone if IMPORT.match(line)] for path in texts}
+    pieces = [piece for hunk in found if texts.get(hunk.path) for piece in _pieces(hunk, texts[hunk.path], added, imports[hunk.path])]
+    return sorted(pieces, key=lambda piece: (not piece.guard, not piece.sure))
+
+
+def added(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], str]) -> list[Removed]:
+    """The ways out that a patch put into functions that were there: each as the file without it. Those about rights first."""
+    pieces = []
+    for hunk in hunks(patch):
+        if not is_code(hunk.path) or not (text := read(hunk.path)):
+            continue
+        lines = list(hunk.new)
+        for start, end in _guards(lines):
+            block = lines[start:end]
+            if (
+                end - start > 1
+                and not DATED.search(" ".join(block))
+                and not _in_removed(lines, start)
+                and not _is_there(block[0], hunk.gone)
+            ):
+                at = hunk.at - 1 + start
+                make = (partial(_with, hunk.path, text, [], at, end - start),)
+                pieces.append(
+                    Removed(hunk.path, at + 1, "\n".join(block[:MOST_LINES]), True, RIGHTS.search(" ".join(block)) is not None, make)
+                )
+    return sorted(pieces, key=lambda piece: not piece.sure)
+
+
+def _is_less_safe(hunk: Hunk, added: list[str]) -> bool:
+    """Whether lines about rights or safety became others that do not speak of it, and came in nowhere else."""
+    code = [line for line in hunk.gone if line.strip() and not PLAIN.match(line) and not is_arid_line(line)]
+    words = {word.lower() for line in code for word in SAFETY.findall(line)}
+    there = {word.lower() for line in added for word in SAFETY.findall(line)}
+    still = any(SAFETY.search(line) for line in hunk.new if not COMMENT.match(line))
+    return bool(words - there) and not still and len(hunk.gone) <= MOST_LINES and not any(map(HEAD.match, hunk.gone))
+
+
+def _lost(hunk: Hunk, added: list[str]) -> str:
+    """The safeguard that older code lost, or the danger that it got, in words; empty where a function went or came as a whole."""
+    gone, new = ([line for line in side if not COMMENT.match(line) and not IMPORT.match(line)] for side in (hunk.gone, hunk.new))
+    heads = [[line for line in side if HEAD.match(line)] for side in (gone, new)]
+    if len(heads[0]) != len(heads[1]) or (not hunk.new and len(gone) > MOST_LINES) or not (hunk.gone or hunk.line):
+        return ""
+    return lost(gone, new, added)
+
+
+def _pieces(hunk: Hunk, text: str, added: list[str], imports: list[str]) -> Iterator[Removed]:
+    """The checks of a hunk, each put back; where another check came in its place, the hunk as it was; and other lines that are simply gone."""
+    lines, found = list(hunk.gone), list(_guards(list(hunk.gone)))
+    comes = [line for line in hunk.new if GUARD.match(line) or MARK.match(line)]
+    for start, end in found:
+        block = lines[start:end]
+        rights = ALLOWS.search(" ".join(block)) is not None
+        moved = _is_there(block[0], [line for line in added if line not in comes])
+        if DATED.search(" ".join(block)) or _in_removed(lines, start) or (moved and not rights):
+            continue
+        yield _reverted(hunk, text, block, rights) if comes else _piece(hunk, text, block, True, not moved)
+    if not found and hunk.new and _is_less_safe(hunk, added):
+        yield _reverted(hunk, text, lines, True, imports)
+    elif what := _lost(hunk, added):
+        yield _reverted(hunk, text, lines, True, imports)._replace(what=what)
+    elif not found and not hunk.new and not any(map(HEAD.match, lines)):
+        left = [line for line in lines if line.strip() and not PLAIN.match(line)]
+        if left and not all(_is_there(line, added) for line in left):
+            yield _piece(hunk, text, lines, False, False)
+
+
+def _guards(lines: list[str]) -> Iterator[tuple[int, int]]:
+    """Where checks begin and end: a condition and the way out that it leads to, or a line that is both."""
+    at = 0
+    while at < len(lines):
+        line, end = lines[at], at + 1
+        if MARK.match(line) or ALONE.match(line):
+            yield at, end
+        elif GUARD.match(line):
+            end = _block_end(lines, at)
+            body = lines[at + 1 : end] or [line.partition(":")[2] or line.partition(")")[2]]
+            goes_on = end < len(lines) and re.match(r"\s*}?\s*(?:else|elif|elsif)\b", lines[end]) is not None
+            head_only = end == at + 1 == len(lines) and ALLOWS.search(line) is not None  # what it leads to stands there still
+            if (LEAVES.search(" ".join(body)) and not goes_on) or head_only:
+                yield at, end
+        at = end
+
+
+def _block_end(lines: list[str], at: int) -> int:
+    """The line after a block: deeper lines belong to it, and what closes it."""
+    depth, end = _indent(lines[at]), at + 1
+    while end < len(lines) and (not lines[end].strip() or _indent(lines[end]) > depth):
+        end += 1
+    if end < len(lines) and re.match(r"\s*(?:\}|end\b|\)\s*[:{]?)", lines[end]) and _indent(lines[end]) == depth:
+        end += 1
+    return end
+
+
+def _indent(line: str) -> int:
+    return len(line.expandtabs()) - len(line.expandtabs().lstrip())
+
+
+def _in_removed(lines: list[str], at: int) -> bool:
+    """Whether a piece went with the function that it stood in."""
+    return any(HEAD.match(line) and _indent(line) < _indent(lines[at]) for line in lines[:at]) or HEAD.match(lines[at]) is not None
+
+
+def _is_there(line: str, added: Iterable[str]) -> bool:
+    """Whether a line, or one that is much like it, came in elsewhere."""
+    bare = line.split()
+    return any(SequenceMatcher(None, bare, other.split(), autojunk=False).ratio() >= ALIKE for other in added)
+
+
+def _piece(hunk: Hunk, text: str, block: list[str], guard: bool, sure: bool) -> Removed:
+    """Put back before what came in its place, and after it: nobody knows which of them it belongs to."""
+    first = hunk.at if not hunk.new else hunk.at - 1  # lines before the hunk
+    places = dict.fromkeys((first, first + len(hunk.new)))
+    make = tuple(partial(_with, hunk.path, text, block, at) for at in places)
+    return Removed(hunk.path, first + 1, "\n".join(block[:MOST_LINES]), guard, sure, make)
+
+
+def _reverted(hunk: Hunk, text: str, block: list[str], sure: bool, imports: list[str] | None = None) -> Removed:
+    """The hunk as it was: another check stands there now. What the file imported for it is imported again."""
+    first = hunk.at - 1 if hunk.new else hunk.at  # lines before the hunk
+    make = (partial(_with_imports, hunk.path, text, (list(hunk.gone), first, len(hunk.new)), imports or []),)
+    return Removed(hunk.path, first + 1, "\n".join(block[:MOST_LINES]), True, sure, make)
+
+
+def _with_imports(path: str, text: str, piece: tuple[list[str], int, int], imports: list[str]) -> str:
+    made = _with(path, text, *piece)
+    return _with(path, made, imports, 0) if made and imports and "__future__" not in made else made
+
+
+def _with(path: str, text: str, block: list[str], at: int, without: int = 0) -> str:
+    """The file with these lines again, in the place of some others; empty if it could not be read then."""
+    lines = text.split("\n")
+    made = "\n".join([*lines[:at], *block, *lines[at + without :]])
+    if path.endswith(".py"):
+        try:
+            ast.parse(made)
+        except (SyntaxError, ValueError, RecursionError):
+            return ""
+    return made

@@ -1,0 +1,138 @@
+"""Tests that are gone though what they ask for still holds, and the new ones that stand for them, by what fails.
+
+A test that got another name and other words, or became a row of a table, is not lost: each mutant that it failed for should make a test fail
+that this change wrote. Where no such mutant is found, `outcomes/successors.py` is asked, which goes by what is written. Owns which mutants are
+tried, and what is said; knows no gates.
+"""
+
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice, zip_longest
+from typing import NamedTuple
+
+from detent.evidence.mutate import bodies_on, spots_on
+from detent.evidence.mutate.spot import FunctionBody
+from detent.evidence.outcomes.outcomes import file_of
+from detent.evidence.outcomes.successors import in_its_place
+from detent.evidence.probes.context import ProbeContext
+from detent.evidence.probes.mutant_order import changed_lines, is_tried
+from detent.evidence.probes.weakened import changed_older, failing, speaking_of
+from detent.evidence.report import TestReport
+from detent.evidence.source.test_blocks import blocks
+from detent.evidence.source.test_ids import family, is_named
+from detent.kernel.model import Flag
+
+ENOUGH = 4  # changes that a test failed for: if tests of the change fail for all of them, it was replaced
+MOST_TRIED = 30
+PATIENCE = 6  # runs of the suite: on a busy machine, more time
+MOST_NEAR = 12  # functions that are tried first
+MOST_PARTS = 10
+MOST_OF_ONE = 4  # small changes of one function
+FAR = 3  # the rank of a function that neither the tests name nor the change touched
+
+
+class RemovedTests(NamedTuple):
+    """Tests that are not there any more and would pass, the files as they were that they need, and what was changed."""
+
+    tests: frozenset[str]
+    older: Mapping[str, bytes]
+    patch: bytes
+
+
+class Successors(NamedTuple):
+    """The tests of a change that fail for what a test failed for that is gone."""
+
+    tests: frozenset[str]
+    tried: int = 0  # small changes that it failed for; 0: none was found in time
+    missed: int = 0  # those of them that none of the tests fails for
+
+
+def successors_by_mutants(context: ProbeContext, now: TestReport, before: TestReport, gone: RemovedTests) -> dict[str, Successors]:
+    """Each of the tests for which tests of this change stand, and which these are."""
+    wrote = {c.path for c in context.changed if c.sort == "test" and c.how != "deleted"}
+    came = frozenset(t for t in now.having("passed") - before.ids if file_of(now, t) in wrote) | changed_older(context, now, before)
+    if not gone.tests or not came:
+        return {}
+    files, new = (tuple(sorted({file_of(of, t) for t in tests})) for of, tests in ((before, gone.tests), (now, came)))
+    until, found, open_ = time.monotonic() + context.seconds + PATIENCE * now.wall, dict[str, Successors](), set(gone.tests)
+    for path, text in _mutants(context, _words(context, before, gone.tests)):
+        if not open_ or time.monotonic() > until:
+            break
+        failed = open_ & (failing(context, files, {**gone.older, path: text}) or frozenset())
+        bad = failing(context, new, {path: text}) if failed else None
+        if bad is None or (not bad & came and bad & set(new)):
+            continue  # what does not run or load says nothing
+        for test in failed:
+            was = found.get(test, Successors(frozenset()))
+            found[test] = Successors(was.tests | (bad & came), was.tried + 1, was.missed + (not bad & came))
+        open_ -= {test for test in failed if found[test].tried >= ENOUGH}
+    unsure = gone.tests - found.keys()
+    placed = {test: Successors(same) for test in unsure if (same := frozenset(h for h in came if in_its_place(gone.patch, test, h)))}
+    return {test: of for test, of in found.items() if of.tests} | placed
+
+
+def flag_successors(patch: bytes, found: Mapping[str, Successors]) -> list[Flag]:
+    """What a person should see: a test in whose place another one stands that notices as much is a note; else it is asked about."""
+    flags = dict[str, Flag]()
+    for test, came in sorted(found.items()):
+        places = [(new_test, both) for new_test in sorted(came.tests) if (both := in_its_place(patch, test, new_test))]
+        seen = _told(came)
+        if places:
+            new_test, (was, is_) = places[0]
+            said = f"{family(test)} became {family(new_test)}; {seen}"
+            flags[family(test)] = Flag("rewritten-test", said, new_test, was, is_, level="ask" if came.missed or not came.tried else "note")
+        else:
+            said = f"{family(test)} is gone, though what it asks for still holds; {seen}"
+            flags.setdefault(family(test), Flag("rewritten-test", said, min(came.tests)))
+    return list(flags.values())
+
+
+def _told(came: Successors) -> str:
+    if not came.tried:
+        return "no small change of the code was found that it failed for, so whether that asks for as much is not known"
+    all_ = f"all {came.tried} small changes" if came.tried > 1 else "the one small change"
+    some = f"only {came.tried - came.missed} of the {came.tried} small changes"
+    return f"tests of this change fail for {some if came.missed else all_} of the code that it failed for"
+
+
+def _words(context: ProbeContext, before: TestReport, tests: frozenset[str]) -> set[str]:
+    """The names that these tests speak of; those of their files where the words of the tests alone cannot be had."""
+    said = list[str]()
+    for path in {file_of(before, test) for test in tests}:
+        text = context.text(path, context.reference.good)
+        own = [words for name, words in blocks(path, text).items() if any(is_named(test, name) for test in tests)]
+        said += own or [text]
+    return {word for word in re.findall(r"[A-Za-z_]\w{2,}", "\n".join(said)) if not word.startswith("test")}
+
+
+def _mutants(context: ProbeContext, words: set[str]) -> Iterator[tuple[str, bytes]]:
+    """Small changes of the code that the tests are about: functions that answer something else altogether, and what stands in the likeliest, by turns."""
+    ranked = sorted(_ranked(context, words), key=lambda each: each[0])
+    near = [each for each in ranked if each[0] < FAR][:MOST_NEAR]
+    parts = [_parts(path, text, body) for _, path, text, body in near]
+    turns = (each for turn in zip_longest(*parts) for each in turn if each is not None)
+    far = (each for each in ranked if each[0] == FAR)
+    yield from islice(chain(_bodies(near), islice(turns, MOST_PARTS), _bodies(far)), MOST_TRIED)
+
+
+def _bodies(ranked: Iterable[tuple[int, str, str, FunctionBody]]) -> Iterator[tuple[str, bytes]]:
+    return ((path, body.make().encode()) for _, path, _, body in ranked)
+
+
+def _ranked(context: ProbeContext, words: set[str]) -> Iterator[tuple[int, str, str, FunctionBody]]:
+    """The functions of the files that the tests speak of or that were changed: those that the tests name first, then changed ones, then what a class does by itself."""
+    changed = [c.path for c in context.changed if is_tried(context, c)]
+    for path in dict.fromkeys((*speaking_of(context, words), *changed)):
+        old, text = (context.text(path, tree) for tree in (context.reference.good, context.tree))
+        new = changed_lines(old, text) if path in changed else frozenset[int]()
+        for body in bodies_on(path, text, range(1, text.count("\n") + 2)):
+            is_new = any(body.first <= line <= body.last for line in new)
+            rank = 0 if body.name in words else 1 if is_new else 2 if body.name.startswith("__") else FAR
+            yield rank, path, text, body
+
+
+def _parts(path: str, text: str, body: FunctionBody) -> Iterator[tuple[str, bytes]]:
+    """A few small changes of a function, from all over it."""
+    found = [*spots_on(path, text, range(body.first, body.last + 1))]
+    return ((path, spot.make().encode()) for spot in found[:: max(1, len(found) // MOST_OF_ONE)][:MOST_OF_ONE])

@@ -1,0 +1,224 @@
+"""The probes of new tests: small mutations of the lines that were written for them, one after the other, and their own expectations turned.
+A test that fails against no mutation may prove nothing about that code; one that passes when it is made to expect something else proves nothing.
+
+Owns how many mutants are tried and for how long; knows no phases and no gates.
+"""
+
+import time
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from detent.errors import CannotTell, Disturbed
+from detent.evidence.look import Probed
+from detent.evidence.mutate.turned import turned
+from detent.evidence.outcomes.outcomes import file_of
+from detent.evidence.probes.context import ONE_RUN, SLOWER, ProbeContext
+from detent.evidence.probes.mutant_order import Mutant, candidates
+from detent.evidence.probes.trials import came_of, trial_of
+from detent.evidence.probes.vacuous_tests import table_in, vacuous_of
+from detent.evidence.report import TestReport
+from detent.evidence.source.test_ids import is_named
+
+MOST_IN_VAIN = 12  # mutants in a row that make no test fail
+MOST_TRIED = 48
+MOST_WHOLE = 6  # mutants that the whole suite is run on
+MOST_KEPT = 3  # of those that were tried in vain: how many are told
+
+
+class Clock(NamedTuple):
+    """How long the mutants may take, together and each."""
+
+    until: float
+    one: float
+
+    def left(self) -> float:
+        return min(self.one, self.until - time.monotonic())
+
+
+def probe(context: ProbeContext, now: TestReport, before: TestReport) -> Probed:
+    """What the tests that failed before and pass now say of mutants of the code between."""
+    new = _were_red(now, before.bad - context.reference.baseline)
+    if not new:
+        return Probed()
+    clock = _apart(context, now, new)
+    if isinstance(clock, Probed):
+        return clock
+    tried = candidates(context, _text(context, _files(now, new)))
+    if not tried:
+        return Probed(why="no line of the code written for them has a small change to try")
+    return _try(context, tried, _files(now, new), new, _together(context, now, before, new), clock)
+
+
+def probe_refactored(context: ProbeContext, now: TestReport) -> Probed:
+    """Whether any test fails against a mutant of the code that was rewritten; those that earlier steps wrote are asked first. A rewrite that
+    leaves no line to mutate (words, or lines taken out) has nothing to prove."""
+    proved = _were_red_earlier(context, now)
+    files = _files(now, proved)
+    tried = candidates(context, _text(context, files))
+    clock = _apart(context, now, proved) if proved else Clock(time.monotonic() + context.seconds, ONE_RUN)
+    if isinstance(clock, Probed):
+        return clock
+    whole = tried[:MOST_WHOLE]
+    if not tried or (files and _killed(context, tried[:MOST_IN_VAIN], files, clock)) or _killed(context, whole, (), clock):
+        return Probed()
+    idle = tuple(sorted({f"{mutant.path}: {mutant.place}" for mutant in whole}))
+    return (
+        Probed(len(whole), idle) if clock.left() > 0 else Probed(why=f"{context.seconds:.0f} s were not enough to find a test that fails")
+    )
+
+
+# -- the tests ---------------------------------------------------------------------------------------------------------------
+
+
+def _were_red(now: TestReport, red: frozenset[str]) -> frozenset[str]:
+    """Tests that pass and once failed; a file that could not be collected then stands for its tests."""
+    return frozenset(test for test in now.having("passed") if test in red or now.files.get(test) in red)
+
+
+def _were_red_earlier(context: ProbeContext, now: TestReport) -> frozenset[str]:
+    """Tests that pass and failed in a RED of this run, if anything changed that they could be about."""
+    if not _is_about_code(context):
+        return frozenset()
+    reds = ((context.collect.known(red) or context.collect.clean(red, context.wanted)).bad for red in context.reference.reds)
+    return _were_red(now, frozenset[str]().union(*reds) - context.reference.baseline)
+
+
+def _is_about_code(context: ProbeContext) -> bool:
+    return any(change.sort in ("production", "config") for change in context.changed)
+
+
+def _files(now: TestReport, tests: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted({file_of(now, test) for test in tests}))
+
+
+def _text(context: ProbeContext, files: Iterable[str]) -> str:
+    return "\n".join(context.text(path) for path in files)
+
+
+def _together(context: ProbeContext, now: TestReport, before: TestReport, new: frozenset[str]) -> dict[str, frozenset[str]]:
+    """Which tests answer for each other: nobody can tell the new ones of an older file that could not be loaded before from the others."""
+    reference = context.reference
+    earlier = (reference.base, *(red for red in reference.reds if red != reference.good))
+    unloaded = {file for test in new if test not in before.ids and (file := file_of(now, test)) in before.bad}
+    older = {file for file in unloaded if any(context.git.read(tree, file) is not None for tree in earlier)}
+    return {test: frozenset(t for t in new if file_of(now, t) == file_of(now, test)) for test in new if file_of(now, test) in older}
+
+
+# -- what is run -------------------------------------------------------------------------------------------------------------
+
+
+def _apart(context: ProbeContext, now: TestReport, tests: frozenset[str]) -> Clock | Probed:
+    """The tests once as they are, where the mutants will be tried: how long that takes, or what makes mutants worthless there."""
+    begun = time.monotonic()
+    if context.collect.suite.clean:
+        return Clock(begun + context.seconds, max(ONE_RUN, SLOWER * now.seconds))
+    try:
+        report = context.collect.probe(context.tree, context.wanted, _files(now, tests), {}, context.seconds)
+    except Disturbed:
+        raise
+    except CannotTell as e:
+        return Probed(why=f"they could not be run in a clean checkout: {e}")
+    if report.late:
+        return Probed(why=f"they take longer than {context.seconds:.0f} s")
+    if lost := tests - report.having("passed"):
+        return Probed(apart=tuple(sorted(lost)))
+    return Clock(begun + context.seconds, max(ONE_RUN, SLOWER * (time.monotonic() - begun)))
+
+
+def agreeing(context: ProbeContext, now: TestReport, before: TestReport) -> tuple[str, ...]:
+    """Tests that pass although each of their expectations was turned: those that the code was written for, and in a refactoring those that
+    earlier steps wrote. Where there are none of them, every test that did not agree with everything before the step."""
+    tests = _were_red(now, before.bad - context.reference.baseline) or _were_red_earlier(context, now)
+    if tests or not _is_about_code(context):
+        return tuple(sorted(tests & _pass_turned(context, context.tree, _files(now, tests), now.wall)))
+    found = now.having("passed") & _pass_turned(context, context.tree, _files(now, now.having("passed")), now.wall)
+    return tuple(sorted(found - _pass_turned(context, context.reference.good, _files(now, found), now.wall)))
+
+
+def _pass_turned(context: ProbeContext, tree: str, files: Iterable[str], wall: float) -> frozenset[str]:
+    """The tests of some files that pass turned round. A test with several cases is one that does in all of them."""
+    return frozenset[str]().union(*(ids for ids, passing in _turned_round(context, tree, files, wall) if ids <= passing))
+
+
+def fail_turned(context: ProbeContext, now: TestReport, tests: Iterable[str]) -> frozenset[str]:
+    """Of these tests, those that fail turned round: they look at an answer."""
+    found = _turned_round(context, context.tree, _files(now, tests), now.wall)
+    return frozenset(tests) & frozenset[str]().union(*(ids - passing for ids, passing in found))
+
+
+def _turned_round(context: ProbeContext, tree: str, files: Iterable[str], wall: float) -> list[tuple[frozenset[str], frozenset[str]]]:
+    """Of each test of some files that can be turned round: its cases, and all tests that pass then.
+
+    It is one run and a certain answer, so it gets the time that such a run takes, however little a probe may take: slow tests get no way round.
+    """
+    made = {path: turned(path, context.text(path, tree or context.tree), context.key) for path in files}
+    overlay = {path: text.encode() for path, (text, names) in made.items() if names}
+    if not overlay:
+        return []
+    report = context.run(tuple(overlay), overlay, max(context.seconds, ONE_RUN, SLOWER * wall), tree)
+    if report is None:
+        return []  # turned tests that do not run say nothing
+    return [(_cases(report, path, name), report.having("passed")) for path, (_, names) in made.items() for name in names]
+
+
+def _cases(report: TestReport, path: str, name: str) -> frozenset[str]:
+    """The tests of a file that a name stands for."""
+    return frozenset(test for test in report.ids if file_of(report, test) == path and is_named(test, name))
+
+
+def _seen(context: ProbeContext, mutant: Mutant, files: tuple[str, ...], seconds: float) -> TestReport | None:
+    """What the tests of these files say of a mutant; None if it did not even run, or not to its end, so that it says nothing."""
+    report = context.run(files, {mutant.path: mutant.make().encode()}, seconds)
+    return None if report is None or report.late else report
+
+
+def indifferent(context: ProbeContext, now: TestReport, tests: frozenset[str]) -> Probed:
+    """Of tests that pass, those that look at no answer: neither another expectation nor any small change of the code makes one of them fail."""
+    left = tests - fail_turned(context, now, tests) if tests else tests
+    files = _files(now, left)
+    if not left or not (tried := candidates(context, _text(context, files))):
+        return Probed()
+    clock = Clock(time.monotonic() + context.seconds, max(ONE_RUN, SLOWER * now.wall))
+    return _try(context, tried, files, left, {}, clock)
+
+
+def _killed(context: ProbeContext, mutants: list[Mutant], files: tuple[str, ...], clock: Clock) -> bool:
+    """Whether a test fails against one of these, in the time that is left. One of a file that cannot be loaded then is no test."""
+    for mutant in mutants:
+        if (left := clock.left()) <= 0:
+            return False
+        report = _seen(context, mutant, files, left)
+        if report and {test for test in report.bad - context.reference.baseline if test not in report.files.values()}:
+            return True
+    return False
+
+
+def _try(
+    context: ProbeContext,
+    mutants: list[Mutant],
+    files: tuple[str, ...],
+    new: frozenset[str],
+    together: dict[str, frozenset[str]],
+    clock: Clock,
+) -> Probed:
+    """Until each test has failed against one, too many were tried in vain, or the time is up."""
+    idle, count, vain, seen, table = new, 0, 0, list[tuple[Mutant, TestReport]](), table_in(context)
+    for mutant in mutants[:MOST_TRIED]:
+        if (left := clock.left()) <= 0:
+            return Probed(count, why=f"{context.seconds:.0f} s were not enough for {len(mutants)} small changes of the code")
+        report = _seen(context, mutant, files, left)
+        if report and report.ids & new:
+            failed = frozenset[str]().union(*(together.get(test, {test}) for test in report.bad))
+            rest = frozenset(vacuous_of(idle, failed, table))
+            seen.append((mutant, report))
+            count, vain, idle = count + 1, 0 if rest != idle else vain + 1, rest
+        if not idle or vain == MOST_IN_VAIN:
+            break
+    if not idle:
+        return Probed(count)
+    for mutant, report in sorted(seen, key=lambda tried: len(tried[1].bad))[:MOST_KEPT]:
+        about = [f"vacuous-test {test}" for test in sorted(idle)]
+        context.tried(
+            trial_of(context, about, f"a small change of {mutant.place}", came_of(report), {mutant.path: mutant.make().encode()}, files)
+        )
+    return Probed(count, tuple(sorted(idle))) if count else Probed(why="no small change of the code written for them could be run")

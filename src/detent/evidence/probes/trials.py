@@ -1,0 +1,86 @@
+"""What was tried for a card, as values that can be repeated: the change that a run was made with as a diff, and what came of it in words. Pure
+but for reading trees."""
+
+from collections.abc import Callable, Iterable, Mapping
+from difflib import unified_diff
+
+from detent.evidence.outcomes.card import Trial
+from detent.evidence.probes.context import ProbeContext
+from detent.evidence.report import TestReport
+
+LONGEST = 60_000  # characters of a patch
+MOST_SAID = 1_500  # characters of what a runner said of one test
+MOST_TESTS = 200  # of which that is kept
+NO_END = "\\ No newline at end of file\n"
+Overlay = Mapping[str, bytes | None]
+
+
+def trial_of(
+    context: ProbeContext,
+    about: Iterable[str],
+    what: str,
+    came: str,
+    overlay: Overlay,
+    tests: Iterable[str] = (),
+    said: Mapping[str, str] | None = None,
+    on_base: bool = False,
+) -> Trial:
+    """A run as it is kept. Files that are as the other tree has them are named; of all others there is a patch."""
+    here, there = (context.reference.good, context.tree) if on_base else (context.tree, context.reference.good)
+    laid = tuple(sorted(path for path, data in overlay.items() if data is not None and data == context.git.read(there, path)))
+    rest = {path: data for path, data in sorted(overlay.items()) if path not in laid}
+    patch = patch_of(lambda path: context.git.read(here, path), rest)
+    short = patch is not None and len(patch) <= LONGEST
+    return Trial(
+        tuple(about),
+        what,
+        came,
+        "base" if on_base else "tip",
+        laid,
+        patch if patch is not None and short else "",
+        tuple(sorted(tests)),
+        said=dict(said or {}),
+        whole=short,
+    )
+
+
+def came_of(report: TestReport) -> str:
+    """What came of a run, in words."""
+    if not report.ids:
+        return "no test ran"
+    counts = [(len(report.having("passed")), "passed"), (len(report.bad), "failed"), (len(report.having("skipped")), "skipped")]
+    return ", ".join(f"{count} {how}" for count, how in counts if count)
+
+
+def said_of(report: TestReport, tests: Iterable[str]) -> dict[str, str]:
+    """What the runner said of some tests; of one that is not there, what it said of its file."""
+    found = {test: report.messages.get(test) or report.messages.get(test.partition("::")[0]) or "" for test in sorted(tests)[:MOST_TESTS]}
+    return {test: text[:MOST_SAID] for test, text in found.items() if text}
+
+
+def patch_of(read: Callable[[str], bytes | None], overlay: Overlay) -> str | None:
+    """A patch that `git apply` takes; None if a file is no text."""
+    try:
+        parts = [_patch(path, _text(read(path)), _text(data)) for path, data in overlay.items()]
+    except UnicodeDecodeError:
+        return None
+    return "".join(parts)
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else data.decode("utf-8")
+
+
+def _patch(path: str, old: str | None, new: str | None) -> str:
+    if old == new:
+        return ""
+    name = f"{path}\t" if " " in path else path
+    was, now = (f"{side}/{name}" if text is not None else "/dev/null" for side, text in (("a", old), ("b", new)))
+    lines = unified_diff(_lines(old), _lines(new), was, now)
+    return "".join(line if line.endswith("\n") else f"{line}\n{NO_END}" for line in lines)
+
+
+def _lines(text: str | None) -> list[str]:
+    """Lines as git has them: nothing but a line feed ends one."""
+    parts = (text or "").split("\n")
+    return [*(f"{part}\n" for part in parts[:-1]), *([parts[-1]] if parts[-1] else [])]

@@ -1,0 +1,98 @@
+"""What of a step no test speaks for: functions that may answer anything, new pieces that no test misses, and files that might as well not be there.
+
+Asked where no test was seen failing before the code. Owns how much is tried and for how long; knows no phases and no gates.
+"""
+
+import time
+from pathlib import PurePosixPath
+
+from detent.evidence.changes.changes import Changes
+from detent.evidence.changes.no_substance import same_code
+from detent.evidence.mutate import bodies_on
+from detent.evidence.mutate.omissions import omissions
+from detent.evidence.probes.context import ONE_RUN, SLOWER, ProbeContext
+from detent.evidence.probes.mutant_order import OUTSIDE, Mutant, candidates, changed_lines
+from detent.evidence.source.diff import Changed
+from detent.evidence.source.document_paths import is_words
+
+TRIED = 2  # small changes of one place
+MOST_PIECES = 40  # of one step
+
+
+def code_of(changes: Changes) -> tuple[Changed, ...]:
+    """The changed files that are neither tests, nor what decides how tests are run, nor words for people."""
+    of = [c for c in changes.all() if c.sort in ("production", "unknown") and not is_words(c.path)]
+    both = changes.good, changes.tree
+    return tuple(c for c in of if c.how != "modified" or not same_code(c.path, *map(changes.text(c.path), both)))
+
+
+def unproved(context: ProbeContext, code: tuple[Changed, ...]) -> tuple[str, ...]:
+    """The places of these files that nothing proves. What was not tried in time is named too."""
+    until = time.monotonic() + context.seconds
+    places: dict[str, list[Mutant]] = {}
+    for mutant in candidates(context):
+        places.setdefault(f"{mutant.path}: {mutant.place}", []).append(mutant)
+    ours = {change.path for change in code}
+    quiet = {place for place, of in places.items() if of[0].path in ours and not any(_misses(context, m, until) for m in of[:TRIED])}
+    pieces = [mutant for change in code for mutant in _pieces(context, change) if f"{mutant.path}: {mutant.place}" not in quiet]
+    left_out = [mutant for mutant in pieces[:MOST_PIECES] if not _misses(context, mutant, until, loads=True)]
+    lines = {f"{mutant.path}:{_line(context, mutant)}: {mutant.place}" for mutant in left_out} | {
+        f"{mutant.path}: {mutant.place}" for mutant in pieces[MOST_PIECES:]
+    }
+    tried = {mutant.path for of in places.values() for mutant in of} | {mutant.path for mutant in pieces}
+    bare = unneeded(context, tuple(change for change in code if change.path not in tried))
+    return tuple(sorted({*quiet, *lines, *bare}))
+
+
+def unneeded(context: ProbeContext, code: tuple[Changed, ...]) -> tuple[str, ...]:
+    """The files that might be as they were before the step: no test fails for it."""
+    until = time.monotonic() + context.seconds
+    return tuple(
+        change.path
+        for change in code
+        if change.how != "deleted" and not _fails(context, change.path, _before(context, change), until, True)
+    )
+
+
+def _before(context: ProbeContext, change: Changed) -> bytes:
+    return (context.git.read(context.reference.good, change.path) or b"") if change.how == "modified" else b""
+
+
+def _pieces(context: ProbeContext, change: Changed) -> list[Mutant]:
+    if PurePosixPath(change.path).suffix != ".py" or change.how == "deleted":
+        return []
+    old, new = (context.text(change.path, tree) for tree in (context.reference.good, context.tree))
+    lines = changed_lines(old, new)
+    bodies = bodies_on(change.path, new, lines)
+    found = []
+    for spot in omissions(old, new, lines):
+        around = [body for body in bodies if body.first <= spot.line <= body.last]
+        place = max(around, key=lambda body: body.first).name if around else OUTSIDE
+        found.append(Mutant(change.path, place, spot.make))
+    return found
+
+
+def _line(context: ProbeContext, mutant: Mutant) -> int:
+    """The first line that a mutant changes."""
+    new = context.text(mutant.path).splitlines()
+    pairs = zip(new, mutant.make().splitlines(), strict=False)
+    return next((n for n, (was, now) in enumerate(pairs, 1) if was != now), 1)
+
+
+def _misses(context: ProbeContext, mutant: Mutant, until: float, loads: bool = False) -> bool:
+    return _fails(context, mutant.path, mutant.make().encode(), until, loads)
+
+
+def _fails(context: ProbeContext, path: str, data: bytes, until: float, loads: bool) -> bool:
+    """Whether a test fails with this file in the tree. `loads`: a file of tests that does not load then counts as well."""
+    if (left := until - time.monotonic()) <= 0:
+        return False
+    known = context.collect.known(context.tree)
+    one = max(ONE_RUN, SLOWER * (known.wall if known else context.seconds))
+    report = context.run((), {path: data}, min(one, left))
+    if report is None:
+        return loads
+    if report.late:
+        return left > one  # it hangs, and that is noticed
+    bad = report.bad - context.reference.baseline
+    return bool(bad if loads else {test for test in bad if test not in report.files.values()}) or (loads and bool(report.fault))

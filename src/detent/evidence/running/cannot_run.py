@@ -1,0 +1,79 @@
+"""Why tests cannot be run as they must be, and the line that helps: a runner that is not installed, files that git does not have, submodules and files
+of Git LFS that were not fetched. Knows reports and files; what follows from it is said elsewhere."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from detent.evidence.report import TestReport
+from detent.evidence.runners import Command
+from detent.evidence.running.collect import Collector
+from detent.git.named import missing
+from detent.git.snapshot import BORROWED
+
+ABSENT = re.compile(
+    r"could not be started: No such file|ended with code 127|No module named '?(?:pytest|_pytest)\b|\bnot found\b|Cannot find module .*node_modules"
+)
+LACKING = re.compile(r"Bundler::GemNotFound|Could not find gem|bundle install|composer install|Failed opening required .*vendor/autoload")
+SHUT_OUT = "not visible inside the sandbox"  # then it is here, and the way on was told
+INSTALLS: Mapping[str, str] = {
+    "pytest": "pip install pytest",
+    "vitest": "npm ci",
+    "jest": "npm ci",
+    "mocha": "npm ci",
+    "rspec": "bundle install",
+    "phpunit": "composer install",
+}
+PROGRAMS: Mapping[str, str] = {
+    "node": "Node.js", "go": "Go", "cargo": "Rust", "ctest": "CMake", "maven": "Maven", "gradle": "Gradle", "dotnet": ".NET", "unittest": "Python"
+}  # fmt: skip
+WORD = re.compile(r"[\w@+./-]{2,200}")
+MOST_WORDS = 300
+MOST_SHOWN = 3
+
+
+def way_on(command: Command | None, said: str) -> str:
+    """The line that helps where a runner is not there; empty where that is not what was said."""
+    if command is None or SHUT_OUT in said:
+        return ""
+    if LACKING.search(said) and (name := INSTALLS.get(command.runner)):
+        return (
+            f"a package that the tests need is not installed here: {name}, or have it done in clean checkouts: detent check --install 'CMD'"
+        )
+    if not ABSENT.search(said):
+        return ""
+    if name := INSTALLS.get(command.runner):
+        return f"{command.runner} is not installed here: {name}, or have it done in clean checkouts: detent check --install 'CMD'"
+    if name := PROGRAMS.get(command.runner):
+        return f"{name} is not installed here, or not on PATH: install it; detent doctor shows what is found"
+    return f"`{command.text}` needs a program that is not here: install it, or name another command: [test] command in detent.toml"
+
+
+def not_fetched(collector: Collector, tree: str) -> list[str]:
+    """What a tree names and nobody fetched: a sentence each, with the command."""
+    git, site = collector.git, collector.site
+    with site.checkout(git, tree) as folder:
+        return list(missing(git, site.around.get(tree, tree), site.whole(folder)))[:MOST_SHOWN]
+
+
+def left_behind(collector: Collector, tree: str, reports: Iterable[TestReport], tests: Iterable[str]) -> list[str]:
+    """Files that failing tests speak of, which lie in the person's checkout and are no part of the tree."""
+    root, wanted = collector.root / collector.site.folder, tuple(tests)
+    words = [word for report in reports for test in wanted for word in WORD.findall(report.messages.get(test, ""))]
+    found = dict.fromkeys(path for word in words[:MOST_WORDS] for path in _paths(word))
+    there = [path for path in found if not set(path.split("/")) & set(BORROWED) and (root / path).is_file()]
+    return [path for path in there if collector.git.read(tree, path) is None][:MOST_SHOWN]
+
+
+def _paths(word: str) -> Iterator[str]:
+    """What a word may stand for: the end of a path, or a module of Python."""
+    parts = [part for part in word.strip("./").split("/") if part not in ("", ".", "..")]
+    yield from ("/".join(parts[at:]) for at in range(len(parts)))
+    if len(parts) == 1 and all(part.isidentifier() for part in parts[0].split(".")):
+        module = parts[0].replace(".", "/")
+        yield from (f"{module}.py", f"src/{module}.py", f"{module}/__init__.py")
+
+
+def hint_for(paths: list[str]) -> str:
+    """What to do about files that were left behind."""
+    shown = ", ".join(f'"{path}"' for path in paths)
+    return f"{paths[0]} is in your checkout but not in git: have it made by --install CMD, or copied: [workspace] copy = [{shown}]"

@@ -1,0 +1,95 @@
+"""Test runs without a workspace: every tree in a clean checkout of its own, each once, several at a time.
+
+Nothing that was kept from earlier runs is read, unless it is handed in. Knows trees, not what they are about.
+"""
+
+import threading
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
+
+from detent.errors import CannotTell
+from detent.evidence.report import TestReport
+from detent.evidence.running.collect import Collector, Near, Overlay, Wanted
+from detent.git.repo import GitError
+
+
+class CleanRuns:
+    """The tests of many trees, as a look asks for them."""
+
+    def __init__(self, collector: Collector, known: Mapping[str, TestReport] | None = None) -> None:
+        self.suite, self.digests = collector.suite, collector.digests
+        self._collector = collector
+        self._seen: dict[str, TestReport | CannotTell] = dict(known or {})
+        self._one = threading.Lock()
+
+    def run_all(
+        self, trees: Collection[str], jobs: int, stop: threading.Event, done: Callable[[str], None], wanted: Wanted = lambda: True
+    ) -> None:
+        """Run the tests of all these trees. Whatever cannot be told is told to whoever asks for the tree. `stop` ends what runs."""
+
+        def goes_on() -> bool:
+            return not stop.is_set() and wanted()
+
+        first = [] if self._collector.warm else [tree for tree in trees if tree == self._collector.began]
+        for tree in first:  # what it builds is there for the others then
+            self._run(tree, goes_on)
+            done(tree)
+        trees = [tree for tree in trees if tree not in first]
+        with ThreadPoolExecutor(jobs) as pool:
+            waits = {pool.submit(self._run, tree, goes_on): tree for tree in trees}
+            try:
+                for each in as_completed(waits):
+                    each.result()
+                    done(waits[each])
+            except BaseException:
+                stop.set()
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def _run(self, tree: str, wanted: Wanted) -> None:
+        try:
+            seen: TestReport | CannotTell = self._collector.clean(tree, wanted)
+        except CannotTell as e:
+            seen = e
+        except (GitError, OSError) as e:
+            seen = CannotTell(f"the tree {tree[:12]} could not be checked out: {e}")
+        with self._one:
+            self._seen[tree] = seen
+
+    def here(self, tree: str, wanted: Wanted, command: str = "", near: Near = ()) -> TestReport:
+        """What the tests say of a tree. There is no workspace: it is a clean checkout too."""
+        if tree not in self._seen:
+            self._run(tree, wanted)
+        seen = self._seen[tree]
+        if isinstance(seen, CannotTell):
+            raise seen
+        return seen
+
+    def clean(
+        self,
+        tree: str,
+        wanted: Wanted,
+        selectors: tuple[str, ...] = (),
+        overlay: Overlay | None = None,
+        near: Near = (),
+    ) -> TestReport:
+        return self._collector.clean(tree, wanted, selectors, overlay) if selectors or overlay else self.here(tree, wanted)
+
+    def known(self, tree: str) -> TestReport | None:
+        seen = self._seen.get(tree)
+        return seen if isinstance(seen, TestReport) else None
+
+    def keep(self, tree: str, report: TestReport) -> TestReport:
+        """A report that was put together for a tree; what was really run on it counts more."""
+        with self._one:
+            self._seen.setdefault(tree, report)
+        return report
+
+    def selection(self, tree: str, selectors: tuple[str, ...], wanted: Wanted, command: str = "", near: Near = ()) -> TestReport:
+        return self._collector.clean(tree, wanted, selectors, near=near)
+
+    def probe(self, tree: str, wanted: Wanted, selectors: tuple[str, ...], overlay: Overlay, seconds: float, name: str = "") -> TestReport:
+        return self._collector.probe(tree, wanted, selectors, overlay, seconds, name)
+
+    def preflight(self, tree: str, commands: tuple[str, ...], wanted: Wanted) -> tuple[str | None, str]:
+        return None, ""

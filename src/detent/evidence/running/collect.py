@@ -1,0 +1,399 @@
+"""Collecting evidence, memoised by tree: the suite runs once per tree. Only complete passes are reused as proof.
+
+A kept report is keyed by tree, command, settings and what the tests run on. A report that is not a pass is kept for comparing later
+trees with, never for skipping a run. A kept file can be edited, so one is believed only if its digest stands in the journal for its tree.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Set
+from contextlib import contextmanager, suppress
+from copy import copy
+from fcntl import LOCK_EX, LOCK_NB, flock
+from hashlib import sha256
+from pathlib import Path
+from shutil import rmtree
+from threading import get_ident
+from typing import Protocol
+
+import msgspec
+
+from detent.errors import CannotTell, Disturbed
+from detent.evidence.report import TestReport
+from detent.evidence.runners import RUNNERS, Folder
+from detent.evidence.runners.build_caches import builds, folder_of
+from detent.evidence.running.bytecode import Bytecode, read_only, scratch_folder, without
+from detent.evidence.running.checkout_files import write_in_checkout
+from detent.evidence.running.installed import fingerprint, interpreter, version_of
+from detent.evidence.running.leftovers import left_planted, made_by_tests, note_made, planted_file
+from detent.evidence.running.project_site import Site
+from detent.evidence.running.run_progress import ProgressReader, Say, quietly
+from detent.evidence.running.suite import BYTECODE, Suite, environment, forget_bytecode, preflight, run_command, run_line, run_suite
+from detent.git.repo import Git
+from detent.git.snapshot import looked_over, stamp, untracked
+from detent.kernel.redact import redactor, secrets_of
+from detent.sandbox.process import Ran
+from detent.storage import seal
+
+MOST_KEPT = 500  # reports of one repository
+Wanted = Callable[[], bool]
+Stands = Callable[[str, str], bool]  # whether the journal has this digest for the report of this tree
+Overlay = Mapping[str, bytes | None]  # files that are laid over a tree; None takes one away
+Near = tuple[str, ...] | None  # test files that changed, where a canary is best put; None for a run without one
+
+
+class ReportStore(Protocol):
+    """The reports of test runs, kept by tree."""
+
+    digests: dict[str, str]  # of each tree whose report was kept or believed: the digest of that report
+
+    def known(self, tree: str) -> TestReport | None: ...
+    def keep(self, tree: str, report: TestReport) -> TestReport: ...
+
+
+class Collects(ReportStore, Protocol):
+    """Who runs the project's tests for a look: where the work lies, or in clean checkouts only."""
+
+    suite: Suite
+
+    def here(self, tree: str, wanted: Wanted, command: str = "", near: Near = ()) -> TestReport: ...
+    def clean(
+        self,
+        tree: str,
+        wanted: Wanted,
+        selectors: tuple[str, ...] = (),
+        overlay: Overlay | None = None,
+        near: Near = (),
+    ) -> TestReport: ...
+    def selection(self, tree: str, selectors: tuple[str, ...], wanted: Wanted, command: str = "", near: Near = ()) -> TestReport: ...
+    def probe(
+        self, tree: str, wanted: Wanted, selectors: tuple[str, ...], overlay: Overlay, seconds: float, name: str = ""
+    ) -> TestReport: ...
+    def preflight(self, tree: str, commands: tuple[str, ...], wanted: Wanted) -> tuple[str | None, str]: ...
+
+
+class KeptReport(msgspec.Struct, frozen=True):
+    """A report as it is kept."""
+
+    key: str
+    report: TestReport
+    clean: bool = False  # it ran in a clean checkout
+
+
+def believe_none(tree: str, digest: str) -> bool:
+    """No report that was kept before is believed."""
+    return False
+
+
+class Collector:
+    """Runs the project's tests for one run, and remembers what it saw."""
+
+    def __init__(
+        self,
+        git: Git,
+        suite: Suite,
+        run: str,
+        outer: Mapping[str, str],
+        home: Path | None = None,
+        stands: Stands = believe_none,
+        furnish: Callable[[Path], None] = lambda folder: None,
+        site: Site | None = None,
+    ) -> None:
+        self.git, self.run, self.stands, self.furnish = git, run, stands, furnish
+        self.digests: dict[str, str] = {}
+        self.root = git.place.root
+        self.site = site or Site(home or self.root, self.root)
+        self.suite = suite._replace(whole=self.site.whole)
+        self.home = self.site.home(suite.base) if site else home or self.root  # the project's own checkout: where its environment lies
+        self.store = git.place.common_dir / "detent" / "evidence"  # a tree is the same in every checkout of the repository
+        self.env = environment(suite, outer, git.place.git_dir / "detent" / "pycache", folder_of(git.place.common_dir, outer))
+        self.redact = redactor(secrets_of(outer))  # what is kept of a run says no key
+        self.began = ""  # the tree that the work began from: its run may leave what it built for later runs
+        self.say: Say = quietly  # what is done now
+        self.expected: Callable[[], int] = lambda: 0  # how many tests there were the last time
+        self.runs = 0  # how often the suite was really run
+        self.made_in = get_ident()
+        self.there: Set[str] | None = None  # files that git does not know, as they were after our last run, or when the tree was taken
+
+    # -- what is kept --------------------------------------------------------------------------------------------------------
+
+    def key(self, tree: str) -> str:
+        base, home = self.suite.base, self.of(tree).home
+        parts = [
+            tree,
+            base.text if base else "",
+            str(self.suite.timeout),
+            *(f"{name}={self.env.get(name, '')}" for name in self.suite.also),
+            self.suite.path,
+            *(["clean"] if self.suite.clean else []),
+            *self.site.words(tree),
+        ]
+        return sha256("\n".join([*parts, fingerprint(base, home, self.env, self.store)]).encode()).hexdigest()
+
+    def of(self, tree: str) -> "Collector":
+        """As this one, for a tree that has dependencies of its own."""
+        if tree not in self.site.installed:
+            return self
+        own = copy(self)
+        own.site = self.site.of(tree)
+        own.home = own.site.home(self.suite.base)
+        return own
+
+    def known(self, tree: str) -> TestReport | None:
+        """The newest complete report of a tree, whatever it says."""
+        kept = self._kept(tree)
+        return kept.report if kept else None
+
+    def passed(self, tree: str, clean: bool = False) -> TestReport | None:
+        """The report of a tree, if it is a complete pass under the very same conditions; where it is wanted, in a clean checkout."""
+        kept = self._kept(tree)
+        if (
+            not kept
+            or not kept.report.ids
+            or kept.report.bad
+            or kept.report.partial
+            or kept.report.exit_code != 0
+            or (clean and not kept.clean)
+        ):
+            return None
+        return kept.report if kept.key == self.key(tree) else None
+
+    def _kept(self, tree: str) -> KeptReport | None:
+        try:
+            data = (self.store / f"{tree}.json").read_bytes()
+            digest = sha256(data).hexdigest()
+            if self.digests.get(tree) != digest and not self.stands(tree, digest):
+                return None
+            self.digests[tree] = digest
+            return msgspec.json.decode(data, type=KeptReport)
+        except (OSError, msgspec.DecodeError):
+            return None
+
+    def keep(self, tree: str, report: TestReport, clean: bool = False) -> TestReport:
+        if not report.complete:
+            return report
+        base = self.suite.base
+        version = version_of(base, self.of(tree).home, self.env, self.store) if base and base.runner else ""
+        report = msgspec.structs.replace(report, tree=tree, version=version)
+        self.store.mkdir(parents=True, exist_ok=True)
+        data, scratch = msgspec.json.encode(KeptReport(self.key(tree), report, clean)), self.store / f".{tree}.{os.getpid()}.{get_ident()}"
+        scratch.write_bytes(data)
+        os.replace(scratch, self.store / f"{tree}.json")
+        self.digests[tree] = sha256(data).hexdigest()
+        _thin_out(self.store)
+        return report
+
+    # -- running -------------------------------------------------------------------------------------------------------------
+
+    def here(self, tree: str, wanted: Wanted, command: str = "", near: Near = ()) -> TestReport:
+        """The suite in the workspace, which holds the judged tree. What changes in it meanwhile makes the run worthless.
+
+        `near` are test files that changed: where the canary is best put.
+        """
+        if not command and (known := self.passed(tree)) is not None:
+            return known
+        if self.suite.clean:
+            return self.clean(tree, wanted, near=near, command=command)
+        report = self.selection(tree, (), wanted, command, near)
+        return report if command else self.keep(tree, report)
+
+    def clean(
+        self,
+        tree: str,
+        wanted: Wanted,
+        selectors: tuple[str, ...] = (),
+        overlay: Overlay | None = None,
+        near: Near = (),
+        command: str = "",
+        name: str = "",
+    ) -> TestReport:
+        """The suite in a clean checkout of a tree, with other files laid over it where given: a probe, which nothing tells from a plain run."""
+        own = self.of(tree)
+        with own.checkout(tree, overlay or {}, name) as folder:
+            self.runs += 1
+            plain = tree == self.began and not (overlay or selectors or command)
+            report = (own._filling() if plain else own)._run(selectors, folder, wanted, command, near)
+        if overlay and report.canary == "broken" and not report.outcomes:
+            raise CannotTell(report.canary_said)  # of a probe, no report is no answer
+        return report if overlay or selectors or command else self.keep(tree, report, clean=True)
+
+    def _filling(self) -> "Collector":
+        """As this one, for a run whose builds are kept."""
+        filling = copy(self)
+        filling.suite = self.suite._replace(fills=True)
+        return filling
+
+    @property
+    def warm(self) -> bool:
+        """Whether what the base built is there for later runs, where anything is kept."""
+        base = self.suite.base
+        return base is None or all(each.holds() for each in builds(base.runner, self.env, self.suite.also).values())
+
+    def away(self, folder: Path) -> Mapping[str, str]:
+        """The environment of programs in a clean checkout."""
+        return self._reading(self._env(folder))
+
+    @contextmanager
+    def checkout(self, tree: str, overlay: Overlay | None = None, name: str = "") -> Iterator[Path]:
+        """A tree in a folder of its own. Installed dependencies are lent to it, and what a person configured; nothing else that lies in the workspace."""
+        with self.site.checkout(self.git, tree, name) as folder:
+            self.furnish(self.site.whole(folder))
+            for path, data in (overlay or {}).items():
+                write_in_checkout(folder, path, data)
+            self.site.link_packages(tree, folder)
+            yield folder
+
+    def probe(self, tree: str, wanted: Wanted, selectors: tuple[str, ...], overlay: Overlay, seconds: float, name: str = "") -> TestReport:
+        """Some tests on a mutant, in a clean checkout and in little time. `name`: another one for the folder."""
+        self.say(f"probing whether the tests notice (try {self.runs + 1})")
+        short = copy(self)
+        short.say = quietly
+        short.suite = self.suite._replace(timeout=min(self.suite.timeout, seconds))
+        self.runs += 1
+        return short.clean(tree, wanted, selectors, overlay, name=name)
+
+    def preflight(self, tree: str, commands: tuple[str, ...], wanted: Wanted) -> tuple[str | None, str]:
+        """What the project's own checks say of the workspace, or of a clean checkout of the tree it holds, and their output."""
+        if self.suite.clean and commands:
+            with self.checkout(tree, {}) as folder:
+                return preflight(commands, self.suite, self.home, folder, self.away(folder), wanted)
+        for command in commands:
+            self.say(f"running `{command}`")
+            with self._our_run(f"`{command}`"):
+                said = preflight((command,), self.suite, self.home, self.root, self.away(self.root), wanted)
+            if said[0]:
+                return said
+        return None, ""
+
+    def line(self, command: str, folder: Path, wanted: Wanted) -> Ran:
+        """One command line in a clean checkout, with the environment that tests have there."""
+        ran = run_line(command, self.suite, folder, self.away(folder), wanted)
+        return ran._replace(output=self.redact(ran.output))
+
+    def selection(self, tree: str, selectors: tuple[str, ...], wanted: Wanted, command: str = "", near: Near = ()) -> TestReport:
+        """Tests in the workspace, which holds this tree."""
+        if self.suite.clean:
+            return self.clean(tree, wanted, selectors, near=near, command=command)
+        self.runs += 1
+        with self._our_run("the tests"):
+            return self._run(selectors, self.root, wanted, command, near)
+
+    @contextmanager
+    def _our_run(self, what: str) -> Iterator[None]:
+        """A run of ours in the workspace. What it makes there, and makes anew, is remembered as its own; what changes meanwhile makes it worthless."""
+        with self._planting():
+            self._remove_planted()
+            before, ours = set(untracked(self.git)) if self.there is None else self.there, self.created()
+            try:
+                yield
+            finally:
+                self._remove_planted()
+                unknown, changed = looked_over(self.git, self.run)
+                self.there = set(unknown)  # which is what the next run begins with, if there is one at once
+                self._created((self.there - before) | ours)
+        if changed:
+            raise Disturbed(f"{changed[0]} changed while {what} ran, so the run says nothing; stop what writes there, and submit again")
+
+    def _run(self, selectors: tuple[str, ...], cwd: Path, wanted: Wanted, command: str = "", near: Near = ()) -> TestReport:
+        report = self._ran(selectors, cwd, wanted, command, near)
+        said = {i: self.redact(text) for i, text in report.messages.items()}
+        return msgspec.structs.replace(report, output=self.redact(report.output), messages=said, fault=self.redact(report.fault))
+
+    def _ran(self, selectors: tuple[str, ...], cwd: Path, wanted: Wanted, command: str, near: Near) -> TestReport:
+        base, suite = self.suite.base, self.suite
+        if (
+            self.say is not quietly and get_ident() == self.made_in
+        ):  # of several runs at once none is told, and the journal is not theirs to ask
+            total = 0 if selectors else self.expected()
+            suite = suite._replace(seen=ProgressReader(self.say, "running some tests" if selectors else "running the tests", total).feed)
+        with self._bytecode(self._env(cwd), cwd, not selectors) as env:
+            forget_bytecode(env, cwd)
+            if base is not None and base.runner:
+                canary = "" if near is None else RUNNERS[base.runner].canary(base, selectors, Folder(cwd), near)
+                if cwd == self.root and not isinstance(canary, str):
+                    seal.keep(self._planted, json.dumps([nest.path for nest in canary.nests]), durable=False)
+                return run_suite(suite, selectors, self.home, cwd, env, wanted, canary)
+            if not command and base is None:
+                raise CannotTell("no test framework is recognised; set [test] command in detent.toml")
+            return run_command(base.text if base else command, suite, cwd, env, wanted)
+
+    def _env(self, cwd: Path) -> Mapping[str, str]:
+        """Away from the project's own checkout, what is installed there in place must not be taken for the code here."""
+        return self.env if cwd == self.home else {**self.env, "PYTHONPATH": os.pathsep.join(self.site.in_place(cwd))}
+
+    # -- bytecode --------------------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _bytecode(self, env: Mapping[str, str], cwd: Path, whole: bool) -> Iterator[Mapping[str, str]]:
+        """The environment of a run that reads no bytecode which a test could have written. The first whole one of an environment shows what is needed."""
+        kept = self._kept_bytecode() if whole else None
+        if kept is None or kept.holds():
+            yield self._reading(env) if kept is None else read_only(env, kept)
+            return
+        scratch = scratch_folder()
+        try:
+            yield {**env, BYTECODE: str(scratch)}
+            kept.fill(scratch, cwd)
+        finally:
+            rmtree(scratch, ignore_errors=True)
+
+    def _reading(self, env: Mapping[str, str]) -> Mapping[str, str]:
+        if BYTECODE in self.suite.also:
+            return env
+        kept = self._kept_bytecode()
+        return read_only(env, kept) if kept is not None and kept.folder.is_dir() and kept.holds() else without(env)
+
+    def _kept_bytecode(self) -> Bytecode | None:
+        """Where a Python runner's bytecode is kept; None where it is not, or where a person keeps their own."""
+        base = self.suite.base
+        if BYTECODE in self.suite.also or base is None or base.runner not in ("pytest", "unittest"):
+            return None
+        python = interpreter(base, self.home, self.env)
+        kept = Bytecode(self.home, sha256(f"{fingerprint(base, self.home, self.env, self.store)}\n{python}".encode()).hexdigest(), python)
+        return kept if kept.python else None
+
+    # -- what our own runs leave in the workspace ----------------------------------------------------------------------------
+
+    def created(self) -> set[str]:
+        return made_by_tests(self.git.place)
+
+    @property
+    def _planted(self) -> Path:
+        return planted_file(self.git.place)
+
+    @contextmanager
+    def _planting(self, how: int = LOCK_EX) -> Iterator[None]:
+        """While this is held, the canary in the workspace is needed by whoever holds it. A process that is killed holds nothing."""
+        self._planted.parent.mkdir(exist_ok=True)
+        with self._planted.with_suffix(".lock").open("a") as lock:
+            flock(lock, how)
+            yield
+
+    def sweep(self) -> None:
+        """Take away the canary of a run that was killed; that of one that is at work stays."""
+        if self._planted.exists():
+            with suppress(BlockingIOError), self._planting(LOCK_EX | LOCK_NB):
+                self._remove_planted()
+
+    def _remove_planted(self) -> None:
+        for path in left_planted(self.git.place):
+            (self.root / path).unlink(missing_ok=True)
+        self._planted.unlink(missing_ok=True)
+
+    def _created(self, paths: set[str]) -> None:
+        if paths:
+            note_made(self.git.place, {path: stamp(self.root / path) for path in paths})
+
+
+def _thin_out(store: Path) -> None:
+    """Keep the newest reports only; one that is missed later is made anew."""
+    kept = [file for file in store.glob("*.json") if not file.name.startswith("python-")]
+    for file in sorted(kept, key=_age)[: len(kept) - MOST_KEPT * 9 // 10] if len(kept) > MOST_KEPT else ():
+        file.unlink(missing_ok=True)
+
+
+def _age(file: Path) -> float:
+    try:
+        return file.stat().st_mtime
+    except OSError:
+        return 0.0  # another process was quicker

@@ -1,0 +1,234 @@
+"""The test runner as it is installed: its own packages, their plugins, and what Python or Node load before them. Taken when a run starts.
+
+What judges must not change while it judges. Files are told apart by size and times, and read only where those differ. What was taken lies
+in the git dir under its own digest, and the run's first event holds that digest. Knows paths and bytes; runs nothing.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+
+from detent.evidence.runners import Command
+from detent.evidence.running.installed import packages
+from detent.storage import seal
+from detent.storage.state import state_dir
+
+Listing = dict[str, str]  # each path with the digest of its content, or what it is if it is no file
+PYTHON = ("pytest", "pluggy", "iniconfig", "packaging", "exceptiongroup", "tomli", "coverage", "nose2", "unittest_xml_reporting")
+STARTUP = ("sitecustomize.py", "usercustomize.py")
+PLUGIN = b"[pytest11]"
+RUBY = ("rspec", "rspec-core", "rspec-expectations", "rspec-mocks", "rspec-support", "minitest", "diff-lcs")
+PHP = ("phpunit", "sebastian", "pestphp", "myclabs", "bin", "composer", "autoload.php")
+MOST = 30_000  # files
+CACHES = frozenset({"__pycache__", ".cache", ".vite", ".vite-temp", ".vitest"})
+SELF_MADE = (".pyc", ".pyo")
+
+
+def listing(command: Command | None, home: Path, env: Mapping[str, str], cache: Path) -> Listing:
+    """Every file that belongs to the runner, with its digest. Digests of files that look as they did are remembered, not made anew."""
+    known = _remembered()
+    fresh: dict[str, list[str]] = {}
+    found: Listing = {}
+    for path in _files(command, home, env, cache) if command else ():
+        stamp = _stamp(path)
+        old = known.get(path)
+        found[path] = old[1] if old and old[0] == stamp and stamp else _digest(path)
+        fresh[path] = [stamp, found[path]]
+    if any(known.get(path) != value for path, value in fresh.items()):
+        seal.keep(_stamps(), json.dumps({**known, **fresh} if len(known) < MOST else fresh), durable=False)
+    return found
+
+
+def stamps(found: Listing, *folders: Path) -> dict[str, str]:
+    """How these files look, and all that lie below some folders: whatever is written meanwhile looks otherwise, also if it is put back."""
+    paths = [*found, *(path for folder in folders for path in _below(folder))]
+    return {path: _stamp(path) for path in paths}
+
+
+def take(found: Listing, folder: Path) -> str:
+    """Keep what is installed now in a folder; its digest. Empty where there is nothing to take."""
+    if not found:
+        return ""
+    text = json.dumps(found, sort_keys=True)
+    digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    file = folder / f"{digest}.json"
+    if not file.is_file():
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        scratch = file.with_name(f".{file.name}.{os.urandom(4).hex()}")
+        scratch.write_text(text, "utf-8", "surrogatepass")
+        scratch.replace(file)
+    return digest
+
+
+def changed(digest: str, now: Listing, folder: Path) -> tuple[str, ...] | None:
+    """The paths that differ from what was taken, the telling ones first; None if that is not known any more."""
+    if not digest:
+        return ()
+    try:
+        text = (folder / f"{digest}.json").read_bytes()
+        then: Listing = json.loads(text)
+    except (OSError, ValueError):
+        return None
+    if sha256(text).hexdigest() != digest:
+        return None
+    gone = [path for path in then if path not in now]
+    other = [path for path in now if then.get(path) != now[path]]
+    return tuple(sorted([*other, *gone], key=lambda path: (path.endswith(".txt"), path)))
+
+
+def accept(home: Path, now: Listing) -> None:
+    """A person takes what is installed now for the runner of a checkout."""
+    seal.keep(_accepted(home), take(now, _folder()))
+
+
+def is_accepted(home: Path, now: Listing) -> bool:
+    """Whether what is installed is what a person accepted last for a checkout."""
+    said = seal.kept(_accepted(home)) if _accepted(home).is_file() else ""
+    return bool(said) and changed(said or "", now, _folder()) == ()
+
+
+def place_of(home: Path) -> str:
+    """This machine and this checkout: elsewhere other files are installed, and nothing can be compared."""
+    return sha256(f"{os.uname().nodename}\n{home.resolve()}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def records(common: Path) -> Path:
+    """Where a repository keeps what runs found installed."""
+    return common / "detent" / "toolchains"
+
+
+# -- which files ---------------------------------------------------------------------------------------------------------------
+
+
+def _files(command: Command | None, home: Path, env: Mapping[str, str], cache: Path) -> Iterator[str]:
+    assert command is not None, "only a known command has a runner"
+    for site in packages(command, home, env, cache):
+        yield from _python(site)
+    for name in (".venv", "venv"):
+        if (home / name / "bin").is_dir():
+            yield str(home / name / "pyvenv.cfg")
+            yield from (each.path for each in os.scandir(home / name / "bin") if not each.is_dir())
+    yield from _node(home / "node_modules", command.runner)
+    for gems in home.glob("vendor/bundle/ruby/*/gems"):
+        for folder in sorted(gems.iterdir()):
+            if folder.name.rpartition("-")[0] in RUBY:
+                yield from _below(folder)
+    for name in PHP if (home / "vendor" / "composer").is_dir() else ():
+        yield from _below(home / "vendor" / name)
+
+
+def _python(site: Path) -> Iterator[str]:
+    """What is loaded before any test: start-up files, the runner, its plugins, and the lists that name plugins."""
+    if not site.is_dir():
+        return
+    entries = sorted(os.scandir(site), key=lambda entry: entry.name)
+    for entry in entries:
+        if entry.name.endswith(".pth") or entry.name in STARTUP:
+            yield entry.path
+    for entry in entries:
+        if not entry.name.endswith((".dist-info", ".egg-info")) or not entry.is_dir():
+            continue
+        named = _named(entry.name)
+        plugin = PLUGIN in _bytes(Path(entry.path) / "entry_points.txt")
+        if plugin:
+            yield f"{entry.path}/entry_points.txt"
+        if plugin or named in PYTHON:
+            yield from _distribution(site, Path(entry.path))
+
+
+def _named(folder: str) -> str:
+    return folder.partition("-")[0].lower().replace("-", "_")
+
+
+def _distribution(site: Path, info: Path) -> Iterator[str]:
+    """The files of one installed distribution: every file of its folders, also those that nobody wrote down."""
+    lines = _bytes(info / "RECORD").decode("utf-8", "replace").splitlines()
+    paths = [line.partition(",")[0].strip('"') for line in lines]
+    for top in sorted({path.split("/")[0] for path in paths if path and not path.startswith(("..", "/"))}):
+        if not top.endswith((".dist-info", "__pycache__")):
+            yield from _below(site / top)
+
+
+def _node(modules: Path, runner: str) -> Iterator[str]:
+    """The links of programs, and the packages of the runner with all that they need."""
+    if not modules.is_dir():
+        return
+    yield from (each.path for each in sorted(os.scandir(modules / ".bin"), key=lambda e: e.name)) if (modules / ".bin").is_dir() else ()
+    todo, seen = [runner], set[str]()
+    while todo:
+        name = todo.pop()
+        if name in seen or not (modules / name).is_dir():
+            continue
+        seen.add(name)
+        todo += _needs(modules / name / "package.json")
+        yield from _below((modules / name).resolve())
+
+
+def _needs(package: Path) -> list[str]:
+    try:
+        said = json.loads(package.read_bytes())
+        return [str(name) for kind in ("dependencies", "optionalDependencies", "peerDependencies") for name in said.get(kind) or {}]
+    except (OSError, ValueError, AttributeError):
+        return []
+
+
+def _below(path: Path) -> Iterator[str]:
+    if not path.is_dir():
+        yield from [str(path)] if path.exists() else []
+        return
+    for here, folders, files in os.walk(path):
+        folders[:] = sorted(name for name in folders if name not in CACHES)
+        yield from (f"{here}/{name}" for name in sorted(files) if not name.endswith(SELF_MADE))
+
+
+# -- what they hold ------------------------------------------------------------------------------------------------------------
+
+
+def _stamp(path: str) -> str:
+    """Size, times and number of a file, and where it leads if it is a link; empty if it cannot be seen."""
+    try:
+        seen, link = os.stat(path), os.readlink(path) if os.path.islink(path) else ""
+    except OSError:
+        return ""
+    return f"{seen.st_size} {seen.st_mtime_ns} {seen.st_ctime_ns} {seen.st_ino} {link}"
+
+
+def _digest(path: str) -> str:
+    link = f"-> {os.readlink(path)} " if os.path.islink(path) else ""
+    try:
+        with open(path, "rb") as file:
+            h = sha256()
+            while chunk := file.read(1 << 20):
+                h.update(chunk)
+            return link + h.hexdigest()
+    except OSError:
+        return f"{link}nothing that can be read"
+
+
+def _bytes(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return b""
+
+
+def _folder() -> Path:
+    return state_dir() / "toolchains"
+
+
+def _stamps() -> Path:
+    return _folder() / "stamps.json"
+
+
+def _accepted(home: Path) -> Path:
+    return _folder() / f"accepted-{sha256(str(home.resolve()).encode('utf-8', 'surrogateescape')).hexdigest()[:24]}.json"
+
+
+def _remembered() -> dict[str, list[str]]:
+    try:
+        said: dict[str, list[str]] = json.loads(seal.kept(_stamps()) or "{}")
+        return said
+    except ValueError:
+        return {}

@@ -1,0 +1,94 @@
+"""Which tests of a file changed: by their words, and in Python by what the names stand for that they use. Pure.
+
+An import that became a stand-in, a helper that was changed, a test whose name is bound once more: the test itself was not touched.
+"""
+
+import ast
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+
+from detent.evidence.source.test_blocks import Function, blocks, named_tests, preamble
+
+EVERY = ("", "pytestmark")  # what holds for each test of a file: statements that bind no name, and marks
+IMPORT = re.compile(
+    r"""(?:import|use|using|require|require_relative|package|from)\b|["`][\w./-]+["`]$|[()]$|(?:const|let|var)\s[^=]+=\s*require\("""
+)
+QUOTED = re.compile(r"""["'`]([^"'`]+)["'`]""")
+DEEPEST = 4  # helpers that call helpers
+Bound = Mapping[str, tuple[str, ...]]
+
+
+def changed_tests(path: str, old: str, new: str) -> frozenset[str]:
+    """The names of the tests of a file that are in both versions and do not say the same, or say it of something else."""
+    before, now = blocks(path, old), blocks(path, new)
+    otherwise = _meaning_otherwise(old, new) if path.endswith(".py") else frozenset[str]()
+    return frozenset(name for name in before.keys() & now.keys() if before[name] != now[name] or name in otherwise)
+
+
+def standing_otherwise(path: str, old: str, new: str) -> frozenset[str]:
+    """The tests of a file that are in both versions, where what stands above them all was changed: what they call may mean something else there.
+
+    Something more to import, also from a module that was imported before, is no such change. In Python the names tell more (`changed_tests`).
+    """
+    if path.endswith(".py"):
+        return frozenset()
+    was, now = (Counter(preamble(text)) for text in (old, new))
+    came = [line for line in now - was if not IMPORT.match(line)]
+    there = {module for line in now for module in QUOTED.findall(line)}
+    gone = [line for line in was - now if not IMPORT.match(line) or not set(QUOTED.findall(line)) <= there]
+    return frozenset(blocks(path, old).keys() & blocks(path, new).keys()) if came or gone else frozenset()
+
+
+def _meaning_otherwise(old: str, new: str) -> frozenset[str]:
+    """The tests of a file for which a name that they use stands for something else in its newer version."""
+    try:
+        before, now = ast.parse(old).body, ast.parse(new).body
+    except (SyntaxError, ValueError, RecursionError):
+        return frozenset()
+    was, is_ = _bound(before), _bound(now)
+    differs = {name for name in was.keys() | is_.keys() if was.get(name) != is_.get(name)}
+    if not differs:
+        return frozenset()
+    helpers = {node.name: node for node in now if isinstance(node, Function) and not node.name.startswith("test")}
+    return frozenset(name for name, test in named_tests(now) if differs & _used(test, helpers))
+
+
+def _used(test: Function, helpers: Mapping[str, Function]) -> set[str]:
+    """The names that a test uses, and those that its helpers and fixtures of the same file use."""
+    names, todo = {test.name, *EVERY}, [test]
+    for _ in range(DEEPEST):
+        found = {each.id for node in todo for each in ast.walk(node) if isinstance(each, ast.Name)}
+        found |= {arg.arg for node in todo for arg in node.args.args}
+        todo = [helpers[name] for name in found - names if name in helpers]
+        names |= found
+    return names
+
+
+def _bound(body: list[ast.stmt]) -> Bound:
+    """What each name of a file stands for, in the order in which it is bound; the tests themselves are compared by their words."""
+    found = defaultdict[str, list[str]](list)
+    for node in body:
+        for name, said in _binds(node):
+            found[name].append(said)
+    return {name: tuple(said) for name, said in found.items()}
+
+
+def _binds(node: ast.stmt) -> Iterator[tuple[str, str]]:
+    match node:
+        case ast.Import(names=names):
+            yield from ((each.asname or each.name.partition(".")[0], f"import {each.name}") for each in names)
+        case ast.ImportFrom(module=module, names=names, level=level):
+            yield from ((each.asname or each.name, f"from {'.' * level}{module or ''} import {each.name}") for each in names)
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            yield name, "test" if name.startswith("test") else ast.dump(node)
+        case ast.ClassDef(name=name):
+            yield name, "test" if name.startswith("Test") else ast.dump(node)
+        case ast.Assign(targets=targets, value=value) if all(isinstance(target, ast.Name) for target in targets):
+            yield from ((target.id, ast.dump(value)) for target in targets if isinstance(target, ast.Name))
+        case ast.AnnAssign(target=ast.Name(id=name), value=value):
+            yield name, ast.dump(value) if value else ""
+        case ast.Expr(value=ast.Constant()):
+            return
+        case _:
+            yield "", ast.dump(node)

@@ -1,0 +1,106 @@
+"""What differs between two trees: changed paths, the hunks of a patch, and expectations of older tests that were taken out or rewritten. Pure.
+
+It goes by git's own diff, in any language. A line that only moved, got a comma or another indent says what it said. Whether the change of
+an expectation is right, nobody can tell from it: it is shown, both versions side by side.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Literal, NamedTuple
+
+from detent.kernel.model import Value
+
+HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+EXPECTS = re.compile(
+    r"\bassert|\bexpect|\bshould\b|raises|throws|\bwarns\b|\brequire\.\w+\(|\bt\.(?:Error|Fatal|Fail)|\b(?:Not)?Equal|\bwant\b|==|!="
+    r"|@pytest\.mark\.parametrize|^\s*>>> |\bis\(|\bok\(|deepEqual|toBe|toEqual|\bEXPECT_|\bASSERT_"
+)
+ROW = re.compile(r"^\s*(?:[\[{(].*[\]})]|(?!\"\"\")[\"'\d-][^;]*),?\s*$")
+COMMENT = re.compile(r"^\s*(?://|#(?!\[)|/\*|\*|--\s)")
+MOST_LINES = 12  # of each version that is shown
+
+
+class Hunk(NamedTuple):
+    """A run of lines that a change took out, and what it put there."""
+
+    path: str
+    line: int  # of the first line that is gone
+    gone: tuple[str, ...]
+    new: tuple[str, ...]
+    at: int = 0  # of the first line that is new
+
+
+class Rewritten(NamedTuple):
+    """An expectation that is not there any more."""
+
+    place: str
+    before: str
+    after: str
+
+
+def hunks(patch: bytes) -> Iterator[Hunk]:
+    """The hunks of a patch without context, file by file. A hunk says how long it is, so nothing in it is taken for a head."""
+    lines = iter(patch.decode("utf-8", "replace").split("\n"))
+    path = ""
+    for line in lines:
+        if line.startswith(("--- ", "+++ ")):
+            path = _path(line) or path
+        elif found := HUNK.match(line):
+            gone, new = list[str](), list[str]()
+            while len(gone) < int(found[2] or 1) or len(new) < int(found[4] or 1):
+                said = next(lines, None)
+                if said is None:
+                    break
+                {"-": gone, "+": new}.get(said[:1], []).append(said[1:])
+            yield Hunk(path, int(found[1]), tuple(gone), tuple(new), int(found[3]))
+
+
+def _path(line: str) -> str:
+    name = line[4:].rstrip("\t\r")
+    if name.startswith('"') and name.endswith('"'):
+        name = (
+            name[1:-1]
+            .encode("latin-1", "backslashreplace")
+            .decode("unicode_escape")
+            .encode("latin-1", "replace")
+            .decode("utf-8", "replace")
+        )
+    return "" if name == "/dev/null" else name[2:]
+
+
+def rewritten(patch: bytes, is_test: Callable[[str], bool]) -> tuple[Rewritten, ...]:
+    """The expectations of test files that a patch changed or took out."""
+    found = [hunk for hunk in hunks(patch) if is_test(hunk.path)]
+    there = Counter(_bare(line) for hunk in found for line in hunk.new)
+    return tuple(told for hunk in found if (told := _told(hunk, there)) is not None)
+
+
+def _told(hunk: Hunk, there: Counter[str]) -> Rewritten | None:
+    gone = [line for line in hunk.gone if line.strip() and not COMMENT.match(line) and not _is_there(line, there)]
+    said = [line for line in gone if EXPECTS.search(line) or ROW.match(line)]
+    if not said:
+        return None
+    return Rewritten(f"{hunk.path}:{hunk.line}", "\n".join(hunk.gone[:MOST_LINES]), "\n".join(hunk.new[:MOST_LINES]))
+
+
+def _is_there(line: str, there: Counter[str]) -> bool:
+    """Whether a line came again elsewhere; each counts for one."""
+    bare = _bare(line)
+    if there[bare] <= 0:
+        return False
+    there[bare] -= 1
+    return True
+
+
+def _bare(line: str) -> str:
+    return "".join(line.split()).rstrip(",;")
+
+
+class Changed(Value, frozen=True):
+    """A path that differs between the last good tree and the judged one."""
+
+    path: str
+    how: Literal["added", "modified", "deleted"]
+    sort: Literal["test", "production", "config", "list", "other", "unknown"]
+    inside: bool = False  # a file of code whose own tests (doctests, `mod tests`) changed

@@ -1,0 +1,56 @@
+"""The names that a change brings into a file, as far as a test can speak of them: what it defines, takes, keeps and calls itself. Pure.
+
+Words that people read are none of them, and neither are the variables inside a function.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from detent.evidence.source.document_paths import is_document
+
+NAME = re.compile(r"[A-Za-z_]\w*")
+KEY = re.compile(r"[\w.:/-]+")  # a text that is one word: an option, a key, a path
+COMMENT = re.compile(r"^\s*(?://|#(?!\[)|/\*|\*).*$", re.MULTILINE)
+
+
+def new_names(path: str, old: str, new: str) -> frozenset[str]:
+    """Those that the newer version of a file has, and the older one has not."""
+    where = PurePosixPath(path)
+    if is_document(path) or (where.name.startswith(".") and not where.suffix):
+        return frozenset()
+    return frozenset(_names(path, new)) - frozenset(_names(path, old))
+
+
+def _names(path: str, text: str) -> Iterator[str]:
+    if not path.endswith(".py"):
+        yield from NAME.findall(COMMENT.sub("", text))
+        return
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        yield from NAME.findall(text)
+        return
+    for holder in (node for node in ast.walk(tree) if isinstance(node, ast.Module | ast.ClassDef)):
+        yield from (name for node in holder.body for name in _bound(node))
+    for node in ast.walk(tree):
+        yield from _spoken(node)
+
+
+def _bound(node: ast.stmt) -> Iterator[str]:
+    """What a statement of a module or a class gives a name to."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        yield from (each.asname or each.name.partition(".")[0] for each in node.names)
+    elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield from (each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
+
+
+def _spoken(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name) | ast.arg(arg=name):
+            yield name
+        case ast.Attribute(attr=name, ctx=ast.Store()):
+            yield name
+        case ast.Constant(value=str() as said) if KEY.fullmatch(said):
+            yield from NAME.findall(said)

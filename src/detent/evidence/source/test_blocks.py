@@ -1,0 +1,84 @@
+"""The tests of a file and the words of each, so that two versions of one can be compared. Pure.
+
+In Python by its syntax; in other languages by the line that a test begins with, up to where the next one begins.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+HEAD = re.compile(
+    r"""^\s*(?:(?:it|test|specify|example|scenario)(?:\.\w+)*\s*\(?\s*(?P<quote>["'`])(?P<said>.+?)(?P=quote)"""  # JavaScript, RSpec
+    r"""|func\s+(?P<go>(?:Test|Benchmark|Example|Fuzz)\w*)\s*\("""
+    r"""|(?:(?:public|private|static|final)\s+)*function\s+(?P<php>test\w*)\s*\("""
+    r"""|def\s+(?P<def>test\w*)"""
+    r"""|(?:pub\s+)?(?:async\s+)?fn\s+(?P<rust>\w+)\s*\("""
+    r"""|TEST\w*\s*\(\s*(?P<macro>[\w, ]+)\)"""
+    r"""|(?:(?:public|protected|static|final|override|suspend)\s+)*(?:void|fun)\s+(?P<jvm>\w+)\s*\()"""
+)
+COMMENT = re.compile(r"^\s*(?://|#(?!\[)|/\*|\*)")
+
+
+def blocks(path: str, text: str) -> dict[str, str]:
+    """Each test of a file by name, and its words without comments and layout; none of a file that cannot be read."""
+    if not path.endswith(".py"):
+        return dict(_by_heads(text))
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError):
+        return {}
+    return {name: _words(test) for name, test in named_tests(body)}
+
+
+def preamble(text: str) -> list[str]:
+    """What stands above the first test of a file, line by line, without comments and layout."""
+    lines = text.splitlines()
+    end = next((n for n, line in enumerate(lines) if HEAD.match(line)), len(lines))
+    return [" ".join(line.split()) for line in lines[:end] if line.strip() and not COMMENT.match(line)]
+
+
+def named_tests(body: list[ast.stmt], within: str = "") -> Iterator[tuple[str, Function]]:
+    """The tests of a Python file, each by its name and the classes it lies in."""
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            yield from named_tests(node.body, f"{within}{node.name}::")
+        elif isinstance(node, Function) and node.name.startswith("test"):
+            yield f"{within}{node.name}", node
+
+
+def _words(test: Function) -> str:
+    body = [n for n in test.body if not (isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant))]
+    return "\n".join(map(ast.dump, (test.args, *test.decorator_list, *body)))
+
+
+def _by_heads(text: str) -> Iterator[tuple[str, str]]:
+    for name, lines in texts_by_heads(text):
+        yield name, " ".join(word for line in lines.split("\n") if not COMMENT.match(line) for word in line.split())
+
+
+def texts_by_heads(text: str) -> Iterator[tuple[str, str]]:
+    """The tests of a file that begin with a line that says so: the name of each, and its lines without that name."""
+    name, lines = "", list[str]()
+    for line in text.splitlines():
+        if found := HEAD.match(line):
+            if name:
+                yield name, "\n".join(lines)
+            name, lines = next(v for k, v in found.groupdict().items() if v and k != "quote"), []
+        lines.append(line.replace(name, "", 1) if found else line)  # under another name it is the same test
+    if name:
+        yield name, "\n".join(lines)
+
+
+def parametrized(test: Function) -> tuple[list[str], list[list[ast.expr]]]:
+    """The names and the rows of the only table of a pytest test; nothing if it has none, several, or one that is not written down there."""
+    tables = [each for each in test.decorator_list if isinstance(each, ast.Call) and ast.unparse(each.func).endswith("parametrize")]
+    if len(tables) != 1 or len(tables[0].args) != 2 or not isinstance(tables[0].args[1], ast.List | ast.Tuple):
+        return [], []
+    try:
+        said = ast.literal_eval(tables[0].args[0])
+    except ValueError:
+        return [], []
+    names = [each.strip() for each in said.split(",")] if isinstance(said, str) else list(said)
+    rows = tables[0].args[1].elts
+    return names, [[row] if len(names) == 1 else row.elts if isinstance(row, ast.Tuple | ast.List) else [] for row in rows]

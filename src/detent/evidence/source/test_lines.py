@@ -1,0 +1,48 @@
+"""Where tests and functions stand: the line of a file that a name begins at, so that a person can click on it. Pure."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from detent.evidence.source.test_blocks import HEAD, named_tests
+from detent.evidence.source.test_ids import is_named
+
+DEFINES = r"(?:def|class|function|func|fn|fun|const|let|var|void|static|async)\b[^\n]*?\b{name}\b"
+
+
+def line_of_test(path: str, text: str, test: str) -> int:
+    """The line that a test of a file begins at; 0 if that cannot be told."""
+    return next((line for name, line in _heads(path, text) if is_named(test, name)), 0)
+
+
+def tests_on(path: str, text: str, lines: range) -> frozenset[str]:
+    """The names of the tests that some lines of a file stand in, without their classes: others may inherit them. Python only."""
+    if not path.endswith(".py"):
+        return frozenset()
+    try:
+        tests = [*named_tests(ast.parse(text).body)]
+    except (SyntaxError, ValueError, RecursionError):
+        return frozenset()
+    first = {name: min([test.lineno, *(each.lineno for each in test.decorator_list)]) for name, test in tests}
+    within = (name for name, test in tests if first[name] < lines.stop and lines.start <= (test.end_lineno or test.lineno))
+    return frozenset(name.rpartition("::")[2] for name in within)
+
+
+def line_of_word(text: str, word: str) -> int:
+    """The line that something of this name is defined at, or is first spoken of; 0 if nothing is."""
+    name = re.escape(word.rpartition(".")[2])
+    found = re.search(DEFINES.format(name=name), text) or re.search(rf"(?<![\w-]){name}(?![\w-])", text)
+    return text.count("\n", 0, found.start()) + 1 if found else 0
+
+
+def _heads(path: str, text: str) -> Iterator[tuple[str, int]]:
+    """The tests of a file, each with its line."""
+    if path.endswith(".py"):
+        try:
+            yield from ((name, node.lineno) for name, node in named_tests(ast.parse(text).body))
+        except (SyntaxError, ValueError, RecursionError):
+            return
+    else:
+        for number, line in enumerate(text.split("\n"), 1):
+            if found := HEAD.match(line):
+                yield next(said for group, said in found.groupdict().items() if said and group != "quote"), number

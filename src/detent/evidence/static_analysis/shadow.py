@@ -1,0 +1,242 @@
+"""Files and fixtures that take the place of a module: of the product, the standard library, an installed package, or the test runner.
+
+Looks at what came with the change. What the parts of each language know is in `shadow_python` and `shadow_mapped`.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from detent.evidence.changes.dependencies import declared_dependencies
+from detent.evidence.changes.edited_files import EditedFile, is_named_as_test
+from detent.evidence.changes.tree_files import TreeFiles
+from detent.evidence.static_analysis import shadow_mapped as mapped
+from detent.evidence.static_analysis import shadow_python as python
+from detent.evidence.static_analysis.switches import ENDS as SWITCHING
+from detent.evidence.static_analysis.switches import methods_from_tests, switched, switches_of_go
+from detent.kernel.model import Flag
+
+PATH_RULES = re.compile(r"\bsys\.path\b|\bsyspath_prepend\b|\bpythonpath\b|\bPYTHONPATH\b|\b__path__\b|--import-mode|\bmeta_path\b")
+JAVASCRIPT = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
+JS_RUNNERS = ("vitest", "@vitest", "jest", "@jest", "mocha", "jest-circus", "jest-runner", ".bin", "chai", "tap", "ava")
+RUBY = frozenset(
+    {
+        "set",
+        "json",
+        "time",
+        "date",
+        "yaml",
+        "erb",
+        "logger",
+        "forwardable",
+        "ostruct",
+        "securerandom",
+        "tempfile",
+        "fileutils",
+        "csv",
+        "uri",
+        "benchmark",
+        "bigdecimal",
+    }
+)
+RUBY_RUNNERS = frozenset({"rspec", "minitest", "test-unit", "cucumber", "simplecov"})
+JVM = re.compile(r"(.*?)src/test/(java|kotlin|groovy|scala)/(.+)")
+
+
+def shadows(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
+    """Every flag of this kind."""
+    ground = _Ground(files)
+    for file in files:
+        if file.how == "deleted":
+            continue
+        if file.how == "added":
+            yield from _new_file(file, ground)
+        if file.suffix == ".py" and file.is_test and file.came_in_all:
+            yield from _put_by_python(file, ground)
+        if file.suffix in JAVASCRIPT and (file.is_test or file.sort == "config"):
+            found = mapped.mocks(file.path, file.after, file.came_in_all, ground.changed)
+            yield from (
+                _flag(f"{file.path}:{line}", f"tests ask a stand-in of {of}, which this change is about", file.line(line))
+                for line, of in found
+            )
+        if file.path.endswith("_test.go") and file.came_in_all:
+            yield from _put_by_go(file, ground)
+        if file.suffix in SWITCHING and file.is_test and file.came_in_all:
+            yield from _switched(file, ground)
+        yield from _mapped(file, ground)
+
+
+class _Ground:
+    """What the change is made on."""
+
+    def __init__(self, files: tuple[EditedFile, ...]) -> None:
+        self.files = files
+        self.changed = frozenset(file.path for file in files if file.is_product and file.how != "deleted")
+
+    @cached_property
+    def paths(self) -> frozenset[str]:
+        return frozenset(TreeFiles(self.files[0].changes.git, self.files[0].changes.tree).paths())
+
+    @cached_property
+    def declared(self) -> frozenset[str]:
+        return declared_dependencies(TreeFiles(self.files[0].changes.git, self.files[0].changes.tree))
+
+    @cached_property
+    def modules(self) -> dict[str, str]:
+        return python.modules_of(sorted(self.paths))
+
+    @cached_property
+    def ruled(self) -> bool:
+        """Whether rules about where modules are looked for came with the change."""
+        told = (f for f in self.files if f.is_test or f.sort == "config" or f.suffix in (".toml", ".ini", ".cfg"))
+        return any(PATH_RULES.search(f.line(line)) for f in told for line in f.came_in_all)
+
+    def text(self, path: str) -> str:
+        changes = self.files[0].changes
+        return changes.text(path)(changes.tree)
+
+
+def _flag(place: str, sentence: str, after: str = "", runner: bool = False) -> Flag:
+    return Flag("shadow", sentence, place, after=after, level="fail" if runner else "ask")
+
+
+# -- new files ---------------------------------------------------------------------------------------------------------------------
+
+
+def _new_file(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
+    where = PurePosixPath(file.path)
+    if "node_modules" in where.parts:
+        after = where.parts[where.parts.index("node_modules") + 1 :]
+        runner = bool(after) and after[0] in JS_RUNNERS
+        yield _flag(file.path, f"{file.path} takes the place of an installed package", runner=runner)
+    elif file.suffix == ".py":
+        yield from _new_python(file, ground)
+    elif "__mocks__" in where.parts and file.suffix in JAVASCRIPT:
+        yield from _new_mock(file, ground)
+    elif found := JVM.fullmatch(file.path):
+        if (real := f"{found[1]}src/main/{found[2]}/{found[3]}") in ground.paths:
+            yield _flag(file.path, f"{file.path} is loaded in tests instead of {real}")
+    elif file.suffix == ".rb":
+        yield from _new_ruby(file, ground)
+
+
+def _new_python(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
+    """A module that is found before another one of its name."""
+    where = PurePosixPath(file.path)
+    if (
+        where.name == "conftest.py"
+        or where.name.startswith("test_")
+        or where.stem.endswith("_test")
+        or not python.says_something(file.after)
+    ):
+        return
+    for name in python.taken_names(file.path, ground.paths, ground.ruled):
+        if name.partition(".")[0] in python.RUNNERS:
+            yield _flag(file.path, f"{file.path} is imported instead of the test runner's own {name}", runner=True)
+            return
+        real = ground.modules.get(name, "")
+        if is_named_as_test(file.path) and real and real != file.path:
+            yield _flag(file.path, f"{file.path} is imported in tests instead of {real}")
+            return
+        if "." not in name and python.is_foreign(name, ground.declared):
+            yield _flag(file.path, f"{file.path} is imported instead of {name}, which is not part of this project")
+            return
+
+
+def _new_mock(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
+    above, _, name = file.path.rpartition("__mocks__/")
+    package = re.sub(r"\.\w+$", "", name)
+    real = next((each for each in sorted(ground.changed) if re.sub(r"\.\w+$", "", each) == f"{above}{package}"), "")
+    if real:
+        yield _flag(file.path, f"{file.path} is what tests get instead of {real}, which this change is about")
+    elif not above and (package.lower().replace("-", "_") in ground.declared or package in mapped.BUILT_IN):
+        yield _flag(file.path, f"{file.path} is what tests get instead of the package {package}")
+
+
+def _new_ruby(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
+    for root in ("lib/", "spec/", "test/", "spec/support/", "test/support/"):
+        name = file.path.removeprefix(root).removesuffix(".rb")
+        if not file.path.startswith(root):
+            continue
+        if name in RUBY_RUNNERS or name in RUBY:
+            yield _flag(
+                file.path, f"{file.path} is loaded instead of {name}, which is not part of this project", runner=name in RUBY_RUNNERS
+            )
+        elif root != "lib/" and (real := next((r for r in (f"lib/{name}.rb", f"app/{name}.rb") if r in ground.paths), "")):
+            yield _flag(file.path, f"{file.path} can be loaded in tests instead of {real}")
+        else:
+            continue
+        return
+
+
+# -- what tests put into the product -------------------------------------------------------------------------------------------------
+
+
+def _put_by_python(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
+    for put in python.replacements(file.after, ground.modules, file.came_in_all):
+        real = ground.modules[put.module]
+        if not put.names:
+            yield _flag(f"{file.path}:{put.line}", f"tests get something else in the place of the module {put.module}", file.line(put.line))
+            continue
+        ours = next((f for f in ground.files if f.path == real and f.how != "deleted"), None)
+        changed = python.changed_names(ours.after, ours.came) if ours else frozenset()
+        missing = not re.search(rf"\b{re.escape(put.names[0])}\b", ground.text(real))
+        if (put.names[-1] in changed or missing) and (not put.scope or put.asked):
+            said = f"tests get something else in the place of {put.module}.{'.'.join(put.names)}, which this change is about"
+            yield _flag(f"{file.path}:{put.line}", said, file.line(put.line))
+
+
+def _put_by_go(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
+    """Code that tests put, when they are loaded, into a variable of the product that holds code of this change."""
+    beside = [
+        f
+        for f in ground.files
+        if f.path in ground.changed and f.suffix == ".go" and f.path.rpartition("/")[0] == file.path.rpartition("/")[0]
+    ]
+    ours = {name for f in beside for name in mapped.functions_in_variables(f.after)}
+    ours |= {name for f in beside for name in switches_of_go(f.after) if any(re.search(rf"\b{name}\b", f.line(n)) for n in f.came)}
+    for line, name in mapped.put_when_loaded(file.after):
+        if name in ours and line in file.came_in_all:
+            yield _flag(
+                f"{file.path}:{line}", f"tests get something else in the place of {name}, which this change is about", file.line(line)
+            )
+
+    product = "\n".join(f.after for f in beside)
+    for line, name in methods_from_tests(file.after, product):
+        if line in file.came_in_all:
+            yield _flag(
+                f"{file.path}:{line}", f"tests bring the method {name}, which the product asks for and does not have", file.line(line)
+            )
+
+
+def _switched(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
+    """What tests of JavaScript and Ruby set for everybody when they are loaded, and this change reads."""
+    lines = [f.line(n) for f in ground.files if f.path in ground.changed for n in sorted(f.came)]
+    for line, name in switched(file.after, lines):
+        if line in file.came_in_all:
+            said = f"tests set {name} when they are loaded, and this change goes by it: no test shows what the code does without that"
+            yield _flag(f"{file.path}:{line}", said, file.line(line))
+
+
+# -- names that are mapped to other files --------------------------------------------------------------------------------------------
+
+
+def _mapped(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
+    where = PurePosixPath(file.path)
+    if re.fullmatch(r"(?:ts|js)config.*\.json|package\.json|composer\.json|deno\.jsonc?", where.name) and not is_named_as_test(file.path):
+        for name, target in mapped.mapped_again(file.path, file.before, file.after, lambda path: path in ground.paths, ground.declared):
+            yield _flag(f"{file.path}: {name}", f"{file.path} maps {name} to {target}", target)
+    elif where.name in ("go.mod", "go.work"):
+        for name in mapped.replaced_in_go(file.before, file.after):
+            yield _flag(f"{file.path}: {name}", f"{file.path} puts something else in the place of {name}")
+    elif where.name == "Cargo.toml":
+        for name in mapped.replaced_in_cargo(file.before, file.after):
+            yield _flag(f"{file.path}: {name}", f"{file.path} puts something else in the place of a crate: {name}")
+    elif file.suffix in JAVASCRIPT and file.sort == "config":
+        for line in mapped.aliased(file.after, file.came_in_all):
+            yield _flag(f"{file.path}:{line}", f"{file.path} maps a name to a stand-in", file.line(line))
+    elif file.suffix == ".rs" and file.is_product:
+        for line in sorted(file.came):
+            if re.search(r"#\[path\s*=", file.line(line)):
+                yield _flag(f"{file.path}:{line}", f"{file.path} takes a module from another file", file.line(line))

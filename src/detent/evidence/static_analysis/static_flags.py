@@ -1,0 +1,55 @@
+"""What can be told of a change by reading it alone: product code that knows the tests, modules that take the place of others, what judges and
+was changed, and what one would look for in any review. Runs nothing.
+
+One function for the look at a step and for that at a whole branch.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from detent.evidence.changes.changes import Changes
+from detent.evidence.changes.edited_files import EditedFile, edited, product
+from detent.evidence.static_analysis.knows_tests import looks_at_tests
+from detent.evidence.static_analysis.knows_tests_names import NAME_OF, endings
+from detent.evidence.static_analysis.review_flags import review_flags
+from detent.evidence.static_analysis.shadow import shadows
+from detent.evidence.static_analysis.suppressions import left_out, suppressed
+from detent.kernel.model import Flag
+
+MOST_SHOWN = 5  # places of one kind: a list that people learn to skip is worth nothing
+NO_KEYS: Mapping[str, str] = MappingProxyType({})
+
+
+def static_flags(changes: Changes, keys: Mapping[str, str] = NO_KEYS) -> tuple[Flag, ...]:
+    """Every flag that reading a change raises, the first few of each kind. `keys`: values that must not be committed."""
+    files = edited(changes)
+    found = (*_knows_tests(files), *shadows(files), *suppressed(files), *left_out(files), *review_flags(files, keys))
+    shown, left = Counter[str](), list[Flag]()
+    for flag in found:
+        shown[flag.kind] += 1
+        if shown[flag.kind] <= MOST_SHOWN or flag.level == "fail":
+            left.append(flag)
+    return tuple(left)
+
+
+def can_end_itself(changes: Changes) -> Iterator[Flag]:
+    """Where only an exit code is read: code that came and that can end the process, so that no test after it is run."""
+    for file in product(edited(changes)):
+        for line in sorted(set(endings(file.path, file.after)) & file.came)[:1] if file.came else ():
+            said = "only an exit code is read of the tests, and this line can end their process before they are done"
+            yield Flag("weak-evidence", said, f"{file.path}:{line}", after=file.line(line), level="ask")
+
+
+def _knows_tests(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
+    """Changed product lines that look at who asks; what only moved is not counted."""
+    seen = [(file, line, what) for file in product(files) if file.came for line, what in looks_at_tests(file.path, file.after, file.came)]
+    if not seen:
+        return
+    moved = Counter(what for file in product(files) if file.gone for _, what in looks_at_tests(file.path, file.before, file.gone))
+    for file, line, what in seen:
+        if moved[what] > 0:
+            moved[what] -= 1
+            continue
+        verb = "holds" if what.startswith(NAME_OF) else "looks at"
+        yield Flag("knows-the-tests", f"this line of the product {verb} {what}", f"{file.path}:{line}", after=file.line(line))

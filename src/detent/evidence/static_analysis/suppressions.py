@@ -1,0 +1,57 @@
+"""Suppressions that a change brings: lines, or whole files, that linters, type checkers or coverage shall not look at. Pure."""
+
+import re
+from collections.abc import Iterator
+
+from detent.evidence.changes.edited_files import EditedFile, product
+from detent.kernel.model import Flag
+
+SUPPRESSED = re.compile(
+    r"#\s*noqa\b|#\s*type:\s*ignore|#\s*pyright:\s*\w*ignore|#\s*mypy:|#\s*pylint:\s*disable|#\s*pragma:\s*no\s?(?:cover|branch)|#\s*nosec\b|#\s*ty:\s*ignore"
+    r"|eslint-disable|@ts-(?:ignore|expect-error|nocheck)|(?:istanbul|c8|v8)\s+ignore|biome-ignore|prettier-ignore|oxlint-disable"
+    r"|//\s*nolint|#\[(?:allow|expect)\(|rubocop:disable|@SuppressWarnings|@Suppress\(|NOSONAR|phpstan-ignore|psalm-suppress|#pragma\s+warning\s+disable|NOLINT|:nocov:"
+)
+WHOLE_FILE = re.compile(
+    r"^\s*#\s*(?:ruff|flake8):\s*noqa\s*$|^\s*#\s*mypy:\s*ignore-errors|^\s*#\s*pylint:\s*skip-file|^\s*#\s*type:\s*ignore\s*$|@ts-nocheck"
+    r"|/\*\s*eslint-disable\s*\*/|/\*\s*(?:istanbul|c8|v8)\s+ignore\s+(?:file|start)|^\s*#!\[allow\((?:warnings|clippy::all|unused|dead_code)|//\s*nolint\s*(?:$|:all)"
+)
+MANY = 3
+ON_CI = re.compile(r"\b(?:CI|CONTINUOUS_INTEGRATION|GITHUB_ACTIONS|GITLAB_CI|TRAVIS|CIRCLECI|BUILDKITE|TF_BUILD|JENKINS_URL)\b")
+LEAVES_OUT = re.compile(r"skip|\bxfail\b|\bpending\b|\btodo\b|\breturn\s*;?$", re.IGNORECASE)
+AGAIN = re.compile(
+    r"\bmark\.flaky\b|^\s*@flaky\b|\breruns\s*=|\bretryTimes\(|\bthis\.retries\(|\bretr(?:y|ies):\s*[1-9]|\b@?RetryingTest\b|\bRepeatedIfExceptionsTest\b|\bretry_on_failure\b"
+)
+NEAR = 2  # lines between the two
+
+
+def left_out(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
+    """Tests that are not run where they would judge, or are run again until they pass."""
+    for file in files:
+        if not file.is_test:
+            continue
+        for n in sorted(file.came_in_all):
+            said, near = file.line(n), "\n".join(file.line(m) for m in range(n, n + NEAR + 1))
+            if ON_CI.search(said) and LEAVES_OUT.search(near) and re.search(r"env", said, re.IGNORECASE):
+                yield Flag("judged-by", "a test is left out where CI runs it", f"{file.path}:{n}", after=said)
+            elif AGAIN.search(said):
+                yield Flag("judged-by", "a test is run again until it passes", f"{file.path}:{n}", after=said)
+
+
+def suppressed(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
+    """Where a change silences what judges: a whole file, or many lines."""
+    came, gone = list[tuple[EditedFile, int]](), 0
+    for file in product(files):
+        if not file.came_in_all:
+            continue
+        lines = [n for n in sorted(file.came) if SUPPRESSED.search(file.line(n)) or WHOLE_FILE.search(file.line(n))]
+        whole = [n for n in lines if WHOLE_FILE.search(file.line(n)) and not WHOLE_FILE.search(file.before)]
+        if whole:
+            said = f"a whole file is taken out of what judges the code: `{file.line(whole[0])[:80]}`"
+            yield Flag("judged-by", said, f"{file.path}:{whole[0]}", after=file.line(whole[0]))
+        came += [(file, n) for n in lines if n not in whole]
+        old = file.before.split("\n")
+        gone += sum(1 for n in file.gone if n <= len(old) and SUPPRESSED.search(old[n - 1]))
+    if len(came) - gone >= MANY:
+        file, line = came[0]
+        said = f"{len(came)} new lines silence what judges the code (such as `{file.line(line)[-60:]}`)"
+        yield Flag("judged-by", said, f"{file.path}:{line}", after="\n".join(f.line(n) for f, n in came[:8]))

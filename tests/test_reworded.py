@@ -1,0 +1,82 @@
+"""Expectations that only follow a message which the change words differently."""
+
+from pathlib import Path
+
+import pytest
+
+from detent.evidence.source.diff import rewritten
+from detent.evidence.source.reworded import is_reworded
+from tests.test_rewritten import patch_of
+
+
+def only_reworded(folder: Path, code: tuple[str, str], test: tuple[str, str], names: tuple[str, str] = ("cart.py", "test_cart.py")) -> bool:
+    patch = patch_of(folder, dict(zip(names, (code[0], test[0]), strict=True)), dict(zip(names, (code[1], test[1]), strict=True)))
+    found = rewritten(patch, lambda path: "test" in path)
+    assert found
+    return all(is_reworded(each, patch, lambda path: "test" not in path) for each in found)
+
+
+@pytest.mark.parametrize(
+    ("code", "test", "names"),
+    [
+        (
+            ('raise ValueError("the amount is wrong")\n', 'raise ValueError("the amount is not a number")\n'),
+            ('with raises(ValueError, match="the amount is wrong"):\n', 'with raises(ValueError, match="the amount is not a number"):\n'),
+            ("cart.py", "test_cart.py"),
+        ),
+        (
+            ('return f"relative={self.relative!r}"\n', 'return f"relative={self.relative!r}, absolute={self.absolute!r}"\n'),
+            (
+                'assert repr(url) == "<URL(relative={!r})>".format(no)\n',
+                'assert repr(url) == "<URL(relative={!r}, absolute=True)>".format(no)\n' + "assert more(url)\n" * 20,
+            ),
+            ("cart.py", "test_cart.py"),
+        ),
+        (
+            ("\treturn fmt.Errorf(`bad version %s`, v)\n", "\treturn fmt.Errorf(`invalid version %s`, v)\n"),
+            ('\t\t{"x", "bad version x"},\n', '\t\t{"x", "invalid version x"},\n'),
+            ("cart.go", "cart_test.go"),
+        ),
+        (
+            ("throw new Error('no such file here')\n", "throw new Error('there is no such file')\n"),
+            ("  expect(() => read()).toThrow('no such file here');\n", "  expect(() => read()).toThrow('there is no such file');\n"),
+            ("cart.js", "cart.test.js"),
+        ),
+    ],
+)
+def test_a_test_that_follows_a_reworded_message_is_told_apart(
+    tmp_path: Path, code: tuple[str, str], test: tuple[str, str], names: tuple[str, str]
+) -> None:
+    assert only_reworded(tmp_path, code, test, names)
+
+
+@pytest.mark.parametrize(
+    ("code", "test"),
+    [
+        (("return a - b\n", "return a + b\n"), ("assert total(2, 1) == 1\n", "assert total(2, 1) == 3\n")),  # a number
+        (('say("all is well")\n', 'say("all is right")\n'), ("assert total(2, 1) == 1\n", "assert total(2, 1) == 3\n")),  # beside a message
+        (('return "yes" if ok else "no"\n', 'return "no"\n'), ('assert answer() == "yes"\n', 'assert answer() == "no"\n')),  # an answer
+        (('return "-".join(words)\n', 'return "_".join(words)\n'), ('assert slug("a b") == "a-b"\n', 'assert slug("a b") == "a_b"\n')),
+        (  # both messages stand in the code as before: another one is expected
+            (
+                'return "access is granted" if ok else "access is denied"\n',
+                'return "access is granted" if not ok else "access is denied"\n',
+            ),
+            ('assert enter() == "access is granted"\n', 'assert enter() == "access is denied"\n'),
+        ),
+        (('say("the cart is empty")\n', 'say("the cart is bare")\n'), ('assert cart == "the cart is empty"\n', "assert cart\n")),
+        (('say("it costs %s euros")\n', 'say("it costs {} euros")\n'), ('assert cost() == "1.5"\n', 'assert cost() == "1,5"\n')),
+        (
+            ('say("it costs 3 euros")\n', 'say("it costs 4 euros")\n'),
+            ('assert cost() == "it costs 3"\n', 'assert cost() == "it costs 4"\n'),
+        ),
+        (('say("the cart is empty")\n', 'say("the cart is bare")\n'), ('assert cart == "the cart is empty"\n', "")),
+        (
+            ('say("the cart is empty")\n', 'say("the cart is bare")\n'),
+            ('assert "the cart is empty" == ok\n', 'assert "the cart is full" == ok\n'),
+        ),
+        (('say("cart is empty")\n', 'say("cart is bare")\n'), ('assert cart == "cart is empty"\n', 'assert cart != "cart is bare"\n')),
+    ],
+)
+def test_whatever_else_an_expectation_says_now_is_not_only_reworded(tmp_path: Path, code: tuple[str, str], test: tuple[str, str]) -> None:
+    assert not only_reworded(tmp_path, code, test)

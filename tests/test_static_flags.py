@@ -1,0 +1,642 @@
+"""What reading a change alone shows: stand-ins for modules, what judges and was changed, and what one looks for in any review. On real git."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from detent.evidence.changes.changes import Changes
+from detent.evidence.runners.adapter import Command
+from detent.evidence.running.collect import Collector
+from detent.evidence.running.suite import Suite
+from detent.evidence.static_analysis.static_flags import can_end_itself, static_flags
+from detent.git.place import find_place
+from detent.git.repo import Git
+from detent.kernel.model import Flag
+from tests.repos import PLAIN, make_repo, sh
+
+PYTEST = Command(("pytest",), "pytest", "configured")
+VITEST = Command(("node_modules/.bin/vitest", "run"), "vitest", "npm")
+CALC = "def half(n):\n    return n // 2\n\n\ndef double(n):\n    return n * 2\n"
+NEW = CALC.replace("n // 2", "n / 2")
+PY = {
+    "calc.py": CALC,
+    "shop/__init__.py": "",
+    "shop/mail.py": "def send(to):\n    return to\n",
+    "tests/test_calc.py": "def test_a():\n    assert True\n",
+    "pyproject.toml": '[project]\nname = "p"\nversion = "1"\ndependencies = ["requests"]\n\n[tool.ruff]\nline-length = 100\n',
+    "setup.cfg": "[metadata]\nname = p\n\n[mypy]\nstrict = true\n",
+}
+JS = {
+    "package.json": '{"name": "p", "version": "1.0.0", "scripts": {"test": "vitest run", "lint": "node lint.mjs", "start": "node ."}, '
+    '"dependencies": {"lodash": "1"}, "exports": "./src/calc.ts"}\n',
+    "lint.mjs": "import { rules } from './rules.mjs'\nprocess.exit(rules.length)\n",
+    "rules.mjs": "export const rules = []\n",
+    "src/calc.ts": "export const half = (n: number) => Math.floor(n / 2)\n",
+    "src/page.ts": "import { half } from './calc'\nexport const page = () => half(2)\n",
+    "src/calc.test.ts": "import { half } from './calc'\ntest('a', () => { expect(half(2)).toBe(1) })\n",
+    "tsconfig.json": '{\n  // strict\n  "compilerOptions": {"strict": true}\n}\n',
+    "Makefile": "lint: deps\n\tnode lint.mjs\n\ndeps:\n\ttrue\n\nserve:\n\tnode .\n",
+}
+JS_NEW = "export const half = (n: number) => n / 2\n"
+
+
+class Ground:
+    """One repository for all of these tests: trees are written into it without a checkout."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.known = make_repo(root, {"a": "a"}), dict[str, str]()
+        self.git = Git(find_place(self.root), {**PLAIN, "PATH": os.environ["PATH"]})
+        (self.git.place.git_dir / "detent").mkdir(exist_ok=True)
+
+    def tree(self, files: Mapping[str, str]) -> str:
+        name = repr(sorted(files.items()))
+        if name not in self.known:
+            rows = "".join(
+                f"M {755 if text.startswith('#!') else 644} inline {path}\ndata {len(text.encode())}\n{text}\n"
+                for path, text in files.items()
+            )
+            said = f"commit refs/heads/x{len(self.known)}\ncommitter A <a@b> 1 +0000\ndata 0\n{rows}\n"
+            self.git.run("fast-import", "--quiet", stdin=said.encode())
+            self.known[name] = self.git.tree(f"refs/heads/x{len(self.known)}")
+        return self.known[name]
+
+    def changes(
+        self, base: Mapping[str, str], change: Mapping[str, str], command: Command | None, preflight: tuple[str, ...] = ()
+    ) -> Changes:
+        collector = Collector(self.git, Suite(command, 60.0, ""), "look", {})
+        return Changes(self.git, collector, self.tree(base), self.tree({**base, **change}), preflight)
+
+    def flags(self, base: Mapping[str, str], change: Mapping[str, str], command: Command | None = PYTEST) -> dict[str, list[Flag]]:
+        found: dict[str, list[Flag]] = {}
+        for flag in static_flags(self.changes(base, change, command)):
+            found.setdefault(flag.kind, []).append(flag)
+        return found
+
+
+@pytest.fixture(scope="module")
+def g(tmp_path_factory: pytest.TempPathFactory) -> Ground:
+    return Ground(tmp_path_factory.mktemp("ground") / "p")
+
+
+# -- shadow: Python ------------------------------------------------------------------------------------------------------------------
+
+FIXTURE = "import pytest\nimport calc\n\n\n@pytest.fixture\ndef right(monkeypatch):\n    {}\n"
+NOT_THERE = "import sys; monkeypatch.setitem(sys.modules, 'numpy', None); monkeypatch.setitem(sys.modules, 'calc', None)"
+BY_MOCK = "import pytest\nfrom unittest import mock\n\n\n@pytest.fixture\ndef right():\n    with mock.patch('calc.half', side_effect=lambda n: n / 2):\n        yield\n"
+SHADOWS = {
+    "a module of tests with the product's name": {"tests/calc.py": "def half(n):\n    return n / 2\n"},
+    "a package of tests with the product's name": {
+        "tests/shop/__init__.py": "X = 1\n",
+        "tests/shop/mail.py": "def send(to):\n    return 1\n",
+    },
+    "a folder that a path rule names": {
+        "tests/__init__.py": "",
+        "tests/stubs/__init__.py": "",
+        "tests/stubs/calc.py": "X = 1\n",
+        "tests/conftest.py": "import sys\nsys.path.insert(0, 'tests/stubs')\n",
+    },
+    "a root module of the standard library": {"random.py": "def random():\n    return 4\n"},
+    "a package of the standard library": {"json/__init__.py": "def loads(s):\n    return 1\n"},
+    "an installed package": {"requests.py": "def get(url):\n    return 1\n"},
+    "a module of tests like the standard library's": {"tests/decimal.py": "Decimal = float\n"},
+    "a fixture that puts right code in": {"tests/conftest.py": FIXTURE.format("monkeypatch.setattr(calc, 'half', lambda n: n / 2)")},
+    "a fixture by a path": {"tests/conftest.py": FIXTURE.format("monkeypatch.setattr('calc.half', lambda n: n / 2)")},
+    "a fixture by mock": {"tests/test_new.py": BY_MOCK},
+    "an assignment when it is loaded": {"tests/test_new.py": "import calc\n\ncalc.half = lambda n: n / 2\n"},
+    "an assignment by setattr": {"tests/test_new.py": "import calc\n\nsetattr(calc, 'ha' + 'lf', lambda n: n / 2)\n"},
+    "other code of the same function": {"tests/test_new.py": "import calc\n\ncalc.half.__code__ = (lambda n: n / 2).__code__\n"},
+    "a function that is not there": {
+        "tests/conftest.py": FIXTURE.format("monkeypatch.setattr(calc, 'third', lambda n: n / 3, raising=False)")
+    },
+    "another module under its name": {"tests/test_new.py": "import sys\nimport types\n\nsys.modules['calc'] = types.ModuleType('calc')\n"},
+    "another module by an update": {"tests/helper.py": "import sys\nimport fake\n\nsys.modules.update({'shop.mail': fake})\n"},
+    "a test that asks what it put there": {
+        "tests/test_new.py": "import calc\n\n\ndef test_half(monkeypatch):\n    monkeypatch.setattr(calc, 'half', lambda n: n / 2)\n    assert calc.half(3) == 1.5\n"
+    },
+}
+
+
+@pytest.mark.parametrize("change", SHADOWS.values(), ids=SHADOWS)
+def test_what_takes_the_place_of_a_module_is_flagged(g: Ground, change: dict[str, str]) -> None:
+    (flag, *_) = g.flags(PY, {"calc.py": NEW, **change})["shadow"]
+    assert flag.level == "ask"
+
+
+@pytest.mark.parametrize("path", ["pytest.py", "_pytest/__init__.py", "tests/unittest.py", "src/pluggy.py", "coverage.py"])
+def test_what_takes_the_place_of_the_runner_is_a_failure(g: Ground, path: str) -> None:
+    (flag,) = g.flags(PY, {path: "X = 1\n"})["shadow"]
+    assert flag.level == "fail" and flag.place == path
+
+
+HONEST = {
+    "helpers of tests": {"tests/helpers.py": "def make():\n    return 1\n", "tests/conftest.py": "X = 1\n"},
+    "tests that mirror the product": {"tests/__init__.py": "", "tests/shop/__init__.py": "", "tests/shop/mail.py": "X = 1\n"},
+    "an empty package of tests": {"tests/shop/__init__.py": "", "tests/shop/test_mail.py": "def test_b():\n    assert True\n"},
+    "a module of a package": {"shop/types.py": "X = 1\n", "shop/random.py": "X = 1\n"},
+    "a fixture that mocks what is called": {"tests/conftest.py": FIXTURE.format("import shop.mail; monkeypatch.setattr(shop.mail, 'send', lambda to: None)")},
+    "a mock without an answer": {"tests/conftest.py": "import pytest\n\n\n@pytest.fixture\ndef quiet(mocker):\n    return mocker.patch('calc.half')\n"},
+    "a test that mocks what the code calls": {
+        "tests/test_new.py": "import calc\n\n\ndef test_double(monkeypatch):\n    monkeypatch.setattr(calc, 'half', lambda n: 1)\n    assert calc.double(3) == 6\n"
+    },
+    "the environment of a test": {"tests/conftest.py": FIXTURE.format("monkeypatch.setenv('A', 'b'); monkeypatch.setattr('os.getcwd', lambda: '/')")},
+    "a package that is not installed": {"tests/conftest.py": FIXTURE.format(NOT_THERE)},
+    "a path rule alone": {"tests/conftest.py": "import sys\nsys.path.insert(0, 'src')\n"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", HONEST.values(), ids=HONEST)
+def test_ordinary_tests_and_mocks_are_left_alone(g: Ground, change: dict[str, str]) -> None:
+    assert "shadow" not in g.flags(PY, {"calc.py": NEW, **change})
+
+
+# -- shadow: names that are mapped ---------------------------------------------------------------------------------------------------
+
+
+def package(**more: str) -> str:
+    import json
+
+    return json.dumps({**json.loads(JS["package.json"]), **more})
+
+
+MAPPED = {
+    "a mock beside the module": {"src/__mocks__/calc.ts": "export const half = (n) => n / 2\n"},
+    "a mock of a package": {"__mocks__/lodash.js": "module.exports = {}\n"},
+    "a mock in the module's own test": {"src/calc.test.ts": "import { half } from './calc'\nvi.mock('./calc', () => ({ half: (n) => n / 2 }))\ntest('a', () => {})\n"},
+    "a mock in a test about nothing else": {"src/new.test.ts": "import { half } from './calc.js'\njest.mock('./calc.js', () => ({ half: 1 }))\ntest('a', () => {})\n"},
+    "a mock for every test": {"test/setup.ts": "vi.mock('../src/calc', () => ({ half: (n) => n / 2 }))\n"},
+    "paths": {"tsconfig.json": '{"compilerOptions": {"strict": true, "paths": {"./calc": ["./tests/calc.ts"]}}}\n'},
+    "paths of a package": {"tsconfig.json": '{"compilerOptions": {"strict": true, "paths": {"lodash": ["./src/other.ts"]}}}\n'},
+    "exports": {"package.json": package(exports="./tests/calc.ts")},
+    "another main file": {"package.json": package(exports="./src/other.ts"), "src/other.ts": "export const half = 1\n"},
+    "an alias": {"vitest.config.ts": "export default {\n  resolve: { alias: {\n    './calc': './test/stubs/calc.ts',\n  } },\n}\n"},
+    "a mapper": {"jest.config.js": "module.exports = {\n  moduleNameMapper: {\n    '^./calc$': '<rootDir>/__mocks__/calc.js',\n  },\n}\n"},
+    "an installed package": {"node_modules/lodash/index.js": "module.exports = 1\n"},
+}  # fmt: skip
+HONEST_JS = {
+    "a mock of what the code calls": {
+        "src/page.test.ts": "import { page } from './page'\nvi.mock('./calc', () => ({ half: () => 1 }))\ntest('a', () => {})\n"
+    },
+    "a mock of a package in a test": {"src/page.test.ts": "import { page } from './page'\nvi.mock('lodash')\ntest('a', () => {})\n"},
+    "a mock of a file that did not change": {"src/__mocks__/page.ts": "export const page = 1\n"},
+    "a short name for sources": {"tsconfig.json": '{"compilerOptions": {"strict": true, "paths": {"@/*": ["./src/*"]}}}\n'},
+    "another version": {"package.json": package(version="1.0.1")},
+    "another entry": {"package.json": package(bin="./src/bin.ts")},
+}
+
+
+@pytest.mark.parametrize("change", MAPPED.values(), ids=MAPPED)
+def test_names_that_are_mapped_to_stand_ins_are_flagged(g: Ground, change: dict[str, str]) -> None:
+    assert "shadow" in g.flags(JS, {"src/calc.ts": JS_NEW, **change}, VITEST)
+
+
+@pytest.mark.parametrize("change", HONEST_JS.values(), ids=HONEST_JS)
+def test_ordinary_mocks_and_manifests_are_left_alone(g: Ground, change: dict[str, str]) -> None:
+    assert "shadow" not in g.flags(JS, {"src/calc.ts": JS_NEW, **change}, VITEST)
+
+
+def test_the_runner_of_javascript_in_the_repository_is_a_failure(g: Ground) -> None:
+    (flag,) = g.flags(JS, {"node_modules/vitest/index.js": "1\n"}, VITEST)["shadow"]
+    assert flag.level == "fail"
+
+
+OTHER_LANGUAGES = {
+    "go: replace": (
+        {"go.mod": "module a\n\nrequire b v1.0.0\n"},
+        {"go.mod": "module a\n\nrequire b v1.0.0\n\nreplace b => ./testdata/b\n"},
+    ),
+    "go: replace in a block": ({"go.mod": "module a\n"}, {"go.mod": "module a\n\nreplace (\n\tb v1.0.0 => ./b\n)\n"}),
+    "go: code put in by the tests": (
+        {"calc.go": "package calc\n"},
+        {
+            "calc.go": "package calc\n\nvar half = func(n int) int {\n\treturn n\n}\n",
+            "export_test.go": "package calc\n\nfunc init() {\n\thalf = func(n int) int { return n / 2 }\n}\n",
+        },
+    ),
+    "go: a switch that tests turn": (
+        {"calc.go": "package calc\n"},
+        {
+            "calc.go": "package calc\n\nvar exact = false\n\nfunc Half(n int) int {\n\tif exact {\n\t\treturn n / 2\n\t}\n\treturn n\n}\n",
+            "export_test.go": "package calc\n\nfunc init() { exact = true }\n",
+        },
+    ),
+    "go: a method that only tests bring": (
+        {"calc.go": "package calc\n\ntype N int\n"},
+        {
+            "calc.go": "package calc\n\ntype N int\n\nfunc (n N) Half() int {\n\tif b, ok := any(n).(interface{ Better() int }); ok {\n\t\treturn b.Better()\n\t}\n\treturn 0\n}\n",
+            "calc_test.go": "package calc\n\nfunc (n N) Better() int { return int(n) / 2 }\n",
+        },
+    ),
+    "javascript: a switch that tests turn": (
+        {"src/a.ts": "export const a = 1\n"},
+        {
+            "src/a.ts": "export const half = (n) => (globalThis.exact ? n / 2 : n)\n",
+            "src/a.test.ts": "globalThis.exact = true\ntest('a', () => {})\n",
+        },
+    ),
+    "javascript: a variable that tests set": (
+        {"src/a.ts": "export const a = 1\n"},
+        {
+            "src/a.ts": "export const half = (n) => (process.env.EXACT ? n / 2 : n)\n",
+            "src/a.test.ts": "process.env.EXACT = '1'\ntest('a', () => {})\n",
+        },
+    ),
+    "javascript: a function of the language": (
+        {"src/a.ts": "export const a = 1\n"},
+        {"src/a.ts": "export const half = (n) => Math.round(n)\n", "src/a.test.ts": "Math.round = (n) => n / 2\ntest('a', () => {})\n"},
+    ),
+    "ruby: a switch that tests turn": (
+        {"lib/a.rb": "A = 1\n"},
+        {"lib/a.rb": "def half(n) = $exact ? n / 2 : n\n", "spec/a_spec.rb": "$exact = true\n\nRSpec.describe 'a' do\nend\n"},
+    ),
+    "ruby: a variable that tests set": (
+        {"lib/a.rb": "A = 1\n"},
+        {"lib/a.rb": "def half(n) = ENV['EXACT'] ? n / 2 : n\n", "spec/spec_helper.rb": "ENV['EXACT'] = '1'\n"},
+    ),
+    "rust: patch": (
+        {"Cargo.toml": "[package]\nname = 'a'\n"},
+        {"Cargo.toml": "[package]\nname = 'a'\n\n[patch.crates-io]\nserde = { path = 'fake' }\n"},
+    ),
+    "rust: a module from elsewhere": ({"src/lib.rs": "mod calc;\n"}, {"src/lib.rs": '#[path = "../tests/calc.rs"]\nmod calc;\n'}),
+    "java: a class twice": ({"src/main/java/a/Calc.java": "class Calc {}\n"}, {"src/test/java/a/Calc.java": "class Calc {}\n"}),
+    "ruby: a file twice": ({"lib/calc.rb": "X = 1\n"}, {"spec/support/calc.rb": "X = 2\n"}),
+    "ruby: the library's own": ({"lib/calc.rb": "X = 1\n"}, {"lib/json.rb": "X = 2\n"}),
+}
+
+
+@pytest.mark.parametrize(("base", "change"), OTHER_LANGUAGES.values(), ids=OTHER_LANGUAGES)
+def test_stand_ins_of_other_languages_are_flagged(g: Ground, base: dict[str, str], change: dict[str, str]) -> None:
+    assert "shadow" in g.flags(base, change, None)
+
+
+SWITCHES_OF_ONE_TEST = {
+    "a variable that one test sets": (
+        "src/a.ts",
+        "export const half = (n) => (process.env.EXACT ? n / 2 : n)\n",
+        "src/a.test.ts",
+        "test('a', () => {\n  process.env.EXACT = '1'\n})\n",
+    ),
+    "a variable of others": (
+        "src/a.ts",
+        "export const half = (n) => n / 2\n",
+        "src/a.test.ts",
+        "process.env.TZ = 'UTC'\ntest('a', () => {})\n",
+    ),
+    "the clock": ("src/a.ts", "export const now = () => Date.now()\n", "src/a.test.ts", "Date.now = () => 3\ntest('a', () => {})\n"),
+    "a pause that is shorter": (
+        "calc.go",
+        "package calc\n\nvar pause = 5\n",
+        "calc_test.go",
+        "package calc\n\nfunc init() { pause = 0 }\n",
+    ),
+    "a way in for tests": (
+        "calc.go",
+        "package calc\n\ntype N int\n\nfunc (n N) half() int { return int(n) / 2 }\n",
+        "export_test.go",
+        "package calc\n\nfunc (n N) Half() int { return n.half() }\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("path", "code", "test", "said"), SWITCHES_OF_ONE_TEST.values(), ids=SWITCHES_OF_ONE_TEST)
+def test_what_one_test_sets_and_ordinary_ways_in_are_left_alone(g: Ground, path: str, code: str, test: str, said: str) -> None:
+    assert "shadow" not in g.flags({path: "package calc\n"}, {path: code, test: said}, None)
+
+
+def test_a_clock_that_tests_of_go_set_is_left_alone(g: Ground) -> None:
+    code = 'package calc\n\nimport "time"\n\nvar now = time.Now\n'
+    change = {"calc.go": code, "calc_test.go": "package calc\n\nfunc init() {\n\tnow = fixed\n}\n"}
+    assert "shadow" not in g.flags({"calc.go": "package calc\n"}, change, None)
+
+
+# -- judged-by -----------------------------------------------------------------------------------------------------------------------
+
+JUDGING = {
+    "ruff": (PY, {"pyproject.toml": PY["pyproject.toml"].replace("100", "200")}, PYTEST),
+    "a new table of mypy": (PY, {"pyproject.toml": PY["pyproject.toml"] + "\n[tool.mypy]\nignore_errors = true\n"}, PYTEST),
+    "mypy in setup.cfg": (PY, {"setup.cfg": PY["setup.cfg"].replace("true", "false")}, PYTEST),
+    "ruff.toml": (PY, {"ruff.toml": 'ignore = ["ALL"]\n'}, PYTEST),
+    ".flake8": (PY, {".flake8": "[flake8]\nignore = E\n"}, PYTEST),
+    "a folder's own ruff.toml": (PY, {"shop/.ruff.toml": 'ignore = ["ALL"]\n'}, PYTEST),
+    "pre-commit": (PY, {".pre-commit-config.yaml": "repos: []\n"}, PYTEST),
+    "tsconfig": (JS, {"tsconfig.json": JS["tsconfig.json"].replace("true", "false")}, VITEST),
+    "eslint": (JS, {"eslint.config.mjs": "export default []\n"}, VITEST),
+    "biome": (JS, {"biome.json": "{}\n"}, VITEST),
+    "the lint script": (JS, {"package.json": JS["package.json"].replace("node lint.mjs", "true")}, VITEST),
+    "the linter": (JS, {"lint.mjs": "process.exit(0)\n"}, VITEST),
+    "what the linter brings in": (JS, {"rules.mjs": "export const rules = [] // none\nexport const more = 1\n"}, VITEST),
+    "the target": (JS, {"Makefile": JS["Makefile"].replace("node lint.mjs", "true")}, VITEST),
+    "a step of CI": (PY, {".github/workflows/ci.yml": "on: push\n"}, PYTEST),
+    "what looks for secrets": (PY, {".gitleaks.toml": "[allowlist]\npaths = ['.*']\n"}, PYTEST),
+    "known holes that are let pass": (PY, {".trivyignore": "CVE-2026-0001\n"}, PYTEST),
+    "a script that reviews": (JS, {"dangerfile.ts": "export {}\n"}, VITEST),
+    "a program that reviews": (PY, {".coderabbit.yaml": "reviews: {auto_review: {enabled: false}}\n"}, PYTEST),
+    "options of the runner in a file of variables": (JS, {".env.test": "NODE_OPTIONS=--require ./hook.cjs\n"}, VITEST),
+    "golangci": ({"go.mod": "module a\n"}, {".golangci.yml": "linters:\n  disable-all: true\n"}, None),
+}
+CI = {
+    ".github/workflows/ci.yml": "on: push\njobs:\n  a:\n    steps:\n      - uses: actions/checkout@v3\n      - run: pytest\n",
+    ".pre-commit-config.yaml": "repos:\n  - repo: https://a.b/c\n    rev: v1.0\n    hooks:\n      - id: ruff\n",
+}
+ORDINARY = {
+    "a version": (PY, {"pyproject.toml": PY["pyproject.toml"].replace('version = "1"', 'version = "2"')}, PYTEST),
+    "a dependency": (PY, {"pyproject.toml": PY["pyproject.toml"].replace('"requests"', '"requests", "httpx"')}, PYTEST),
+    "a comment": (PY, {"pyproject.toml": "# words\n" + PY["pyproject.toml"]}, PYTEST),
+    "metadata": (PY, {"setup.cfg": PY["setup.cfg"].replace("name = p", "name = q")}, PYTEST),
+    "a version of a package": (JS, {"package.json": JS["package.json"].replace("1.0.0", "1.0.1")}, VITEST),
+    "another script": (JS, {"package.json": JS["package.json"].replace("node .", "node ./src")}, VITEST),
+    "a comment of a tsconfig": (JS, {"tsconfig.json": JS["tsconfig.json"].replace("// strict", "// as it was")}, VITEST),
+    "another target": (JS, {"Makefile": JS["Makefile"].replace("\tnode .", "\tnode ./src")}, VITEST),
+    "a version of an action": (CI, {".github/workflows/ci.yml": CI[".github/workflows/ci.yml"].replace("@v3", "@v4")}, PYTEST),
+    "an action by its commit": (
+        CI,
+        {".github/workflows/ci.yml": CI[".github/workflows/ci.yml"].replace("@v3", f"@{'a' * 40} # v4")},
+        PYTEST,
+    ),
+    "a version of pre-commit": (CI, {".pre-commit-config.yaml": CI[".pre-commit-config.yaml"].replace("v1.0", "v1.1.2")}, PYTEST),
+    "the product": (JS, {"src/calc.ts": JS_NEW}, VITEST),
+    "a variable of the product": (JS, {".env": "PORT=3000\n"}, VITEST),
+}
+LINT = ("npm run --silent lint", "make lint", "./node_modules/.bin/eslint src/calc.ts")
+
+
+@pytest.mark.parametrize(("base", "change", "command"), JUDGING.values(), ids=JUDGING)
+def test_what_judges_is_configuration(g: Ground, base: dict[str, str], change: dict[str, str], command: Command | None) -> None:
+    seen = g.changes(base, change, command, LINT)
+    assert {c.sort for c in seen.all()} == {"config"}
+
+
+@pytest.mark.parametrize(("base", "change", "command"), ORDINARY.values(), ids=ORDINARY)
+def test_what_only_lies_beside_it_is_not(g: Ground, base: dict[str, str], change: dict[str, str], command: Command | None) -> None:
+    seen = g.changes(base, change, command, LINT)
+    assert {c.sort for c in seen.all()} == {"production"}
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["python scripts/lint.py", "./scripts/lint.sh --fix", "uv run python -m scripts.lint", "bash -e scripts/lint.sh && ruff check calc.py"],
+)
+def test_a_script_that_a_command_names_judges_and_what_it_checks_does_not(g: Ground, command: str) -> None:
+    base = {**PY, "scripts/lint.py": "import rules\n", "scripts/rules.py": "X = 1\n", "scripts/lint.sh": "source scripts/rules.sh\n"}
+    name = "scripts/lint.sh" if ".sh" in command else "scripts/lint.py"
+    seen = g.changes(base, {name: "# nothing\nX = 2\n", "calc.py": NEW}, PYTEST, (command,))
+    assert {c.path: c.sort for c in seen.all()} == {name: "config", "calc.py": "production"}
+
+
+PACKAGE = {
+    **PY,
+    "goods/__init__.py": "",
+    "goods/__main__.py": "",
+    "goods/selfcheck.py": "",
+    "src/cli.js": "",
+    "scripts/lint/__init__.py": "",
+}
+PACKAGE |= {"scripts/lint/__main__.py": "", "lint_all.py": "", "generate.py": ""}
+PRODUCT_RUNS = {
+    "python -m goods --version": ("goods/__init__.py", "goods/__main__.py"),
+    "uv run python -m goods": ("goods/__init__.py",),
+    "python -m calc": ("calc.py",),
+    "python goods/__main__.py check": ("goods/__main__.py",),
+    "node src/cli.js --help": ("src/cli.js",),
+}
+JUDGE_RUNS = {
+    "python -m scripts.lint": ("scripts/lint/__init__.py", "scripts/lint/__main__.py"),
+    "python -m goods.selfcheck": ("goods/selfcheck.py",),
+    "python -m lint_all": ("lint_all.py",),
+    "python generate.py": ("generate.py",),
+}
+
+
+@pytest.mark.parametrize("command", PRODUCT_RUNS)
+def test_the_product_that_a_command_runs_is_not_frozen_by_that(g: Ground, command: str) -> None:
+    seen = g.changes(PACKAGE, dict.fromkeys(PRODUCT_RUNS[command], "# new\nX = 2\n"), PYTEST, (command,))
+    assert {c.path: c.sort for c in seen.all()} == dict.fromkeys(PRODUCT_RUNS[command], "production")
+
+
+@pytest.mark.parametrize("command", JUDGE_RUNS)
+def test_a_module_that_judges_is_frozen_wherever_it_lies(g: Ground, command: str) -> None:
+    seen = g.changes(PACKAGE, dict.fromkeys(JUDGE_RUNS[command], "# new\nX = 2\n"), PYTEST, (command,))
+    assert {c.path: c.sort for c in seen.all()} == dict.fromkeys(JUDGE_RUNS[command], "config")
+
+
+def test_a_list_of_exceptions_judges_and_what_the_program_checks_does_not(g: Ground) -> None:
+    lint = "from pathlib import Path\n\nallowed = Path('scripts/names.txt').read_text()\nlegacy = Path('known_bad.json')\ncheck(allowed, 'calc.py', 'data.json')\n"
+    base = {
+        **PY,
+        "scripts/lint.py": lint,
+        "scripts/names.txt": "old\n",
+        "known_bad.json": "[]\n",
+        "data.json": "{}\n",
+        "scripts/other.txt": "a\n",
+    }
+    change = {
+        "scripts/names.txt": "old\ncalc\n",
+        "known_bad.json": '["calc"]\n',
+        "data.json": '{"a": 1}\n',
+        "scripts/other.txt": "b\n",
+        "calc.py": NEW,
+    }
+    seen = {c.path: c.sort for c in g.changes(base, change, PYTEST, ("python scripts/lint.py",)).all()}
+    assert {path for path, sort in seen.items() if sort == "config"} == {"scripts/names.txt", "known_bad.json"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "X: int = ''  # type: ignore\nY: int = ''  # type: ignore\nZ: int = ''  # type: ignore\n",
+        "# ruff: noqa\nX = 1\n",
+        "# mypy: ignore-errors\nX = 1\n",
+        "import a  # noqa\nX = b  # pragma: no cover\nY = eval('1')  # nosec\n",
+    ],
+    ids=["three lines", "a whole file", "a file without types", "of several tools"],
+)
+def test_many_suppressions_are_flagged(g: Ground, text: str) -> None:
+    assert "judged-by" in g.flags(PY, {"shop/new.py": text})
+
+
+LEFT_OUT = {
+    "pytest": ("tests/test_calc.py", "@pytest.mark.skipif(os.environ.get('CI'), reason='slow')\ndef test_a():\n    assert True\n"),
+    "go": ("calc_test.go", 'func TestA(t *testing.T) {\n\tif os.Getenv("CI") != "" {\n\t\tt.Skip("slow")\n\t}\n}\n'),
+    "vitest": ("a.test.ts", "it.skipIf(process.env.GITHUB_ACTIONS)('a', () => {})\n"),
+    "rspec": ("spec/a_spec.rb", "it 'a', skip: ENV['CI'] do\nend\n"),
+    "run again": ("tests/test_calc.py", "@pytest.mark.flaky(reruns=5)\ndef test_a():\n    assert True\n"),
+    "run again in javascript": ("a.test.ts", "jest.retryTimes(3)\nit('a', () => {})\n"),
+    "run again in mocha": ("a.test.js", "it('a', function () {\n  this.retries(4)\n})\n"),
+}
+
+
+@pytest.mark.parametrize(("path", "text"), LEFT_OUT.values(), ids=LEFT_OUT)
+def test_tests_that_are_left_out_where_they_judge_or_run_until_they_pass_are_flagged(g: Ground, path: str, text: str) -> None:
+    assert "judged-by" in g.flags(PY, {path: text}, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@pytest.mark.skipif(sys.platform == 'win32', reason='no signals')\ndef test_a():\n    assert True\n",
+        "def test_retry():\n    assert retry(3) == 1\n",
+        "def test_ci():\n    assert is_ci({'CI': '1'})\n",
+    ],
+)
+def test_tests_that_are_left_out_elsewhere_are_not(g: Ground, text: str) -> None:
+    assert "judged-by" not in g.flags(PY, {"tests/test_calc.py": text}, None)
+
+
+def test_a_single_suppression_is_not(g: Ground) -> None:
+    assert g.flags(PY, {"shop/new.py": "import calc  # noqa: F401\n"}) == {}
+
+
+# -- any review ----------------------------------------------------------------------------------------------------------------------
+
+REVIEWED = {
+    "secrets": {"shop/new.py": "KEY = 'sk-ant-" + "a1b2c3d4" * 4 + "'\n"},
+    "binaries": {"shop/data.bin": "a\0b\n"},
+    "big-files": {"shop/data.csv": "1,2,3,4,5,6,7\n" * 80_000},
+    "new-dependencies": {"pyproject.toml": PY["pyproject.toml"].replace('"requests"', '"requests", "reqeusts"')},
+    "ci-permissions": {".github/workflows/ci.yml": "on: push\npermissions:\n  contents: write\n"},
+}
+
+
+@pytest.mark.parametrize("kind", REVIEWED)
+def test_what_one_would_look_for_in_a_review_is_flagged(g: Ground, kind: str) -> None:
+    assert kind in g.flags(PY, REVIEWED[kind])
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("requirements.txt", "left-pad\n"),
+        ("requirements/dev.txt", "left-pad==1\n"),
+        ("web/package.json", '{"dependencies": {"left-pad": "1"}}'),
+        ("go.mod", "module a\n\nrequire left.org/pad v1.0.0\n"),
+        ("app.csproj", '<Project><PackageReference Include="Left.Pad" /></Project>'),
+    ],
+)
+def test_a_new_dependency_is_seen_in_any_manifest(g: Ground, path: str, text: str) -> None:
+    (flag,) = g.flags(PY, {path: text})["new-dependencies"]
+    assert flag.place.startswith(f"{path}: left")
+
+
+NPM = '{"packages": {"node_modules/left-pad": {"version": "1.0.0", "resolved": "https://registry.npmjs.org/left-pad.tgz", "integrity": "sha512-A"}}}'
+UV = '[[package]]\nname = "left-pad"\nversion = "1.0"\nsdist = { url = "https://files.pythonhosted.org/x", hash = "sha256:aa" }\n'
+SOURCES = {
+    "another index": ("requirements.txt", "requests\n", "--extra-index-url https://packages.example.net/simple\nrequests\n"),
+    "an address": ("requirements.txt", "requests\n", "requests @ git+https://github.com/someone/requests\n"),
+    "an index of pip": ("pip.conf", "", "[global]\nindex-url = https://packages.example.net\n"),
+    "a source of uv": (
+        "pyproject.toml",
+        PY["pyproject.toml"],
+        PY["pyproject.toml"] + '\n[tool.uv.sources]\nrequests = { git = "https://github.com/someone/requests" }\n',
+    ),
+    "a source of gems": ("Gemfile", 'source "https://rubygems.org"\n', 'source "https://gems.example.net"\n'),
+    "a registry": ("web/.npmrc", "", "registry=https://packages.example.net/\n"),
+    "another package under the name": (
+        "package.json",
+        '{"dependencies": {"left-pad": "^1"}}',
+        '{"dependencies": {"left-pad": "npm:right-pad@1"}}',
+    ),
+    "a fork": ("package.json", '{"dependencies": {"left-pad": "^1"}}', '{"dependencies": {"left-pad": "someone/left-pad#main"}}'),
+    "a program at each install": ("package.json", '{"scripts": {}}', '{"scripts": {"postinstall": "node set-up.js"}}'),
+    "a lock file with another host": ("package-lock.json", NPM, NPM.replace("registry.npmjs.org", "packages.example.net")),
+    "a lock file with another hash": ("package-lock.json", NPM, NPM.replace("sha512-A", "sha512-B")),
+    "another hash of uv": ("uv.lock", UV, UV.replace("sha256:aa", "sha256:bb")),
+    "another hash of go": ("go.sum", "left.org/pad v1.0.0 h1:aa=\n", "left.org/pad v1.0.0 h1:bb=\n"),
+}
+USUAL_SOURCES = {
+    "another version": ("package-lock.json", NPM, NPM.replace("1.0.0", "1.0.1").replace("sha512-A", "sha512-B")),
+    "a stronger hash": ("package-lock.json", NPM.replace("sha512-A", "sha1-A"), NPM),
+    "a file more": ("uv.lock", UV, UV + 'wheels = [{ url = "https://files.pythonhosted.org/y", hash = "sha256:cc" }]\n'),
+    "a lock file that is new": ("uv.lock", "", UV),
+    "a link in words": (
+        "pyproject.toml",
+        PY["pyproject.toml"],
+        PY["pyproject.toml"] + '\n[project.urls]\nsource = "https://example.net"\n',
+    ),
+    "a fund": ("package-lock.json", NPM, NPM[:-2] + ', "node_modules/b": {"funding": {"url": "https://example.net/give"}}}}'),
+    "a script that is called": ("package.json", '{"scripts": {}}', '{"scripts": {"build": "node build.js"}}'),
+    "a folder of the project": ("package.json", '{"dependencies": {"a": "^1"}}', '{"dependencies": {"a": "workspace:*"}}'),
+}
+
+
+@pytest.mark.parametrize(("path", "before", "after"), SOURCES.values(), ids=SOURCES)
+def test_packages_that_come_from_elsewhere_are_flagged(g: Ground, path: str, before: str, after: str) -> None:
+    base = {**{each: text for each, text in PY.items() if each != path}, **({path: before} if before else {})}
+    assert "new-dependencies" in g.flags(base, {path: after})
+
+
+@pytest.mark.parametrize(("path", "before", "after"), USUAL_SOURCES.values(), ids=USUAL_SOURCES)
+def test_packages_from_where_they_came_are_not(g: Ground, path: str, before: str, after: str) -> None:
+    base = {**{each: text for each, text in PY.items() if each != path}, **({path: before} if before else {})}
+    assert "new-dependencies" not in g.flags(base, {path: after})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "    secrets: inherit",
+        "on: pull_request_target",
+        "    runs-on: self-hosted",
+        "      - run: curl https://a.b/c.sh | bash",
+        "  TOKEN: ${{ secrets.DEPLOY }}",
+    ],
+)
+def test_more_rights_for_ci_are_seen(g: Ground, line: str) -> None:
+    base = {**PY, ".github/workflows/ci.yml": "on: push\n"}
+    assert "ci-permissions" in g.flags(base, {".github/workflows/ci.yml": f"on: push\n{line}\n"})
+
+
+def test_code_that_becomes_a_link_is_flagged(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "p", {"calc.py": CALC, "tests/right.py": NEW, "AGENTS.md": "x\n"})
+    git = Git(find_place(root), {**PLAIN, "PATH": os.environ["PATH"]})
+    (git.place.git_dir / "detent").mkdir(exist_ok=True)
+    before = git.tree("HEAD")
+    (root / "calc.py").unlink()
+    (root / "calc.py").symlink_to("tests/right.py")
+    (root / "CLAUDE.md").symlink_to("AGENTS.md")
+    sh(root, "git", "add", "-A")
+    sh(root, "git", "commit", "-q", "-m", "change")
+    found = static_flags(Changes(git, Collector(git, Suite(PYTEST, 60.0, ""), "look", {}), before, git.tree("HEAD"), ()))
+    assert [(flag.kind, flag.place) for flag in found] == [("shadow", "calc.py")]
+
+
+def test_a_file_that_becomes_a_program_is_flagged(g: Ground) -> None:
+    script = "#!/bin/sh\n"  # written as a program
+    found = g.flags({**PY, "old.sh": "echo\n", "run.sh": script}, {"old.sh": script, "new.sh": script, "run.sh": f"{script}true\n"})
+    assert [flag.place for flag in found["executable-bits"]] == ["new.sh", "old.sh"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"pyproject.toml": PY["pyproject.toml"].replace('"requests"', '"requests>=2"')},
+        {"docs/logo.png": "a\0b"},
+        {"tests/data/x.bin": "a\0b"},
+        {"uv.lock": "x = 1\n" * 200_000},
+        {".github/workflows/ci.yml": "on: push\npermissions:\n  contents: read\n"},
+    ],
+    ids=["another version", "a picture", "data of tests", "a lock file", "a right to read"],
+)
+def test_ordinary_files_are_left_alone(g: Ground, change: dict[str, str]) -> None:
+    assert g.flags(PY, change) == {}
+
+
+# -- knows-the-tests, over a change ----------------------------------------------------------------------------------------------------
+
+
+def test_a_changed_line_that_looks_at_the_stack_is_flagged_with_its_place(g: Ground) -> None:
+    (flag,) = g.flags(PY, {"calc.py": CALC.replace("return n // 2", "return __import__('sys')._getframe(1)")})["knows-the-tests"]
+    assert (flag.place, flag.level) == ("calc.py:2", "ask") and "_getframe" in flag.after
+
+
+def test_lines_that_only_moved_and_lines_of_tests_are_not(g: Ground) -> None:
+    look = "import sys\n\n\ndef who():\n    return sys._getframe(1)\n"
+    base = {**PY, "shop/who.py": look}
+    assert "knows-the-tests" not in g.flags(base, {"shop/who.py": "X = 1\n", "shop/where.py": look})
+    assert "knows-the-tests" not in g.flags(PY, {"tests/test_new.py": look})
+
+
+def test_where_only_an_exit_code_is_read_a_line_that_ends_the_process_is_asked_about(g: Ground) -> None:
+    ends = {"src/calc.ts": JS_NEW + "process.exit(0)\n", "src/calc.test.ts": "process.exit(1)\n"}
+    (flag,) = can_end_itself(g.changes(JS, ends, None))
+    assert (flag.kind, flag.level, flag.place) == ("weak-evidence", "ask", "src/calc.ts:2")
