@@ -83,12 +83,13 @@ export function Button({ kind = "", busy, onClick, children, ...rest }) {
 
 // A dialog of the browser's own: it keeps the focus, Escape closes it, Ctrl and Enter send it. What goes wrong stands in it.
 export function Dialog({ title, onClose, children, class: name = "" }) {
-  const box = useRef(null);
+  const box = useRef(null), open = useRef(true);
   useLayoutEffect(() => { // before the next key: what is typed belongs into it
     trouble.value = null;
     box.current.showModal();
-    return () => box.current?.close();
+    return () => { open.current = false; box.current?.close(); };
   }, []);
+  const close = () => open.current && onClose(); // the browser's "close" comes later, and may find the next dialog open
   const keys = (e) => {
     if (e.key !== "Enter" || !(e.ctrlKey || e.metaKey)) return;
     e.preventDefault();
@@ -97,7 +98,7 @@ export function Dialog({ title, onClose, children, class: name = "" }) {
   const wrong = trouble.value, said = useRef(null);
   useLayoutEffect(() => { said.current?.scrollIntoView({ block: "nearest" }); }, [wrong]);
   return (
-    <dialog ref={box} class={name} onClose={onClose} onKeyDown={keys} onClick={(e) => e.target === box.current && onClose()} aria-label={title}>
+    <dialog ref={box} class={name} onCancel={close} onClose={close} onKeyDown={keys} onClick={(e) => e.target === box.current && onClose()} aria-label={title}>
       <div class="sheet"><header><h2>{title}</h2><button type="button" class="button plain" aria-label="Close" onClick={onClose}>✕</button></header>
         {wrong && <div ref={said} class={`wrong ${wrong.tone}`} role="alert"><p><T text={wrong.text} /></p>{wrong.hint && <p class="hint"><T text={wrong.hint} /></p>}</div>}
         {children}</div>
