@@ -232,6 +232,31 @@ def test_work_that_changes_no_code_is_asked_about_where_code_was_wanted(tmp_path
     assert flag.level == "ask" and "Add clamp" in flag.sentence
 
 
+BESIDE = {
+    "a benchmark": "benchmark/run.py",
+    "an example of one package": "packages/calc/examples/show.py",
+    "what builds the pages": "docs/pages.py",
+}
+
+
+@pytest.mark.parametrize("path", BESIDE.values(), ids=BESIDE)
+def test_code_beside_the_product_needs_no_test(tmp_path: Path, path: str) -> None:
+    (flag,) = [flag for flag in card(tmp_path, {path: "def show():\n    return 1\n"}).flags if flag.kind == "no-proof"]
+    assert flag.level == "note" and flag.sentence.startswith("no code of the product changed"), flag
+    (flag,) = [
+        flag
+        for flag in card(tmp_path / "wanted", {path: "def clamp():\n    return 1\n"}, about="Add clamp").flags
+        if flag.kind == "no-proof"
+    ]
+    assert flag.level == "ask" and "Add clamp" in flag.sentence, flag
+
+
+@pytest.mark.parametrize("path", ["src/calc/docs/pages.py", "scripts/release.py", "calc/tasks.py", "app/examples/show.py"])
+def test_code_of_the_product_needs_one_however_its_folder_is_called(tmp_path: Path, path: str) -> None:
+    (flag,) = [flag for flag in card(tmp_path, {path: "def show():\n    return 1\n"}).flags if flag.kind == "no-proof"]
+    assert flag.level == "ask" and flag.place == path, flag
+
+
 @pytest.mark.parametrize("about", ["", "docs: say more", "Mention clamp in the README", "Add a test of half", "test: pin half"])
 def test_where_words_or_tests_are_what_was_wanted_it_is_only_told(tmp_path: Path, about: str) -> None:
     found = card(tmp_path, {"README.md": "words\n"}, about=about)

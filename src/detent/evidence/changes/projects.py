@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import takewhile
 from pathlib import PurePosixPath
 
 from detent.evidence.changes.test_files import is_below_tests
@@ -19,10 +20,17 @@ MANIFESTS = frozenset(
 )  # fmt: skip
 ENDINGS = (".gemspec", ".csproj", ".fsproj", ".vbproj", ".sln", ".slnx")
 TOOLING = re.compile(
-    r"[\w.-]+\.config\.[cm]?[jt]s|(?:setup|noxfile|tasks|fabfile|dodo|conf|build)\.py|(?:gulp|Grunt|Jake)file\.[cm]?[jt]s|build\.rs|Rakefile|Makefile"
+    r"[\w.-]+\.config\.[cm]?[jt]s|(?:setup|noxfile|fabfile|dodo)\.py|(?:gulp|Grunt|Jake)file\.[cm]?[jt]s|build\.rs|Rakefile|Makefile"
     r"|(?:package|package-lock|bower|component|composer|jsr|deno)\.jsonc?|Cargo\.toml|go\.(?:mod|sum)"
 )
-TOOLS = frozenset({"bench", "benches", "benchmark", "benchmarks", "example", "examples", "scripts", "playground", "docs", "doc", ".github"})
+AT_THE_ROOT = frozenset({"tasks.py", "conf.py", "build.py"})  # elsewhere these names are often the product's
+BESIDE = frozenset(
+    {"bench", "benches", "benchmark", "benchmarks", "example", "examples", "demo", "demos", "samples", "playground", "docs", "doc"}
+)
+TOOLS = BESIDE | {"scripts", ".github"}
+SOURCES = frozenset(
+    {"src", "lib", "app", "source", "pkg", "internal", "cmd", "crates"}
+)  # what lies below is the product, however it is called
 BUILT = frozenset({"go", "cargo", "maven", "gradle", "ctest", "dotnet"})  # runners of languages whose tests need no file of their own
 
 
@@ -99,4 +107,16 @@ def _has_tests(command: Command, files: Files) -> bool:
 def is_tooling(path: str) -> bool:
     """Whether a file builds, measures or shows the product, and is no part of it: no test is expected to notice it."""
     where = PurePosixPath(path)
-    return TOOLING.fullmatch(where.name) is not None or bool(TOOLS & set(where.parts[:-1]))
+    named = TOOLING.fullmatch(where.name) is not None or (len(where.parts) == 1 and where.name in AT_THE_ROOT)
+    return named or _is_below(TOOLS, where)
+
+
+def is_beside(path: str) -> bool:
+    """Whether a file measures or shows the product: benchmarks, examples, what the documentation is built with."""
+    return _is_below(BESIDE, PurePosixPath(path))
+
+
+def _is_below(folders: frozenset[str], where: PurePosixPath) -> bool:
+    """Whether a file lies in one of these folders, and the folder in none of sources."""
+    above = list(takewhile(lambda part: part not in SOURCES, where.parts[:-1]))
+    return not folders.isdisjoint(above)

@@ -2,6 +2,7 @@
 
 import re
 
+from detent.evidence.changes.projects import is_beside
 from detent.evidence.look import ChangeLook
 from detent.kernel.model import Data, Flag
 
@@ -16,14 +17,15 @@ def no_proof(look: ChangeLook[Data], proved: frozenset[str], about: str) -> list
     """The flag of a branch that no test needs. `about`: what people asked for; where that is not known, words alone are only told."""
     if proved:
         return []
-    if changed := look.substance():
+    substance = look.substance()
+    if changed := [c for c in substance if not is_beside(c.path)]:
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
         said = f"code changed ({changed[0].path}{more}), and no test fails without this change and passes with it"
         return [Flag("no-proof", said, changed[0].path)]
     paths = [c.path for c in look.changed()]
     if not paths:
         return []
-    said = "no code changed, and no test fails without this change and passes with it"
+    said = f"no code {'of the product ' if substance else ''}changed, and no test fails without this change and passes with it"
     if not about.strip() or ONLY_WORDS.search(about.strip().splitlines()[0]):
         return [Flag("no-proof", said, paths[0], level="note")]
     return [Flag("no-proof", f"{said}; the work is about: {' '.join(about.split())[:80]}", paths[0])]
