@@ -20,8 +20,22 @@ from tests.run_log import RunLog
 
 # Tests whose programs are counted in the coverage too: what they run is run nowhere else, and counting takes time.
 COUNTED = frozenset({"test_cli.py"})
-# Tests that go over the same lines thousands of times: they run uncounted.
-UNCOUNTED = frozenset({"test_crash.py", "test_pipeline_walk.py", "test_random_tables.py", "test_random_walk.py", "test_real_walk.py"})
+# Tests that go over the same lines thousands of times, and tests that read the source instead of running it: they run uncounted.
+UNCOUNTED = frozenset(
+    {
+        "test_crash.py",
+        "test_docs.py",
+        "test_docs_site.py",
+        "test_glossary.py",
+        "test_house.py",
+        "test_messages.py",
+        "test_pipeline_walk.py",
+        "test_random_tables.py",
+        "test_random_walk.py",
+        "test_real_walk.py",
+        "test_requirements.py",
+    }
+)
 # Tests of attacks on pytest itself, on its files or on what it loads as it starts, and of what it leaves running: a fork of one that has started is
 # not the same there.
 COLD = frozenset(
