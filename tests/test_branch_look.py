@@ -320,3 +320,12 @@ def test_a_test_that_came_in_the_place_of_one_backs_the_change_that_it_needs(tmp
     found = card(tmp_path, {"calc.py": now, "tests/test_calc.py": new}, base)
     assert not found.failed and not found.asks, found
     assert any("test_free is gone; tests/test_calc.py::test_maybe_free came in its place" in flag.sentence for flag in found.flags), found
+
+
+def test_an_older_test_that_lets_go_of_what_it_asked_for_is_asked_about(tmp_path: Path) -> None:
+    code = BASE["calc.py"].replace("n * 2", "n * 3") + "\n\ndef times(n, by):\n    return n * by\n"
+    moved = BASE["tests/test_calc.py"].replace("double(2)", "times(2, 2)").replace("import double", "import times")
+    times = "from calc import times\n\n\ndef test_times():\n    assert times(2, 3) == 6\n"
+    found = card(tmp_path, {"calc.py": code, "tests/test_calc.py": moved, "tests/test_times.py": times})
+    said = [flag.sentence for flag in found.asks if flag.kind == "rewritten-test"]
+    assert said == ["an older test no longer looks at double, which was changed and which no test notices now"], found

@@ -18,31 +18,26 @@ from detent.evidence.looks.branch_probes import ProbedBranch, examples_in_code, 
 from detent.evidence.looks.card_trials import TrialRun, places, trials
 from detent.evidence.looks.exit_code import CommandSpan, by_exit_code
 from detent.evidence.looks.no_proof import no_proof
-from detent.evidence.looks.old_tests import MOST_SHOWN, Judging, OlderTests, certain_failures, old_tests
+from detent.evidence.looks.old_tests import MOST_SHOWN, Judging, certain_failures, old_tests
 from detent.evidence.looks.repo_look import RepoLook
+from detent.evidence.looks.rewritten_tests import beside_new_tests, flag_replaced, flag_rewritten
 from detent.evidence.looks.subject import Subject
 from detent.evidence.looks.without_change import failing_by_old_answers, flag_endless, without_change
 from detent.evidence.outcomes.card import Card, Trial
-from detent.evidence.outcomes.outcomes import Outcomes, compare, describe_successors, file_of
-from detent.evidence.outcomes.shared_test_files import flag_shared_files, out_of_reach
-from detent.evidence.outcomes.successors import in_its_place
+from detent.evidence.outcomes.outcomes import Outcomes, compare, file_of
+from detent.evidence.outcomes.shared_test_files import out_of_reach
 from detent.evidence.probes.context import ProbeContext
 from detent.evidence.probes.mutant_order import OUTSIDE
 from detent.evidence.probes.noticed_lines import Noticed, notice
 from detent.evidence.probes.test_probes import indifferent
-from detent.evidence.probes.weakened import noticing_less
 from detent.evidence.report import TestReport
 from detent.evidence.running.busy import patient
 from detent.evidence.running.cannot_run import hint_for, left_behind, not_fetched
 from detent.evidence.running.clean_runs import CleanRuns
 from detent.evidence.running.collect import Collector
 from detent.evidence.source.changed_tests import changed_tests
-from detent.evidence.source.diff import Rewritten
 from detent.evidence.source.generated_code import is_generated
-from detent.evidence.source.reworded import is_reworded
-from detent.evidence.source.test_blocks import blocks
 from detent.evidence.source.test_ids import family, is_named
-from detent.evidence.source.test_lines import tests_on
 from detent.evidence.static_analysis.static_flags import can_end_itself
 from detent.kernel.model import Data, Flag, Run, Sent
 
@@ -110,8 +105,8 @@ def _card(span: BranchSpan, tried: Tried) -> Card:
         branch = ProbedBranch(span.base, look.changes.patch(), look.changes.overlay(span.base), before, mixed, tip, proved, span.reds)
         probed, seen_by = _probed(span, look, branch, tried)
         flags += probed
-    flags += _replaced(look, seen, before, tried, is_probed(span.settings) and not failed)
-    flags += _rewritten(look, seen, before, old._replace(backed=_backed(old, proved - before.ids, seen_by, seen)))
+    flags += flag_replaced(look, seen, before, tried, is_probed(span.settings) and not failed)
+    flags += flag_rewritten(look, seen, before, beside_new_tests(old, proved - before.ids, seen_by, seen))
     pins = (seen.pins & mixed.having("passed")) - proved
     tried += trials(look, TrialRun(mixed, tip, old.report), proved | pins, flags)
     return Card(
@@ -276,83 +271,6 @@ def _only_unloaded(look: RepoLook, before: TestReport, mixed: TestReport) -> fro
 
 
 # -- what a person should see ------------------------------------------------------------------------------------------------------
-
-
-def _rewritten(look: RepoLook, seen: Outcomes, before: TestReport, old: OlderTests) -> list[Flag]:
-    """Older tests whose expectation is not so any more: changed, or taken out. Asked about, unless new tests ask for the same change."""
-    moved = [Flag("rewritten-test", f"{was} became {now}, and says something else there", now) for was, now in _moved_otherwise(look, seen)]
-    if not old.broken and not (seen.lost - old.passing):
-        return moved[:MOST_SHOWN]
-    files = {file_of(before, test) for test in old.broken} - {c.path for c in look.changed() if c.how == "deleted"}
-    hunks = [each for each in look.rewritten() if each.place.rpartition(":")[0] in files and _is_about(look, each, old.broken)]
-    alone = {file_of(before, test) for test in old.broken - old.backed}
-    asked = [each for each in hunks if each.place.rpartition(":")[0] in alone and not _is_reworded(look, each)]
-    flags = [_told_rewritten(look, each, each in asked) for each in sorted(hunks, key=lambda each: each not in asked)[:MOST_SHOWN]]
-    out = sorted(seen.lost - old.passing)
-    flags += moved[:MOST_SHOWN]
-    unshown = {test for test in old.broken - seen.lost if file_of(before, test) not in {each.place.rpartition(":")[0] for each in hunks}}
-    flags += flag_shared_files(look.changes.patch(), old.shared, unshown, bool(unshown - old.backed)) if old.shared else []
-    asked_out = {family(test) for test in out if test not in old.backed}
-    tests = sorted({family(test) for test in out}, key=lambda test: test not in asked_out)  # a table is one test, however many rows it had
-    taken_out = "was removed: it does not pass with this change"
-    return flags + [
-        Flag("rewritten-test", f"{test} {taken_out}", test, level="ask" if test in asked_out else "note") for test in tests[:MOST_SHOWN]
-    ]
-
-
-def _told_rewritten(look: RepoLook, said: Rewritten, asked: bool) -> Flag:
-    follows = "a message is worded differently, in the code and in an older test"
-    other = "what an older test expects was changed: as it was, it fails with this change"
-    words = follows if not asked and _is_reworded(look, said) else other
-    return Flag("rewritten-test", words, said.place, said.before, said.after, level="ask" if asked else "note")
-
-
-def _is_reworded(look: RepoLook, said: Rewritten) -> bool:
-    return is_reworded(said, look.changes.patch(), lambda path: look.changes.sort(path) == "production")
-
-
-def _is_about(look: RepoLook, said: Rewritten, broken: frozenset[str]) -> bool:
-    """Whether lines that are gone may be those of a test that is broken: they stand in no other one."""
-    path, _, line = said.place.rpartition(":")
-    first = int(line)
-    within = tests_on(path, look.changes.text(path)(look.changes.good), range(first, first + said.before.count("\n") + 1))
-    return not within or any(is_named(test, name) for test in broken for name in within)
-
-
-def _replaced(look: RepoLook, seen: Outcomes, before: TestReport, tried: Tried, is_tried: bool) -> list[Flag]:
-    """Older tests that others came in the place of: a note, and asked about where these notice less."""
-    less = noticing_less(_context(look, 0.0, tried), before, seen.replaced) if is_tried else frozenset[str]()
-    found = sorted(seen.replaced.items(), key=lambda each: (each[0] not in less, each[0]))
-    return [
-        Flag(
-            "rewritten-test",
-            describe_successors(was, seen, was in less),
-            min(now),
-            *(in_its_place(look.changes.patch(), was, min(now)) or ("", "")),
-            level="ask" if was in less else "note",
-        )
-        for was, now in found[:MOST_SHOWN]
-    ]
-
-
-def _backed(old: OlderTests, new: frozenset[str], noticed: Noticed, seen: Outcomes) -> frozenset[str]:
-    """The rewritten tests that look at code at which a new test looks as well: the change of behaviour has a proof of its own. So has that of a
-    test in whose place one came that needs the change. A row that left its table looked at what the other rows look at."""
-    families = [{family(test) for test in by} for by in noticed.by.values() if by & new]
-    beside = {test for test in old.broken if any(family(test) in by for by in families)}
-    return frozenset(beside | {test for test in old.broken if seen.replaced.get(test, frozenset()) & new})
-
-
-def _moved_otherwise(look: RepoLook, seen: Outcomes) -> Iterator[tuple[str, str]]:
-    """The tests that stand in another file now, and do not say there what they said."""
-    before, now = look.tests_before(), look.tests()
-    for was, new in sorted(seen.moved.items()):
-        files = (file_of(before, was), look.changes.good), (file_of(now, new), look.changes.tree)
-        words = [
-            [said for name, said in blocks(path, look.changes.text(path)(tree)).items() if is_named(was, name)] for path, tree in files
-        ]
-        if words[0] and words[0] != words[1]:
-            yield was, new
 
 
 def _judged_by(look: RepoLook) -> list[Flag]:

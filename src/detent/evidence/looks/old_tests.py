@@ -11,6 +11,7 @@ from detent.evidence.looks.repo_look import RepoLook
 from detent.evidence.outcomes.flaky import flag_flaky, passing_again
 from detent.evidence.outcomes.outcomes import Outcomes, describe_weakened, file_of
 from detent.evidence.outcomes.shared_test_files import shared_files
+from detent.evidence.outcomes.warned import only_warned
 from detent.evidence.probes.context import ProbeContext
 from detent.evidence.probes.successors_tried import RemovedTests, flag_successors, successors_by_mutants
 from detent.evidence.probes.weakened import weakened
@@ -30,6 +31,8 @@ class OlderTests(NamedTuple):
     report: TestReport = TestReport()
     shared: tuple[str, ...] = ()  # files without tests of their own that were changed, and that are as they were here
     older: Mapping[str, bytes] = MappingProxyType({})  # the files as they were
+    unnoticed: frozenset[str] = frozenset()  # names of changed functions that no test of the tip notices
+    warned: frozenset[str] = frozenset()  # those that only a warning stops: what they expect holds
 
 
 def old_tests(collector: Collector, look: RepoLook, wanted: Wanted) -> OlderTests:
@@ -49,9 +52,9 @@ def old_tests(collector: Collector, look: RepoLook, wanted: Wanted) -> OlderTest
     seen = collector.clean(look.tree, wanted, () if shared else files, overlay)
     old = frozenset(test for test in before.having("passed") if shared or file_of(before, test) in files)
     fixed = before.bad & seen.bad & look.tests().having("passed")  # it failed, and only another expectation makes it pass
-    return OlderTests(
-        old & seen.having("passed"), (old - seen.having("passed", "skipped")) | fixed, report=seen, shared=shared, older=overlay
-    )
+    broken = (old - seen.having("passed", "skipped")) | fixed
+    warned = only_warned(collector, look.tree, overlay, seen, broken - look.outcomes().lost, wanted)
+    return OlderTests(old & seen.having("passed"), broken - warned, report=seen, shared=shared, older=overlay, warned=warned)
 
 
 class Judging(NamedTuple):

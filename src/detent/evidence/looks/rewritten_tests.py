@@ -1,0 +1,121 @@
+"""Older tests that a change rewrites, removes, renames or moves: what a person should see of it, and what is only a note.
+
+Knows what the tests said and say, on both sides; whether a test was weakened is judged elsewhere.
+"""
+
+import re
+from collections.abc import Iterator
+
+from detent.evidence.looks.old_tests import MOST_SHOWN, OlderTests
+from detent.evidence.looks.repo_look import RepoLook
+from detent.evidence.outcomes.card import Trial
+from detent.evidence.outcomes.outcomes import Outcomes, describe_successors, file_of
+from detent.evidence.outcomes.shared_test_files import flag_shared_files
+from detent.evidence.outcomes.successors import in_its_place
+from detent.evidence.outcomes.warned import flag_warned
+from detent.evidence.probes.noticed_lines import Noticed
+from detent.evidence.probes.weakened import noticing_less
+from detent.evidence.report import TestReport
+from detent.evidence.source.diff import Rewritten
+from detent.evidence.source.reworded import is_reworded
+from detent.evidence.source.test_blocks import blocks
+from detent.evidence.source.test_ids import family, is_named
+from detent.evidence.source.test_lines import tests_on
+from detent.kernel.model import Flag
+
+WORDS = re.compile(r"[^\W\d]\w*")
+
+
+def flag_rewritten(look: RepoLook, seen: Outcomes, before: TestReport, old: OlderTests) -> list[Flag]:
+    """Older tests whose expectation is not so any more: changed, or taken out. Asked about, unless new tests ask for the same change."""
+    moved = [Flag("rewritten-test", f"{was} became {now}, and says something else there", now) for was, now in _moved_otherwise(look, seen)]
+    moved += flag_warned(old.warned, old.report)
+    if not old.broken and not (seen.lost - old.passing):
+        return moved[:MOST_SHOWN]
+    files = {file_of(before, test) for test in old.broken} - {c.path for c in look.changed() if c.how == "deleted"}
+    hunks = [each for each in look.rewritten() if each.place.rpartition(":")[0] in files and _is_about(look, each, old.broken)]
+    alone = {file_of(before, test) for test in old.broken - old.backed}
+    asked = [each for each in hunks if _let_go(each, old) or (each.place.rpartition(":")[0] in alone and not _is_reworded(look, each))]
+    flags = [
+        _told_rewritten(look, each, each in asked, _let_go(each, old))
+        for each in sorted(hunks, key=lambda each: each not in asked)[:MOST_SHOWN]
+    ]
+    out = sorted(seen.lost - old.passing)
+    flags += moved[:MOST_SHOWN]
+    unshown = {test for test in old.broken - seen.lost if file_of(before, test) not in {each.place.rpartition(":")[0] for each in hunks}}
+    flags += flag_shared_files(look.changes.patch(), old.shared, unshown, bool(unshown - old.backed)) if old.shared else []
+    asked_out = {family(test) for test in out if test not in old.backed}
+    tests = sorted({family(test) for test in out}, key=lambda test: test not in asked_out)  # a table is one test, however many rows it had
+    taken_out = "was removed: it does not pass with this change"
+    return flags + [
+        Flag("rewritten-test", f"{test} {taken_out}", test, level="ask" if test in asked_out else "note") for test in tests[:MOST_SHOWN]
+    ]
+
+
+def _let_go(said: Rewritten, old: OlderTests) -> str:
+    """The changed function that lines which are gone named, that those in their place do not name, and that no test notices any more."""
+    was, now = (frozenset(WORDS.findall(text)) for text in (said.before, said.after))
+    return min(old.unnoticed & (was - now), default="")
+
+
+def _told_rewritten(look: RepoLook, said: Rewritten, asked: bool, let_go: str) -> Flag:
+    if let_go:
+        words = f"an older test no longer looks at {let_go}, which was changed and which no test notices now"
+        return Flag("rewritten-test", words, said.place, said.before, said.after)
+    follows = "a message is worded differently, in the code and in an older test"
+    other = "what an older test expects was changed: as it was, it fails with this change"
+    words = follows if not asked and _is_reworded(look, said) else other
+    return Flag("rewritten-test", words, said.place, said.before, said.after, level="ask" if asked else "note")
+
+
+def _is_reworded(look: RepoLook, said: Rewritten) -> bool:
+    return is_reworded(said, look.changes.patch(), lambda path: look.changes.sort(path) == "production")
+
+
+def _is_about(look: RepoLook, said: Rewritten, broken: frozenset[str]) -> bool:
+    """Whether lines that are gone may be those of a test that is broken: they stand in no other one."""
+    path, _, line = said.place.rpartition(":")
+    first = int(line)
+    within = tests_on(path, look.changes.text(path)(look.changes.good), range(first, first + said.before.count("\n") + 1))
+    return not within or any(is_named(test, name) for test in broken for name in within)
+
+
+def flag_replaced(look: RepoLook, seen: Outcomes, before: TestReport, tried: list[Trial], is_tried: bool) -> list[Flag]:
+    """Older tests that others came in the place of: a note, and asked about where these notice less."""
+    less = noticing_less(look.probe_context(0.0)._replace(tried=tried.append), before, seen.replaced) if is_tried else frozenset[str]()
+    found = sorted(seen.replaced.items(), key=lambda each: (each[0] not in less, each[0]))
+    return [
+        Flag(
+            "rewritten-test",
+            describe_successors(was, seen, was in less),
+            min(now),
+            *(in_its_place(look.changes.patch(), was, min(now)) or ("", "")),
+            level="ask" if was in less else "note",
+        )
+        for was, now in found[:MOST_SHOWN]
+    ]
+
+
+def beside_new_tests(old: OlderTests, new: frozenset[str], noticed: Noticed, seen: Outcomes) -> OlderTests:
+    """The same, with what the new tests and the probes say of it.
+
+    Backed are the rewritten tests that look at code at which a new test looks as well: the change of behaviour has a proof of its own. So has that
+    of a test in whose place one came that needs the change. A row that left its table looked at what the other rows look at.
+    """
+    families = [{family(test) for test in by} for by in noticed.by.values() if by & new]
+    beside = {test for test in old.broken if any(family(test) in by for by in families)}
+    backed = beside | {test for test in old.broken if seen.replaced.get(test, frozenset()) & new}
+    names = (place.rpartition(": ")[2].rpartition(".")[2] for place in noticed.unnoticed)
+    return old._replace(backed=frozenset(backed), unnoticed=frozenset(names))
+
+
+def _moved_otherwise(look: RepoLook, seen: Outcomes) -> Iterator[tuple[str, str]]:
+    """The tests that stand in another file now, and do not say there what they said."""
+    before, now = look.tests_before(), look.tests()
+    for was, new in sorted(seen.moved.items()):
+        files = (file_of(before, was), look.changes.good), (file_of(now, new), look.changes.tree)
+        words = [
+            [said for name, said in blocks(path, look.changes.text(path)(tree)).items() if is_named(was, name)] for path, tree in files
+        ]
+        if words[0] and words[0] != words[1]:
+            yield was, new
