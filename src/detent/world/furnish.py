@@ -12,6 +12,7 @@ from detent.effects.merge import Ways
 from detent.errors import CannotTell, DetentError
 from detent.evidence.runners.build_caches import for_agents
 from detent.evidence.running.checkout_files import copy_as_is
+from detent.evidence.running.version_files import lend_version_files
 from detent.git.commits import main_branch, short
 from detent.git.repo import Git
 from detent.git.workspace import borrow
@@ -38,6 +39,7 @@ def furnish(git: Git, config: RunConfig, origin: Path, env: Mapping[str, str], w
     mark = _mark(git)
     if not command:
         borrow(config.home, git.place.root)
+        lend_version_files(config.home, git.place.root, lambda path: _is_ignored(git, path))
     if mark.exists() or not (command or copies):
         return
     lay_copies(git, origin, copies, git.place.root)
@@ -70,11 +72,15 @@ def lay_copies(git: Git, origin: Path, names: Iterable[str], to: Path) -> None:
         target = to / path
         if not os.path.lexists(source) or os.path.lexists(target):
             continue
-        if git.call("check-ignore", "-q", "--no-index", "--", path).code != 0:
+        if not _is_ignored(git, path):
             raise CannotTell(
                 f"[workspace] copy names {path}, which git does not ignore: it would become part of every change; commit it, or ignore it"
             )
         copy_as_is(source, target)
+
+
+def _is_ignored(git: Git, path: str) -> bool:
+    return git.call("check-ignore", "-q", "--no-index", "--", path).code == 0
 
 
 def named_in(origin: Path, name: str) -> list[Path]:

@@ -40,6 +40,14 @@ def copy_as_is(source: Path, target: Path) -> None:
         shutil.copy2(source, target, follow_symlinks=False)
 
 
+def copy_in(source: Path, whole: Path, path: str) -> None:
+    """Lay a copy of what was built into a checkout, unless something stands there; never through a link of the tree."""
+    target = whole / path
+    if os.path.lexists(target) or os.path.realpath(target.parent) != os.path.normpath(Path(os.path.realpath(whole)) / Path(path).parent):
+        return
+    copy_as_is(source, target)
+
+
 def link_node_modules(root: Path, checkout: Path) -> None:
     """Link the `node_modules` beside every `package.json` of a checkout to those of the project."""
     for folder in list(_packages(checkout)):

@@ -12,8 +12,9 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from detent.evidence.runners import Command
-from detent.evidence.running.checkout_files import copy_as_is, link_composer_packages, link_node_modules
+from detent.evidence.running.checkout_files import copy_in, link_composer_packages, link_node_modules
 from detent.evidence.running.suite import program_at
+from detent.evidence.running.version_files import lend_version_files
 from detent.git.checkout import clean_checkout
 from detent.git.repo import Git
 from detent.git.snapshot import BORROWED
@@ -81,6 +82,7 @@ class Site(NamedTuple):
             link_node_modules(self.packages, whole)
         for each in (self.folder, *above(self.folder)):
             borrow(self.lender / each, whole / each)
+            lend_version_files(self.lender / each, whole / each)
         for each in above(self.folder):
             _borrow_environment(self.lender / each, here)
         return here
@@ -121,11 +123,3 @@ def _borrow_environment(lender: Path, here: Path) -> None:
     for name in ENVIRONMENTS:
         if (lender / name).is_dir() and not os.path.lexists(here / name):
             (here / name).symlink_to(lender / name)
-
-
-def copy_in(source: Path, whole: Path, path: str) -> None:
-    """Lay a copy of what was built into a checkout, unless something stands there; never through a link of the tree."""
-    target = whole / path
-    if os.path.lexists(target) or os.path.realpath(target.parent) != os.path.normpath(Path(os.path.realpath(whole)) / Path(path).parent):
-        return
-    copy_as_is(source, target)
