@@ -329,3 +329,25 @@ def test_an_older_test_that_lets_go_of_what_it_asked_for_is_asked_about(tmp_path
     found = card(tmp_path, {"calc.py": code, "tests/test_calc.py": moved, "tests/test_times.py": times})
     said = [flag.sentence for flag in found.asks if flag.kind == "rewritten-test"]
     assert said == ["an older test no longer looks at double, which was changed and which no test notices now"], found
+
+
+HELD = "from calc import double\n\n\ndef test_double():\n    answer = 4\n    got = double(2)\n    assert got == answer\n"
+SILENT = {
+    "the answer in a name": ("answer = 4", "answer = 6"),
+    "the question": ("double(2)", "double(4 / 3)"),
+}
+
+
+@pytest.mark.parametrize(("was", "now"), SILENT.values(), ids=SILENT)
+def test_an_expectation_may_stand_in_any_line(tmp_path: Path, was: str, now: str) -> None:
+    base = {**BASE, "tests/test_calc.py": HELD}
+    found = card(tmp_path, {"calc.py": BASE["calc.py"].replace("n * 2", "n * 3"), "tests/test_calc.py": HELD.replace(was, now)}, base)
+    (flag,) = [flag for flag in found.flags if flag.kind == "rewritten-test"]
+    assert (flag.level, was in flag.before, now in flag.after) == ("ask", True, True), found
+
+
+def test_a_test_that_only_calls_it_otherwise_is_not_asked_about(tmp_path: Path) -> None:
+    base = {**BASE, "tests/test_calc.py": HELD}
+    code = BASE["calc.py"].replace("def double(n):\n    return n * 2", "def double(n, *, by):\n    return n * by")
+    found = card(tmp_path, {"calc.py": code, "tests/test_calc.py": HELD.replace("double(2)", "double(2, by=2)")}, base)
+    assert not [flag for flag in found.asks if flag.kind == "rewritten-test"], found

@@ -17,6 +17,7 @@ from detent.evidence.probes.successors_tried import RemovedTests, flag_successor
 from detent.evidence.probes.weakened import weakened
 from detent.evidence.report import TestReport
 from detent.evidence.running.collect import Collector, Wanted
+from detent.evidence.source.diff import Rewritten, altered
 from detent.kernel.model import Flag
 
 MOST_SHOWN = 5  # places of one kind: a list that people learn to skip is worth nothing
@@ -38,7 +39,7 @@ class OlderTests(NamedTuple):
 def old_tests(collector: Collector, look: RepoLook, wanted: Wanted) -> OlderTests:
     """Whether what older tests asked for still holds: only where lines of theirs were taken out, or what they share was changed."""
     before = look.tests_before()
-    touched = {each.place.rpartition(":")[0] for each in look.rewritten()}
+    touched = {each.place.rpartition(":")[0] for each in altered_lines(look)}
     gone = {file_of(before, test) for test in look.outcomes().lost}
     holding = set(before.files.values())
     shared = shared_files(look.changed(), holding)
@@ -55,6 +56,11 @@ def old_tests(collector: Collector, look: RepoLook, wanted: Wanted) -> OlderTest
     broken = (old - seen.having("passed", "skipped")) | fixed
     warned = only_warned(collector, look.tree, overlay, seen, broken - look.outcomes().lost, wanted)
     return OlderTests(old & seen.having("passed"), broken - warned, report=seen, shared=shared, older=overlay, warned=warned)
+
+
+def altered_lines(look: RepoLook) -> tuple[Rewritten, ...]:
+    """All lines of older tests that were changed or taken out, whether they look like an expectation or not."""
+    return altered(look.changes.patch(), lambda path: look.changes.sort(path) == "test")
 
 
 class Judging(NamedTuple):

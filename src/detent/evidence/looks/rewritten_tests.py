@@ -6,7 +6,8 @@ Knows what the tests said and say, on both sides; whether a test was weakened is
 import re
 from collections.abc import Iterator
 
-from detent.evidence.looks.old_tests import MOST_SHOWN, OlderTests
+from detent.evidence.looks.new_data import asked_by_new_data
+from detent.evidence.looks.old_tests import MOST_SHOWN, OlderTests, altered_lines
 from detent.evidence.looks.repo_look import RepoLook
 from detent.evidence.outcomes.card import Trial
 from detent.evidence.outcomes.outcomes import Outcomes, describe_successors, file_of
@@ -24,16 +25,17 @@ from detent.evidence.source.test_lines import tests_on
 from detent.kernel.model import Flag
 
 WORDS = re.compile(r"[^\W\d]\w*")
+CALLED_OTHERWISE = frozenset({"TypeError", "AttributeError", "ImportError", "ModuleNotFoundError", "NameError", "NoMethodError"})
 
 
 def flag_rewritten(look: RepoLook, seen: Outcomes, before: TestReport, old: OlderTests) -> list[Flag]:
     """Older tests whose expectation is not so any more: changed, or taken out. Asked about, unless new tests ask for the same change."""
     moved = [Flag("rewritten-test", f"{was} became {now}, and says something else there", now) for was, now in _moved_otherwise(look, seen)]
     moved += flag_warned(old.warned, old.report)
+    old = old._replace(backed=old.backed | asked_by_new_data(look, before, old.broken - old.backed))
     if not old.broken and not (seen.lost - old.passing):
         return moved[:MOST_SHOWN]
-    files = {file_of(before, test) for test in old.broken} - {c.path for c in look.changed() if c.how == "deleted"}
-    hunks = [each for each in look.rewritten() if each.place.rpartition(":")[0] in files and _is_about(look, each, old.broken)]
+    hunks = _lines_of(look, before, old)
     alone = {file_of(before, test) for test in old.broken - old.backed}
     asked = [each for each in hunks if _let_go(each, old) or (each.place.rpartition(":")[0] in alone and not _is_reworded(look, each))]
     flags = [
@@ -50,6 +52,23 @@ def flag_rewritten(look: RepoLook, seen: Outcomes, before: TestReport, old: Olde
     return flags + [
         Flag("rewritten-test", f"{test} {taken_out}", test, level="ask" if test in asked_out else "note") for test in tests[:MOST_SHOWN]
     ]
+
+
+def _lines_of(look: RepoLook, before: TestReport, old: OlderTests) -> list[Rewritten]:
+    """The lines that are gone of tests which fail as they were: those that say what is expected, else all of them, since any line may hold it.
+
+    Where a test fails as it was only since something is called otherwise now, lines that expect nothing are left out.
+    """
+    files = {file_of(before, test) for test in old.broken} - {c.path for c in look.changed() if c.how == "deleted"}
+    hunks = [each for each in look.rewritten() if each.place.rpartition(":")[0] in files and _is_about(look, each, old.broken)]
+    silent = frozenset(
+        test
+        for test in old.broken
+        if old.report.kinds.get(test, "").rpartition(".")[2] not in CALLED_OTHERWISE
+        and not any(each.place.rpartition(":")[0] == file_of(before, test) and _is_about(look, each, frozenset({test})) for each in hunks)
+    )
+    beside = {file_of(before, test) for test in silent} & files
+    return hunks + [each for each in altered_lines(look) if each.place.rpartition(":")[0] in beside and _is_about(look, each, silent)]
 
 
 def _let_go(said: Rewritten, old: OlderTests) -> str:

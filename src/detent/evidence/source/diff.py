@@ -17,6 +17,7 @@ EXPECTS = re.compile(
     r"|@pytest\.mark\.parametrize|^\s*>>> |\bis\(|\bok\(|deepEqual|toBe|toEqual|\bEXPECT_|\bASSERT_"
 )
 ROW = re.compile(r"^\s*(?:[\[{(].*[\]})]|(?!\"\"\")[\"'\d-][^;]*),?\s*$")
+IMPORT = re.compile(r"^\s*(?:import\b|from\s+\S+\s+import\b|use\s|using\s|require\b|#include\b|(?:const|let|var)\s.*\brequire\()")
 COMMENT = re.compile(r"^\s*(?://|#(?!\[)|/\*|\*|--\s)")
 MOST_LINES = 12  # of each version that is shown
 
@@ -71,15 +72,23 @@ def _path(line: str) -> str:
 
 def rewritten(patch: bytes, is_test: Callable[[str], bool]) -> tuple[Rewritten, ...]:
     """The expectations of test files that a patch changed or took out."""
+    return _altered(patch, is_test, lambda line: bool(EXPECTS.search(line) or ROW.match(line)))
+
+
+def altered(patch: bytes, is_test: Callable[[str], bool]) -> tuple[Rewritten, ...]:
+    """All lines of test files that a patch changed or took out: what a test expects may stand in any of them, such as `answer = 9`."""
+    return _altered(patch, is_test, lambda line: not IMPORT.match(line))
+
+
+def _altered(patch: bytes, is_test: Callable[[str], bool], counts: Callable[[str], bool]) -> tuple[Rewritten, ...]:
     found = [hunk for hunk in hunks(patch) if is_test(hunk.path)]
     there = Counter(_bare(line) for hunk in found for line in hunk.new)
-    return tuple(told for hunk in found if (told := _told(hunk, there)) is not None)
+    return tuple(told for hunk in found if (told := _told(hunk, there, counts)) is not None)
 
 
-def _told(hunk: Hunk, there: Counter[str]) -> Rewritten | None:
+def _told(hunk: Hunk, there: Counter[str], counts: Callable[[str], bool]) -> Rewritten | None:
     gone = [line for line in hunk.gone if line.strip() and not COMMENT.match(line) and not _is_there(line, there)]
-    said = [line for line in gone if EXPECTS.search(line) or ROW.match(line)]
-    if not said:
+    if not any(map(counts, gone)):
         return None
     return Rewritten(f"{hunk.path}:{hunk.line}", "\n".join(hunk.gone[:MOST_LINES]), "\n".join(hunk.new[:MOST_LINES]))
 
