@@ -20,6 +20,7 @@ from detent.evidence.runners import RUNNERS, Command
 from detent.evidence.runners.javascript.vitest import REPORTER
 from detent.evidence.source.changed_tests import standing_otherwise
 from detent.evidence.source.diff import Changed
+from tests.dialects import PACKAGES
 from tests.project import INI
 from tests.test_check import BASE, PROVED, Branch
 
@@ -34,6 +35,7 @@ SHARED = {
     "tests/helpers.py": "def same(a, b):\n    assert a == b\n",
     "tests/test_half.py": ASKS,
 }
+HALF_JS = "module.exports = (n) => n / 2;\n"
 SOFT = "def same(a, b):\n    assert type(a) is not str\n"
 JS = {
     "package.json": '{"type": "module", "scripts": {"test": "node --test"}}',
@@ -335,3 +337,17 @@ def test_tasks_of_an_older_vitest_are_read(tmp_path: Path) -> None:
     assert {test.partition("::")[2]: outcome for test, outcome in found.outcomes.items()} == {
         "case > keeps": "passed", "case > turns": "failed", "later": "skipped", "ends": "error"
     }  # fmt: skip
+
+
+@pytest.mark.needs("runners_js")
+def test_a_runner_that_cannot_start_for_want_of_a_built_file_names_the_file_and_the_way_on(tmp_path: Path) -> None:
+    test = "const half = require('../built');\nit('halves', () => { if (half(4) !== 2) throw new Error('no'); });\n"
+    manifest = '{"scripts": {"test": "mocha"}, "devDependencies": {"mocha": "*"}}'
+    ignored = "built.js\nnode_modules\n"
+    p = Branch(tmp_path / "p", {"package.json": manifest, "half.js": HALF_JS, "test/half.test.js": test, ".gitignore": ignored})
+    (p.root / "node_modules").symlink_to(PACKAGES)
+    p.write({"built.js": HALF_JS})
+    p.commit({"half.js": HALF_JS.replace("n / 2", "n * 0.5")})
+    unclear = p.run("check", "--json").json["unclear"]
+    assert "Cannot find module '../built'" in unclear and "\n    at " not in unclear, unclear
+    assert '[workspace] copy = ["built.js"]' in unclear, unclear

@@ -71,6 +71,7 @@ def test_a_command_that_fails_cannot_be_verified_and_its_last_lines_are_told(tmp
     p.commit({**PROVED, **broken})
     ran = p.run("check", *INSTALL)
     assert ran.code == 4 and f"for the {side}: --install `sh install.sh` failed with exit code 3" in ran.out, ran
+    assert "where nothing is installed yet" in ran.out, "what people often leave out"
     assert "line 50" in ran.out and "no such package" in ran.out and "line 30" not in ran.out
     assert ran.out.splitlines()[-1].startswith("COULD NOT VERIFY")
 

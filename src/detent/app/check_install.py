@@ -19,6 +19,7 @@ from detent.kernel.redact import redactor, secrets_of
 from detent.world.install import InstallOrder, install
 
 MOST_TOLD = 3
+BARE = "it runs in a clean checkout where nothing is installed yet, so it begins with that: npm ci && npm run build, for example"
 
 
 def has(inside: RunSandbox) -> str:
@@ -51,7 +52,7 @@ def installed_for(
         try:
             found[tree] = install(git, order, tree, trusted=of == "base")
         except CannotTell as e:
-            raise CannotTell(f"for the {of}: {redact(str(e))}") from e
+            raise CannotTell(f"for the {of}: {redact(str(e))}\n{BARE}") from e
     return found, order.has
 
 

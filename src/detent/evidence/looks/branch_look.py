@@ -32,7 +32,7 @@ from detent.evidence.probes.noticed_lines import Noticed, notice
 from detent.evidence.probes.test_probes import indifferent
 from detent.evidence.report import TestReport
 from detent.evidence.running.busy import patient
-from detent.evidence.running.cannot_run import hint_for, left_behind, not_fetched
+from detent.evidence.running.cannot_run import hint_for, left_behind, not_fetched, said_by
 from detent.evidence.running.clean_runs import CleanRuns
 from detent.evidence.running.collect import Collector
 from detent.evidence.source.changed_tests import changed_tests
@@ -77,7 +77,8 @@ def look_over(span: BranchSpan) -> Card:
     try:
         card = _card(span._replace(seconds=patient(span.seconds)), tried)
     except CannotTell as e:
-        card = Card(span.base, span.tip, unclear=str(e))
+        behind = left_behind(span.collector, span.tip, [str(e)]) if span.run is None else []
+        card = Card(span.base, span.tip, unclear="\n".join([str(e), *([hint_for(behind)] if behind else [])]))
     took, kept = round(time.monotonic() - begun, 3), tuple(sorted(tried, key=lambda trial: trial.about))
     return msgspec.structs.replace(card, seconds=took, suites=float(span.collector.runs - runs), tried=kept)
 
@@ -218,14 +219,14 @@ def _helpless(span: BranchSpan, look: RepoLook, before: TestReport, tip: TestRep
         return "\n".join([f"{min(bad)} fails on both sides" + (f", and {len(bad) - 1} more" if len(bad) > 1 else ""), *lacks])
     if before.having("passed") or tip.having("passed"):
         return ""
-    behind = left_behind(span.collector, span.tip, (before, tip), bad)
+    behind = left_behind(span.collector, span.tip, said_by((before, tip), bad))
     said = f"no test passes in a clean checkout, with the change or without it: {min(bad)}: {look.why(min(bad)).sentence}"
     return "\n".join([said, hint_for(behind) if behind else "install what they need first, or give --install CMD"])
 
 
 def _without_files(span: BranchSpan, seen: Outcomes, before: TestReport) -> list[Flag]:
     """A word on tests that fail on both sides for files that only the person's checkout has."""
-    behind = left_behind(span.collector, span.tip, (before,), seen.still_failing) if span.run is None and seen.still_failing else []
+    behind = left_behind(span.collector, span.tip, said_by((before,), seen.still_failing)) if span.run is None else []
     return [Flag("weak-evidence", f"{min(seen.still_failing)} fails on both sides: {hint_for(behind)}", level="note")] if behind else []
 
 

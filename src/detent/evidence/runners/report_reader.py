@@ -3,6 +3,7 @@
 Knows no runner and no format; what a report says is handed in. Starts no process.
 """
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -13,6 +14,9 @@ from detent.evidence.report import Outcome, TestReport
 
 LARGEST = 64 * 1024 * 1024
 LONGEST_MESSAGE = 2000
+FRAME = re.compile(
+    r"\s+at .*(?::\d+:\d+\)?|\(<anonymous>\)|\(native\))[ {]*$|\s+'?/\S+'?,?$|\s*requireStack: \[$|Node\.js v\d"
+)  # of JavaScript
 TAIL = 2000
 T = TypeVar("T")
 
@@ -124,6 +128,7 @@ def ended(exit_code: int | None) -> str:
 
 
 def tail(output: str) -> str:
-    """The last that was said, on lines of its own."""
-    kept = output.strip()[-TAIL:]
+    """The last that was said, on lines of its own, without the frames of a stack: they would push out what went wrong."""
+    said = "\n".join(line for line in output.strip().splitlines() if not FRAME.match(line))
+    kept = said.strip()[-TAIL:]
     return f"\n{kept}" if kept else ""

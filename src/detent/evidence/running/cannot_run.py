@@ -27,6 +27,7 @@ PROGRAMS: Mapping[str, str] = {
     "node": "Node.js", "go": "Go", "cargo": "Rust", "ctest": "CMake", "maven": "Maven", "gradle": "Gradle", "dotnet": ".NET", "unittest": "Python"
 }  # fmt: skip
 WORD = re.compile(r"[\w@+./-]{2,200}")
+MODULES = (".js", ".mjs", ".cjs", ".json", "/index.js")
 MOST_WORDS = 300
 MOST_SHOWN = 3
 
@@ -55,19 +56,27 @@ def not_fetched(collector: Collector, tree: str) -> list[str]:
         return list(missing(git, site.around.get(tree, tree), site.whole(folder)))[:MOST_SHOWN]
 
 
-def left_behind(collector: Collector, tree: str, reports: Iterable[TestReport], tests: Iterable[str]) -> list[str]:
-    """Files that failing tests speak of, which lie in the person's checkout and are no part of the tree."""
-    root, wanted = collector.root / collector.site.folder, tuple(tests)
-    words = [word for report in reports for test in wanted for word in WORD.findall(report.messages.get(test, ""))]
+def said_by(reports: Iterable[TestReport], tests: Iterable[str]) -> list[str]:
+    """What reports say of tests."""
+    wanted = tuple(tests)
+    return [report.messages.get(test, "") for report in reports for test in wanted]
+
+
+def left_behind(collector: Collector, tree: str, texts: Iterable[str]) -> list[str]:
+    """Files that failing tests or their runner speak of, which lie in the person's checkout and are no part of the tree."""
+    root = collector.root / collector.site.folder
+    words = [word for text in texts for word in WORD.findall(text)]
     found = dict.fromkeys(path for word in words[:MOST_WORDS] for path in _paths(word))
     there = [path for path in found if not set(path.split("/")) & set(BORROWED) and (root / path).is_file()]
     return [path for path in there if collector.git.read(tree, path) is None][:MOST_SHOWN]
 
 
 def _paths(word: str) -> Iterator[str]:
-    """What a word may stand for: the end of a path, or a module of Python."""
+    """What a word may stand for: the end of a path, or a module of JavaScript or Python."""
     parts = [part for part in word.strip("./").split("/") if part not in ("", ".", "..")]
-    yield from ("/".join(parts[at:]) for at in range(len(parts)))
+    ends = ["/".join(parts[at:]) for at in range(len(parts))]
+    yield from ends
+    yield from (f"{end}{ending}" for end in ends[-2:] for ending in MODULES)  # what a module of JavaScript is asked for without
     if len(parts) == 1 and all(part.isidentifier() for part in parts[0].split(".")):
         module = parts[0].replace(".", "/")
         yield from (f"{module}.py", f"src/{module}.py", f"{module}/__init__.py")
