@@ -372,9 +372,12 @@ def test_a_run_that_its_agent_halted_goes_on_with_another_one(p: Project) -> Non
 
 @pytest.mark.slow
 def test_agents_and_limits_count_as_they_stand_when_a_person_resumes_and_nothing_else_does(tmp_path: Path) -> None:
-    p = project(tmp_path / "p", ALONE + "[agents]\ntest-list = 'scripted:/nonexistent'\n[limits]\nturns = 1\n[tdd]\nretries = 2\n")
-    mended = scripted(p, *CYCLE)
-    roles = "".join(f"{role} = '{mended}'\n" for role in ("test-list", "test", "implementing", "refactor"))
+    p = project(tmp_path / "p", ALONE)
+    plays, others = scripted(p, *CYCLE), ("test", "implementing", "refactor")
+    roles = "".join(f"{role} = '{plays}'\n" for role in ("test-list", *others))
+    gone = roles.replace(f"test-list = '{plays}'", "test-list = 'scripted:/nonexistent'")
+    (p.root / "detent.toml").write_text(f"[agents]\n{gone}[limits]\nturns = 1\n[tdd]\nretries = 2\n" + ALONE)
+    p.git("commit", "-qam", "agents")
     assert "/nonexistent cannot be read" in run(p, "--json").out
     config = f"[agents]\n{roles}[limits]\nturns = {{turns}}\n[tdd]\nretries = 9\n" + ALONE
     (p.root / "detent.toml").write_text(config.format(turns=1))
