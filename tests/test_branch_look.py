@@ -351,3 +351,26 @@ def test_a_test_that_only_calls_it_otherwise_is_not_asked_about(tmp_path: Path) 
     code = BASE["calc.py"].replace("def double(n):\n    return n * 2", "def double(n, *, by):\n    return n * by")
     found = card(tmp_path, {"calc.py": code, "tests/test_calc.py": HELD.replace("double(2)", "double(2, by=2)")}, base)
     assert not [flag for flag in found.asks if flag.kind == "rewritten-test"], found
+
+
+CART = {
+    "pytest.ini": INI,
+    ".gitignore": "__pycache__/\n",
+    "cart.py": "def total(prices):\n    return sum(prices)\n",
+    "tests/test_cart.py": "from cart import total\n\n\ndef test_total():\n    assert total([100, 270]) == 370\n",
+}
+LAST = {"cart.py": CART["cart.py"] + "\n\ndef last(prices):\n    return prices[-1]\n"}
+LAST_TEST = "\n\ndef test_last():\n    assert last([1, 2]) == 2\n"
+
+
+@pytest.mark.parametrize("less", ["assert total([100, 270]) > 0", "assert isinstance(total([100, 270]), int)", "assert total([100, 270])"])
+def test_an_older_test_that_asks_for_less_is_asked_about_though_it_still_notices_something(tmp_path: Path, less: str) -> None:
+    weaker = CART["tests/test_cart.py"].replace("assert total([100, 270]) == 370", less)
+    found = card(tmp_path, {**LAST, "tests/test_cart.py": weaker, "tests/test_last.py": "from cart import last" + LAST_TEST}, CART)
+    assert any(flag.kind == "rewritten-test" and less in flag.after for flag in found.asks), found
+
+
+def test_an_older_test_in_a_file_that_imports_something_new_is_no_proof(tmp_path: Path) -> None:
+    weaker = CART["tests/test_cart.py"].replace("== 370", "> 0").replace("import total", "import last, total")
+    found = card(tmp_path, {**LAST, "tests/test_cart.py": weaker + LAST_TEST}, CART)
+    assert found.proved == ("tests/test_cart.py::test_last",) and "rewritten-test" in kinds(found), found

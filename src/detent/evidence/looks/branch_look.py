@@ -35,7 +35,7 @@ from detent.evidence.running.busy import patient
 from detent.evidence.running.cannot_run import hint_for, left_behind, not_fetched, said_by
 from detent.evidence.running.clean_runs import CleanRuns
 from detent.evidence.running.collect import Collector
-from detent.evidence.source.changed_tests import changed_tests
+from detent.evidence.source.changed_tests import speaking_of_imports
 from detent.evidence.source.generated_code import is_generated
 from detent.evidence.source.test_ids import family, is_named
 from detent.evidence.static_analysis.static_flags import can_end_itself
@@ -260,12 +260,13 @@ def _by_themselves(look: RepoLook, before: TestReport, tip: TestReport, proved: 
 
 
 def _only_unloaded(look: RepoLook, before: TestReport, mixed: TestReport) -> frozenset[str]:
-    """Older tests that say what they said, in files that do not load without the change: an import alone makes them fail, which proves nothing."""
+    """Older tests that say what they said, or nothing of what their file imports now, in files that do not load without the change: an import alone
+    makes them fail, which proves nothing."""
     unloaded = {test for test in mixed.bad if mixed.files.get(test) == test}
     found = set[str]()
     for path in unloaded:
         text = look.changes.text(path)
-        names = changed_tests(path, text(look.changes.good), text(look.changes.tree))
+        names = speaking_of_imports(path, text(look.changes.good), text(look.changes.tree))
         ours = (test for test in before.ids if file_of(before, test) == path)
         found |= {test for test in ours if not any(is_named(test, name) for name in names)}
     return frozenset(found)

@@ -22,6 +22,7 @@ from detent.evidence.source.reworded import is_reworded
 from detent.evidence.source.test_blocks import blocks
 from detent.evidence.source.test_ids import family, is_named
 from detent.evidence.source.test_lines import tests_on
+from detent.evidence.source.weaker_form import asks_for_less
 from detent.kernel.model import Flag
 
 WORDS = re.compile(r"[^\W\d]\w*")
@@ -31,7 +32,7 @@ CALLED_OTHERWISE = frozenset({"TypeError", "AttributeError", "ImportError", "Mod
 def flag_rewritten(look: RepoLook, seen: Outcomes, before: TestReport, old: OlderTests) -> list[Flag]:
     """Older tests whose expectation is not so any more: changed, or taken out. Asked about, unless new tests ask for the same change."""
     moved = [Flag("rewritten-test", f"{was} became {now}, and says something else there", now) for was, now in _moved_otherwise(look, seen)]
-    moved += flag_warned(old.warned, old.report)
+    moved += [*flag_warned(old.warned, old.report), *_weaker(look, before, old)]
     old = old._replace(backed=old.backed | asked_by_new_data(look, before, old.broken - old.backed))
     if not old.broken and not (seen.lost - old.passing):
         return moved[:MOST_SHOWN]
@@ -51,6 +52,17 @@ def flag_rewritten(look: RepoLook, seen: Outcomes, before: TestReport, old: Olde
     taken_out = "was removed: it does not pass with this change"
     return flags + [
         Flag("rewritten-test", f"{test} {taken_out}", test, level="ask" if test in asked_out else "note") for test in tests[:MOST_SHOWN]
+    ]
+
+
+def _weaker(look: RepoLook, before: TestReport, old: OlderTests) -> list[Flag]:
+    """Older tests that pass as they were, and ask for less now: what they asked for still holds, so nothing made that necessary."""
+    words = "an older test asks for less than it did, though what it asked for still holds"
+    files = {file_of(before, test) for test in old.passing}
+    return [
+        Flag("rewritten-test", words, each.place, each.before, each.after)
+        for each in look.rewritten()
+        if each.place.rpartition(":")[0] in files and asks_for_less(each) and _is_about(look, each, old.passing)
     ]
 
 

@@ -15,6 +15,7 @@ IMPORT = re.compile(
     r"""(?:import|use|using|require|require_relative|package|from)\b|["`][\w./-]+["`]$|[()]$|(?:const|let|var)\s[^=]+=\s*require\("""
 )
 QUOTED = re.compile(r"""["'`]([^"'`]+)["'`]""")
+NAME = re.compile(r"[^\W\d]\w*")
 DEEPEST = 4  # helpers that call helpers
 Bound = Mapping[str, tuple[str, ...]]
 
@@ -24,6 +25,15 @@ def changed_tests(path: str, old: str, new: str) -> frozenset[str]:
     before, now = blocks(path, old), blocks(path, new)
     otherwise = _meaning_otherwise(old, new) if path.endswith(".py") else frozenset[str]()
     return frozenset(name for name in before.keys() & now.keys() if before[name] != now[name] or name in otherwise)
+
+
+def speaking_of_imports(path: str, old: str, new: str) -> frozenset[str]:
+    """Of the tests that changed: those that speak of a name which their file imports only now. All of them, where it imports nothing more."""
+    names = changed_tests(path, old, new)
+    lines = [line for line in new.splitlines() if IMPORT.match(line.strip())]
+    came = {word for line in lines for word in NAME.findall(line)} - set(NAME.findall(old))
+    now = blocks(path, new)
+    return frozenset(name for name in names if not came or came & set(NAME.findall(now[name])))
 
 
 def standing_otherwise(path: str, old: str, new: str) -> frozenset[str]:
