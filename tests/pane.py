@@ -74,15 +74,17 @@ class Shown:
 def pane(folder: Path, **more: str) -> Iterator[Pane]:
     """A shell in a folder, in a session of its own, with nothing of whoever runs the tests but programs and Detent's own settings."""
     need("tmux", "terminals")
-    kept = {name: os.environ[name] for name in ("PATH", "XDG_STATE_HOME", "DETENT_SANDBOX_LEVEL", "DETENT_SANDBOX_PULL") if name in os.environ}
+    kept = {
+        name: os.environ[name] for name in ("PATH", "XDG_STATE_HOME", "DETENT_SANDBOX_LEVEL", "DETENT_SANDBOX_PULL") if name in os.environ
+    }
     env = {**kept, "PATH": f"{BIN}:{kept['PATH']}", "HOME": str(folder.parent), "TERM": "screen-256color", "LANG": "C.UTF-8"}
-    env |= {"PS1": f"{PROMPT} ", "PWD": str(folder), **more}
+    env |= {"PWD": str(folder), **more}
     assert not marked(env)
     with tempfile.TemporaryDirectory(prefix="pane-") as place:  # a socket's path must be short
         shell = Pane(Path(place) / "s", env)
         size = ("-x", str(COLUMNS), "-y", str(LINES))
         shell.tmux("start-server", ";", "set-option", "-g", "history-limit", "20000", ";", "new-session", "-d", *size, "-c", str(folder),
-                   "bash --norc --noprofile")  # fmt: skip
+                   f"PS1='{PROMPT} ' exec bash --norc --noprofile")  # fmt: skip
         try:
             until(shell.waits, "the shell never came")
             yield shell
