@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.pane import pane
+from tests.clients.real import Claude
+from tests.daily import REFUSED, LikeClaude, calls
+from tests.pane import BIN, pane
+from tests.project import Project
 from tests.repos import make_repo, sh, write
 from tests.walks import TILL, missing, presses, steps, walk
 
@@ -49,3 +52,50 @@ def test_a_line_that_is_not_on_the_screen_is_found() -> None:
 
 def test_the_page_has_something_to_type_or_to_press_for_each_of_the_three() -> None:
     assert steps("The sceptic") and steps("The daily user") and steps("The lead") and len(presses("The lead")) >= 8
+
+
+# -- the daily user ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Project:
+    """Jonas's project, before he has heard of Detent."""
+    project = Project(make_repo(tmp_path / "till", TILL), made=True)
+    project.env["PATH"] = f"{BIN}:{project.env['PATH']}"
+    return project
+
+
+def holds(answers: dict[str, str]) -> None:
+    """The agent was refused what it may not do, and nothing else; its pull request was merged."""
+    told = "\n".join(f"{name}: {said[:400]}" for name, said in answers.items())
+    assert {name for name, said in answers.items() if "Refused by Detent" in said} == REFUSED, told
+    assert '"status":"SUCCESS"' in answers["code handed in"].replace('\\"', '"'), told
+
+
+def test_the_daily_user_sets_up_and_starts_and_the_hooks_hold_what_the_client_asks(desk: Project) -> None:
+    with pane(desk.root) as shell:
+        walk(shell, "The daily user")
+    turns = calls(desk.root, TILL["till.py"])
+    until_red = {name: turns[name] for name in list(turns)[: list(turns).index("test handed in")]}
+    answers = LikeClaude(desk).play(until_red)
+    assert {name for name, said in answers.items() if "Refused by Detent" in said} == REFUSED & until_red.keys(), answers
+
+
+@pytest.mark.slow
+def test_the_daily_user_gets_a_merged_pull_request(desk: Project) -> None:
+    with pane(desk.root) as shell:
+        walk(shell, "The daily user")
+        holds(LikeClaude(desk).play(calls(desk.root, TILL["till.py"])))
+        walk(shell, "Claude Code at work")
+
+
+@pytest.mark.slow
+@pytest.mark.needs("clients")
+def test_the_daily_user_does_the_same_with_the_real_claude_code(desk: Project) -> None:
+    with pane(desk.root) as shell:
+        walk(shell, "The daily user")
+        turns = calls(desk.root, TILL["till.py"])
+        played = Claude().play(desk, [*turns.values(), "The plan is done."])
+        assert played.exit == 0 and len(played.results) == len(turns), str(played)
+        holds(dict(zip(turns, played.results, strict=True)))
+        walk(shell, "Claude Code at work")
