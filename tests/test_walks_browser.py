@@ -21,8 +21,7 @@ def named(page: Page, name: str) -> Locator:
 @pytest.mark.slow
 def test_the_lead_answers_flags_and_a_design_and_reads_the_report(chromium: Browser, tmp_path: Path) -> None:
     p = slugify(tmp_path / "slugify")
-    approving(worktree(p, "till"))
-    flagged(worktree(p, "umlauts"))
+    runs = approving(worktree(p, "till")), flagged(worktree(p, "umlauts"))
     (typed,) = steps("The lead")
     assert typed.commands == ("detent serve",)
     with served(p) as to:
@@ -36,8 +35,9 @@ def test_the_lead_answers_flags_and_a_design_and_reads_the_report(chromium: Brow
             unhidden(page)
         watched.unhurt(page)
         page.context.close()
-    answers = {d["decision_id"]: d["answer"] for d in p.run("decisions", "--all", "--json").json["decisions"]}
-    assert answers["UD-REVIEW-STRATEGY"] == "single-final", answers
+    told = [d for run in runs for d in p.run("decisions", "--run", run, "--all", "--json").json["decisions"]]
+    answers = {d["decision_id"]: (d["answer"], d["channel"]) for d in told}
+    assert answers["UD-REVIEW-STRATEGY"] == ("single-final", "web"), answers
 
 
 def unhidden(page: Page) -> None:
