@@ -33,6 +33,7 @@ def calls(root: Path, code: str) -> dict[str, Turn]:
         "plan": claude.write(root / "ACTIVE_PR.json", json.dumps(PLAN)),
         "planned": claude.mcp("submit_work", summary="planned"),
         "red": claude.mcp("get_task"),
+        "a look": {"tool": "Read", "input": {"file_path": str(root / "till.py")}},  # Claude Code writes over no file that it has not read
         "code too early": claude.write(root / "till.py", code + CODE),
         "test": claude.write(root / "tests" / "test_cents.py", TEST),
         "test handed in": claude.mcp("submit_work", **test, expectation="FAIL"),
@@ -68,6 +69,8 @@ class LikeClaude:
         tool, given = turn["tool"], turn["input"]
         if self.matched.fullmatch(tool) and (denied := self.denied(tool, given)):
             return denied
+        if tool == "Read":
+            return Path(given["file_path"]).read_text()
         if tool == "Write":
             Path(given["file_path"]).write_text(given["content"])
             return "written"
