@@ -8,7 +8,7 @@ import pytest
 from tests.clients.real import Claude
 from tests.daily import REFUSED, LikeClaude, calls
 from tests.pane import BIN, pane
-from tests.project import Project
+from tests.project import BYTECODE, QUICK, Project
 from tests.repos import make_repo, sh, write
 from tests.walks import TILL, missing, presses, steps, walk
 
@@ -73,7 +73,7 @@ def holds(answers: dict[str, str]) -> None:
 
 
 def test_the_daily_user_sets_up_and_starts_and_the_hooks_hold_what_the_client_asks(desk: Project) -> None:
-    with pane(desk.root) as shell:
+    with pane(desk.root, **QUICK, PYTHONPYCACHEPREFIX=str(BYTECODE)) as shell:
         walk(shell, "The daily user")
     turns = calls(desk.root, TILL["till.py"])
     until_red = {name: turns[name] for name in list(turns)[: list(turns).index("test handed in")]}

@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.pane import COLUMNS, Pane, Shown
+from tests.project import INI
 
 PAGE = Path(__file__).parent.parent / "docs" / "walks.md"
 FENCE = re.compile(r"^```(sh|text)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 PRESS = re.compile(r"^\d+\. Click \*\*(.+?)\*\*\. She sees (.+)$", re.MULTILINE)
 TILL = {
-    "pytest.ini": "[pytest]\npythonpath = .\n",
+    "pytest.ini": INI,
     ".gitignore": "__pycache__/\n.pytest_cache/\n",
     "till.py": "def total(prices: list[int]) -> int:\n    return sum(prices)\n",
     "tests/test_till.py": (
