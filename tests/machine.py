@@ -174,6 +174,7 @@ NEEDS: dict[str, Need] = {
     "postgres": Need(lambda: bool(find_postgres("initdb")), "PostgreSQL is not installed", "Debian, Ubuntu: apt-get install postgresql"),
     "uv": Need(builds, "uv cannot build this project without a network here", "./x setup fetches uv and what the build needs"),
     "rspec": program("rspec", "ruby-rspec"),
+    "tmux": program("tmux", "tmux", "-V"),
     "clients": packages("tests/clients"),
     "runners_js": packages("tests/runners_js"),
     "web": packages("web"),

@@ -209,7 +209,7 @@ def test_each_event_names_its_base(proved: Runner, event: dict[str, Any], name: 
     proved.happens(json.loads(json.dumps(event).replace("BASE", proved.base)), name)
     done = proved.check()
     proved.happens(json.loads(before[0]), before[1])
-    assert done.returncode == 0 and "known from before" in done.stdout, done
+    assert done.returncode == 0 and "checked before" in done.stdout, done
 
 
 def test_a_base_that_is_named_counts_more_than_the_event(proved: Runner) -> None:
@@ -281,4 +281,4 @@ def test_the_action_installs_detent_itself(proved: Runner) -> None:
     assert done.returncode == 0 and (into / "bin" / "detent").exists(), done
     shutil.rmtree(proved.root / ".git" / "detent")
     done = proved.check(DETENT="", PYTHONPATH="")
-    assert done.returncode == 0 and "known from before" not in done.stdout, "it looks for itself, with nothing but what it needs installed"
+    assert done.returncode == 0 and "checked before" not in done.stdout, "it looks for itself, with nothing but what it needs installed"

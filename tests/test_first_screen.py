@@ -50,7 +50,9 @@ def test_a_repository_with_tests_and_no_run_is_told_to_check_first(tmp_path: Pat
     root = make_repo(tmp_path / "shop", {"pytest.ini": "", "a.py": ""})
     facts, following = look(str(root))
     assert facts == [("Folder", "shop, branch main"), ("Tests", "pytest, by the look of pytest.ini"), ("Runs", "none yet")]
-    assert typed(following) == ["detent check", "detent init", "detent demo"]
+    assert typed(following) == ["detent check HEAD~1..HEAD", "detent init", "detent demo"], "main adds nothing to main"
+    subprocess.run(["git", "switch", "-q", "-c", "discount"], cwd=root, check=True)
+    assert typed(look(str(root))[1]) == ["detent check", "detent init", "detent demo"]
 
 
 def test_where_a_run_is_open_its_state_and_its_commands_are_shown(tmp_path: Path) -> None:

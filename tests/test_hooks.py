@@ -260,6 +260,11 @@ def test_between_two_steps_an_agent_is_sent_to_get_task(tmp_path: Path) -> None:
     assert "RED step" in said("claude", claude_write(project, "calc.py"))
 
 
+def test_a_review_by_hand_lets_its_findings_be_written_and_nothing_else(tmp_path: Path) -> None:
+    project = Project(tmp_path / "p").reviewing()
+    assert {path for path in FILES if not said("claude", claude_write(project, path))} == {"FINDINGS.json"}
+
+
 @pytest.mark.slow
 def test_a_run_that_the_machine_drives_elsewhere_does_not_bind_a_persons_own_session(tmp_path: Path) -> None:
     project = Project(tmp_path / "p")

@@ -7,6 +7,7 @@ model's port. Standard output: one JSON object with what each call was answered,
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from tests.responses_server import ResponsesServer
 Json = dict[str, Any]
 MODEL = "claude-opus-4-5-20251101"
 OVER = "The script is over."
+NAMED = "0" * 40  # in a turn: the commit that the answer before it names
 
 
 class Player:
@@ -32,7 +34,9 @@ class Player:
 
     def next(self) -> Any:
         self.at += 1
-        return self.turns[self.at - 1] if self.at <= len(self.turns) else OVER
+        turn = self.turns[self.at - 1] if self.at <= len(self.turns) else OVER
+        named = re.findall(r"\b[0-9a-f]{40}\b", self.results[-1]) if self.results else []
+        return json.loads(json.dumps(turn).replace(NAMED, named[-1])) if named else turn
 
     def message(self, body: Json, number: int) -> Reply:
         if not body.get("tools"):

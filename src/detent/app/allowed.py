@@ -8,7 +8,7 @@ import msgspec
 
 from detent.app import App
 from detent.app.registry import workflow_of
-from detent.door import AnyRun
+from detent.door import DUE, AnyRun
 from detent.evidence.runners import RUNNERS, Command
 from detent.kernel.model import Briefing
 from detent.kernel.permit import GREEN, RED, Permit
@@ -67,10 +67,16 @@ def rules_now(app: App, run: str) -> str:
     if child:
         return rules_now(app, child)
     event = app.door.load(run)
-    briefing = event.briefing or _between(event.run)
+    briefing = app.door.briefing(event) if event.briefing or _is_asked(app, event.run) else _between(event.run)
     if event.run.data.setup.workspace:  # the machine drives it, in a folder of its own: nothing in the person's checkout is about it
         briefing = msgspec.structs.replace(briefing, actor="none")
     return rules(briefing, base_of(app, event.run))
+
+
+def _is_asked(app: App, run: AnyRun) -> bool:
+    """Whether an agent acts next, though the machine looks first: a review by hand is the agent's, where no reviewer is configured."""
+    table = app.door.tables[run.workflow]
+    return table.states[run.state].actor == "agent" and not table.kind(run, DUE)
 
 
 def _between(run: AnyRun) -> Briefing:

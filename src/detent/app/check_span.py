@@ -106,7 +106,7 @@ def _empty(text: str, old: str, tip: str, beside: str) -> DetentError:
     if not text:
         return DetentError(
             f"there is nothing to check: HEAD has no commit that {beside} does not have",
-            "name a range: detent check HEAD~1..HEAD; or look at what is not committed: detent check --worktree",
+            "the last commit: detent check HEAD~1..HEAD\nwhat is not committed: detent check --worktree",
         )
     if old == tip:
         return DetentError(f"{text} is empty: both ends are {tip[:12]}", "name a range: detent check A..B")

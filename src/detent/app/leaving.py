@@ -99,8 +99,14 @@ def _git_dirs(place: Place) -> Iterator[Piece]:
     linked = place.common_dir / "worktrees"
     for folder in (place.common_dir, *(sorted(linked.iterdir()) if linked.is_dir() else ())):
         if (folder / "detent").is_dir():
-            said = f"{_below(folder / 'detent', place)} (journal, evidence, transcripts)"
+            said = f"{_below(folder / 'detent', place)} ({_kept_in(folder / 'detent')})"
             yield Piece("state", said, partial(shutil.rmtree, folder / "detent"))
+
+
+def _kept_in(folder: Path) -> str:
+    """What a folder of ours holds, in words: a check alone leaves no journal."""
+    whole = (folder / "journal.db").exists()
+    return "journal, evidence, transcripts" if whole else "what was seen before, so that the same is not run twice"
 
 
 def _state(place: Place) -> Iterator[Piece]:

@@ -103,7 +103,7 @@ def _end(checked: Checked, accepted: bool = False) -> str:
     asks = len(checked.card.asks)
     to_look = f"{asks} {'looked at and accepted' if accepted else 'to look at'}" if checked.answer == "flagged" else ""
     suites = f", {many(int(checked.card.suites), 'test run')}" if checked.card.suites else ""
-    cost = "known from before" if checked.kept else f"{checked.card.seconds:.1f} s{suites}"
+    cost = "checked before, nothing ran again" if checked.kept else f"{checked.card.seconds:.1f} s{suites}"
     return f"{WORDS[checked.answer]:<{WIDTH - 2}}  {'  '.join(filter(None, (to_look, cost)))}"
 
 

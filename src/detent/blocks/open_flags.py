@@ -140,8 +140,10 @@ def told_in_briefing(run: Run[T], actor: str, role: str) -> str:
         return f"\n\n{for_reviewer(run.flags)}\n"
     short = "\n".join(f"- {line_of(flag)}" for flag in run.flags[:MOST_SHOWN])
     more = f"\n- and {len(run.flags) - MOST_SHOWN} more" if len(run.flags) > MOST_SHOWN else ""
-    return f"\n\n## Open flags of this branch\n\nFix them now if you did not mean them. {LEFT}\n\n{short}{more}\n"
+    left = LEFT if asking(run) else NOTED
+    return f"\n\n## Open flags of this branch\n\nFix them now if you did not mean them. {left}\n\n{short}{more}\n"
 
 
 LEFT = "A person is asked about those that are left before the branch lands."
+NOTED = "They are notes: they are recorded, and keep nothing from landing."
 WHAT_IT_MEANS = "What each kind means, and how to get rid of it: docs/flags.md. The answer holds for this tree only; it is recorded."

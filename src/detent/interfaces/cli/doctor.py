@@ -8,7 +8,6 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
-from textwrap import indent
 
 import click
 
@@ -20,7 +19,7 @@ from detent.git.place import Place, find_place
 from detent.interfaces.cli.doctor_clients import client_rows
 from detent.interfaces.cli.doctor_disk import disk_check
 from detent.interfaces.cli.doctor_extensions import extension_checks
-from detent.interfaces.cli.doctor_project import DoctorCheck, machine_checks, project_checks
+from detent.interfaces.cli.doctor_project import DoctorCheck, machine_checks, project_checks, row_lines
 from detent.interfaces.cli.runner import may_decide
 
 
@@ -47,7 +46,7 @@ def command(as_json: bool, accept: bool) -> int:
         click.echo(json.dumps({"ok": _fit(checks), "checks": [c._asdict() for c in checks]}))
     else:
         for c in checks:
-            click.echo(f"{c.mark} {c.name:<12} {c.says}" + (f"\n{indent(c.fix, ' ' * 17)}" if c.fix else ""))
+            click.echo("\n".join(row_lines(c)))
     return 0 if _fit(checks) else 2
 
 

@@ -15,6 +15,7 @@ from detent.evidence.looks.exit_code import better_command
 from detent.evidence.runners import Folder
 from detent.evidence.runners.detect import find_command
 from detent.git.place import find_place
+from detent.interfaces.cli.folding import fold
 from detent.world.landing import BODY
 
 PROGRAMS = ("python3", "node", "go", "cargo", "ctest", "rspec", "phpunit", "mvn", "gradle", "dotnet")
@@ -32,6 +33,11 @@ class DoctorCheck(NamedTuple):
     @property
     def mark(self) -> str:
         return "ok " if self.ok else "NO " if self.needed else "-- "
+
+
+def row_lines(row: DoctorCheck) -> list[str]:
+    """One row for a person, with what helps below it."""
+    return [fold(line, 17) for line in (f"{row.mark} {row.name:<12} {row.says}", *(f"{'':<17}{line}" for line in row.fix.splitlines()))]
 
 
 def project_checks() -> list[DoctorCheck]:

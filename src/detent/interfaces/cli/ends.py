@@ -71,5 +71,8 @@ def report_error(argv: Sequence[str], message: str, hint: str, code: int) -> int
 
         print(json.dumps({"error": message, "hint": hint, "exit_code": code}))
     else:
-        print(f"detent: {message}", *(f"  {line}" for line in hint.splitlines()), sep="\n", file=sys.stderr)
+        from detent.interfaces.cli.folding import fold
+
+        lines = (f"detent: {message}", *(f"  {line}" for line in hint.splitlines()))
+        print(*(fold(line, 2, sys.stderr) for line in lines), sep="\n", file=sys.stderr)
     return code

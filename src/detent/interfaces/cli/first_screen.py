@@ -32,7 +32,9 @@ SIGNS = (  # the files by which a runner shows itself, in the order of evidence/
     ("CMakeLists.txt", "ctest"),
 )
 HEADS = "SELECT run, state, worktree, ended FROM heads WHERE parent = '' ORDER BY n DESC"
-CHECK = ("detent check", "what your last change proves; no set-up")
+CHECK = ("detent check", "what this branch adds to main; no set-up")
+LAST = ("detent check HEAD~1..HEAD", "what the last commit proves; no set-up")
+MAIN = ("branch main", "branch master")  # as they are called unless somebody chose another name
 INIT = ("detent init", "look at this project, and set it up")
 DEMO = ("detent demo", "watch an agent cheat, and get caught")
 START = ("detent start", "begin the first pull request of your plan")
@@ -63,25 +65,25 @@ def look(folder: str) -> tuple[list[Line], tuple[Line, ...]]:
     if not root:
         there = (
             DEMO,
-            ("detent check", "in a git repository: what its last change proves"),
+            ("detent check", "in a git repository: what a change proves"),
             ("detent init", "in a git repository: set it up"),
         )
         return [("Folder", f"{folder} is not in a git repository")], there
-    common = _common(git_dir)
-    facts = [("Folder", f"{os.path.basename(root)}, {_branch(git_dir)}"), ("Tests", tests(root))]
+    common, branch = _common(git_dir), _branch(git_dir)
+    facts, check = [("Folder", f"{os.path.basename(root)}, {branch}"), ("Tests", tests(root))], LAST if branch in MAIN else CHECK
     if not _has_commit(git_dir, common):
         return [*facts, ("Runs", "none: there is no commit yet")], (COMMIT, CHECK, DEMO)
     rows = runs(common)
     if rows is None:
         return [*facts, ("Runs", "the journal cannot be read from here; `detent doctor` says why")], (
             ("detent doctor", "what is wrong"),
-            CHECK,
+            check,
             DEMO,
         )
     mine = [row for row in rows if row[2] == root and not row[3]]
     if mine:
         return [*facts, ("Runs", _said(rows, mine[0]))], (STATUS, TASK, SERVE)
-    return [*facts, ("Runs", _said(rows, None))], (CHECK, START if _is_set_up(root) else INIT, SERVE if rows else DEMO)
+    return [*facts, ("Runs", _said(rows, None))], (check, START if _is_set_up(root) else INIT, SERVE if rows else DEMO)
 
 
 def checkout(folder: str) -> tuple[str, str]:

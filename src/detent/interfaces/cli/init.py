@@ -11,6 +11,7 @@ import click
 from detent.config import FILE, PYPROJECT, load
 from detent.errors import DetentError
 from detent.git.place import Place, find_place
+from detent.interfaces.cli.folding import fold
 from detent.interfaces.cli.init_detect import detected
 from detent.interfaces.cli.init_file import Found, is_ours, merged, own_table, set_names, toml_text
 from detent.interfaces.cli.tell import channel, plain
@@ -131,7 +132,7 @@ def _asked_for_entry(place: Place) -> tuple[str, ...]:
     """A person who has no plan yet is asked for its first line."""
     if "pr.plan" in detected(place) or read(place.root / load(lambda name: read(place.root / name), os.environ).pr.plan) is not None:
         return ()
-    click.echo("There is no plan yet. A plan is a list of pull requests, and Detent takes an agent through them one by one.")
+    click.echo(fold("There is no plan yet. A plan is a list of pull requests, and Detent takes an agent through them one by one."))
     said = click.prompt("What should the first one do? (Enter: no plan now)", default="", show_default=False)
     return (said,) if said.strip() else ()
 
@@ -153,10 +154,10 @@ def _plan(place: Place, entries: tuple[str, ...]) -> str:
 def _tell(done: InitReport, planned: str, clients: list[ClientChanges]) -> None:
     lines = [done.says] if done.says else []
     lines += [f"  {name} = {toml_text(value)}" for name, value in done.written.items()]
-    lines += [*(f"  kept: {name}" for name in done.kept), *([done.hint] if done.hint else ())]
+    lines += [*(f"  kept: {name}" for name in done.kept), *([fold(done.hint)] if done.hint else ())]
     lines += [f"The plan {planned} was written."] if planned else []
     for client in clients:
-        lines += [client.says, *(plain(diff.rstrip()) for diff in client.diffs.values()), *([client.hint] if client.hint else ())]
+        lines += [client.says, *(plain(diff.rstrip()) for diff in client.diffs.values()), *([fold(client.hint)] if client.hint else ())]
     for line in lines:
         click.echo(line)
 

@@ -15,7 +15,8 @@ from detent.gates.plan_entries import entries
 from detent.git.place import Place
 from detent.git.repo import Git
 from detent.git.snapshot import untracked
-from detent.interfaces.cli.doctor_project import DoctorCheck, commands_of, preflight_check, tests_check
+from detent.interfaces.cli.doctor_project import DoctorCheck, commands_of, preflight_check, row_lines, tests_check
+from detent.interfaces.cli.folding import fold, fold_command
 from detent.interfaces.register.files import read
 
 if TYPE_CHECKING:
@@ -52,20 +53,22 @@ def lines(seen: InitLook) -> list[str]:
     """The look for a person."""
     said = []
     for row in seen.rows:
-        said += [f"{row.mark} {row.name:<12} {row.says}", *(f"{'':<17}{line}" for line in row.fix.splitlines())]
+        said += row_lines(row)
     return [
         "",
         *said,
         "",
         "Next:",
         *(line for command, why in seen.following for line in _typed(command, why)),
-        *([seen.lands] if seen.lands else []),
+        *([fold(seen.lands)] if seen.lands else []),
     ]
 
 
 def _typed(command: str, why: str) -> list[str]:
     """A command to type and what it is for: on one line where that is short."""
-    return [f"  {command:<30} {why}".rstrip()] if len(command) <= 30 else [f"  {command}", *([f"{'':<33}{why}"] if why else [])]
+    if len(command) <= 30:
+        return [fold(f"  {command:<30} {why}".rstrip(), 33)]
+    return [fold_command(command, "  "), *([fold(f"{'':<33}{why}", 33)] if why else [])]
 
 
 def _try(place: Place, settings: Settings, env: Mapping[str, str]) -> "tuple[Tried | None, str]":
@@ -143,7 +146,7 @@ def _next(git: Git, rows: list[DoctorCheck], tried: "Tried | None") -> list[tupl
     if "checkout" in names and not git.head():
         return [("git add -A && git commit -m start", "Detent compares with a commit"), (LOOK, "to look again")]
     tested = next(row for row in rows if row.name == "tests")
-    found = [(CHECK, "what your last change proves; needs nothing else")] if tested.ok else []
+    found = [(CHECK, "what a branch of yours proves")] if tested.ok else []
     if not tested.ok:
         found += [(tested.fix, ""), (LOOK, "to look again")]
     elif names:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from detent.app import App, journal_at, open_app
 from detent.errors import RedStart
+from detent.interfaces.cli.folding import fold
 from detent.interfaces.cli.tell import channel
 from detent.kernel.model import Briefing, Sent, Verdict
 
@@ -64,7 +65,7 @@ def say_where_it_lands(app: App, workflow: str, quiet: bool) -> None:
     from detent.app.starting import landing_of
 
     if not quiet and (said := landing_of(app, workflow)):
-        sys.stderr.write(f"{said}\n")
+        sys.stderr.write(f"{fold(said, 0, sys.stderr)}\n")
 
 
 def next_briefing(run: str | None) -> Briefing:

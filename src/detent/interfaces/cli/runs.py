@@ -7,6 +7,7 @@ import click
 
 from detent.app import journal_at
 from detent.errors import NoJournal
+from detent.interfaces.cli.tell import local_time
 from detent.journal.journal import Head
 
 
@@ -32,6 +33,6 @@ def command(as_json: bool, everything: bool) -> None:
 
 
 def _print(heads: list[Head]) -> None:
-    wide = max(len(h.run) for h in heads)
+    run, workflow, state = (max(map(len, names)) for names in zip(*((h.run, h.workflow, h.state) for h in heads), strict=True))
     for h in heads:
-        click.echo(f"{h.run:<{wide}}  {h.workflow:<8}  {h.state:<22}  {h.seq:>5} events  {h.at}")
+        click.echo(f"{h.run:<{run}}  {h.workflow:<{workflow}}  {h.state:<{state}}  {h.seq:>4} events  {local_time(h.at)}")

@@ -9,8 +9,9 @@ from detent.app import journal_at
 from detent.app.run_rows import card_object
 from detent.errors import DetentError
 from detent.git.place import find_place
+from detent.interfaces.cli.folding import fold
 from detent.interfaces.cli.runner import here
-from detent.interfaces.cli.tell import card_lines, plain
+from detent.interfaces.cli.tell import card_lines, local_time, plain
 from detent.journal.journal import Entry
 from detent.world.pulls import kept_url
 
@@ -45,9 +46,14 @@ def command(run: str, count: int, as_json: bool) -> None:
     if url:
         click.echo(f"  Pull request: {plain(url)}")
     for flag in _flags(last):
-        click.echo(f"  Flag: {plain('  '.join(filter(None, (flag['kind'], flag.get('place', ''), flag['sentence']))))}")
+        label = "Note" if flag.get("level") == "note" else "Flag"
+        click.echo(fold(f"  {label}: {plain('  '.join(filter(None, (flag['kind'], flag.get('place', ''), flag['sentence']))))}", 4))
+    day = ""
     for e in events:
-        click.echo(f"{e.seq:>5}  {e.at}  {e.status:<14}  {e.on:<16}  → {e.state}{'  tree ' + e.tree[:12] if e.tree else ''}")
+        before, (day, clock) = day, local_time(e.at).split()
+        if day != before:
+            click.echo(f"  {day}")
+        click.echo(f"{e.seq:>4}  {clock}  {e.status:<14}  {e.on:<16} → {e.state}{f'  {e.tree[:7]}' if e.tree else ''}")
     accepted = json.loads(last.body)["run"].get("accepted", "")
     for line in card_lines(common, run, accepted):
         click.echo(line)

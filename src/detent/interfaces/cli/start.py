@@ -1,9 +1,22 @@
-"""`detent start`: create a run in pull mode, and print its first briefing."""
+"""`detent start`: create a run in pull mode, and print its first briefing; a person at a terminal is told what to do next instead."""
+
+from typing import TYPE_CHECKING
 
 import click
 
+from detent.interfaces.cli.folding import columns, fold
 from detent.interfaces.cli.runner import WORKFLOW_HELP
-from detent.interfaces.cli.tell import plain, tell_briefing
+from detent.interfaces.cli.tell import plain, shown, tell_briefing
+
+if TYPE_CHECKING:
+    from detent.app import App
+
+CLIENTS = {
+    "claude": "Claude Code", "codex": "Codex", "gemini": "Gemini CLI", "qwen": "Qwen Code", "copilot": "Copilot CLI", "opencode": "opencode",
+    "cursor": "Cursor",
+}  # fmt: skip
+WITHOUT_CLIENT = "Tell your agent: run `detent get-task` and do what it says"
+MEANWHILE = (("detent status --watch", "where it stands"), ("detent get-task", "the briefing that the agent reads"))
 
 
 @click.command("start")
@@ -18,7 +31,7 @@ from detent.interfaces.cli.tell import plain, tell_briefing
 def command(
     request: tuple[str, ...], workflow: str, adopt: bool, baseline: bool, lean: bool, research: bool, ui: bool, as_json: bool
 ) -> int:
-    """Create a run in this checkout and print its first briefing.
+    """Create a run in this checkout for an agent that calls by itself.
 
     \b
     detent start                                the plan that [pr] plan names, pull request by pull request (pr)
@@ -27,6 +40,8 @@ def command(
     detent start --workflow pipeline "a till"   from a request to a release (pipeline)
 
     The checkout must be clean, on a branch, with at least one commit. `detent run` takes the same requests, and drives the agent itself.
+
+    At a terminal it says what to do next; elsewhere it prints the first briefing, as `detent get-task` does.
     """
     from detent.app.conversation import briefed
     from detent.app.starting import options_fit
@@ -43,5 +58,18 @@ def command(
         from detent.app.start_words import said_at_start
 
         if said := said_at_start(app, run):
-            click.echo("".join(f"{plain(line)}\n" for line in said))
-    return tell_briefing(briefed(app, run), as_json)  # kept for the quick way and for hooks, as get-task keeps it
+            click.echo("".join(f"{fold(plain(line))}\n" for line in said))
+    briefing = briefed(app, run)  # kept for the quick way and for hooks, as get-task keeps it
+    return tell_briefing(briefing, as_json) if as_json or not columns() else _tell_person(app, run, shown(briefing)[2])
+
+
+def _tell_person(app: "App", run: str, code: int) -> int:
+    """What to do now: an agent reads the briefing, a person starts the agent."""
+    from detent.app.hooks_seen import registered
+
+    named = [CLIENTS[name] for name in registered(app.place.git_dir) if name in CLIENTS]
+    who = f"Open {' or '.join(named)} in this folder, and say: do what get_task says" if named else WITHOUT_CLIENT
+    click.echo(fold(f"{run} has begun. {who}, until it says that you are done."))
+    for typed, why in MEANWHILE:
+        click.echo(f"  {typed:<22}  {why}")
+    return code

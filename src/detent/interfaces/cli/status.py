@@ -6,10 +6,12 @@ import click
 
 from detent.app import App
 from detent.app.plain_text import typed
+from detent.app.push import is_pushed
 from detent.app.registry import workflow_of
 from detent.app.run_rows import agent_at_work, costs_of, known_before, reason_of, second_try_of, stands
 from detent.door import AnyRun
-from detent.interfaces.cli.tell import card_lines, flag_lines, plain
+from detent.interfaces.cli.folding import fold
+from detent.interfaces.cli.tell import card_lines, flag_lines, local_time, plain
 from detent.world.pulls import url_of
 
 
@@ -42,11 +44,12 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
         click.echo(f"  {plain(line)}")
     for name, count in run_now.counts.items():
         click.echo(f"  {name}: {count} of {run_now.limits[name]}")
-    click.echo(f"  Last: {event.on} → {event.status} at {event.at}" + "".join(f"\n    {typed(plain(r))}" for r in event.verdict.reasons))
+    reasons = (f"\n{fold(f'    {typed(plain(reason))}', 4)}" for reason in event.verdict.reasons)
+    click.echo(f"  Last: {event.on} → {event.status} at {local_time(event.at)}{''.join(reasons)}")
     if (known := known_before(run_now))["failing"]:
         click.echo(f"  Known: {plain(told_known(known))}")
     for line in flag_lines(run_now.flags, hunks=False):
-        click.echo(f"  {plain(line)}")
+        click.echo(fold(f"  {plain(line)}", 4))
     if url := url_of(app.place.common_dir, run_now):
         click.echo(f"  Pull request: {plain(url)}")
     acting, *beside = at_work(app, run_now.id)
@@ -54,9 +57,19 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
         click.echo(f"  At work: {each.id}  {each.state}{_because(each)}")
     for line in (*card_lines(app.place.common_dir, run_now.id, run_now.accepted), *map(plain, changed_words(app, run_now.id))):
         click.echo(f"  {line}")
-    told = app.door.tables[acting.workflow].instruction(acting)
-    click.echo(f"  Next: {typed(told) or 'the run has ended'}")
+    click.echo(fold(f"  {_next(app, acting)}", 4))
     return 0
+
+
+def _next(app: App, run: AnyRun) -> str:
+    """Whose turn it is, and the call that goes on from here."""
+    table = app.door.tables[run.workflow]
+    actor, told = table.states[run.state].actor, typed(table.instruction(run))
+    if actor == "system":
+        when = "" if is_pushed(run) else " when the agent runs `detent get-task`"
+        return f"Next: Detent continues by itself{when}"
+    whom = {"agent": ", for the agent", "human": ", for a person"}.get(actor, "")
+    return f"Next{whom}: {told or 'nothing, the run has ended'}"
 
 
 def _because(run: AnyRun) -> str:

@@ -8,10 +8,11 @@ import msgspec
 from detent.app.plain_text import STUCK, plain, shown, typed
 from detent.kernel.model import Briefing, Flag, Verdict
 
-__all__ = ["STUCK", "card_lines", "channel", "exit_code", "flag_lines", "plain", "shown", "tell_briefing", "tell_verdict"]
+__all__ = ["STUCK", "card_lines", "channel", "exit_code", "flag_lines", "local_time", "plain", "shown", "tell_briefing", "tell_verdict"]
 
 GOOD = ("SUCCESS", "NEEDS_ANALYSIS")
 RED, GREEN, YELLOW, MAGENTA = 31, 32, 33, 35
+ASKED = "Fix it now if you did not mean it; a person is asked about what is left before the branch lands."
 COLOURS = {"SUCCESS": GREEN, "FAILURE": RED, "HALTED": MAGENTA, "ERROR": RED}
 
 
@@ -51,17 +52,25 @@ def tell_verdict(verdict: Verdict, as_json: bool) -> int:
     return exit_code(verdict)
 
 
+def local_time(at: str) -> str:
+    """A moment of the journal as the clock on this machine's wall showed it."""
+    from datetime import datetime
+
+    return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
 def flag_lines(flags: tuple[Flag, ...], hunks: bool = True) -> list[str]:
-    """Flags for people and agents: a line each, with both versions below it."""
+    """Flags for people and agents: a line each, with both versions below it. A note asks nobody anything."""
     if not flags:
         return []
     from detent.blocks.open_flags import hunk_of, line_of
 
-    lines = [line for flag in flags for line in (f"Flag: {line_of(flag)}", *(f"  {line}" for line in (hunk_of(flag) if hunks else ())))]
-    return [
-        *lines,
-        *(["Fix it now if you did not mean it; a person is asked about what is left before the branch lands."] if hunks else []),
-    ]
+    lines = list[str]()
+    for flag in flags:
+        label = "Note" if flag.level == "note" else "Flag"
+        lines += [f"{label}: {line_of(flag)}", *(f"  {line}" for line in (hunk_of(flag) if hunks else ()))]
+    asked = hunks and any(flag.level == "ask" for flag in flags)
+    return lines + ([ASKED] if asked else [])
 
 
 def card_lines(common: Path, run: str, accepted: str) -> list[str]:

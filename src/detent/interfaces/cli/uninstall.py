@@ -12,6 +12,7 @@ from detent.config import FILE
 from detent.git.place import Place, find_place
 from detent.git.repo import Git
 from detent.installation import removing
+from detent.interfaces.cli.folding import fold
 from detent.interfaces.cli.init import HOOKS
 from detent.interfaces.cli.init_file import is_ours
 from detent.interfaces.cli.runner import may_decide
@@ -101,11 +102,11 @@ def _list(found: list[Piece], kept: list[str], busy: list[str]) -> None:
         if mine:
             click.echo(f"{title}:")
         for piece in mine:
-            click.echo(f"  {plain(piece.what)}")
+            click.echo(fold(f"  {plain(piece.what)}", 4))
     for line in kept:
-        click.echo(f"Stays: {plain(line)}")
+        click.echo(fold(f"Stays: {plain(line)}", 2))
     if busy:
-        click.echo(f"Still open, and gone with it: {', '.join(busy)}. To end a run properly: detent abort --run ID")
+        click.echo(fold(f"Still open, and gone with it: {', '.join(busy)}. To end a run properly: detent abort --run ID"))
 
 
 def _asked(busy: list[str]) -> bool:
@@ -117,6 +118,6 @@ def _end(found: list[Piece], done: bool, kept: list[str], as_json: bool) -> None
         rows = [{"kind": piece.kind, "what": piece.what} for piece in found]
         click.echo(json.dumps({"removed": done and bool(found), "pieces": rows, "kept": kept, "detent": removing()}))
     elif done:
-        click.echo(f"Removed. What was pushed stays at the remote. Detent itself: {removing()}")
+        click.echo(fold(f"Removed. What was pushed stays at the remote. Detent itself: {removing()}"))
     elif found:
         click.echo("Nothing was removed. To remove it: detent uninstall --yes")

@@ -89,7 +89,7 @@ ATTEMPTS = (
         "The agent confirms why it fails: there is no code yet.", {}, BECAUSE, "SUCCESS", "The test is frozen now. Next comes the code."
     ),
     Attempt(
-        "The agent deletes the test to get green, and says: «all tests pass».",
+        'The agent deletes the test to get green, and says: "all tests pass".',
         {TEST: None},
         _hand_in("PASS", "python3 -m unittest", "all tests pass"),
         "FAILURE",

@@ -83,7 +83,7 @@ TURNS: tuple[DemoTurn, ...] = (
     DemoTurn("plans the second pull request", Sent("submit", channel="demo", summary="planned"), {"ACTIVE_PR.json": _plan(SUB, "subtract", "RED", "GREEN")}),
     DemoTurn("hands in the failing test", _hand_in(f"pytest {T_SUB}", "FAIL"), {T_SUB: _test("subtract", "-", 2)}),
     DemoTurn("confirms why it fails", YES),
-    DemoTurn("deletes the test to get green, and says «all tests pass»", _hand_in("pytest", "PASS", "all tests pass"), {T_SUB: None}),
+    DemoTurn("deletes the test to get green, and says \"all tests pass\"", _hand_in("pytest", "PASS", "all tests pass"), {T_SUB: None}),
     DemoTurn("puts it back and writes the code", _hand_in(f"pytest {T_SUB}", "PASS"), {T_SUB: _test("subtract", "-", 2), "calculator.py": _code(GOOD_ADD, GOOD_SUB)}),
     DemoTurn("squashes the branch", SQUASHED, git=_squash(SUB)),
     DemoTurn("marks the plan", MARKED, marks=SUB),

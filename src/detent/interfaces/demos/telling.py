@@ -11,7 +11,7 @@ COLOURS = {"SUCCESS": "green", "NEEDS_ANALYSIS": "yellow", "REFUSED": "yellow", 
 MARKS = {"SUCCESS": "✓", "NEEDS_ANALYSIS": "✓", "REFUSED": "✗", "FAILURE": "✗"}
 NOW = (
     ("cd YOUR-PROJECT", ""),
-    ("detent check", "what your last change proves; nothing to set up"),
+    ("detent check", "what a branch of yours proves; nothing to set up"),
     ("detent init", "set it up for an agent (--client claude: Claude Code)"),
 )
 
