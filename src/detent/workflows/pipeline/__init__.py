@@ -144,6 +144,7 @@ TASK_WORKFLOW = Workflow(
     jobs=Late(_jobs),
     read=read_status,
     title=_task_title,
+    asks=_asks,
     claims=task_claims,
     protected=_protected,
     documents=SESSIONS,

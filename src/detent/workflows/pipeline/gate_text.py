@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from detent.gates.documents import TaskEntry, recommended
-from detent.gates.human import PersonDecision, pending
+from detent.gates.human import PICKING, PersonDecision, pending
 from detent.workflows.pipeline.pipeline_data import PipelineData, Session, facts
 from detent.workflows.pipeline.task_data import listed
 
@@ -18,6 +18,8 @@ LONGEST_DIFF = 6000
 def gate_text(run: Session, asked: PersonDecision, since: str = "") -> str:
     """The question and what is decided by it. `since`: how the documents differ from when it was asked before."""
     made = TEXTS.get(asked.kind)
+    if asked.kind == "notes" and asked.points:
+        return f"{asked.question}\n\n{PICKING}"
     return made(run, asked, since) if made and isinstance(run.data, PipelineData) else asked.question
 
 
@@ -75,11 +77,22 @@ def _manual(run: Session, asked: PersonDecision, since: str) -> str:
     )
     return "\n\n".join(
         (
-            asked.question,
+            "Does this hold? Only a person can tell.",
             f"### What to check by hand\n\n{listed(rows)}",
+            *_seen_before(run, asked),
             "Answer `passed`, or `failed` with a note that says what you saw: the Coder gets it, and everything is checked again.",
         )
     )
+
+
+def _seen_before(run: Session, asked: PersonDecision) -> list[str]:
+    """In a later round: what the person saw the last time, and where to find what became of it."""
+    earlier = [d for d in run.data.decisions if d.question == asked.question and d.answer == "failed"]
+    if not earlier:
+        return []
+    where = run.data.branch.removeprefix("refs/heads/")
+    mended = f" It was mended since: `git log -p -1 {where}`" if where else ""
+    return [f"### What you saw last time\n\n{earlier[-1].note or 'It failed; nothing more was said.'}\n\n{mended.strip()}".rstrip()]
 
 
 TEXTS: Mapping[str, Callable[[Session, PersonDecision, str], str]] = {"approval": _approval, "strategy": _strategy, "manual": _manual}

@@ -208,7 +208,7 @@ def _round_before(run: Session, id: str) -> int:
 def request_changes(run: Session, sent: Sent, found: Found) -> Session:
     """The correction is queued, and its words go into the briefing of every role that runs again."""
     after = resolve(run, sent, found)
-    words = sent.value.partition(":")[2].strip() + (f"\n{sent.note}" if sent.note else "")
+    words = "\n".join(filter(None, (sent.value.partition(":")[2].strip(), sent.note)))
     research, ui = run.data.wants_research or sent.to == "research", run.data.wants_ui or sent.to == "design"
     data = replace(after.data, correction="queued", correction_note=words, wants_research=research, wants_ui=ui, keeps_plan=False)
     return replace(after, data=data, guidance="")
@@ -232,7 +232,9 @@ def ask_strategy(run: Session, sent: Sent, found: Found) -> Session:
     words = f"{count} task{' is' if count == 1 else 's are'} planned. How is the work to be reviewed? Recommended: {which}, since {why}."
     shown = {f"{run.data.session}/{TASKS}": content_hash(msgspec.json.encode(run.data.tasks).decode())}
     old = next((d for d in run.data.decisions if d.decision_id == STRATEGY), None)
-    wanted = old.answer.partition(":")[2].strip() if old and old.answer.startswith("changes-requested") else ""
+    wanted = (
+        " ".join((old.answer.partition(":")[2].strip(), old.note)).strip() if old and old.answer.startswith("changes-requested") else ""
+    )
     takes = ("per-batch", "single-final", "changes-requested: TEXT")
     made = PersonDecision(
         STRATEGY, "strategy", words, takes, "REVIEW_STRATEGY", 0, shown=shown, before=old.asked if old else 0, wanted=wanted
