@@ -157,7 +157,7 @@ def test_a_strategy_is_understood_however_it_is_spelled(value: str) -> None:
         (at_strategy(), says("changes-requested:  ", STRATEGY), "say what must change"),
         (at_strategy(), says("Changes requested", STRATEGY), "say what must change"),
         (at_approval(), says("changes-requested", APPROVE), "say what must change"),
-        (checked_by_hand(), says("failed", "UD-1"), "say what you saw, for whoever mends it: detent answer UD-1 failed --note TEXT"),
+        (checked_by_hand(), says("failed", "UD-1"), "say what you saw, for whoever fixes it: detent answer UD-1 failed --note TEXT"),
     ],
 )
 def test_an_answer_that_is_understood_and_lacks_something_is_refused_and_counts_nothing(run: Run[Any], sent: Sent, why: str) -> None:

@@ -42,7 +42,7 @@ ANSWERS: dict[str, dict[str, str]] = {
 }
 NEED_WORDS = {
     "guidance": "guidance needs words",
-    "failed": "say what you saw, for whoever mends it",
+    "failed": "say what you saw, for whoever fixes it",
 }  # answers that are nothing without a note
 PICKING = "Accept it as it is, or have it fixed. To have only some of it fixed, name these in the note by their codes; the others become known issues."
 CORRECTIONS = {"": "correct-spec", **{role: f"correct-{role}" for role in ("spec", "research", "architecture", "design")}}

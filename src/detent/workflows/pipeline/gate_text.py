@@ -91,8 +91,8 @@ def _seen_before(run: Session, asked: PersonDecision) -> list[str]:
     if not earlier:
         return []
     where = run.data.branch.removeprefix("refs/heads/")
-    mended = f" It was mended since: `git log -p -1 {where}`" if where else ""
-    return [f"### What you saw last time\n\n{earlier[-1].note or 'It failed; nothing more was said.'}\n\n{mended.strip()}".rstrip()]
+    fixed = f" It was fixed since: `git log -p -1 {where}`" if where else ""
+    return [f"### What you saw last time\n\n{earlier[-1].note or 'It failed; nothing more was said.'}\n\n{fixed.strip()}".rstrip()]
 
 
 TEXTS: Mapping[str, Callable[[Session, PersonDecision, str], str]] = {"approval": _approval, "strategy": _strategy, "manual": _manual}
