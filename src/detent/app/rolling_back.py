@@ -15,6 +15,7 @@ from detent.git.snapshot import take
 from detent.journal.codec import from_entry
 from detent.kernel.decide import heard, spoken
 from detent.kernel.model import Sent
+from detent.world.known_runs import FROM_EVENT, FROM_RUN
 
 
 def roll_back(app: App, run: str, to: str, channel: str) -> str:
@@ -44,9 +45,11 @@ def _begin_again(app: App, event: AnyEvent, commit: str, kept: str, now: AnyRun,
     git = app.worlds.of(event.run).git  # a workspace that went with the old run is made anew
     _lay_out(git, event, commit, kept)
     fresh = f"{event.run.workflow}-{secrets.token_hex(3)}"
-    sent = Sent("rollback", by="human", channel=channel, note=f"from event {event.run.seq} of {run}")
+    facts = {FROM_RUN: run, FROM_EVENT: str(event.run.seq)}
+    sent = Sent("rollback", by="human", channel=channel, note=f"from event {event.run.seq} of {run}", facts=facts)
     said = heard(now.said, spoken(sent))  # of what was said since, nothing is lost
-    first = msgspec.structs.replace(event.run, id=fresh, seq=0, counts={**event.run.counts, **now.counts}, joined=(), said=said)
+    counts = {**event.run.counts, **now.counts}
+    first = workflow_of(event.run.workflow).as_new(msgspec.structs.replace(event.run, id=fresh, seq=0, counts=counts, joined=(), said=said))
     git.update([(f"refs/detent/{fresh}/tip", commit, ZERO), (marker(fresh, 1, "began"), commit, ZERO)])
     workflow_of(first.workflow).before_rollback(app.worlds.of(first), event.run, first)
     app.door.start(first, sent)

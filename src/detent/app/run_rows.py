@@ -45,7 +45,7 @@ def second_try_of(app: App, run: AnyRun) -> str:
 def costs_of(app: App, run: str) -> dict[str, dict[str, float]]:
     """What each role of a session took so far, its tasks among it; nothing of a run without roles."""
     flow = workflow_of(app.door.load(run).run.workflow)
-    return flow.costs(e for each in app.worlds.runs.family(run) for e in app.worlds.runs.history(each.id)) if flow.has_decisions else {}
+    return flow.costs(app.worlds.runs.spent(run)) if flow.has_decisions else {}
 
 
 def stands(app: App, event: AnyEvent) -> dict[str, object]:

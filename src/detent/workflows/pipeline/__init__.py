@@ -64,6 +64,12 @@ def _bring(world: "RepoWorld", old: AnyRun, run: AnyRun) -> None:
     bring_documents(world, old, run)
 
 
+def _as_new(run: AnyRun) -> AnyRun:
+    from detent.workflows.pipeline.pipeline_data import begun_again
+
+    return begun_again(run)
+
+
 def _edited(app: "App", run: AnyRun) -> dict[str, str]:
     from detent.workflows.pipeline.session_folder import edited_documents
 
@@ -129,6 +135,7 @@ WORKFLOW = Workflow(
     costs=_costs,
     void=_void,
     before_rollback=_bring,
+    as_new=_as_new,
     claims=session_claims,
     protected=_protected,
     documents=SESSIONS,

@@ -205,6 +205,12 @@ def _round_before(run: Session, id: str) -> int:
     return next((d.asked for d in run.data.decisions if d.decision_id == id), 0)
 
 
+def begun_again(run: Session) -> Session:
+    """A session that goes back begins with all its questions: they were asked and answered before its first event."""
+    known = tuple(replace(d, asked=1, before=0, resolved=1 if d.resolved else 0) for d in run.data.decisions)
+    return replace(run, data=replace(run.data, decisions=known))
+
+
 def request_changes(run: Session, sent: Sent, found: Found) -> Session:
     """The correction is queued, and its words go into the briefing of every role that runs again."""
     after = resolve(run, sent, found)
