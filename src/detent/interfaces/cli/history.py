@@ -1,13 +1,19 @@
 """`detent history`: what happened to the run of this checkout."""
 
 import json
+import shutil
+import sys
+import textwrap
 
 import click
 
+from detent.app import App
 from detent.app.plain_text import typed
 from detent.app.run_rows import history_of, left_behind, newest, worked_on
 from detent.door import AnyEvent
 from detent.interfaces.cli.tell import card_lines, flag_lines, plain
+
+WIDE = 110  # columns from which an event stands on one line
 
 
 @click.command("history")
@@ -28,26 +34,70 @@ def command(count: int, run: str | None, as_json: bool) -> int:
         return 0
     from detent.world.commits_made import commits_by_event
 
-    last, commits, about, left = "", commits_by_event(app.world.git, chosen), "", left_behind(app, chosen)
-    for e in newest(app, chosen, count):
+    day, last, commits, about, left = "", "", commits_by_event(app.world.git, chosen), "", left_behind(app, chosen)
+    rows = newest(app, chosen, count)
+    if earlier := (rows[0].run.seq - 1 if rows else 0):
+        click.echo(f"({earlier} earlier event{'' if earlier == 1 else 's'}: detent history -n {rows[-1].run.seq})")
+    for e in rows:
         asked = e.sent.facts.get("asked", last)
-        said = plain(e.sent.summary or e.sent.note or e.sent.report[:200])
-        click.echo(
-            f"{e.run.seq:>4}  {e.at[:19]}  {e.sent.by:<6}  {e.on:<16} {e.status:<14} → {e.run.state}" + (f"  {said}" if said else "")
-        )
+        day = _show(e, day)
         now = _about(e)
         made = f"commit {commits[e.run.seq][:10]}" if e.run.seq in commits else ""
         if found := "  ".join(filter(None, (made, now if now != about or made else ""))):
-            click.echo(f"{'':38}{plain(found)}")
+            click.echo(folded(f"{'':38}{plain(found)}", 38))
         about = now
         gone = [f"what it wrote was removed; it is kept under {left[e.run.seq]}"] if e.run.seq in left else []
         who = [f"asked: {asked}"] if asked != last else []
         for line in (*who, *map(typed, e.verdict.reasons), *gone, *flag_lines(e.found.flagged, hunks=False)):
-            click.echo(f"{'':38}{plain(line)}")
+            click.echo(folded(f"{'':38}{plain(line)}", 38))
         last = asked
-    for line in card_lines(app.place.common_dir, chosen, app.door.load(chosen).run.accepted):
-        click.echo(line)
+    for line in (*_children(app, chosen), *card_lines(app.place.common_dir, chosen, app.door.load(chosen).run.accepted)):
+        click.echo(folded(line, 2))
     return 0
+
+
+def _said(e: AnyEvent) -> str:
+    """The words of an event: what an agent reports, what a person answered or asked for, which task it was about."""
+    answer = f"{e.sent.decision}: {e.sent.value}" if e.sent.verb == "answer" else ""
+    edits = f"changed {', '.join(sorted(path.rpartition('/')[2] for path in e.sent.documents))}" if e.sent.documents else ""
+    words = (e.sent.child, answer, edits, e.sent.to and f"to {e.sent.to}", e.sent.summary or e.sent.note or e.sent.report[:200])
+    return plain(" ".join(" ".join(filter(None, words)).split()))
+
+
+def _show(e: AnyEvent, day: str) -> str:
+    """One line; on a narrow terminal the time alone, the day where it is another one, and the words below. Returns the day."""
+    said, what = _said(e), f"{e.sent.by:<6}  {e.on:<16} {e.status:<14} → {e.run.state}"
+    width = shutil.get_terminal_size().columns
+    if not sys.stdout.isatty() or width >= WIDE:
+        click.echo(f"{e.run.seq:>4}  {e.at[:19]}  {what}" + (f"  {said}" if said else ""))
+        return day
+    if e.at[:10] != day:
+        click.echo(f"{'':6}{e.at[:10]}")
+    click.echo(f"{e.run.seq:>4}  {e.at[11:19]}  {what}")
+    for line in textwrap.wrap(said, width - 7, break_long_words=False, break_on_hyphens=False):
+        click.echo(f"{'':6}{line}")
+    return e.at[:10]
+
+
+def folded(line: str, indent: int) -> str:
+    """On a terminal, what is too long continues below, indented."""
+    width = shutil.get_terminal_size().columns
+    if not sys.stdout.isatty() or len(line) <= width:
+        return line
+    lead = " " * min(indent, 6)
+    return textwrap.fill(
+        line.strip(), width - 1, initial_indent=lead, subsequent_indent=lead, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def _children(app: App, run: str) -> list[str]:
+    """Where the events of a run's tasks are."""
+    names = [head.run for head in app.journal.children(run)]
+    return (
+        [f"Its tasks have histories of their own: detent history --run {names[-1]} ({len(names)} in all, detent runs --all)"]
+        if names
+        else []
+    )
 
 
 def _about(e: AnyEvent) -> str:

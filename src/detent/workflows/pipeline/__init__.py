@@ -64,6 +64,13 @@ def _bring(world: "RepoWorld", old: AnyRun, run: AnyRun) -> None:
     bring_documents(world, old, run)
 
 
+def _result(app: "App", run: AnyRun) -> dict[str, Any]:
+    from detent.workflows.pipeline.session_report import REPORT
+
+    report = Path(run.worktree) / run.data.session / REPORT
+    return {"report": str(report)} if report.is_file() else {}
+
+
 def _as_new(run: AnyRun) -> AnyRun:
     from detent.workflows.pipeline.pipeline_data import begun_again
 
@@ -136,6 +143,7 @@ WORKFLOW = Workflow(
     void=_void,
     before_rollback=_bring,
     as_new=_as_new,
+    result=_result,
     claims=session_claims,
     protected=_protected,
     documents=SESSIONS,
