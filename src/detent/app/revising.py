@@ -39,6 +39,13 @@ def papers(app: App, run: str) -> dict[str, str]:
     return {path: text for path, text in flow.shown(app, now, flow.papers(now)).items() if text} if flow.stages else {}
 
 
+def report_text(app: App, run: str) -> str:
+    """The report of a session, as it was kept; empty before it is written."""
+    now = app.door.load(run).run
+    flow = workflow_of(now.workflow)
+    return "".join(flow.shown(app, now, (f"{now.data.session}/report.md",)).values()) if flow.stages else ""
+
+
 def changed_words(app: App, run: str) -> list[str]:
     """What a person is told while they have changed documents that do not count yet."""
     names = sorted("/".join(path.split("/")[2:]) for path in edited(app, run))

@@ -2,11 +2,13 @@
 
 import re
 import secrets
+import time
 
 import msgspec
 
 from detent.app import App
 from detent.app.registry import workflow_of
+from detent.app.run_driver import driver_of
 from detent.door import AnyEvent, AnyRun
 from detent.errors import DetentError
 from detent.git.commits import bring_to, marker, switch
@@ -16,6 +18,8 @@ from detent.journal.codec import from_entry
 from detent.kernel.decide import heard, spoken
 from detent.kernel.model import Sent
 from detent.world.known_runs import FROM_EVENT, FROM_RUN
+
+LEAVES = 60.0  # seconds until a driver has noticed that its run has ended
 
 
 def roll_back(app: App, run: str, to: str, channel: str) -> str:
@@ -33,10 +37,20 @@ def roll_back(app: App, run: str, to: str, channel: str) -> str:
     kept = take(git, run, over=now.data.good_tree).tree
     if not head.ended:
         app.door.submit(run, Sent("abort", by="human", channel=channel, note=f"rolled back to event {event.run.seq}"))
+    _until_left(app, run)
     try:
         return _begin_again(app, event, commit, kept, now, channel)
     except DetentError as e:
         raise DetentError(e.message, f"{run} has ended, and no new run took its place; try again: detent rollback {to} --run {run}") from e
+
+
+def _until_left(app: App, run: str) -> None:
+    """Whoever drives the old run sees that it has ended and leaves its workspace: before that, nothing in it is moved."""
+    until = time.monotonic() + LEAVES
+    while said := driver_of(app, run):
+        if time.monotonic() > until:
+            raise DetentError(f"{run} has ended, and process {said} is still at work in its workspace", "wait for it, then go back again")
+        time.sleep(0.2)
 
 
 def _begin_again(app: App, event: AnyEvent, commit: str, kept: str, now: AnyRun, channel: str) -> str:

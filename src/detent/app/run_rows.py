@@ -115,6 +115,13 @@ def worked_on(e: AnyEvent) -> dict[str, object]:
     return {"cycle": getattr(e.run.data, "cycle", 0) or None, "test": test or proved or None}
 
 
+def about_event(e: AnyEvent) -> str:
+    """What an event was about beside its summary: the task that it is of, what a person answered, changed or sent somewhere."""
+    answer = f"{e.sent.decision}: {e.sent.value}" if e.sent.verb == "answer" else ""
+    edits = f"changed {', '.join(sorted(path.rpartition('/')[2] for path in e.sent.documents))}" if e.sent.documents else ""
+    return " ".join(" ".join(filter(None, (e.sent.child, answer, edits, e.sent.to and f"to {e.sent.to}"))).split())
+
+
 def reason_of(run: AnyRun) -> str:
     """Why a run stopped, in a line."""
     said = run.last_reason or getattr(run.data, "reason", "") or run.last_error

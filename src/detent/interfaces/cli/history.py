@@ -9,7 +9,7 @@ import click
 
 from detent.app import App
 from detent.app.plain_text import typed
-from detent.app.run_rows import history_of, left_behind, newest, worked_on
+from detent.app.run_rows import about_event, history_of, left_behind, newest, worked_on
 from detent.door import AnyEvent
 from detent.interfaces.cli.tell import card_lines, flag_lines, plain
 
@@ -58,10 +58,7 @@ def command(count: int, run: str | None, as_json: bool) -> int:
 
 def _said(e: AnyEvent) -> str:
     """The words of an event: what an agent reports, what a person answered or asked for, which task it was about."""
-    answer = f"{e.sent.decision}: {e.sent.value}" if e.sent.verb == "answer" else ""
-    edits = f"changed {', '.join(sorted(path.rpartition('/')[2] for path in e.sent.documents))}" if e.sent.documents else ""
-    words = (e.sent.child, answer, edits, e.sent.to and f"to {e.sent.to}", e.sent.summary or e.sent.note or e.sent.report[:200])
-    return plain(" ".join(" ".join(filter(None, words)).split()))
+    return plain(" ".join(f"{about_event(e)} {e.sent.summary or e.sent.note or e.sent.report[:200]}".split()))
 
 
 def _show(e: AnyEvent, day: str) -> str:
