@@ -16,7 +16,7 @@ const wide = (name) => Math.max(58, words(name).length * 6.7 + 22);
 const revised = (a) => a.on.length > 0 && a.on.every((on) => /^(edited|again|correct)-/.test(on));
 function busy(flow) {
   const into = new Map();
-  for (const a of flow.arrows) if (!revised(a)) into.set(a.to, (into.get(a.to) ?? 0) + 1);
+  for (const a of flow.arrows) if (!revised(a) && a.at !== a.to) into.set(a.to, (into.get(a.to) ?? 0) + 1);
   return new Set(flow.states.filter((s) => (s.actor === "human" || s.end === "stopped") && (into.get(s.name) ?? 0) > flow.states.length / 4).map((s) => s.name));
 }
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from detent.app import App
 from detent.app.people import allowed
 from detent.app.policy import user
+from detent.app.questions import at_work
 from detent.app.registry import workflow_of
 from detent.errors import DetentError
 from detent.kernel.model import Sent, Verdict
@@ -57,7 +58,8 @@ def looked_at(app: App, run: str, documents: Mapping[str, str], to: str = "") ->
     """What a revision would do. Changes nothing."""
     now = app.door.load(run).run
     flow = workflow_of(now.workflow)
-    void = flow.void(now, Sent("revise", by="human", to=to, documents=dict(documents)))
+    begun = " ".join(each.data.task_id for each in at_work(app, run) if each.parent)
+    void = flow.void(now, Sent("revise", by="human", to=to, documents=dict(documents), facts={"at_work": begun}))
     return Revision(documents, diff_of(flow.shown(app, now, documents), documents), void)
 
 

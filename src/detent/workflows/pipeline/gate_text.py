@@ -12,6 +12,7 @@ STRATEGIES = (
     "`single-final`: all tasks are coded first, then Reviewer, QA and Security look once at everything. Faster; what is found late may cost more rework.",
     "`changes-requested: TEXT`: the plan goes back to the Planner with your words, and you are asked again.",
 )
+STAYS = "What was done for it stays in the branch. To have it removed, send the plan back and say so."
 LONGEST_DIFF = 6000
 
 
@@ -52,6 +53,8 @@ def _strategy(run: Session, asked: PersonDecision, since: str) -> str:
     which = recommended(data.tasks)[0]
     choices = tuple(f"{line} Recommended." if line.startswith(f"`{which}`") else line for line in STRATEGIES)
     parts = [asked.question, *_round(asked, since), f"### The tasks\n\n{listed(tuple(_task(t) for t in data.tasks))}"]
+    if data.left_out:
+        parts += [f"### Done before, and not in this plan\n\n{listed(data.left_out)}\n\n{STAYS}"]
     parts += [f"### What you can choose\n\n{listed(choices)}"]
     return "\n\n".join(parts)
 

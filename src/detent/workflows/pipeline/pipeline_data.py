@@ -78,6 +78,7 @@ class PipelineData(Grounded, frozen=True):
     ended: dict[str, int] = {}  # children that have ended, by task
     merging: Merging | None = None
     laid: dict[str, Laid] = {}  # by task
+    left_out: tuple[str, ...] = ()  # tasks that were done and are not planned any more: what they did is still in the branch
     roles: tuple[str, ...] = ()  # who has worked
     reviewed_tree: str = ""  # what the last review covers
     checked_tree: str = ""  # what the last green checks ran on
@@ -187,7 +188,11 @@ def keep_tasks(run: Session, sent: Sent, found: Found) -> Session:
     bare = tuple(replace(t, status="not-started") for t in (listing.tasks if listing else ()))
     tasks = tuple(replace(t, status=known.get(t, "not-started")) for t in bare)
     project = listing.project if listing else run.data.project
-    return replace(run, data=replace(run.data, project=project, tasks=tasks, integrated=False, documented=False))
+    gone = tuple(f"{t.id} {t.title}" for t in run.data.tasks if t.status in DONE and replace(t, status="not-started") not in bare)
+    here = {f"{t.id} {t.title}" for t in tasks if t.status in DONE}
+    left = tuple(name for name in dict.fromkeys((*run.data.left_out, *gone)) if name not in here)
+    data = replace(run.data, project=project, tasks=tasks, left_out=left, integrated=False, documented=False)
+    return replace(run, data=data)
 
 
 def ask_approval(run: Session, sent: Sent, found: Found) -> Session:

@@ -47,7 +47,12 @@ def report_of(
         f"# Report: {data.session.rpartition('/')[2]}",
         f"Request: {data.request}\n\nMode: {data.mode}. State: {run.state}. Tree: `{data.good_tree}`. Branch: `{data.branch.removeprefix('refs/heads/')}`.",
         "## What was done",
-        listed(tuple(f"{t.id} {t.title} [{t.status}]" for t in data.tasks)),
+        listed(
+            (
+                *(f"{t.id} {t.title} [{t.status}]" for t in data.tasks),
+                *(f"{name} [done, then taken out of the plan; what it did is still in the branch]" for name in data.left_out),
+            )
+        ),
         "Commits:\n\n" + listed(tuple(commits)),
         "\n".join(data.report_notes[:1]),
         "## How to run it, how to test it",
