@@ -1,5 +1,6 @@
 """Where a session meets people: what they read before they decide, how their answers are taken, and what they are asked before anything is specified."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from detent.gates.documents import Criterion, section
 from detent.gates.human import APPROVE, STRATEGY, pending
 from detent.gates.reply import points, read_reply
 from detent.gates.summary import design_summary
-from detent.interfaces.cli.paper import paper
+from detent.interfaces.cli.paper import fit, paper
 from detent.kernel.model import Run, Sent
 from detent.workflows.pipeline.gate_text import gate_text
 from detent.workflows.pipeline.pipeline_data import PipelineData
@@ -132,6 +133,15 @@ def test_a_text_is_wrapped_to_the_screen_and_a_diff_is_not(monkeypatch: pytest.M
     lines = paper("### The tasks\n\n- **T-001** " + "word " * 40 + "\n\n```diff\n+" + "x" * 90 + "\n```")
     assert lines[0] == "  THE TASKS" and lines[2].startswith("  - T-001 word") and lines[3].startswith("    word")
     assert max(map(len, lines[:-1])) < 80 and lines[-1] == "    +" + "x" * 90
+
+
+def test_prose_is_broken_between_words_on_a_terminal_and_commands_stay_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.get_terminal_size", lambda *_: os.terminal_size((40, 24)))
+    line = "  The question is closed, so continue it with detent resume --run pipeline-1 or `git log -p main`."
+    assert fit(line) == line, "a program reads it as it is"
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    lines = ["  The question is closed, so continue", "  it with", "  detent resume --run pipeline-1 or", "  `git log -p main`."]
+    assert fit(line).splitlines() == lines
 
 
 # -- how answers are taken -----------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from detent.app import App
 from detent.app.plain_text import typed
 from detent.app.run_rows import about_event, history_of, left_behind, newest, worked_on
 from detent.door import AnyEvent
+from detent.interfaces.cli.paper import fit
 from detent.interfaces.cli.tell import card_lines, flag_lines, plain
 
 WIDE = 110  # columns from which an event stands on one line
@@ -44,15 +45,15 @@ def command(count: int, run: str | None, as_json: bool) -> int:
         now = _about(e)
         made = f"commit {commits[e.run.seq][:10]}" if e.run.seq in commits else ""
         if found := "  ".join(filter(None, (made, now if now != about or made else ""))):
-            click.echo(folded(f"{'':38}{plain(found)}", 38))
+            click.echo(fit(f"{'':6}{plain(found)}") if _narrow() else f"{'':38}{plain(found)}")
         about = now
         gone = [f"what it wrote was removed; it is kept under {left[e.run.seq]}"] if e.run.seq in left else []
         who = [f"asked: {asked}"] if asked != last else []
         for line in (*who, *map(typed, e.verdict.reasons), *gone, *flag_lines(e.found.flagged, hunks=False)):
-            click.echo(folded(f"{'':38}{plain(line)}", 38))
+            click.echo(fit(f"{'':6}{plain(line)}") if _narrow() else f"{'':38}{plain(line)}")
         last = asked
     for line in (*_children(app, chosen), *card_lines(app.place.common_dir, chosen, app.door.load(chosen).run.accepted)):
-        click.echo(folded(line, 2))
+        click.echo(fit(line))
     return 0
 
 
@@ -65,7 +66,7 @@ def _show(e: AnyEvent, day: str) -> str:
     """One line; on a narrow terminal the time alone, the day where it is another one, and the words below. Returns the day."""
     said, what = _said(e), f"{e.sent.by:<6}  {e.on:<16} {e.status:<14} → {e.run.state}"
     width = shutil.get_terminal_size().columns
-    if not sys.stdout.isatty() or width >= WIDE:
+    if not _narrow():
         click.echo(f"{e.run.seq:>4}  {e.at[:19]}  {what}" + (f"  {said}" if said else ""))
         return day
     if e.at[:10] != day:
@@ -76,15 +77,8 @@ def _show(e: AnyEvent, day: str) -> str:
     return e.at[:10]
 
 
-def folded(line: str, indent: int) -> str:
-    """On a terminal, what is too long continues below, indented."""
-    width = shutil.get_terminal_size().columns
-    if not sys.stdout.isatty() or len(line) <= width:
-        return line
-    lead = " " * min(indent, 6)
-    return textwrap.fill(
-        line.strip(), width - 1, initial_indent=lead, subsequent_indent=lead, break_long_words=False, break_on_hyphens=False
-    )
+def _narrow() -> bool:
+    return sys.stdout.isatty() and shutil.get_terminal_size().columns < WIDE
 
 
 def _children(app: App, run: str) -> list[str]:

@@ -13,6 +13,7 @@ from detent.errors import DetentError
 from detent.git.place import Place, find_place
 from detent.interfaces.cli.init_detect import detected
 from detent.interfaces.cli.init_file import Found, is_ours, merged, own_table, set_names, toml_text
+from detent.interfaces.cli.paper import fit
 from detent.interfaces.cli.tell import channel, plain
 from detent.interfaces.register import PARTS, PROGRAMS
 from detent.interfaces.register.files import read, write
@@ -102,7 +103,7 @@ def command(clients: tuple[str, ...], hooks: tuple[str, ...], remove: bool, entr
         return code
     _tell(done, planned, named)
     for line in _lines(seen):
-        click.echo(plain(line))
+        click.echo(fit(plain(line), 17 if line[:4].strip() in ("ok", "NO", "--") else 0))
     return code
 
 
@@ -131,7 +132,7 @@ def _asked_for_entry(place: Place) -> tuple[str, ...]:
     """A person who has no plan yet is asked for its first line."""
     if "pr.plan" in detected(place) or read(place.root / load(lambda name: read(place.root / name), os.environ).pr.plan) is not None:
         return ()
-    click.echo("There is no plan yet. A plan is a list of pull requests, and Detent takes an agent through them one by one.")
+    click.echo(fit("There is no plan yet. A plan is a list of pull requests, and Detent takes an agent through them one by one."))
     said = click.prompt("What should the first one do? (Enter: no plan now)", default="", show_default=False)
     return (said,) if said.strip() else ()
 
@@ -158,7 +159,7 @@ def _tell(done: InitReport, planned: str, clients: list[ClientChanges]) -> None:
     for client in clients:
         lines += [client.says, *(plain(diff.rstrip()) for diff in client.diffs.values()), *([client.hint] if client.hint else ())]
     for line in lines:
-        click.echo(line)
+        click.echo(fit(line))
 
 
 def _hooks(place: Place, names: tuple[str, ...], remove: bool, whole: bool) -> list[ClientChanges]:

@@ -18,6 +18,7 @@ from detent.door import AnyRun
 from detent.drive import Seen
 from detent.errors import Unreached
 from detent.interfaces.cli.machine_moves import Moves
+from detent.interfaces.cli.paper import fit
 from detent.interfaces.cli.tell import plain
 
 PARKED = 75
@@ -103,7 +104,7 @@ def tell_result(done: dict[str, Any], why: str = "", main: str = "") -> None:
     if "item" in done:
         ways |= _of_execution(done)
     if way := " ".join(filter(None, (why, ways[done["outcome"]]))):
-        click.echo(way)
+        click.echo("\n".join(map(fit, way.splitlines())))
 
 
 def _seen_where(done: dict[str, Any], main: str) -> str:

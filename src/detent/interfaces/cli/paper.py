@@ -2,12 +2,27 @@
 
 import re
 import shutil
+import sys
 import textwrap
 from collections.abc import Iterator
 
 from detent.app.plain_text import plain
 
 NARROW, WIDE = 40, 100
+UNBROKEN = re.compile(r"`[^`\n]+`|\bdetent [a-z][\w-]*(?: (?:--?[\w-]+ [\w.-]+|[A-Z][\w-]*))*")  # commands, which are copied from a screen
+SPACE = "\ue000"  # stands for a space of these while lines are broken
+
+
+def fit(line: str, indent: int = 0) -> str:
+    """A line of prose on a terminal: it is broken between words, and never in a command. Where a program reads, it stays as it is."""
+    width = shutil.get_terminal_size().columns
+    if not sys.stdout.isatty() or len(line) <= width:
+        return line
+    lead = line[: len(line) - len(line.lstrip())]
+    held = UNBROKEN.sub(lambda found: found[0].replace(" ", SPACE), line.strip())
+    rest = f"{lead}{' ' * indent}"
+    lines = textwrap.wrap(held, width - 1, initial_indent=lead, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines).replace(SPACE, " ")
 
 
 def paper(text: str, indent: str = "  ") -> list[str]:

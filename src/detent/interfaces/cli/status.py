@@ -9,6 +9,7 @@ from detent.app.plain_text import typed
 from detent.app.registry import workflow_of
 from detent.app.run_rows import agent_at_work, costs_of, known_before, reason_of, second_try_of, stands
 from detent.door import AnyRun
+from detent.interfaces.cli.paper import fit
 from detent.interfaces.cli.tell import STUCK, card_lines, flag_lines, plain
 from detent.world.pulls import url_of
 
@@ -55,7 +56,7 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
         click.echo(f"  {'Waits' if _waits(app, each) else 'At work'}: {each.id}  {each.state}{_because(each)}")
     for line in (*card_lines(app.place.common_dir, run_now.id, run_now.accepted), *map(plain, changed_words(app, run_now.id))):
         click.echo(f"  {line}")
-    click.echo(f"  Next: {_next(app, run_now, acting)}")
+    click.echo(fit(f"  Next: {_next(app, run_now, acting)}"))
     return 0
 
 
