@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from detent.app.next_step import after_a_word
+from detent.app.run_driver import only_driver
 from tests.driven import scripted
 from tests.project import Project
-from tests.sessions import ADD, REQUEST, TEAM, S, plays, reply, till
+from tests.sessions import ADD, REQUEST, TEAM, S, plays, reply, session, till
 
 ASKS = plays("CODE", again=False, step=ADD, reply=reply("Coder", "NEEDS_DECISION", summary="in cents?"))
 BLOCKS = plays(
@@ -50,6 +52,15 @@ def test_a_person_is_told_what_a_person_does_at_every_step_of_a_session(p: Proje
     history = p.run("history", "-n", "20").out
     assert "earlier events: detent history -n" in history.splitlines()[0] and "detent runs --all" in history
     assert "UD-REVIEW-STRATEGY: per-batch" in p.run("history", "-n", "100").out and "T-001" in p.run("history", "-n", "100").out
+
+
+def test_where_somebody_drives_the_session_it_continues_by_itself(p: Project) -> None:
+    with session(p) as s:
+        s.go()
+        assert s.answer("UD-APPROVE-DESIGN", "approved").status == "SUCCESS"
+        assert after_a_word(s.app, s.id) == "detent resume"
+        with only_driver(s.app, s.id):
+            assert after_a_word(s.app, s.id).startswith("It continues by itself (process ")
 
 
 @pytest.mark.slow
