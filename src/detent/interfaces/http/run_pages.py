@@ -30,8 +30,7 @@ def run_shown(app: App, board: RunsBoard, run_id: str) -> shapes.RunShown:
     run, table = event.run, app.door.tables[head.workflow]
     acting = run if head.ended else app.door.acting(run_id)
     briefing = app.door.load(acting.id).briefing
-    inner = app.door.tables[acting.workflow]
-    sums = board.tally.of(app, run_id, head.seq)
+    inner, sums = app.door.tables[acting.workflow], board.tally.of(app, run_id, head.seq)
     return shapes.RunShown(
         run=board.row(app, stamp),
         request=getattr(run.data, "feature_request", "") or getattr(run.data, "request", ""),
