@@ -20,7 +20,8 @@ def test_a_session_goes_back_to_an_event_on_the_page_and_its_report_is_read_ther
         page = visit(chromium, to.link)
         watched = Watched(page)
         page.goto(f"{to.url}runs/{old}")
-        expect(page.get_by_text("review strategy").first).to_be_visible()  # the gates are on the way before they are reached
+        for gate in ("APPROVE_DESIGN", "REVIEW_STRATEGY"):  # they are on the way before they are reached
+            expect(page.locator(f".node[data-state={gate}]")).to_be_visible()
         last = to.get(f"/api/runs/{old}")["run"]["events"]
         page.goto(f"{to.url}runs/{old}/timeline/{last - 1}")
         page.get_by_role("button", name="Go back to here").click()
