@@ -1,5 +1,6 @@
 """Where a session meets people: what they read before they decide, how their answers are taken, and what they are asked before anything is specified."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from detent.gates.documents import Criterion, section
 from detent.gates.human import APPROVE, STRATEGY, pending
 from detent.gates.reply import points, read_reply
 from detent.gates.summary import design_summary
+from detent.interfaces.cli.folding import fold
 from detent.interfaces.cli.paper import paper
 from detent.kernel.model import Run, Sent
 from detent.workflows.pipeline.gate_text import gate_text
@@ -99,11 +101,48 @@ def test_a_manual_check_names_its_criterion_the_branch_the_folder_and_how_to_run
         assert all(words in text for words in ("AC-002 it adds", "detent/s", "/home/ada/till", "till 1 2", "the total is right")), text
 
 
+def checked_by_hand(**more: Any) -> Run[Any]:
+    """A session that asks a person about the one check that only they can make."""
+    data = replace(FULL, criteria=(Criterion("AC-002", "it adds", ("manual: the total is right",)),), branch="refs/heads/detent/s", **more)
+    return after(session("INTEGRATED", data), DUE)
+
+
+def test_a_check_that_failed_shows_what_was_seen_when_it_is_asked_about_again() -> None:
+    first = checked_by_hand()
+    assert "last time" not in asked(first)
+    failed = after(first, says("failed", "UD-1", note="a cent is missing"))
+    again = checked_by_hand(decisions=failed.data.decisions)
+    assert "### What you saw last time\n\na cent is missing" in asked(again) and "git log -p -1 detent/s" in asked(again)
+
+
+def test_a_question_says_who_asks_and_about_which_task() -> None:
+    run = after(task("CODE"), as_role("Coder", "NEEDS_DECISION", summary="in cents?"))
+    assert asked(run).startswith("The Coder of T-001 (title of T-001) asks: in cents?"), asked(run)
+    run = after(session("PLAN"), reply("BLOCKED", summary="there is no till"))
+    assert asked(run) == "The Planner cannot continue: there is no till"
+
+
+def test_notes_say_how_only_some_are_picked() -> None:
+    run = after(task("REVIEW"), as_role("Reviewer", "PASS_WITH_NOTES", review_comments=[comment("minor", "off by one")]))
+    assert "The Reviewer of T-001 (title of T-001) passes the work with notes" in asked(
+        run
+    ) and "name these in the note by their codes" in asked(run)
+
+
 def test_a_text_is_wrapped_to_the_screen_and_a_diff_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     lines = paper("### The tasks\n\n- **T-001** " + "word " * 40 + "\n\n```diff\n+" + "x" * 90 + "\n```")
     assert lines[0] == "  THE TASKS" and lines[2].startswith("  - T-001 word") and lines[3].startswith("    word")
     assert max(map(len, lines[:-1])) < 80 and lines[-1] == "    +" + "x" * 90
+
+
+def test_prose_is_broken_between_words_on_a_terminal_and_commands_stay_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.get_terminal_size", lambda *_: os.terminal_size((40, 24)))
+    line = "  The question is closed, so continue it with detent resume --run pipeline-1 or `git log -p main`."
+    assert fold(line) == line, "a program reads it as it is"
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    lines = ["  The question is closed, so continue", "  it with", "  detent resume --run pipeline-1 or", "  `git log -p main`."]
+    assert fold(line).splitlines() == lines
 
 
 # -- how answers are taken -----------------------------------------------------------------------------------------------------
@@ -127,6 +166,9 @@ def test_a_strategy_is_understood_however_it_is_spelled(value: str) -> None:
         (at_approval(), says("changes-requested:", APPROVE), "say what must change"),
         (at_approval(), says("Changes requested: cents", APPROVE, to="boss"), "--to takes: spec, research, architecture, design"),
         (at_strategy(), says("changes-requested:  ", STRATEGY), "say what must change"),
+        (at_strategy(), says("Changes requested", STRATEGY), "say what must change"),
+        (at_approval(), says("changes-requested", APPROVE), "say what must change"),
+        (checked_by_hand(), says("failed", "UD-1"), "say what you saw, for whoever fixes it: detent answer UD-1 failed --note TEXT"),
     ],
 )
 def test_an_answer_that_is_understood_and_lacks_something_is_refused_and_counts_nothing(run: Run[Any], sent: Sent, why: str) -> None:
@@ -137,7 +179,17 @@ def test_an_answer_that_is_understood_and_lacks_something_is_refused_and_counts_
 def test_an_answer_that_nobody_understands_counts_and_says_what_is_possible() -> None:
     told = take(at_approval(), says("fine by me", APPROVE))
     assert told.status == "FAILURE" and told.run.counts == {"answers": 1}
-    assert told.run.last_error == "'fine by me' is not an answer to UD-APPROVE-DESIGN. It takes: approved, changes-requested: TEXT."
+    assert told.run.last_error == (
+        "'fine by me' is not an answer to UD-APPROVE-DESIGN. It takes: approved, changes-requested: TEXT."
+        " 2 more that cannot be understood, and the run waits for `detent resume`."
+    )
+
+
+def test_what_must_change_may_be_said_in_the_note() -> None:
+    run = after(at_approval(), says("changes-requested", APPROVE, note="prices are in cents"))
+    assert run.state == "INTAKE" and run.data.correction_note == "prices are in cents"
+    run = after(at_strategy(), says("changes-requested", STRATEGY, note="one task for each module"))
+    assert run.state == "PLAN" and run.guidance.endswith("sends the plan back: one task for each module")
 
 
 def spent_security() -> Run[Any]:

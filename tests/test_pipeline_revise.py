@@ -12,7 +12,10 @@ from detent.gates.human import APPROVE, STRATEGY, pending
 from detent.interfaces.http.shapes_revise import ReviseAsked
 from detent.interfaces.http.speaking import papers_of, revision
 from detent.kernel.model import Run, Sent
+from detent.workflows.pipeline.gate_text import gate_text
 from detent.workflows.pipeline.pipeline_data import PipelineData
+from detent.workflows.pipeline.pipeline_revise import invalidated
+from detent.workflows.pipeline.session_report import report_of
 from tests.driven import scripted
 from tests.project import Project
 from tests.sessions import SPEC as TILL_SPEC
@@ -126,6 +129,31 @@ def test_a_stage_is_done_again_from_anywhere_with_the_words_in_its_briefing(to: 
     for at in ("REVIEW_STRATEGY", "IMPLEMENT_LOOP", "BLOCKED", "RELEASE"):
         run = after(replace(looping(), state=at, back="IMPLEMENT_LOOP"), again(to))
         assert run.state == state and "in cents" in brief_of(PIPELINE, run).briefing
+
+
+def test_a_done_task_that_is_planned_no_more_is_named_where_the_plan_is_decided_and_in_the_report() -> None:
+    text = msgspec.yaml.encode(
+        {"project": {"name": "till", "definition_of_done": ["x"]}, "tasks": [a_task("T-001"), a_task("T-002", "T-001")]}
+    ).decode()
+    run = after(looping(), edit(tasks=text.replace("goal of T-001", "another goal")))
+    assert run.data.left_out == ("T-001 title of T-001",)
+    shown = gate_text(run, pending(run.data))  # type: ignore[arg-type]
+    assert "### Done before, and not in this plan\n\n- T-001 title of T-001\n\nWhat was done for it stays in the branch" in shown
+    assert "- T-001 title of T-001 [done, then taken out of the plan" in report_of(run, (), ())
+    back = after(
+        run, edit(tasks=msgspec.yaml.encode({"project": {"name": "till", "definition_of_done": ["x"]}, "tasks": list(FULL.tasks)}).decode())
+    )
+    assert back.data.left_out == ("T-001 title of T-001",)  # it is worked on again, and until then the branch has what is not planned
+
+
+def test_only_work_that_somebody_does_is_said_to_stop_and_an_approval_that_was_never_given_is_not_void() -> None:
+    spec = edit(spec=SPEC + "\nmore\n")
+    assert not any("stops" in line for line in invalidated(looping(), spec))
+    begun = replace(spec, facts={"at_work": "T-002"})
+    assert any(line.startswith("work on T-002 stops") for line in invalidated(looping(), begun))
+    assert invalidated(at_approval(), spec) == (
+        "nothing is void: the design is not approved yet, and the question about it shows your change",
+    )
 
 
 def test_a_plan_is_sent_back_where_its_review_is_decided() -> None:

@@ -4,8 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from detent.app.questions import open_of_run
+from detent.app.revising import revise
 from detent.app.rolling_back import roll_back
 from detent.app.run_driver import only_driver, whole_driver
+from detent.app.run_rows import costs_of
 from detent.kernel.model import Sent
 from tests.project import Project
 from tests.sessions import ARCHITECTURE, YES, S, session, till
@@ -24,12 +27,17 @@ def test_a_driven_session_that_goes_back_has_its_documents_and_can_be_approved(p
         at = s.run.seq
         assert s.answer("UD-APPROVE-DESIGN", "approved").status == "SUCCESS"
         assert s.go()["state"] == "REVIEW_STRATEGY"
-        s.id = roll_back(s.app, s.id, str(at), "terminal")
-        assert s.run.state == "APPROVE_DESIGN"
+        old, s.id = s.id, roll_back(s.app, s.id, str(at), "terminal")
+        assert s.run.state == "APPROVE_DESIGN" and s.app.worlds.runs.earlier(s.id) == [(old, at)]
+        assert set(costs_of(s.app, s.id)) >= {"SpecAgent", "Architect", "Planner"}, "what was spent stays spent"
         assert "prices are added" in (s.workspace / S / "spec.md").read_text()
         assert s.go()["state"] == "APPROVE_DESIGN"
         assert s.answer("UD-APPROVE-DESIGN", "approved").status == "SUCCESS"
         assert s.go()["state"] == "REVIEW_STRATEGY"
+        changed = {f"{S}/spec.md": (s.workspace / S / "spec.md").read_text().replace("prices are added", "prices are added up")}
+        assert revise(s.app, s.id, "terminal", changed).status == "SUCCESS" and s.run.state == "APPROVE_DESIGN"
+        shown = str(open_of_run(s.app, s.id)[0]["text"])
+        assert "What changed since you were asked last" in shown and "+prices are added up" in shown, shown
 
 
 @pytest.mark.slow
@@ -45,6 +53,8 @@ def test_a_session_that_goes_back_to_between_two_tasks_keeps_the_first_and_ends_
         assert (s.workspace / S / "tasks.yaml").is_file() and not (s.workspace / S / "report.md").exists()
         s.project.git("reset", "-q", "--hard", "main~1")
         assert s.go()["state"] == "DONE"
+        report = (p.root / S / "report.md").read_text()
+        assert f"went back: from event {first} of {old}" in report and "| SpecAgent | 1 |" in report, report
         assert [t for t in s.turns() if t[0] == "CODE"] == [("CODE", "T-001"), ("CODE", "T-002"), ("CODE", "T-002")]
 
 

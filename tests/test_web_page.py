@@ -123,7 +123,7 @@ def test_a_design_is_sent_back_and_approved_a_strategy_chosen_and_a_security_que
         spec = Path(to.get(f"/api/runs/{run}")["workspace"]) / folder / "spec.md"
         spec.write_text(spec.read_text() + "\nchanged behind your back\n")
         answer(page, "Approve")
-        expect(page.get_by_role("status").filter(has_text="changed meanwhile")).to_be_visible()
+        expect(page.get_by_role("status").filter(has_text="has changed since")).to_be_visible()
         expect(page.locator(".paper")).to_contain_text("changed behind your back")
         spec.write_text(spec.read_text().removesuffix("\nchanged behind your back\n"))
         page.reload()

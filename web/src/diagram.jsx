@@ -12,9 +12,11 @@ const scale = (width) => Math.min(1.1, Math.max(0.86, (innerWidth - 40) / width)
 const wide = (name) => Math.max(58, words(name).length * 6.7 + 22);
 
 // States that nearly everything leads to (halted, aborted) would hide the rest: their ways are drawn only once they were taken.
+// What a person may revise from nearly everywhere would hide the gates it leads to: these ways are drawn once they were taken, too.
+const revised = (a) => a.on.length > 0 && a.on.every((on) => /^(edited|again|correct)-/.test(on));
 function busy(flow) {
   const into = new Map();
-  for (const a of flow.arrows) into.set(a.to, (into.get(a.to) ?? 0) + 1);
+  for (const a of flow.arrows) if (!revised(a) && a.at !== a.to) into.set(a.to, (into.get(a.to) ?? 0) + 1);
   return new Set(flow.states.filter((s) => (s.actor === "human" || s.end === "stopped") && (into.get(s.name) ?? 0) > flow.states.length / 4).map((s) => s.name));
 }
 
@@ -31,7 +33,7 @@ function drawn(flow, path, now) {
   const ways = new Map();
   for (const a of flow.arrows) {
     const key = `${a.at} ${a.to}`;
-    if (a.at === a.to || a.to === "back" || ((hubs.has(a.to) || hubs.has(a.at)) && !taken.has(key))) continue;
+    if (a.at === a.to || a.to === "back" || (revised(a) && !taken.has(key)) || ((hubs.has(a.to) || hubs.has(a.at)) && !taken.has(key))) continue;
     ways.set(key, { at: a.at, to: a.to, on: a.on, times: taken.get(key) ?? 0 });
   }
   for (const p of path) if (!ways.has(`${p.at} ${p.to}`)) ways.set(`${p.at} ${p.to}`, { ...p, on: [] });

@@ -83,7 +83,7 @@ function Question({ id, asked, onBack, onAnswered }) {
   const tabs = got.artifacts.map((a) => ({ id: a.path.replace(/\W/g, "_"), name: a.path, ...a }));
   const ordered = [...got.options].reverse().sort((a, b) => rank(a, row.security) - rank(b, row.security));
   const shown = tabs.find((t) => t.id === paper) ?? tabs[0];
-  const needs = got.options.some((o) => o.words === "changes") ? "What should change; or a note, kept with the approval" : got.options.some((o) => o.words === "guidance") ? "Guidance for the agent; it reads it before it continues" : "A note, kept with the answer (may be empty)";
+  const needs = got.options.some((o) => o.words === "changes") ? "What should change; or a note, kept with your answer" : got.options.some((o) => o.words === "guidance") ? "Guidance for the agent; it reads it before it continues" : got.options.some((o) => o.needed) ? "A note, kept with the answer" : "A note, kept with the answer (may be empty)";
   return (
     <section class="shown question" aria-label={titleOf(row)}>
       <header class="one"><button type="button" class="button plain phone-only" aria-label="Back" onClick={onBack}>←</button><h3>{titleOf(row)}</h3>{row.security && <Chip tone="bad">security</Chip>}<span class="grow" />{row.run && <Link to={at("runs", row.run)} class="button">See the run</Link>}</header>

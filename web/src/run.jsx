@@ -3,19 +3,20 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "./api.js";
 import { Diagram } from "./diagram.jsx";
 import { Diff } from "./diff.jsx";
+import { Documents } from "./documents.jsx";
 import { Flags } from "./flags.jsx";
 import { agentName, between, clock, day, lasted, many, money, tokens, toneOf, words } from "./format.js";
 import { useKeys } from "./keys.js";
 import { Log } from "./log.jsx";
-import { Ask, Away, Button, Card, Chip, Empty, Hash, Link, Loading, STOP, State, StateChip, Tabs, Where } from "./parts.jsx";
+import { Ask, Away, Button, Card, Chip, Dialog, Empty, Hash, Link, Loading, STOP, State, StateChip, Tabs, Where } from "./parts.jsx";
 import { Proof, useCard } from "./proof.jsx";
 import { Revise } from "./revise.jsx";
-import { at, attempt, attend, go, phone, told } from "./store.js";
+import { at, attempt, attend, go, phone, tell, told } from "./store.js";
 import { Markdown, T } from "./text.jsx";
 import { Timeline } from "./timeline.jsx";
 import { Turns } from "./turns.jsx";
 
-const TABS = ["overview", "timeline", "changes", "output", "turns"];
+const TABS = ["overview", "timeline", "changes", "documents", "output", "turns"];
 
 // `tab` and `what` (the event, the turn) come from the address.
 export default function Run({ id, tab: named = "", what = "" }) {
@@ -25,6 +26,7 @@ export default function Run({ id, tab: named = "", what = "" }) {
   const [size, setSize] = useState(0);
   const [asking, setAsking] = useState(null);
   const [drawing, setDrawing] = useState(!phone.value);
+  const [goingBack, setBack] = useState(0);
   const fresh = useRef([]);
   const soon = useRef(0);
   const tab = TABS.includes(named) ? named : "overview";
@@ -56,7 +58,7 @@ export default function Run({ id, tab: named = "", what = "" }) {
   if (!got) return <Loading />;
   const run = got.run;
   const kin = [id, ...got.children.map((c) => c.run)];
-  const tabs = [{ id: "overview", name: "Overview" }, { id: "timeline", name: "Timeline", count: last }, { id: "changes", name: "Changes" }, { id: "output", name: "Output" }, { id: "turns", name: "Turns" }];
+  const tabs = [{ id: "overview", name: "Overview" }, { id: "timeline", name: "Timeline", count: last }, { id: "changes", name: "Changes" }, got.has_documents && { id: "documents", name: "Documents" }, { id: "output", name: "Output" }, { id: "turns", name: "Turns" }].filter(Boolean);
   return (
     <div class="run" data-state={run.acting_state || run.state}>
       <Head got={got} onAsk={setAsking} drawing={drawing} onDraw={() => setDrawing(!drawing)} />
@@ -64,13 +66,31 @@ export default function Run({ id, tab: named = "", what = "" }) {
       <Tabs tabs={tabs} at={tab} onPick={(t) => to(t)} label="About the run" />
       <div class={`view ${tab}`} role="tabpanel" aria-labelledby={`tab-${tab}`}>
         {tab === "overview" && <Overview got={got} id={id} size={size} onEvent={(n) => to("timeline", n)} onRevise={() => setAsking({ revise: true })} />}
-        {tab === "timeline" && <Timeline run={id} last={last} fresh={fresh} at={event} onPick={(n, instead = true) => to("timeline", n, instead)} onTurn={(a) => to("turns", a)} />}
+        {tab === "timeline" && <Timeline run={id} last={last} fresh={fresh} at={event} onPick={(n, instead = true) => to("timeline", n, instead)} onTurn={(a) => to("turns", a)} onBack={run.parent || run.workflow === "execute" ? null : setBack} />}
         {tab === "changes" && <Diff run={id} stamp={run.done + got.commits.length} />}
-        {tab === "output" && <Log source={`/api/runs/${id}/output`} size={size} />}
+        {tab === "documents" && got.has_documents && <Documents run={id} stamp={last} />}
+        {tab === "output" && (run.parent && !size ? <Empty title="It is with the run it is part of">What its agents say while they work is shown there. <Link to={at("runs", run.parent, "output")} class="button">See it</Link></Empty> : <Log source={`/api/runs/${id}/output`} size={size} />)}
         {tab === "turns" && <Turns runs={kin} last={last} at={what} onPick={(a, instead = true) => to("turns", a, instead)} />}
       </div>
+      {goingBack > 0 && <GoBack run={run} seq={goingBack} onClose={() => setBack(0)} />}
       {asking?.revise ? <Revise run={id} onClose={() => setAsking(null)} /> : asking && <Ask {...asking} onClose={() => setAsking(null)} />}
     </div>
+  );
+}
+
+// Going back begins a new run, and the page follows it there.
+function GoBack({ run, seq, onClose }) {
+  const send = () => attempt(async () => {
+    const fresh = await call(`/api/runs/${run.run}/rollback`, { event: seq });
+    tell("The new run begins there; the old one has ended.", "good");
+    onClose();
+    go(at("runs", fresh.run.run));
+  });
+  return (
+    <Dialog title={`Go back to event ${seq}?`} onClose={onClose} class="small">
+      <p class="muted">This run ends, and a new one begins where it stood after that event: branch, files and documents go back. What came later stays reachable under refs/detent/.</p>
+      <footer><Button kind="plain" onClick={onClose}>Not now</Button><Button kind="danger" onClick={send}>Go back</Button></footer>
+    </Dialog>
   );
 }
 
@@ -122,13 +142,13 @@ function Overview({ got, id, size, onEvent, onRevise }) {
       <div class="col">
         <Now got={got} onRevise={onRevise} flags={card && !card.moved_on && run.cause === "flags" ? [] : got.flags} />
         {card && <Proof card={card} />}
-        {run.pushed && run.group !== "ended" && <Card title="Running output" class="tight"><Log source={`/api/runs/${id}/output`} size={size} small /></Card>}
+        {run.pushed && run.group !== "ended" && (size > 0 || !run.parent) && <Card title="Running output" class="tight"><Log source={`/api/runs/${id}/output`} size={size} small /></Card>}
         {got.request && got.request.trim() !== run.title && <Card title="Request"><Markdown text={got.request} /></Card>}
         {got.children.length > 0 && <Card title="Child runs">{got.children.map((c) => <div key={c.run} class="mini"><i class={`dot ${toneOf(c)}`} /><Link to={`/runs/${c.run}`}><T text={c.title} /></Link><StateChip run={c} /><span class="grow" /><span class="muted num">{money(c.usage.usd)}</span></div>)}</Card>}
         <Commits got={got} id={id} />
       </div>
       <div class="col">
-        <Plan got={got} onEvent={onEvent} />
+        {(got.plan.length > 0 || !run.parent) && <Plan got={got} onEvent={onEvent} />}
         <Budget got={got} />
         <Card title="Facts"><dl class="facts">
           <dt>Started</dt><dd>{day(run.started)}</dd>
@@ -148,7 +168,7 @@ function Overview({ got, id, size, onEvent, onRevise }) {
 function Now({ got, flags, onRevise }) {
   const run = got.run;
   if (run.group === "ended") {
-    return <Card title={run.outcome === "done" ? "Done" : "Stopped"} class={run.outcome === "done" ? "good" : ""}><p>{run.outcome === "done" ? "Every step was proved. The branch holds the result." : "The run was ended by a person. Files and branch are as they were."}</p>{run.branch && <p class="muted">Look at it: <code class="break">git log -p <T text={run.branch} /></code></p>}{got.unproven.length > 0 && <ul class="reasons warn">{got.unproven.map((u, i) => <li key={i}><T text={u} /></li>)}</ul>}</Card>;
+    return <Card title={run.outcome === "done" ? "Done" : "Stopped"} class={run.outcome === "done" ? "good" : ""}><p>{run.outcome === "done" ? (got.merged_into ? `Every step was proved, and the branch is merged into ${got.merged_into}.` : "Every step was proved. The branch holds the result.") : "The run was ended by a person. Files and branch are as they were."}</p>{run.branch && <p class="muted">Look at it: <code class="break">git log -p <T text={run.branch} /></code></p>}{got.has_documents && run.outcome === "done" && <p><Link to={at("runs", run.run, "documents")} class="button">Read the report</Link></p>}{got.unproven.length > 0 && <ul class="reasons warn">{got.unproven.map((u, i) => <li key={i}><T text={u} /></li>)}</ul>}</Card>;
   }
   const who = { human: "A person is asked", agent: got.role ? `The agent works: ${got.role}` : "The agent works", system: "The machine is at work" }[got.actor] ?? "";
   return (

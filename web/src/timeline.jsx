@@ -13,7 +13,7 @@ const PAGE = 200;
 const ROW = 54;
 
 // The newest stands first. Events are numbered without a gap, so that a row knows its number before it was fetched.
-export function Timeline({ run, last, fresh, at, onPick, onTurn }) {
+export function Timeline({ run, last, fresh, at, onPick, onTurn, onBack }) {
   const known = useRef(new Map());
   const asked = useRef(new Set());
   const [, redraw] = useState(0);
@@ -44,7 +44,7 @@ export function Timeline({ run, last, fresh, at, onPick, onTurn }) {
         if (!e) need(seq);
         return <Row key={seq} seq={seq} event={e} here={seq === chosen} onPick={() => { setFollowing(false); onPick(seq); }} />;
       }} /></div>
-      {chosen > 0 && <Shown key={chosen} run={run} seq={chosen} onBack={() => onPick(0)} onTurn={onTurn} />}
+      {chosen > 0 && <Shown key={chosen} run={run} seq={chosen} onLeave={() => onPick(0)} onTurn={onTurn} onBack={onBack} />}
     </div>
   );
 }
@@ -56,13 +56,13 @@ function Row({ seq, event: e, here, onPick }) {
     <Pick here={here} tone={TONE[e.status]} onPick={onPick} data-seq={seq} aria-label={`${seq} ${words(e.on)}, ${words(e.status)}`}>
       <span class="no">{seq}</span>
       <span class="lines"><span class="first"><b>{words(e.on)}</b>{e.was && e.was !== e.state ? <span class="muted">{words(e.was)} → {words(e.state)}</span> : <span class="muted">{words(e.state)}</span>}</span>
-        <span class="muted clip"><T text={e.reasons[0] ?? e.summary ?? ""} />{!e.reasons.length && !e.summary && `${e.by}${e.channel ? `, ${e.channel}` : ""}`}</span></span>
+        <span class="muted clip"><T text={e.reasons[0] ?? (e.about || e.summary || "")} />{!e.reasons.length && !e.summary && !e.about && `${e.by}${e.channel ? `, ${e.channel}` : ""}`}</span></span>
       <span class="right"><Verdict status={e.status} /><span class="muted num">{c && e.evidence.kind === "report" ? <>{c.failed + c.errors > 0 && <span class="minus">{c.failed + c.errors} failed, </span>}<span class="plus">{c.passed} passed</span> · </> : null}{time(e.at)}</span></span>
     </Pick>
   );
 }
 
-function Shown({ run, seq, onBack, onTurn }) {
+function Shown({ run, seq, onLeave, onTurn, onBack }) {
   const [got, setGot] = useState(null);
   const [tab, setTab] = useState("evidence");
   useEffect(() => { attempt(async () => setGot(await call(`/api/runs/${run}/events/${seq}`))); }, [run, seq]);
@@ -71,7 +71,7 @@ function Shown({ run, seq, onBack, onTurn }) {
   const tabs = [{ id: "evidence", name: "Evidence" }, got.output && { id: "said", name: "Output" }, e.tree && { id: "changes", name: "Changes" }].filter(Boolean);
   return (
     <section class="shown" aria-label={`Event ${seq}`}>
-      <header class="one"><button type="button" class="button plain phone-only" aria-label="Back" onClick={onBack}>←</button><h3>{sentence(e.on)} <span class="muted">event {seq}</span></h3><Verdict status={e.status} /><span class="grow" />{e.attempt && <button type="button" class="button" onClick={() => onTurn(e.attempt)}>Transcript</button>}</header>
+      <header class="one"><button type="button" class="button plain phone-only" aria-label="Back" onClick={onLeave}>←</button><h3>{sentence(e.on)} <span class="muted">event {seq}</span></h3><Verdict status={e.status} /><span class="grow" />{e.attempt && <button type="button" class="button" onClick={() => onTurn(e.attempt)}>Transcript</button>}{onBack && <button type="button" class="button" title="A new run begins where this one stood after the event" onClick={() => onBack(seq)}>Go back to here</button>}</header>
       <Tabs tabs={tabs} at={tab} onPick={setTab} label="About the event" of="event" />
       <div class="body">
         {tab === "evidence" && <Evidence run={run} got={got} e={e} />}
@@ -88,6 +88,7 @@ function Evidence({ run, got, e }) {
     <>
       {e.reasons.length > 0 && <ul class={`reasons ${TONE[e.status]}`}>{e.reasons.map((r, i) => <li key={i}><T text={r} /></li>)}</ul>}
       {e.flags.length > 0 && <Flags flags={e.flags} />}
+      {e.about && <p class="quote"><T text={e.about} /></p>}
       {e.summary && <p class="quote"><T text={e.summary} /></p>}
       {got.note && got.note !== e.summary && <p class="quote"><T text={got.note} /></p>}
       {got.report && <div class="paper"><Markdown text={got.report} /></div>}

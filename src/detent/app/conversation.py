@@ -96,4 +96,17 @@ def spoken(app: App, by: str, verb: str, run: str | None, terms: Mapping[str, st
             return verdict
     if terms is None:
         terms = renewed(app, now.id) if verb == "resume" and is_pushed(now) else {}
-    return say_to_run(app, run, Sent(verb, by="human", channel=by, facts={"who": user(), **terms}, **fields))  # type: ignore[arg-type]
+    verdict = say_to_run(app, run, Sent(verb, by="human", channel=by, facts={"who": user(), **terms}, **fields))  # type: ignore[arg-type]
+    return _for_people(app, now.parent or now.id, verdict) if verdict.status == "REFUSED" else verdict
+
+
+def _for_people(app: App, run: str, verdict: Verdict) -> Verdict:
+    """A refusal says what a person does next, and never what the agent would; a question that is open is named."""
+    from detent.app.next_step import after_a_word
+    from detent.app.plain_text import STUCK
+    from detent.app.registry import workflow_of
+
+    acting = app.door.acting(run)
+    actor = app.door.tables[acting.workflow].states[acting.state].actor
+    asked = actor == "human" and acting.state not in STUCK and workflow_of(acting.workflow).has_decisions
+    return replace(verdict, instruction=after_a_word(app, run)) if asked or actor == "agent" else verdict

@@ -17,5 +17,5 @@ def after_a_word(app: App, run: str) -> str:
     if not is_pushed(app.door.load(run).run):
         return "The agent continues at its next call: `detent get-task`, or get_task over MCP."
     if said := driver_of(app, run):
-        return f"It continues by itself ({said})."
+        return f"It continues by itself (process {said}); detent status --watch shows it."
     return f"detent resume{of}"

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from detent.app import App
 from detent.app.people import allowed
 from detent.app.policy import user
+from detent.app.questions import at_work
 from detent.app.registry import workflow_of
 from detent.errors import DetentError
 from detent.kernel.model import Sent, Verdict
@@ -39,6 +40,13 @@ def papers(app: App, run: str) -> dict[str, str]:
     return {path: text for path, text in flow.shown(app, now, flow.papers(now)).items() if text} if flow.stages else {}
 
 
+def report_text(app: App, run: str) -> str:
+    """The report of a session, as it was kept; empty before it is written."""
+    now = app.door.load(run).run
+    flow = workflow_of(now.workflow)
+    return "".join(flow.shown(app, now, (f"{now.data.session}/report.md",)).values()) if flow.stages else ""
+
+
 def changed_words(app: App, run: str) -> list[str]:
     """What a person is told while they have changed documents that do not count yet."""
     names = sorted("/".join(path.split("/")[2:]) for path in edited(app, run))
@@ -50,7 +58,8 @@ def looked_at(app: App, run: str, documents: Mapping[str, str], to: str = "") ->
     """What a revision would do. Changes nothing."""
     now = app.door.load(run).run
     flow = workflow_of(now.workflow)
-    void = flow.void(now, Sent("revise", by="human", to=to, documents=dict(documents)))
+    begun = " ".join(each.data.task_id for each in at_work(app, run) if each.parent)
+    void = flow.void(now, Sent("revise", by="human", to=to, documents=dict(documents), facts={"at_work": begun}))
     return Revision(documents, diff_of(flow.shown(app, now, documents), documents), void)
 
 

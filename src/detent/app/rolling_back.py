@@ -2,11 +2,13 @@
 
 import re
 import secrets
+import time
 
 import msgspec
 
 from detent.app import App
 from detent.app.registry import workflow_of
+from detent.app.run_driver import driver_of
 from detent.door import AnyEvent, AnyRun
 from detent.errors import DetentError
 from detent.git.commits import bring_to, marker, switch
@@ -15,6 +17,9 @@ from detent.git.snapshot import take
 from detent.journal.codec import from_entry
 from detent.kernel.decide import heard, spoken
 from detent.kernel.model import Sent
+from detent.world.known_runs import FROM_EVENT, FROM_RUN
+
+LEAVES = 60.0  # seconds until a driver has noticed that its run has ended
 
 
 def roll_back(app: App, run: str, to: str, channel: str) -> str:
@@ -32,10 +37,20 @@ def roll_back(app: App, run: str, to: str, channel: str) -> str:
     kept = take(git, run, over=now.data.good_tree).tree
     if not head.ended:
         app.door.submit(run, Sent("abort", by="human", channel=channel, note=f"rolled back to event {event.run.seq}"))
+    _until_left(app, run)
     try:
         return _begin_again(app, event, commit, kept, now, channel)
     except DetentError as e:
         raise DetentError(e.message, f"{run} has ended, and no new run took its place; try again: detent rollback {to} --run {run}") from e
+
+
+def _until_left(app: App, run: str) -> None:
+    """Whoever drives the old run sees that it has ended and leaves its workspace: before that, nothing in it is moved."""
+    until = time.monotonic() + LEAVES
+    while said := driver_of(app, run):
+        if time.monotonic() > until:
+            raise DetentError(f"{run} has ended, and process {said} is still at work in its workspace", "wait for it, then go back again")
+        time.sleep(0.2)
 
 
 def _begin_again(app: App, event: AnyEvent, commit: str, kept: str, now: AnyRun, channel: str) -> str:
@@ -44,9 +59,11 @@ def _begin_again(app: App, event: AnyEvent, commit: str, kept: str, now: AnyRun,
     git = app.worlds.of(event.run).git  # a workspace that went with the old run is made anew
     _lay_out(git, event, commit, kept)
     fresh = f"{event.run.workflow}-{secrets.token_hex(3)}"
-    sent = Sent("rollback", by="human", channel=channel, note=f"from event {event.run.seq} of {run}")
+    facts = {FROM_RUN: run, FROM_EVENT: str(event.run.seq)}
+    sent = Sent("rollback", by="human", channel=channel, note=f"from event {event.run.seq} of {run}", facts=facts)
     said = heard(now.said, spoken(sent))  # of what was said since, nothing is lost
-    first = msgspec.structs.replace(event.run, id=fresh, seq=0, counts={**event.run.counts, **now.counts}, joined=(), said=said)
+    counts = {**event.run.counts, **now.counts}
+    first = workflow_of(event.run.workflow).as_new(msgspec.structs.replace(event.run, id=fresh, seq=0, counts=counts, joined=(), said=said))
     git.update([(f"refs/detent/{fresh}/tip", commit, ZERO), (marker(fresh, 1, "began"), commit, ZERO)])
     workflow_of(first.workflow).before_rollback(app.worlds.of(first), event.run, first)
     app.door.start(first, sent)

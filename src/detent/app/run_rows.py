@@ -45,7 +45,7 @@ def second_try_of(app: App, run: AnyRun) -> str:
 def costs_of(app: App, run: str) -> dict[str, dict[str, float]]:
     """What each role of a session took so far, its tasks among it; nothing of a run without roles."""
     flow = workflow_of(app.door.load(run).run.workflow)
-    return flow.costs(e for each in app.worlds.runs.family(run) for e in app.worlds.runs.history(each.id)) if flow.has_decisions else {}
+    return flow.costs(app.worlds.runs.spent(run)) if flow.has_decisions else {}
 
 
 def stands(app: App, event: AnyEvent) -> dict[str, object]:
@@ -113,6 +113,13 @@ def worked_on(e: AnyEvent) -> dict[str, object]:
     steps = (step for part in workflow_of(e.run.workflow).plan(e.run) for step in part.steps)
     proved = next((f"{step.kind}: {step.text}" for step in steps if step.proof == e.run.seq), "")
     return {"cycle": getattr(e.run.data, "cycle", 0) or None, "test": test or proved or None}
+
+
+def about_event(e: AnyEvent) -> str:
+    """What an event was about beside its summary: the task that it is of, what a person answered, changed or sent somewhere."""
+    answer = f"{e.sent.decision}: {e.sent.value}" if e.sent.verb == "answer" else ""
+    edits = f"changed {', '.join(sorted(path.rpartition('/')[2] for path in e.sent.documents))}" if e.sent.documents else ""
+    return " ".join(" ".join(filter(None, (e.sent.child, answer, edits, e.sent.to and f"to {e.sent.to}"))).split())
 
 
 def reason_of(run: AnyRun) -> str:

@@ -165,6 +165,9 @@ class Workflow(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     costs: Callable[[Iterable[AnyEvent]], dict[str, dict[str, float]]] = no_costs  # what each role took so far: turns, seconds, tokens, usd
     void: Callable[[AnyRun, Sent], tuple[str, ...]] = nothing_void  # what a revision makes void, in words
     before_rollback: Callable[["RepoWorld", AnyRun, AnyRun], None] = nothing_brought  # the old run as it stood, and the new one
+    as_new: Callable[[AnyRun], AnyRun] = lambda run: (
+        run
+    )  # a run that begins again from an event of another: what its data says of events is its own
     after_rollback: Callable[["RepoWorld", AnyRun], None] = not_redone
     forget: Callable[["RepoWorld", AnyRun], None] = not_redone  # takes away what a failed turn wrote outside of the tree
     protected: Callable[[Briefing], tuple[str, ...]] = nothing_protected  # what the agent never writes

@@ -40,6 +40,11 @@ ANSWERS: dict[str, dict[str, str]] = {
     "flags": {"accept": "accept-flags", "fix": "fix-flags"},
     "manual": {"passed": "manual-passed", "failed": "manual-failed"},
 }
+NEED_WORDS = {
+    "guidance": "guidance needs words",
+    "failed": "say what you saw, for whoever fixes it",
+}  # answers that are nothing without a note
+PICKING = "Accept it as it is, or have it fixed. To have only some of it fixed, name these in the note by their codes; the others become known issues."
 CORRECTIONS = {"": "correct-spec", **{role: f"correct-{role}" for role in ("spec", "research", "architecture", "design")}}
 
 
@@ -145,7 +150,7 @@ def meant(decision: PersonDecision | None, value: str) -> str:
         return words
     if decision.kind == "clarify":
         return "skip" if words.casefold() == "skip" else words
-    if decision.kind in ("approval", "strategy") and (found := re.match(r"changes?[\s_-]*requested\s*:", words, re.IGNORECASE)):
+    if decision.kind in ("approval", "strategy") and (found := re.match(r"changes?[\s_-]*requested\s*(?::|$)", words, re.IGNORECASE)):
         return f"changes-requested:{words[found.end() :]}"
     flat = re.sub(r"[\s_]+", "-", words.strip("'\"`").rstrip(".!").strip().casefold())
     return flat if flat in ANSWERS[decision.kind] or flat == "cancel" else words
@@ -162,8 +167,8 @@ def event_of(decision: PersonDecision | None, sent: Sent) -> str:
         return "answered"
     if decision.kind in ("approval", "strategy") and value.startswith("changes-requested:"):
         on = CORRECTIONS.get(sent.to, "invalid") if decision.kind == "approval" else "correct-plan"
-        return on if value.partition(":")[2].strip() else "invalid"
-    if value not in decision.options or (value == "guidance" and not sent.note.strip()):
+        return on if value.partition(":")[2].strip() or sent.note.strip() else "invalid"
+    if value not in decision.options or (value in NEED_WORDS and not sent.note.strip()):
         return "invalid"
     return ANSWERS[decision.kind].get(value, "invalid")
 
@@ -234,11 +239,13 @@ def reopen(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
 
 
 def keep_invalid(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
-    """Say what was no answer, and what would be one."""
+    """Say what was no answer, what would be one, and how many more of these there may be."""
     asked = pending(run.data)
     takes = ", ".join(asked.options) if asked else ""
+    left = run.limits.get("answers", 0) - run.counts.get("answers", 0)
+    tries = f" {left} more that cannot be understood, and the run waits for `detent resume`." if left > 0 else ""
     return replace(
-        run, last_error=f"'{sent.value}' is not an answer to {asked.decision_id if asked else sent.decision}. It takes: {takes}."
+        run, last_error=f"'{sent.value}' is not an answer to {asked.decision_id if asked else sent.decision}. It takes: {takes}.{tries}"
     )
 
 
@@ -249,12 +256,12 @@ def not_understood(look: SubmitLook[DecisionData]) -> str | None:
         return None
     value = meant(asked, sent.value)
     takes = f"{asked.decision_id} takes: {', '.join(asked.options)}"
-    if value.startswith("changes-requested:") and not value.partition(":")[2].strip():
+    if value.startswith("changes-requested:") and not (value.partition(":")[2].strip() or sent.note.strip()):
         return f"say what must change, after the colon: detent answer {asked.decision_id} 'changes-requested: TEXT'"
     if value.startswith("changes-requested:") and asked.kind == "approval" and sent.to not in CORRECTIONS:
         return f"changes cannot be sent to '{sent.to}'; --to takes: {', '.join(name for name in CORRECTIONS if name)}"
-    if value == "guidance" and value in asked.options and not sent.note.strip():
-        return f"guidance needs words: detent answer {asked.decision_id} guidance --note TEXT"
+    if value in NEED_WORDS and value in asked.options and not sent.note.strip():
+        return f"{NEED_WORDS[value]}: detent answer {asked.decision_id} {value} --note TEXT"
     if value == "accept-known-issues" and value not in asked.options:
         return f"a failing test or criterion is never waived. {takes}"
     return f"'{value}' does not fit this question. {takes}" if value in ANSWERS[asked.kind] and value not in asked.options else None

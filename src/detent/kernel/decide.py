@@ -38,7 +38,9 @@ def refusal(table: Table[T], run: Run[T], sent: Sent, on: str) -> Found | None:
     """Why this call does not fit the state, before anything is looked at; None if it fits."""
     row = table.row(run.state, on)
     if row is None:
-        return Found(refused=(f"{call_of(sent)} does not fit {run.state}. {possible(table, run)}",))
+        turn = sent.by == "human" and table.states[run.state].actor == "agent"  # a person is not told what only an agent does
+        way = "No question is open there: it is the agent's turn." if turn else possible(table, run)
+        return Found(refused=(f"{call_of(sent)} does not fit {run.state}. {way}",))
     if sent.by not in table.moves[on].by:
         return Found(refused=(f"'{on}' is not open to the {sent.by}. {possible(table, run)}",))
     return shut(row.locks, run)

@@ -46,6 +46,9 @@ def no_reviewer(run: AnyRun) -> Asking:
     raise CannotTell("there is no reviewer to ask")
 
 
+FROM_RUN, FROM_EVENT = "from_run", "from_event"  # facts of the event that begins a run anew: where it was rolled back from
+
+
 class Runs:
     """The runs of one repository. `config_of`, `workflow` and `reviewer` are built above and handed in."""
 
@@ -74,6 +77,22 @@ class Runs:
         """A run and its children as they stand, oldest first."""
         entries = (self.journal.last(r) for r in (run, *(h.run for h in self.journal.children(run))))
         return [from_entry(self.tables[e.workflow], e).run for e in entries if e is not None]
+
+    def earlier(self, run: str) -> list[tuple[str, int]]:
+        """The runs that a run was rolled back from, the oldest first, each with the event that the next one began from."""
+        found: list[tuple[str, int]] = []
+        while (first := self.journal.at(run, 1)) is not None:
+            facts = from_entry(self.tables[first.workflow], first).sent.facts
+            run, seq = facts.get(FROM_RUN, ""), facts.get(FROM_EVENT, "0")
+            if not run or run in {known for known, _ in found}:
+                break
+            found.append((run, int(seq)))
+        return found[::-1]
+
+    def spent(self, run: str) -> Iterator[AnyEvent]:
+        """Every event of a run and its children, after those of the runs that it was rolled back from: what was spent stays spent."""
+        roots = (*(old for old, _ in self.earlier(run)), run)
+        return (event for root in roots for each in self.family(root) for event in self.history(each.id))
 
     def when(self, run: str, seq: int) -> str:
         """The time of an event."""

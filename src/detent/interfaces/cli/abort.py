@@ -2,6 +2,7 @@
 
 import click
 
+from detent.interfaces.cli.folding import fold
 from detent.interfaces.cli.tell import tell_verdict
 
 
@@ -25,5 +26,5 @@ def command(run: str | None, reason: str, as_json: bool) -> int:
         catch_up(app, chosen)
     code = tell_verdict(verdict, as_json)
     if driven and not as_json and (tree := newest_kept(app.place, chosen)):
-        click.echo(f"The agent's files are kept as the tree {tree[:12]}: `git restore --source={tree[:12]} -- FILE` brings one back.")
+        click.echo(fold(f"The agent's files are kept as the tree {tree[:12]}: `git restore --source={tree[:12]} -- FILE` brings one back."))
     return code

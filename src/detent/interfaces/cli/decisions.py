@@ -1,6 +1,7 @@
 """`detent decisions`: what people are asked, and what they answered."""
 
 import json
+from pathlib import Path
 
 import click
 
@@ -66,15 +67,33 @@ def _stuck(app: App, run: str) -> list[str]:
     return [f"{id} waits to be released: {way.replace('detent resume', f'detent resume{more}')}" for id, way in ways.items()]
 
 
+def _to_look_at(paths: list[str]) -> list[str]:
+    """The documents of a question: their folder once, as short as it can be said, and that they may be edited."""
+    if not paths:
+        return []
+    parts = paths[0].split("/")
+    depth = next((i + 2 for i, part in enumerate(parts) if part == ".agents-work"), len(parts) - 1)
+    folder = Path(*(part or "/" for part in parts[:depth]))
+    here = Path.cwd()
+    names = ", ".join(sorted(path.removeprefix(f"{folder}/") for path in paths))
+    short = folder.relative_to(here) if folder.is_relative_to(here) else folder
+    return [
+        f"  Look at: {names}",
+        f"  in {short}",
+        "  You may edit them: what you change is shown, and asked about again, before it counts.",
+    ]
+
+
 def _told(d: dict[str, object], of_run: str) -> str:
     of = f"  ({d['task_id']})" if d["task_id"] else ""
     said = d.get("text") if d["status"] == "pending" and d["kind"] != "flags" else d["question"]
     lines = [f"{d['decision_id']}  {d['status']}{of}", *paper(str(said or d["question"]))]
     options, shown = d["options"], d["shown"]
     if d["status"] == "pending":
-        lines += ["", *(f"  Look at: {path}" for path in (shown if isinstance(shown, list) else ()))]
+        lines += ["", *_to_look_at([str(path) for path in shown] if isinstance(shown, list) else [])]
         words = options if isinstance(options, list) else []
-        lines.append(f"  Takes: {', '.join((*words, *(() if words and d['kind'] != 'clarify' else ('any text',))))}")
+        to = "  (--to spec, research, architecture or design; to spec if not said)" if d["kind"] == "approval" else ""
+        lines.append(f"  Takes: {', '.join((*words, *(() if words and d['kind'] != 'clarify' else ('any text',))))}{to}")
         declines = "" if d["kind"] == "state" else ", or --cancel REASON"
         command = d.get("command") or f"detent answer {d['decision_id']} VALUE{of_run} [--note TEXT]{declines}"
         lines.append(f"  Answer: {command}")

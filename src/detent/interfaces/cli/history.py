@@ -1,13 +1,20 @@
 """`detent history`: what happened to the run of this checkout."""
 
 import json
+import shutil
+import sys
+import textwrap
 
 import click
 
+from detent.app import App
 from detent.app.plain_text import typed
-from detent.app.run_rows import history_of, left_behind, newest, worked_on
+from detent.app.run_rows import about_event, history_of, left_behind, newest, worked_on
 from detent.door import AnyEvent
+from detent.interfaces.cli.folding import fold
 from detent.interfaces.cli.tell import card_lines, flag_lines, plain
+
+WIDE = 110  # columns from which an event stands on one line
 
 
 @click.command("history")
@@ -28,26 +35,60 @@ def command(count: int, run: str | None, as_json: bool) -> int:
         return 0
     from detent.world.commits_made import commits_by_event
 
-    last, commits, about, left = "", commits_by_event(app.world.git, chosen), "", left_behind(app, chosen)
-    for e in newest(app, chosen, count):
+    day, last, commits, about, left = "", "", commits_by_event(app.world.git, chosen), "", left_behind(app, chosen)
+    rows = newest(app, chosen, count)
+    if earlier := (rows[0].run.seq - 1 if rows else 0):
+        click.echo(f"({earlier} earlier event{'' if earlier == 1 else 's'}: detent history -n {rows[-1].run.seq})")
+    for e in rows:
         asked = e.sent.facts.get("asked", last)
-        said = plain(e.sent.summary or e.sent.note or e.sent.report[:200])
-        click.echo(
-            f"{e.run.seq:>4}  {e.at[:19]}  {e.sent.by:<6}  {e.on:<16} {e.status:<14} → {e.run.state}" + (f"  {said}" if said else "")
-        )
+        day = _show(e, day)
         now = _about(e)
         made = f"commit {commits[e.run.seq][:10]}" if e.run.seq in commits else ""
         if found := "  ".join(filter(None, (made, now if now != about or made else ""))):
-            click.echo(f"{'':38}{plain(found)}")
+            click.echo(fold(f"{'':6}{plain(found)}") if _narrow() else f"{'':38}{plain(found)}")
         about = now
         gone = [f"what it wrote was removed; it is kept under {left[e.run.seq]}"] if e.run.seq in left else []
         who = [f"asked: {asked}"] if asked != last else []
         for line in (*who, *map(typed, e.verdict.reasons), *gone, *flag_lines(e.found.flagged, hunks=False)):
-            click.echo(f"{'':38}{plain(line)}")
+            click.echo(fold(f"{'':6}{plain(line)}") if _narrow() else f"{'':38}{plain(line)}")
         last = asked
-    for line in card_lines(app.place.common_dir, chosen, app.door.load(chosen).run.accepted):
-        click.echo(line)
+    for line in (*_children(app, chosen), *card_lines(app.place.common_dir, chosen, app.door.load(chosen).run.accepted)):
+        click.echo(fold(line))
     return 0
+
+
+def _said(e: AnyEvent) -> str:
+    """The words of an event: what an agent reports, what a person answered or asked for, which task it was about."""
+    return plain(" ".join(f"{about_event(e)} {e.sent.summary or e.sent.note or e.sent.report[:200]}".split()))
+
+
+def _show(e: AnyEvent, day: str) -> str:
+    """One line; on a narrow terminal the time alone, the day where it is another one, and the words below. Returns the day."""
+    said, what = _said(e), f"{e.sent.by:<6}  {e.on:<16} {e.status:<14} → {e.run.state}"
+    width = shutil.get_terminal_size().columns
+    if not _narrow():
+        click.echo(f"{e.run.seq:>4}  {e.at[:19]}  {what}" + (f"  {said}" if said else ""))
+        return day
+    if e.at[:10] != day:
+        click.echo(f"{'':6}{e.at[:10]}")
+    click.echo(f"{e.run.seq:>4}  {e.at[11:19]}  {what}")
+    for line in textwrap.wrap(said, width - 7, break_long_words=False, break_on_hyphens=False):
+        click.echo(f"{'':6}{line}")
+    return e.at[:10]
+
+
+def _narrow() -> bool:
+    return sys.stdout.isatty() and shutil.get_terminal_size().columns < WIDE
+
+
+def _children(app: App, run: str) -> list[str]:
+    """Where the events of a run's tasks are."""
+    names = [head.run for head in app.journal.children(run)]
+    return (
+        [f"Its tasks have histories of their own: detent history --run {names[-1]} ({len(names)} in all, detent runs --all)"]
+        if names
+        else []
+    )
 
 
 def _about(e: AnyEvent) -> str:

@@ -17,6 +17,7 @@ from detent.app.registry import workflow_of
 from detent.door import AnyRun
 from detent.drive import Seen
 from detent.errors import Unreached
+from detent.interfaces.cli.folding import fold
 from detent.interfaces.cli.machine_moves import Moves
 from detent.interfaces.cli.tell import plain
 
@@ -51,7 +52,9 @@ def follow(app: App, run: str, as_json: bool, events: bool, park: bool = False) 
     if as_json or events:
         click.echo(json.dumps(done))
     else:
-        tell_result(done, _why(app, run))
+        from detent.app.merged import merged_into
+
+        tell_result(done, _why(app, run), merged_into(app, run))
     return 1 if done["outcome"] == "halted" and _gave_up(app, run) else CODES[done["outcome"]]
 
 
@@ -71,24 +74,29 @@ def _gave_up(app: App, run: str) -> bool:
     return now.cause in workflow_of(now.workflow).gives_up
 
 
-def tell_result(done: dict[str, Any], why: str = "") -> None:
+def _took(done: dict[str, Any]) -> str:
+    """What it took; an agent that counts nothing is not told as one that costs nothing."""
+    use = done["usage"]
+    if not any(use.values()):
+        return f"the agent does not say what it used; {done['seconds']:.0f} s"
+    return f"{use['input_tokens']} tokens in, {use['cached_tokens']} cached, {use['output_tokens']} out, ${use['usd']:.2f}; {done['seconds']:.0f} s"
+
+
+def tell_result(done: dict[str, Any], why: str = "", main: str = "") -> None:
     colour = {"done": "green", "aborted": "red"}.get(done["outcome"], "magenta")
     click.echo(
         click.style(done["outcome"].upper(), fg=colour, bold=True) + f"  {done['run']}  {done['state']}  branch {done['branch'] or '-'}"
     )
     for commit in done["commits"]:
         click.echo(f"  {commit['hash'][:10]}  {commit['phase']:<9} {plain(commit['subject'])}")
-    use = done["usage"]
     tests = f"{len(done['tests']['completed'])} tests done, {len(done['tests']['pending'])} open; " if any(done["tests"].values()) else ""
-    click.echo(
-        f"  {tests}{use['input_tokens']} tokens in, {use['cached_tokens']} cached, {use['output_tokens']} out, ${use['usd']:.2f}; {done['seconds']:.0f} s"
-    )
+    click.echo(f"  {tests}{_took(done)}")
     if done["error"]:
         click.echo(f"\n{plain(done['error'])[:3000].rstrip()}\n")
     for warning in done.get("warnings", ()):
         click.echo(f"  {plain(warning)}")
     ways = {
-        "done": f"Look at it: git log -p {done['branch']}" if done["branch"] else "",
+        "done": _seen_where(done, main),
         "halted": f"Look: detent status. Continue: detent resume --run {done['run']} [--guidance TEXT]",
         "waiting": f"A person is asked: detent {'decisions' if workflow_of(done['workflow']).has_decisions else 'status'}. Then continue: detent resume",
         "aborted": "",
@@ -96,7 +104,14 @@ def tell_result(done: dict[str, Any], why: str = "") -> None:
     if "item" in done:
         ways |= _of_execution(done)
     if way := " ".join(filter(None, (why, ways[done["outcome"]]))):
-        click.echo(way)
+        click.echo("\n".join(map(fold, way.splitlines())))
+
+
+def _seen_where(done: dict[str, Any], main: str) -> str:
+    """Where the result is, once a run is done."""
+    merged = f"It is merged into {main}. " if main else ""
+    report = f"Report: {done['report']}" if done.get("report") else ""
+    return "\n".join(filter(None, (f"{merged}Look at it: git log -p {done['branch']}" if done["branch"] else "", report)))
 
 
 def _why(app: App, run: str) -> str:
@@ -206,7 +221,7 @@ class LiveTerminal:
         if seen.kind == "turn":
             self.last = []
         elif seen.kind == "verdict" and seen.verdict is not None:
-            self._print(_verdict(seen, self.width))
+            self._print(_verdict(seen, self.width, seen.verdict.reasons or self.moves.why(seen)))
         elif seen.kind in ("failed", "wait"):
             self._print(click.style(folded(f"{'':<9} {plain(seen.text)[:160]}", 10, self.width), dim=True))
         elif seen.kind == "progress" and seen.text.strip():
@@ -269,7 +284,7 @@ def folded(text: str, indent: int, width: int) -> str:
     return "\n".join(lines)
 
 
-def _verdict(seen: Seen, width: int) -> str:
+def _verdict(seen: Seen, width: int, reasons: tuple[str, ...]) -> str:
     assert seen.verdict is not None
     verdict, step = seen.verdict, seen.briefing.step
     status = click.style(f"{verdict.status:<14}", fg=COLOURS.get(verdict.status, "yellow"), bold=True)
@@ -281,9 +296,9 @@ def _verdict(seen: Seen, width: int) -> str:
         )
         if ran and len(click.unstyle(line)) > width:
             line = line.removesuffix(ran).rstrip() + f"\n{'':<11} {ran}"
-        return "\n".join([line, *(click.style(folded(f"{'':<11} └ {typed(plain(r))}", 14, width), dim=True) for r in verdict.reasons)])
+        return "\n".join([line, *(click.style(folded(f"{'':<11} └ {typed(plain(r))}", 14, width), dim=True) for r in reasons)])
     about = plain(step.description) if step else ""
     head = f"{seen.briefing.state:<9} {status} → {verdict.state:<9} {ran:<22}"
     fits = len(click.unstyle(head)) + 1 + len(about) <= width
     lines = [f"{head} {about}".rstrip()] if fits else [head.rstrip(), folded(f"{'':<10}{about}", 10, width)]
-    return "\n".join([*lines, *(click.style(folded(f"{'':<9} └ {typed(plain(r))}", 12, width), dim=True) for r in verdict.reasons)])
+    return "\n".join([*lines, *(click.style(folded(f"{'':<9} └ {typed(plain(r))}", 12, width), dim=True) for r in reasons)])

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from threading import get_ident
 
 from detent.app import App
+from detent.drive import Seen
 from detent.journal.codec import from_entry
 
 QUIET = ("prepared", "old-child")  # what happens at every turn, or means nothing any more
@@ -33,6 +34,13 @@ class Moves:
                         event.status,
                         f"{event.was:<16} {event.sent.child or event.run.data.task_id:<7} {_why(event.on, event.sent.output) or move.how}",
                     )
+
+    def why(self, seen: Seen) -> tuple[str, ...]:
+        """Why a turn came to nothing, where its verdict gives no reason: the first words of what is kept of it."""
+        if get_ident() != self.thread or seen.verdict is None or seen.verdict.status not in ("FAILURE", "HALTED"):
+            return ()
+        said = self.app.door.load(seen.run.id).run.last_error
+        return tuple(line.strip()[:MOST] for line in said.splitlines() if line.strip())[:2]
 
 
 def _why(on: str, output: str) -> str:

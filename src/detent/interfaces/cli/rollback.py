@@ -2,6 +2,8 @@
 
 import click
 
+from detent.app import App
+from detent.app.plain_text import plain, shown
 from detent.interfaces.cli.tell import channel, tell_briefing
 
 
@@ -23,10 +25,26 @@ def command(to: str, run: str | None, as_json: bool) -> int:
     chosen = app.chosen(run)
     allowed(app, channel(), chosen)
     fresh = roll_back(app, chosen, to, channel())
-    code = tell_briefing(app.door.next(fresh), as_json)
-    if not as_json:
-        from detent.app.push import is_pushed
+    briefing = app.door.next(fresh)
+    if as_json:
+        return tell_briefing(briefing, True)
+    _told(app, chosen, fresh)
+    return shown(briefing)[2]
 
-        then = f"detent resume --run {fresh}" if is_pushed(app.door.load(fresh).run) else "detent get-task"
-        click.echo(f"The new run is {fresh}; {chosen} is ended. Next: {then}")
-    return code
+
+def _told(app: App, old: str, fresh: str) -> None:
+    """Where it stands now, what became of the rest, and what a person does next. The briefing is for the agent, who gets it."""
+    from detent.app.next_step import after_a_word
+    from detent.app.registry import workflow_of
+
+    now = app.door.load(fresh).run
+    parts = workflow_of(now.workflow).plan(now)
+    done = f"; {sum(part.status == 'done' for part in parts)} of {len(parts)} tasks are done" if parts else ""
+    where = app.door.load(fresh).sent.note.removeprefix("from ")
+    click.echo(f"Back at {where}: {now.state}{done}.")
+    if branch := now.data.branch.removeprefix("refs/heads/"):
+        tip = app.world.git.resolve(now.data.branch)
+        click.echo(f"Branch {branch} is at {tip[:10]} ({plain(app.world.git.message(tip).partition(chr(10))[0])}).")
+    click.echo(f"Nothing is lost: what came after that is kept below refs/detent/{old}/.")
+    way = after_a_word(app, fresh).removeprefix("The agent continues at its next call: ")
+    click.echo(f"The new run is {fresh}; {old} is ended. Next: {f'{way} --run {fresh}' if way == 'detent resume' else way}")

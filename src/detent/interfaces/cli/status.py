@@ -11,7 +11,7 @@ from detent.app.registry import workflow_of
 from detent.app.run_rows import agent_at_work, costs_of, known_before, reason_of, second_try_of, stands
 from detent.door import AnyRun
 from detent.interfaces.cli.folding import fold
-from detent.interfaces.cli.tell import card_lines, flag_lines, local_time, plain
+from detent.interfaces.cli.tell import STUCK, card_lines, flag_lines, local_time, plain
 from detent.world.pulls import url_of
 
 
@@ -38,9 +38,10 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps(stands(app, event)))
         return 0
-    click.echo(f"{run_now.id}  {run_now.workflow}  {run_now.state}{_because(run_now)}")
+    ended = bool(table.states[run_now.state].end)  # what it waited for last is over
+    click.echo(f"{run_now.id}  {run_now.workflow}  {run_now.state}{'' if ended else _because(run_now)}")
     about = [f"Step: {step.type} of '{step.task}': {step.description}"] if step else []
-    for line in (*about, *_driven(app, run_now), *_costs(app, run_now)):
+    for line in (*about, *_driven(app, run_now), *_tasks(run_now), *_costs(app, run_now)):
         click.echo(f"  {plain(line)}")
     for name, count in run_now.counts.items():
         click.echo(f"  {name}: {count} of {run_now.limits[name]}")
@@ -54,22 +55,25 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
         click.echo(f"  Pull request: {plain(url)}")
     acting, *beside = at_work(app, run_now.id)
     for each in (acting, *beside) if acting.id != run_now.id else ():
-        click.echo(f"  At work: {each.id}  {each.state}{_because(each)}")
+        click.echo(f"  {'Waits' if _waits(app, each) else 'At work'}: {each.id}  {each.state}{_because(each)}")
     for line in (*card_lines(app.place.common_dir, run_now.id, run_now.accepted), *map(plain, changed_words(app, run_now.id))):
         click.echo(f"  {line}")
-    click.echo(fold(f"  {_next(app, acting)}", 4))
+    click.echo(fold(f"  Next: {_next(app, run_now, acting)}", 4))
     return 0
 
 
-def _next(app: App, run: AnyRun) -> str:
-    """Whose turn it is, and the call that goes on from here."""
-    table = app.door.tables[run.workflow]
-    actor, told = table.states[run.state].actor, typed(table.instruction(run))
-    if actor == "system":
-        when = "" if is_pushed(run) else " when the agent runs `detent get-task`"
-        return f"Next: Detent continues by itself{when}"
-    whom = {"agent": ", for the agent", "human": ", for a person"}.get(actor, "")
-    return f"Next{whom}: {told or 'nothing, the run has ended'}"
+def _next(app: App, run: AnyRun, acting: AnyRun) -> str:
+    """What comes next: where the machine drives, or a person is asked by name, what a person does; else what the agent does."""
+    from detent.app.next_step import after_a_word
+
+    table = app.door.tables[acting.workflow]
+    state = table.states[acting.state]
+    asked = state.actor == "human" and acting.state not in STUCK and workflow_of(run.workflow).has_decisions
+    if not state.end and (asked or (is_pushed(run) and state.actor in ("agent", "system"))):
+        return after_a_word(app, run.id)
+    if not state.end and state.actor == "system":
+        return "detent get-task: the machine continues, and says what is to be done"
+    return typed(table.instruction(acting)) or "the run has ended"
 
 
 def _because(run: AnyRun) -> str:
@@ -86,11 +90,29 @@ def _driven(app: App, run: AnyRun) -> list[str]:
     return [*([f"Agent: {agent}"] if agent else []), *([f"Second try: {second}"] if second else []), *done]
 
 
+def _waits(app: App, run: AnyRun) -> bool:
+    """Whether a task waits: for a person, or for somebody who drives it."""
+    from detent.app.run_driver import driver_of
+
+    idle = is_pushed(run) and not driver_of(app, run.parent or run.id)
+    return idle or app.door.tables[run.workflow].states[run.state].actor == "human"
+
+
+def _tasks(run: AnyRun) -> list[str]:
+    """How far the tasks of a session are."""
+    parts = workflow_of(run.workflow).plan(run) if workflow_of(run.workflow).has_decisions else ()
+    done = sum(part.status == "done" for part in parts)
+    rows = [f"{part.name} {part.title} ({'done' if part.status == 'done' else part.status})" for part in parts]
+    return [f"Tasks: {done} of {len(parts)} done", *(f"{'':7}{row}" for row in rows)] if parts else []
+
+
 def _costs(app: App, run: AnyRun) -> list[str]:
     """What each role took so far."""
     found = costs_of(app, run.id)
     rows = [
-        f"{role} {c['turns']:g} turn{'' if c['turns'] == 1 else 's'}, {c['seconds']:.0f} s, ${c['usd']:.2f}" for role, c in found.items()
+        f"{role} {c['turns']:g} turn{'' if c['turns'] == 1 else 's'}, {c['seconds']:.0f} s"
+        + (f", ${c['usd']:.2f}" if c["usd"] or c["tokens"] else "")
+        for role, c in found.items()
     ]
     return [f"By role: {rows[0]}", *(f"{'':9}{row}" for row in rows[1:])] if rows else []
 

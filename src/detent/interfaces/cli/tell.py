@@ -35,10 +35,12 @@ def tell_verdict(verdict: Verdict, as_json: bool) -> int:
     if as_json:
         _json(verdict)
     else:
+        from detent.interfaces.cli.folding import fold
+
         status = f"\x1b[1;{COLOURS.get(verdict.status, YELLOW)}m{verdict.status}\x1b[0m" if sys.stdout.isatty() else verdict.status
         print(f"{status}  {verdict.state}")
         for reason in verdict.reasons:
-            print(f"  {typed(plain(reason))}")
+            print(fold(f"  {typed(plain(reason))}"))
         for line in flag_lines(verdict.flags):
             print(f"  {plain(line)}")
         if verdict.evidence is not None:
@@ -48,7 +50,7 @@ def tell_verdict(verdict: Verdict, as_json: bool) -> int:
             print(f"  Evidence: {verdict.evidence.kind}; {ran}; tree {verdict.evidence.tree[:12]}; {kept}")
         if verdict.output:
             print(f"\n{plain(verdict.output).rstrip()}\n")
-        print(f"Next: {typed(verdict.instruction)}")
+        print(fold(f"Next: {typed(verdict.instruction)}"))
     return exit_code(verdict)
 
 

@@ -13,7 +13,7 @@ from detent.app.registry import workflow_of
 from detent.blocks.open_flags import ACCEPT, CAUSE, asking, hunk_of
 from detent.door import AnyRun
 from detent.errors import DetentError
-from detent.gates.human import ANSWERS, CORRECTIONS, DecisionData, PersonDecision, pending
+from detent.gates.human import ANSWERS, CORRECTIONS, NEED_WORDS, PICKING, DecisionData, PersonDecision, pending
 from detent.interfaces.http import shapes, shapes_inbox
 from detent.interfaces.http.heads import NotFound, StalePage, cut_flag, head_of
 from detent.interfaces.http.runs_board import MOST, RowStamp, RunsBoard, stands
@@ -226,7 +226,8 @@ def _told(app: App, run: AnyRun, asked: PersonDecision | None) -> str:
     told = workflow_of(run.workflow).asks(app, run, asked)
     question = asked.question.partition("\n")[0] if asked.points and all(p.id in asked.question for p in asked.points) else told
     trouble = f"\n\n> {run.last_error}" if run.last_error and "is not an answer" in run.last_error else ""
-    return question.removeprefix("NEEDS_DECISION: ") + (f"\n\n### Findings\n{points}" if points else "") + trouble
+    how = f"\n\n{PICKING}" if asked.kind == "notes" and asked.points else ""
+    return question + (f"\n\n### Findings\n{points}" if points else "") + how + trouble
 
 
 def _flagged(run: AnyRun) -> str:
@@ -259,7 +260,7 @@ def _options(app: App, run: AnyRun, asked: PersonDecision | None) -> tuple[shape
         return tuple(
             shapes_inbox.Option(value=word, words="guidance" if sent.verb == "resume" else "note") for word, sent in ways(app, run).items()
         )
-    plain = tuple(shapes_inbox.Option(value=v, words="note", needed=v == "guidance") for v in asked.options if v in ANSWERS[asked.kind])
+    plain = tuple(shapes_inbox.Option(value=v, words="note", needed=v in NEED_WORDS) for v in asked.options if v in ANSWERS[asked.kind])
     if any(v.startswith(f"{CHANGES}:") for v in asked.options):
         return (*plain, shapes_inbox.Option(value=CHANGES, words="changes", needed=True))
     return plain or tuple(shapes_inbox.Option(value=v, words="note") for v in asked.options)

@@ -187,6 +187,15 @@ ROUTES: tuple[Route, ...] = (
     ),
     Route(
         POST,
+        "/api/runs/{run}/rollback",
+        shapes_revise.RollbackAsked,
+        shapes.RunShown,
+        lambda c: reading.run_shown(c.app, c.board, speaking.rollback(c.app, c.run, c.asked.event)),
+        "End a run and begin a new one where it stood after an event; what came later stays reachable.",
+        201,
+    ),
+    Route(
+        POST,
         "/api/runs/{run}/abort",
         shapes.AbortAsked,
         Verdict,

@@ -7,10 +7,11 @@ import msgspec
 
 from detent.app import App
 from detent.app.live_log import live_file
+from detent.app.merged import merged_into
 from detent.app.outline import plan_of
 from detent.app.push import commits_of
 from detent.app.revising import edited, stages
-from detent.app.run_rows import costs_of
+from detent.app.run_rows import about_event, costs_of
 from detent.app.tally import budget_of, turn_of
 from detent.blocks.plan_parts import Part
 from detent.door import AnyEvent
@@ -29,8 +30,7 @@ def run_shown(app: App, board: RunsBoard, run_id: str) -> shapes.RunShown:
     run, table = event.run, app.door.tables[head.workflow]
     acting = run if head.ended else app.door.acting(run_id)
     briefing = app.door.load(acting.id).briefing
-    inner = app.door.tables[acting.workflow]
-    sums = board.tally.of(app, run_id, head.seq)
+    inner, sums = app.door.tables[acting.workflow], board.tally.of(app, run_id, head.seq)
     return shapes.RunShown(
         run=board.row(app, stamp),
         request=getattr(run.data, "feature_request", "") or getattr(run.data, "request", ""),
@@ -60,6 +60,8 @@ def run_shown(app: App, board: RunsBoard, run_id: str) -> shapes.RunShown:
         edited=() if head.ended or head.parent else tuple(sorted("/".join(path.split("/")[2:]) for path in edited(app, run_id))),
         stages=() if head.ended or head.parent else stages(app, run_id),
         roles=costs_of(app, run_id),
+        has_documents=not head.parent and bool(stages(app, run_id)),
+        merged_into=merged_into(app, run_id),
     )
 
 
@@ -119,6 +121,7 @@ def event_row(app: App, event: AnyEvent, before: AnyEvent | None) -> shapes.Even
         reasons=event.verdict.reasons,
         flags=event.found.flagged,
         summary=said,
+        about=about_event(event),
         tree=event.found.tree,
         evidence=event.verdict.evidence,
         usage=_used(event) if "usage" in facts else None,

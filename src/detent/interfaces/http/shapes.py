@@ -230,6 +230,8 @@ class RunShown(Shape, frozen=True, kw_only=True):
     edited: tuple[str, ...] = ()  # documents that a person changed in their checkout, and that do not count yet
     stages: tuple[str, ...] = ()  # what a person may have done again; none: the run has no documents to revise
     roles: dict[str, dict[str, float]] = {}  # what each role took so far: turns, seconds, tokens, usd
+    has_documents: bool = False  # whether it is a session, with documents and a report
+    merged_into: str = ""  # the main branch, where the run has ended and its branch is in it
     asks: tuple[str, ...]  # the ids of its open questions
     output_size: int
 
@@ -246,6 +248,7 @@ class EventRow(Shape, frozen=True, kw_only=True):
     reasons: tuple[str, ...]
     flags: tuple[Flag, ...]
     summary: str
+    about: str = ""  # the task that it is of, what a person answered or changed
     tree: str
     evidence: Evidence | None
     usage: TokenUse | None

@@ -22,6 +22,13 @@ class Papers(Shape, frozen=True, kw_only=True):
 
     papers: tuple[Paper, ...]
     stages: tuple[str, ...]
+    report: str = ""  # of the session, once it is written
+
+
+class RollbackAsked(Shape, frozen=True, kw_only=True):
+    """The event that a run goes back to."""
+
+    event: int
 
 
 class RevisionShown(Shape, frozen=True, kw_only=True):

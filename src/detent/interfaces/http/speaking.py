@@ -11,7 +11,8 @@ from detent.app.people import allowed
 from detent.app.policy import read_policies, user
 from detent.app.push import STUCK, fit_for_push, is_pushed, said_agent
 from detent.app.queueing import catch_up, go_on
-from detent.app.revising import edited, looked_at, papers, revise, stages
+from detent.app.revising import edited, looked_at, papers, report_text, revise, stages
+from detent.app.rolling_back import roll_back
 from detent.app.run_driver import driver_of
 from detent.app.starting import PAGE, options_fit, policies_fit, start_of
 from detent.blocks.open_flags import ACCEPT
@@ -64,7 +65,7 @@ def papers_of(app: App, run: str) -> shapes_revise.Papers:
     session, changed = app.door.load(run).run.data.session if stages(app, run) else "", edited(app, run)
     rows = papers(app, run).items()
     made = (shapes_revise.Paper(name=path.removeprefix(f"{session}/"), text=text, edited=changed.get(path, "")) for path, text in rows)
-    return shapes_revise.Papers(papers=tuple(made), stages=stages(app, run))
+    return shapes_revise.Papers(papers=tuple(made), stages=stages(app, run), report=report_text(app, run))
 
 
 def revision(app: App, run: str, asked: shapes_revise.ReviseAsked) -> shapes_revise.RevisionShown:
@@ -83,6 +84,16 @@ def revise_run(app: App, run: str, asked: shapes_revise.ReviseAsked) -> Verdict:
 def _by_path(app: App, run: str, asked: shapes_revise.ReviseAsked) -> dict[str, str]:
     session = app.door.load(run).run.data.session if stages(app, run) else ""
     return {f"{session}/{name}": text for name, text in asked.documents.items()}
+
+
+def rollback(app: App, run: str, event: int) -> str:
+    """Go back to an event, as a new run, and have it driven; its id."""
+    head_of(app, run)
+    allowed(app, CHANNEL, run)
+    fresh = roll_back(app, run, str(event), CHANNEL)
+    app.door.next(fresh)
+    drive_on(app, fresh)
+    return fresh
 
 
 def abort(app: App, run: str, reason: str) -> Verdict:

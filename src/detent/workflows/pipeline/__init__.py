@@ -64,6 +64,19 @@ def _bring(world: "RepoWorld", old: AnyRun, run: AnyRun) -> None:
     bring_documents(world, old, run)
 
 
+def _result(app: "App", run: AnyRun) -> dict[str, Any]:
+    from detent.workflows.pipeline.session_report import REPORT
+
+    report = Path(run.worktree) / run.data.session / REPORT
+    return {"report": str(report)} if report.is_file() else {}
+
+
+def _as_new(run: AnyRun) -> AnyRun:
+    from detent.workflows.pipeline.pipeline_data import begun_again
+
+    return begun_again(run)
+
+
 def _edited(app: "App", run: AnyRun) -> dict[str, str]:
     from detent.workflows.pipeline.session_folder import edited_documents
 
@@ -129,6 +142,8 @@ WORKFLOW = Workflow(
     costs=_costs,
     void=_void,
     before_rollback=_bring,
+    as_new=_as_new,
+    result=_result,
     claims=session_claims,
     protected=_protected,
     documents=SESSIONS,
@@ -144,6 +159,7 @@ TASK_WORKFLOW = Workflow(
     jobs=Late(_jobs),
     read=read_status,
     title=_task_title,
+    asks=_asks,
     claims=task_claims,
     protected=_protected,
     documents=SESSIONS,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from detent.gates.documents import TaskEntry, recommended
-from detent.gates.human import PersonDecision, pending
+from detent.gates.human import PICKING, PersonDecision, pending
 from detent.workflows.pipeline.pipeline_data import PipelineData, Session, facts
 from detent.workflows.pipeline.task_data import listed
 
@@ -12,12 +12,15 @@ STRATEGIES = (
     "`single-final`: all tasks are coded first, then Reviewer, QA and Security look once at everything. Faster; what is found late may cost more rework.",
     "`changes-requested: TEXT`: the plan goes back to the Planner with your words, and you are asked again.",
 )
+STAYS = "What was done for it stays in the branch. To have it removed, send the plan back and say so."
 LONGEST_DIFF = 6000
 
 
 def gate_text(run: Session, asked: PersonDecision, since: str = "") -> str:
     """The question and what is decided by it. `since`: how the documents differ from when it was asked before."""
     made = TEXTS.get(asked.kind)
+    if asked.kind == "notes" and asked.points:
+        return f"{asked.question}\n\n{PICKING}"
     return made(run, asked, since) if made and isinstance(run.data, PipelineData) else asked.question
 
 
@@ -50,6 +53,8 @@ def _strategy(run: Session, asked: PersonDecision, since: str) -> str:
     which = recommended(data.tasks)[0]
     choices = tuple(f"{line} Recommended." if line.startswith(f"`{which}`") else line for line in STRATEGIES)
     parts = [asked.question, *_round(asked, since), f"### The tasks\n\n{listed(tuple(_task(t) for t in data.tasks))}"]
+    if data.left_out:
+        parts += [f"### Done before, and not in this plan\n\n{listed(data.left_out)}\n\n{STAYS}"]
     parts += [f"### What you can choose\n\n{listed(choices)}"]
     return "\n\n".join(parts)
 
@@ -75,11 +80,22 @@ def _manual(run: Session, asked: PersonDecision, since: str) -> str:
     )
     return "\n\n".join(
         (
-            asked.question,
+            "Does this hold? Only a person can tell.",
             f"### What to check by hand\n\n{listed(rows)}",
+            *_seen_before(run, asked),
             "Answer `passed`, or `failed` with a note that says what you saw: the Coder gets it, and everything is checked again.",
         )
     )
+
+
+def _seen_before(run: Session, asked: PersonDecision) -> list[str]:
+    """In a later round: what the person saw the last time, and where to find what became of it."""
+    earlier = [d for d in run.data.decisions if d.question == asked.question and d.answer == "failed"]
+    if not earlier:
+        return []
+    where = run.data.branch.removeprefix("refs/heads/")
+    fixed = f" It was fixed since: `git log -p -1 {where}`" if where else ""
+    return [f"### What you saw last time\n\n{earlier[-1].note or 'It failed; nothing more was said.'}\n\n{fixed.strip()}".rstrip()]
 
 
 TEXTS: Mapping[str, Callable[[Session, PersonDecision, str], str]] = {"approval": _approval, "strategy": _strategy, "manual": _manual}

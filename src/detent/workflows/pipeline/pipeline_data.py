@@ -78,6 +78,7 @@ class PipelineData(Grounded, frozen=True):
     ended: dict[str, int] = {}  # children that have ended, by task
     merging: Merging | None = None
     laid: dict[str, Laid] = {}  # by task
+    left_out: tuple[str, ...] = ()  # tasks that were done and are not planned any more: what they did is still in the branch
     roles: tuple[str, ...] = ()  # who has worked
     reviewed_tree: str = ""  # what the last review covers
     checked_tree: str = ""  # what the last green checks ran on
@@ -187,7 +188,11 @@ def keep_tasks(run: Session, sent: Sent, found: Found) -> Session:
     bare = tuple(replace(t, status="not-started") for t in (listing.tasks if listing else ()))
     tasks = tuple(replace(t, status=known.get(t, "not-started")) for t in bare)
     project = listing.project if listing else run.data.project
-    return replace(run, data=replace(run.data, project=project, tasks=tasks, integrated=False, documented=False))
+    gone = tuple(f"{t.id} {t.title}" for t in run.data.tasks if t.status in DONE and replace(t, status="not-started") not in bare)
+    here = {f"{t.id} {t.title}" for t in tasks if t.status in DONE}
+    left = tuple(name for name in dict.fromkeys((*run.data.left_out, *gone)) if name not in here)
+    data = replace(run.data, project=project, tasks=tasks, left_out=left, integrated=False, documented=False)
+    return replace(run, data=data)
 
 
 def ask_approval(run: Session, sent: Sent, found: Found) -> Session:
@@ -205,10 +210,16 @@ def _round_before(run: Session, id: str) -> int:
     return next((d.asked for d in run.data.decisions if d.decision_id == id), 0)
 
 
+def begun_again(run: Session) -> Session:
+    """A session that goes back begins with all its questions: they were asked and answered before its first event."""
+    known = tuple(replace(d, asked=1, before=0, resolved=1 if d.resolved else 0) for d in run.data.decisions)
+    return replace(run, data=replace(run.data, decisions=known))
+
+
 def request_changes(run: Session, sent: Sent, found: Found) -> Session:
     """The correction is queued, and its words go into the briefing of every role that runs again."""
     after = resolve(run, sent, found)
-    words = sent.value.partition(":")[2].strip() + (f"\n{sent.note}" if sent.note else "")
+    words = "\n".join(filter(None, (sent.value.partition(":")[2].strip(), sent.note)))
     research, ui = run.data.wants_research or sent.to == "research", run.data.wants_ui or sent.to == "design"
     data = replace(after.data, correction="queued", correction_note=words, wants_research=research, wants_ui=ui, keeps_plan=False)
     return replace(after, data=data, guidance="")
@@ -232,7 +243,9 @@ def ask_strategy(run: Session, sent: Sent, found: Found) -> Session:
     words = f"{count} task{' is' if count == 1 else 's are'} planned. How is the work to be reviewed? Recommended: {which}, since {why}."
     shown = {f"{run.data.session}/{TASKS}": content_hash(msgspec.json.encode(run.data.tasks).decode())}
     old = next((d for d in run.data.decisions if d.decision_id == STRATEGY), None)
-    wanted = old.answer.partition(":")[2].strip() if old and old.answer.startswith("changes-requested") else ""
+    wanted = (
+        " ".join((old.answer.partition(":")[2].strip(), old.note)).strip() if old and old.answer.startswith("changes-requested") else ""
+    )
     takes = ("per-batch", "single-final", "changes-requested: TEXT")
     made = PersonDecision(
         STRATEGY, "strategy", words, takes, "REVIEW_STRATEGY", 0, shown=shown, before=old.asked if old else 0, wanted=wanted

@@ -32,7 +32,7 @@ from detent.workflows.pipeline.session_folder import (
     take_back,
     write_document,
 )
-from detent.workflows.pipeline.session_report import REPORT, report_of
+from detent.workflows.pipeline.session_report import REPORT, costs, report_of
 from detent.workflows.pipeline.task_data import DIFFS, JUDGING, ROLES, context_files, diff_file, is_prepared
 from detent.workflows.pipeline.task_table import TASK
 from detent.workflows.pipeline.tasks_apart import commit_merged, merge_task
@@ -148,10 +148,12 @@ def _undo(world: RepoWorld, event: AnyEvent) -> None:
 
 
 def _report(world: RepoWorld, event: AnyEvent) -> None:
-    family = world.runs.family(event.run.id)
-    events = [e for run in family for e in world.runs.history(run.id)]
+    runs, earlier = world.runs, world.runs.earlier(event.run.id)
+    events = [e for run in runs.family(event.run.id) for e in runs.history(run.id)]
+    before = [e for old, seq in earlier for e in runs.history(old) if e.run.seq <= seq]
+    text = report_of(event.run, events, _commits(world, event.run), before, costs(runs.spent(event.run.id)))
     with alone(world, event.run):
-        write_document(world.place.root, f"{event.run.data.session}/{REPORT}", report_of(event.run, events, _commits(world, event.run)))
+        write_document(world.place.root, f"{event.run.data.session}/{REPORT}", text)
         keep_documents(world, event.run)
         show(world, event.run)
 

@@ -41,6 +41,7 @@ STAGES: Mapping[str, str] = {  # what a person may have done again, and where th
     "design": "DESIGN_UI",
     "plan": "PLAN",
 }
+AT_WORK = "at_work"  # the fact that names the tasks somebody works on
 EARLY = ("INTAKE", "INTAKE_LEAN", "DESIGN_RESEARCH", "DESIGN", "DESIGN_UI", "FIX_ACCEPTANCE")  # what is written there is asked about later
 EDITABLE = (SPEC, ACCEPTANCE, ARCHITECTURE, TASKS)
 FOLDERS = (RESEARCH, RECORDS, SPECS)
@@ -208,7 +209,11 @@ def invalidated(run: Session, sent: Sent) -> tuple[str, ...]:
 
 def _invalid(run: Session, sent: Sent, on: str) -> Iterator[str]:
     data, lean = run.data, run.data.mode == "lean"
-    at_work = [t.id for t in data.tasks if t.status not in DONE] if run.state in ("IMPLEMENT_LOOP", "MERGING") else []
+    begun = sent.facts.get(AT_WORK, "").split()
+    at_work = [t.id for t in data.tasks if t.id in begun] if run.state in ("IMPLEMENT_LOOP", "MERGING") else []
+    if on == "edited-design" and run.state == "APPROVE_DESIGN" and not data.tasks:
+        yield "nothing is void: the design is not approved yet, and the question about it shows your change"
+        return
     if on == "edited-early":
         yield "nothing is void: the design is not approved yet, and you are asked about it once it is complete"
         return

@@ -37,15 +37,22 @@ def costs(events: Iterable[AnyEvent]) -> dict[str, Cost]:
     return found
 
 
-def report_of(run: Run[Any], events: Sequence[AnyEvent], commits: Sequence[str]) -> str:
-    """The whole report."""
+def report_of(
+    run: Run[Any], events: Sequence[AnyEvent], commits: Sequence[str], before: Sequence[AnyEvent] = (), spent: dict[str, Cost] | None = None
+) -> str:
+    """The whole report. `before`: what happened in the runs that this one was rolled back from; `spent`: what all of them took."""
     data = run.data
     decisions = [d for r in _newest(events) for d in r.data.decisions]
     parts = [
         f"# Report: {data.session.rpartition('/')[2]}",
         f"Request: {data.request}\n\nMode: {data.mode}. State: {run.state}. Tree: `{data.good_tree}`. Branch: `{data.branch.removeprefix('refs/heads/')}`.",
         "## What was done",
-        listed(tuple(f"{t.id} {t.title} [{t.status}]" for t in data.tasks)),
+        listed(
+            (
+                *(f"{t.id} {t.title} [{t.status}]" for t in data.tasks),
+                *(f"{name} [done, then taken out of the plan; what it did is still in the branch]" for name in data.left_out),
+            )
+        ),
         "Commits:\n\n" + listed(tuple(commits)),
         "\n".join(data.report_notes[:1]),
         "## How to run it, how to test it",
@@ -58,11 +65,11 @@ def report_of(run: Run[Any], events: Sequence[AnyEvent], commits: Sequence[str])
         "## Evidence",
         _evidence(run),
         "## Rounds of changes",
-        listed(tuple(_rounds(data.session, events))),
+        listed(tuple(_rounds(data.session, (*before, *events)))),
         "## Decisions",
         listed(tuple(_decided(d) for d in decisions)),
         "## Cost and time by role",
-        _table(costs(events)),
+        _table(costs(events) if spent is None else spent),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -70,11 +77,14 @@ def report_of(run: Run[Any], events: Sequence[AnyEvent], commits: Sequence[str])
 def _rounds(session: str, events: Sequence[AnyEvent]) -> Iterable[str]:
     """What people asked to have changed, or changed themselves, in order."""
     for e in events:
-        if e.status != "SUCCESS" or not e.on.startswith(("correct-", "again-", "edited-")):
+        if e.sent.verb == "rollback":
+            yield f"{e.at[:16]} {e.sent.facts.get('who') or 'a person'} went back: {e.sent.note}"
+        if e.status != "SUCCESS" or not e.on.startswith(("correct-", "again-", "edited-", "manual-failed")):
             continue
         names = ", ".join(sorted(path.removeprefix(f"{session}/") for path in e.sent.documents))
         words = " ".join((e.sent.value.partition(":")[2] + " " + e.sent.note).split())
-        what = f"changed {names}" if names else f"asked for changes ({e.on.partition('-')[2]})"
+        asked = "found a check by hand to fail" if e.on == "manual-failed" else f"asked for changes ({e.on.partition('-')[2]})"
+        what = f"changed {names}" if names else asked
         yield f"{e.at[:16]} {e.sent.facts.get('who') or 'a person'} {what}" + (f": {words}" if words else "")
 
 

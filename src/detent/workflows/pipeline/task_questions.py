@@ -6,7 +6,7 @@ from detent.gates.human import ANSWERS, PersonDecision, ask, pending, question
 from detent.gates.reply import ReviewPoint, noted
 from detent.kernel.model import Found, Run, Sent
 from detent.kernel.rows import Change
-from detent.workflows.pipeline.task_data import DD, META, TaskData, reply_of
+from detent.workflows.pipeline.task_data import DD, META, ROLES, TaskData, reply_of
 
 replace = msgspec.structs.replace
 ATTEMPTS, LONGEST_ATTEMPT = 4, 600  # what a person is told of repairs that came to nothing
@@ -34,11 +34,19 @@ def _attempts(run: Run[DD], loop: str, count: int) -> str:
 
 # Questions
 
+ASKS = {"PASS_WITH_NOTES": "passes the work with notes", "BLOCKED": "cannot continue"}  # how a reply that a person is asked about is told
+
+
+def _who(run: Run[DD]) -> str:
+    """Who asks, and about which task."""
+    task, role = getattr(run.data, "task", None), ROLES.get(run.state, "role")
+    return f"The {role}" + (f" of {run.data.task_id} ({task.title})" if task and run.data.task_id != META else "")
+
 
 def ask_question(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
     """A role cannot go on without a person's word."""
     reply = reply_of(run, sent)
-    words = f"{reply.status}: {reply.summary}" if reply else "The role asks for a decision."
+    words = f"{_who(run)} {ASKS.get(reply.status, 'asks')}: {reply.summary}" if reply else f"{_who(run)} asks for a decision."
     more = "".join(f"\n- {note}" for note in (reply.artifacts.notes if reply else ()))
     return question(run, "question", words + more, security=bool(reply and reply.gates.security_concerns))
 
@@ -47,7 +55,7 @@ def ask_notes(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
     """A role passes the work, or leaves it open, with notes: the person decides which are fixed."""
     reply = reply_of(run, sent)
     found_notes = [f"[{p.id}] {p.text}" for p in noted(reply)] if reply else []
-    words = f"{reply.status}: {reply.summary}" if reply else ""
+    words = f"{_who(run)} {ASKS.get(reply.status, 'asks')}: {reply.summary}" if reply else ""
     text = words + "".join(f"\n- {note}" for note in found_notes)
     return question(run, "notes", text, about=reply, security=bool(reply and (reply.findings or reply.gates.security_concerns)))
 
