@@ -32,7 +32,7 @@ def ended(argv: Sequence[str], work: Callable[[], int]) -> int:
         from detent.app.away import parked_by
 
         if (away := parked_by(e)) is not None:  # a disk that is full, at whatever place that was met
-            return report_error(argv, away.said, "once it is there again, give the command again", 2)
+            return report_error(argv, away.said, "make room there, then run the command again", 2)
         import traceback
 
         traceback.print_exc()
