@@ -41,6 +41,15 @@ class Server:
         with psycopg.connect(self.url("postgres"), autocommit=True) as c:
             c.execute(sql.encode())
 
+    def stop(self) -> None:
+        """Let nobody reach it: whoever asks is cut off."""
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(LONG)
+
+    def start_again(self) -> None:
+        self.process = start(self.folder, self.port)
+        answers(self.port, self.process)
+
     def database(self, like: str = "template1") -> str:
         """The address of a new database."""
         self.made += 1
@@ -82,8 +91,7 @@ def running() -> Iterator[Server]:
         answers(port, server.process)
         yield server
     finally:
-        server.process.send_signal(signal.SIGINT)  # ends whatever clients still ask
-        server.process.wait(LONG)
+        server.stop()
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -6,6 +6,7 @@ Tells what it sees as JSON Lines; ends when its standard input ends, as a person
 import json
 import os
 import sys
+import threading
 from pathlib import Path
 
 from detent.queue.database import open_database
@@ -27,11 +28,15 @@ def main() -> None:
         program = str(Path(__file__).with_name("queue_child.py"))
         return ExecutionProcess([sys.executable, "-S", program, folder, id, how_of(how, id)], Path(folder), dict(os.environ))
 
+    limits: dict[str, float] = json.loads(os.environ.get("QUEUE_TEST_LIMITS", "{}"))
+    one_ended = threading.Event()
+
     def tell(seen: WorkerEvent) -> None:
         sys.stdout.write(json.dumps(seen._asdict()) + "\n")
         sys.stdout.flush()
+        if seen.kind == "ended":
+            one_ended.set()
 
-    limits: dict[str, float] = json.loads(os.environ.get("QUEUE_TEST_LIMITS", "{}"))
     queue = DurableQueue(open_database(url, Path(file)))
     times = Pace(*map(float, pace)) if pace else Pace(4, 0.3, 3, 0.1)
 
@@ -42,7 +47,10 @@ def main() -> None:
     worker = LocalWorker(queue, task, int(slots), times, tell)
     worker.start(int(limit))
     tell(WorkerEvent("up", worker.id))
-    sys.stdin.read()
+    if limits.get("leaves"):
+        one_ended.wait()  # and leaves in that very moment
+    else:
+        sys.stdin.read()
     worker.leave()
 
 

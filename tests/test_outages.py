@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from detent.app.away import AwaySaid, back, parked_by, room
 from detent.app.push import push
@@ -16,6 +17,8 @@ from detent.config import load
 from detent.drive import Seen
 from detent.errors import Away, CannotTell, DetentError, JournalAway, JournalDamaged, Outage, Unreached
 from detent.git.place import find_place
+from detent.interfaces.cli import ends
+from detent.interfaces.cli.work import patiently
 from detent.kernel.slug import slug
 from detent.queue.queue_protocol import ExecutionEnd
 from detent.world.work_tree import _or_cannot_tell
@@ -57,6 +60,45 @@ def test_a_full_disk_is_away_and_any_other_trouble_with_files_is_not() -> None:
     with pytest.raises(CannotTell) as other, _or_cannot_tell():
         raise PermissionError(errno.EACCES, "Permission denied", "/x")
     assert not isinstance(other.value, Away) and str(other.value) == "Permission denied: /x"
+
+
+def full_database() -> Exception:
+    """As the engine of the queue tells it."""
+    try:
+        raise sa.exc.OperationalError("COMMIT", None, full := sqlite3.OperationalError("database or disk is full")) from full
+    except sa.exc.OperationalError as e:
+        return e
+
+
+FULL = [OSError(errno.ENOSPC, "No space left on device"), full_database()]
+
+
+@pytest.mark.parametrize("full", FULL)
+def test_a_full_disk_is_no_bug_of_the_command_that_meets_it(full: Exception, capsys: pytest.CaptureFixture[str]) -> None:
+    def work() -> int:
+        raise full
+
+    assert ends.ended(["queue", "list"], work) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("detent: no space is left on the disk\n") and "Traceback" not in said
+
+
+@pytest.mark.parametrize("full", FULL)
+def test_a_worker_that_is_started_on_a_full_disk_waits_for_room(
+    full: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tries, slept = [full, full], list[float]()
+
+    def start() -> str:
+        if tries:
+            raise tries.pop()
+        return "at work"
+
+    monkeypatch.setattr("detent.interfaces.cli.work.time.sleep", slept.append)
+    assert patiently(start) == "at work" and slept == [30.0, 60.0]
+    assert "no space is left on the disk; asking again in 30 s" in capsys.readouterr().err
+    with pytest.raises(ZeroDivisionError):
+        patiently(lambda: 1 / 0)
 
 
 def test_disk_is_reserved_for_each_execution_at_work(tmp_path: Path) -> None:

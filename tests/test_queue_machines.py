@@ -83,7 +83,7 @@ def test_another_machine_goes_on_where_one_was_lost_with_all_it_had(tmp_path: Pa
     words = {"begun": str(begun if stage == "agent" else tmp_path / "asked"), "go": str(go), "waits": stage == "agent"}
     agent.write_text(AGENT.format(**words, code=wrote["calc.py"], test=wrote["tests/test_add.py"]))
     if stage == "push":
-        till.hook(f"case $1 in refs/heads/beads*) touch '{begun}'; while [ ! -f '{go}' ]; do sleep 0.05; done;; esac")
+        till.hook(f"case $1 in refs/heads/it*) touch '{begun}'; while [ ! -f '{go}' ]; do sleep 0.05; done;; esac")
     item = lost.json("items", "add", "Add prices")["id"]
     lost.json("queue", "add", item, "--agent", f"command:{sys.executable} {agent}")
     worker = lost.work()
@@ -98,6 +98,33 @@ def test_another_machine_goes_on_where_one_was_lost_with_all_it_had(tmp_path: Pa
     assert till.there("branch", "--format=%(refname:short)").split() == ["it-1-add-prices", "main"], "and no second branch"
     assert other.json("items", "show", item)["status"] == "closed"
     assert not (tmp_path / "lost").exists(), "nothing was written where the other machine had its work"
+
+
+@pytest.mark.slow
+def test_a_machine_that_comes_back_to_what_another_went_on_with_takes_in_what_that_one_did(tmp_path: Path, postgres_server: Server) -> None:
+    till, url = Till(tmp_path), postgres_server.database()
+    first, other = Machine(till, tmp_path / "first", url), Machine(till, tmp_path / "other", url)
+    begun, go, pushes, agent = tmp_path / "begun", tmp_path / "go", tmp_path / "pushes", tmp_path / "agent.py"
+    wrote = WORKS["write"]
+    words = {"begun": str(begun), "go": str(go), "waits": True}
+    agent.write_text(AGENT.format(**words, code=wrote["calc.py"], test=wrote["tests/test_add.py"]))
+    till.hook(f"case $1 in refs/heads/it*) touch '{pushes}'; while [ ! -f '{pushes}.go' ]; do sleep 0.05; done;; esac")
+    item = first.json("items", "add", "Add prices")["id"]
+    first.json("queue", "add", item, "--agent", f"command:{sys.executable} {agent}")
+    for machine, reached in (
+        (first, begun),
+        (other, pushes),
+    ):  # the first is killed as its agent works, the other as it pushes what was proved
+        worker = machine.work()
+        until(reached.exists, f"{reached.name} is there")
+        worker.kill()
+        worker.wait()
+        go.touch()
+    Path(f"{pushes}.go").touch()
+    worked = first.project.run("work", "--once", "--json")
+    assert (worked.code, worked.json["done"]) == (0, 1), (worked, first.project.run("queue", "logs", item))
+    assert till.there("log", "--format=%s", "main..it-1-add-prices").splitlines() == [f"{item}: Add prices"]
+    assert first.json("items", "show", item)["status"] == "closed"
 
 
 @pytest.mark.slow

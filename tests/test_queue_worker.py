@@ -225,6 +225,17 @@ def test_a_worker_that_leaves_takes_its_programs_along_and_gives_back_what_it_he
     assert sorted(rig.noted("ends")) == ["r1", "r2"]
 
 
+def test_a_worker_that_leaves_as_an_execution_ends_leaves_no_slot_taken_and_says_nothing_of_it(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("QUEUE_TEST_LIMITS", '{"leaves": 1}')
+    rig.queue.add([QueueJob("r1")])
+    worker = rig.work("0.1")
+    rig.until(lambda: worker.process.poll() is not None, "it has left")
+    assert worker.end() == 0
+    assert (rig.states(), rig.queue.engine.holders(), worker.errors) == ({"r1": "done"}, {}, [])
+
+
 @pytest.mark.slow
 def test_a_pause_holds_what_is_ready_and_lets_run_what_runs(rig: Rig) -> None:
     rig.queue.add([QueueJob("r1"), QueueJob("r2", priority=3)])

@@ -249,5 +249,6 @@ def test_a_run_that_no_queue_has_is_told_too(tmp_path: Path) -> None:
         run = begun(app, till.file())
         app.door.next(run)
         found = report_of(app, (), None, LONG_AGO, datetime.now(UTC))
-        assert [(each.run, each.item, each.group) for each in found.rows] == [(run, "it-1", "running")]
+        assert [(each.run, each.item, each.title, each.group) for each in found.rows] == [(run, "it-1", "Add prices", "running")]
+        assert "  it-1 Add prices" in as_text(found) and "it-1: Add prices" not in as_markdown(found), "the item is named once"
         assert msgspec.json.decode(msgspec.json.encode(found), type=Report) == found

@@ -47,6 +47,18 @@ def test_the_next_agent_is_told_how_the_last_attempt_ended_and_begins_from_its_w
     assert "test_add" in first["reason"] and second["branch"] == ran.json["branch"]
 
 
+def test_what_a_turn_wrote_before_it_was_cut_off_is_the_kept_work(tmp_path: Path) -> None:
+    till = Till(tmp_path)
+    item = till.file()
+    cut: Json = {**WORKS, "write": {"tests/test_add.py": TEST}, "fail": {"sort": "Stuck", "message": "nothing was heard of it"}}
+    ran = till.execute(item, cut)
+    assert (ran.code, ran.json["state"]) == (1, "TIMEOUT"), ran
+    ran = till.execute(item, ONLY_CODE, args=("--again",))  # it writes no test
+    assert (ran.code, ran.json["state"], till.run(NEXT).data.begun) == (0, "COMPLETED", "kept"), ran
+    assert "tests/test_add.py" in till.there("ls-tree", "-r", "--name-only", ran.json["branch"])
+    assert "def test_add" in briefing(till, NEXT), "and it is shown"
+
+
 @pytest.mark.slow
 def test_where_the_policy_says_main_it_begins_there_and_is_told_all_the_same(tmp_path: Path) -> None:
     till = Till(tmp_path, f"{CONFIG}[queue]\nretry_from = 'main'\n")

@@ -129,10 +129,11 @@ def _row(sources: ReportSources, story: ItemStory, since: str) -> ReportRow | No
     kinds = Counter(flag.kind for flag in run.flags)
     is_open = not run.accepted or stands.asked
     job = sources.jobs.get(head.run)
+    item = job.item if job else getattr(getattr(run.data, "item", None), "id", "")
     return ReportRow(
         run=head.run,
-        item=job.item if job else getattr(getattr(run.data, "item", None), "id", ""),
-        title=title_of(run),
+        item=item,
+        title=title_of(run).removeprefix(f"{item}: "),
         workflow=head.workflow,
         group=stands.group,
         state=run.state,

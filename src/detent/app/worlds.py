@@ -3,12 +3,15 @@
 import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 
 from detent.app.registry import is_workflow, workflow_of
+from detent.app.shared import shared_url
 from detent.door import AnyEvent, AnyRun, Case
 from detent.errors import Away, CannotTell, DetentError, Outage, Unreached
 from detent.git.commits import bring_to, main_branch
+from detent.git.place import Place
 from detent.git.remote import has_remote, share, take_in
 from detent.git.repo import Git
 from detent.git.workspace import make_workspace, remove_beside, remove_workspace, workspace_place
@@ -18,6 +21,7 @@ from detent.world.known_runs import Runs
 from detent.world.work_tree import is_apart, root_of
 
 LAID = "detent-laid"  # in the git dir of a workspace that stands beside another: it is whole
+SEEN = "detent-seen"  # in the git dir of a workspace: the last event of a run that this machine knew of when it worked there
 COMMITS = ("commit_judged_tree", "checkpoint", "commit_plan")  # effects that make commits
 CHILD = "work"  # the name of an execution's inner run
 
@@ -29,6 +33,7 @@ class Worlds:
         self.git, self.runs = git, runs
         self.own = RepoWorld(git, runs)
         self._made: dict[Path, RepoWorld] = {}
+        self._noted: dict[str, int] = {}
 
     def of(self, run: AnyRun) -> RepoWorld:
         """The world of a run. A workspace that is gone is made anew from the run's branch."""
@@ -38,7 +43,22 @@ class Worlds:
         if root not in self._made or not root.is_dir():
             self._made[root] = RepoWorld(self._git(run, root), self.runs)
             self._furnish(run, self._made[root])
+        self._note(run, self._made[root].place.git_dir)
         return self._made[root]
+
+    def _note(self, run: AnyRun, folder: Path) -> None:
+        """Remember how far this machine went with a run that another one may go on with: beside its workspace, and for as long as that is there."""
+        if self._noted.get(run.id, -1) < run.seq and self._shared(run):
+            (folder / f"{SEEN}-{run.id}").write_text(str(run.seq))
+            self._noted[run.id] = run.seq
+
+    def _is_behind(self, run: AnyRun, folder: Path) -> bool:
+        """Whether another machine went on with a run since this one had it. What people said to it meanwhile changed no file."""
+        try:
+            seen = int((folder / f"{SEEN}-{run.id}").read_text())
+        except (OSError, ValueError):
+            return False
+        return any(event.run.seq > seen and event.sent.by != "human" for event in self.runs.history(run.id))
 
     def _furnish(self, run: AnyRun, world: RepoWorld) -> None:
         """Doing it again does what is missing. Trouble is the machine's, and no verdict on the work."""
@@ -59,22 +79,29 @@ class Worlds:
         if not run.data.setup.workspace:
             return
         place = workspace_place(self.git.place.common_dir, root_of(self.git.place.common_dir, run))
+        self._put_away(run, place)
+        remove_beside(place)
+
+    def _put_away(self, run: AnyRun, place: Place) -> None:
+        """Remove a workspace, after what lies there was kept."""
         if place.root.is_dir():
             if (place.git_dir / "index").exists() and (place.root / ".git").exists():
                 RepoWorld(Git(place, self.git.env), self.runs).snapshot(run)
             remove_workspace(place)
-        remove_beside(place)
 
     def _git(self, run: AnyRun, root: Path) -> Git:
         place = workspace_place(self.git.place.common_dir, root)
         laid = not is_apart(run) or (place.git_dir / LAID).exists()
-        if laid and (place.git_dir / "index").exists() and (root / ".git").exists():
+        here = laid and (place.git_dir / "index").exists() and (root / ".git").exists()
+        if here and (is_apart(run) or not self._shared(run) or not self._is_behind(run, place.git_dir)):
             return Git(place, self.git.env)
         if is_apart(run):
             return self._apart(run, root)
         if self._shared(run):
             with _or_error():
                 take_in(self.git, self.runs.config_of(run).ways.remote, _runs(run), run.data.branch)
+        if here:  # it is as this machine left it, and another one went on
+            self._put_away(run, place)
         return make_workspace(self.git, root, run.data.branch, run.data.base or self._main(run))
 
     def _apart(self, run: AnyRun, root: Path) -> Git:
@@ -148,8 +175,12 @@ class Worlds:
         """Whether another machine may have to go on with a run: an execution, or its inner run, of a queue that several machines share."""
         if not _is_execution(run):
             return False
-        config = self.runs.config_of(run)
-        return config.settings.get("queue.url", "").startswith("postgres") and has_remote(self.git, config.ways.remote)
+        return self._many_machines and has_remote(self.git, self.runs.config_of(run).ways.remote)
+
+    @cached_property
+    def _many_machines(self) -> bool:
+        """Whether several machines share the queue. The machine's own settings say so: the address is none of what a run keeps."""
+        return bool(shared_url(self.git.place, self.runs.outer))
 
     def _share(self, run: AnyRun) -> None:
         share(self.git, self.runs.config_of(run).ways.remote, _runs(run), self.of(run).git.branch())

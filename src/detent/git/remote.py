@@ -105,14 +105,15 @@ def share(git: Git, remote: str, runs: Sequence[str], branch: str) -> None:
 
 
 def take_in(git: Git, remote: str, runs: Sequence[str], branch: str) -> None:
-    """Fetch what another machine shared of a run. A branch that is not here yet begins where it stood there."""
+    """Fetch what another machine shared of a run. The branch is brought to where it stood there, unless it is here and further."""
     specs = [f"+refs/detent/{run}/*:refs/detent/{run}/*" for run in runs]
     out = git.call("fetch", "--quiet", "--no-tags", "--", remote, "+refs/heads/*:refs/remotes/" + remote + "/*", *specs, timeout=PATIENCE)
     if out.code != 0:
         raise unreached(remote, out.err)
     tip = git.resolve(f"refs/detent/{runs[0]}/head^{{commit}}")
-    if branch and tip and not git.resolve(branch):
-        git.update([(branch, tip, ZERO)])
+    here = git.resolve(f"{branch}^{{commit}}") if branch else ""
+    if branch and tip and not (here and git.is_ancestor(tip, here)):
+        git.update([(branch, tip, here or ZERO)])
 
 
 def shared(git: Git, remote: str) -> dict[str, list[str]]:

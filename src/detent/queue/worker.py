@@ -31,6 +31,7 @@ AGAIN_AFTER = 5.0  # seconds until an execution that has not ended is taken up o
 LAST_WORDS = 300  # characters of what a program wrote last that are told of one that had to be ended
 LOST_LOOKS = 4  # beats in which the engine says that we hold what we do not run
 TIDY_EVERY, TEND_EVERY = 60, 6  # beats
+LAST_WRITES = 10.0  # seconds for the engine to write down what ended here, before a worker that leaves is gone
 
 
 class Running:
@@ -61,6 +62,7 @@ class LocalWorker:
         self.leaving = threading.Event()
         self._pool = ThreadPoolExecutor(max_workers=2 * slots + 2, thread_name_prefix="execution")
         self._lost: dict[str, int] = {}
+        self._over: set[str] = set()  # tickets whose turn has ended here, and of which the engine may not know it yet
         self._beats = 0
 
     # -- coming and going --------------------------------------------------------------------------------------------------------
@@ -107,8 +109,15 @@ class LocalWorker:
         self._pool.shutdown(wait=True, cancel_futures=True)
         self.fence.disarm()
         with suppress(Unreachable, sa.exc.SQLAlchemyError):
+            self._let_the_engine_write()
             self.queue.store.hand_back([self.id])
             self.leases.give_up([self.id])
+
+    def _let_the_engine_write(self) -> None:
+        """Our tables know what has ended here. The engine writes it down in threads that go with this process, so they are waited for."""
+        until = time.monotonic() + LAST_WRITES
+        while self._over & set(self.queue.engine.holders()) and time.monotonic() < until:
+            time.sleep(0.05)
 
     # -- the lease ---------------------------------------------------------------------------------------------------------------
 
@@ -166,6 +175,7 @@ class LocalWorker:
 
     def _know_what_is_held(self, tickets: set[str]) -> None:
         """The engine may believe that we run something that we never got. Nobody else takes it then, so this worker must go."""
+        self._over -= self._over - tickets
         mine = {ticket for ticket in tickets if ticket.partition("~")[0] not in self.running}
         self._lost = {ticket: self._lost.get(ticket, 0) + 1 for ticket in mine}
         if lost := [ticket for ticket, looks in self._lost.items() if looks >= LOST_LOOKS]:
@@ -177,7 +187,7 @@ class LocalWorker:
         """Hold an execution: run its program to the end and keep how it ended. Before that there must be room for it here."""
         if full := await self._call(self.task.room, len(self.running)):
             await self._call(self._hold_back, full)
-        if not await self._call(self.queue.store.begin, id, attempt, ticket, self.id):
+        if not await self._call(self._begin, id, attempt, ticket):
             return "nothing to do"
         here = self.running[id] = Running(lambda text: self._keep(id, attempt, text))
         self.see(WorkerEvent("started", id))
@@ -191,7 +201,13 @@ class LocalWorker:
         finally:
             if program.done():
                 await self._left(id, here)
-        return str(await self._call(self._finish, id, attempt, here, ran))
+        return str(await self._call(self._finish, id, attempt, ticket, here, ran))
+
+    def _begin(self, id: str, attempt: int, ticket: str) -> bool:
+        if self.queue.store.begin(id, attempt, ticket, self.id):
+            return True
+        self._over.add(ticket)
+        return False
 
     def _keep(self, id: str, attempt: int, text: str) -> bool:
         """Keep some output; False if that cannot be done now."""
@@ -248,11 +264,13 @@ class LocalWorker:
         finally:
             here.output.flush()
 
-    def _finish(self, id: str, attempt: int, here: Running, ran: Ran) -> str:
+    def _finish(self, id: str, attempt: int, ticket: str, here: Running, ran: Ran) -> str:
         outcome = self.task.judge(id, ran.exit_code, here.output.last)
         if outcome.state in ("failed", "again") and not outcome.cause and (why := self._ended_by_us(here, ran)):
             outcome = outcome._replace(state="failed", reason=why)
-        if not self.queue.store.finish(id, attempt, self.id, outcome, ran.exit_code, AGAIN_AFTER):
+        kept = self.queue.store.finish(id, attempt, self.id, outcome, ran.exit_code, AGAIN_AFTER)
+        self._over.add(ticket)
+        if not kept:
             return "another has it"
         self.see(WorkerEvent("ended", id, f"{outcome.state}: {outcome.reason}".removesuffix(": ")))
         if outcome.cause:

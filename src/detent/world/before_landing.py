@@ -103,7 +103,7 @@ def _reviewer_says(world: RepoWorld, run: AnyRun, card: Card) -> tuple[bool, str
     """Whether the reviewer accepts, why, and what that took. Asked once for a tree; one that has to wait leaves it to a person."""
     file = world.place.common_dir / "detent" / "reviews" / f"{run.id}-flags-{card.tip}.json"
     try:
-        text, took = kept_review(file, lambda: ask_reviewer(world.git, world.runs.reviewer(run), _question(world, run, card)))
+        text, took = kept_review(file, lambda: ask_reviewer(world.git, world.runs.reviewer(run), _question(world, run, card)), repeats=True)
     except Limited as e:
         return False, str(e), dict(e.sent.facts)
     said = json.loads(text)

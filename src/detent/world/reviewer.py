@@ -117,11 +117,16 @@ def _took(usage: "Usage", begun: float, turns: int, transcript: Path | None) -> 
     return {"usage": json.dumps(usage._asdict()), "seconds": seconds, "turns": str(turns), "transcript": str(transcript or "")}
 
 
-def kept_review(file: Path, make: Callable[[], tuple[str, Took]]) -> tuple[str, Took]:
-    """A review that is paid for once: what the machine kept in a file is taken from there. What somebody else wrote there is no review."""
+def kept_review(file: Path, make: Callable[[], tuple[str, Took]], repeats: bool = False) -> tuple[str, Took]:
+    """A review that is paid for once: what the machine kept in a file is taken from there. What somebody else wrote there is no review.
+
+    What it took is told with its event, also where whoever asked was killed before writing that. `repeats`: more than one event may come of it.
+    """
+    took_file = file.with_suffix(".took")
     if (known := kept(file)) is not None:
-        return known, {}
+        return known, {} if repeats else json.loads(kept(took_file) or "{}")
     text, took = make()
+    keep(took_file, json.dumps(took), durable=False)
     keep(file, text)
     return text, took
 

@@ -29,6 +29,10 @@ def ended(argv: Sequence[str], work: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as e:  # noqa: BLE001 - a bug has an exit code of its own
+        from detent.app.away import parked_by
+
+        if (away := parked_by(e)) is not None:  # a disk that is full, at whatever place that was met
+            return report_error(argv, away.said, "make room there, then run the command again", 2)
         import traceback
 
         traceback.print_exc()

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from detent.app import App
-from detent.errors import JournalAway
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,7 +107,8 @@ def _worker(
 
 
 def patiently(work: Callable[[], T]) -> T:
-    """Do something; a database that is away is waited for, whoever restarts it."""
+    """Do something; a database that is away is waited for, whoever restarts it. So is room on a disk that is full."""
+    from detent.app.away import AwaySaid, parked_by
     from detent.queue.database import Unreachable
     from detent.queue.recovery import RECOVERY
 
@@ -116,10 +116,13 @@ def patiently(work: Callable[[], T]) -> T:
     while True:
         try:
             return work()
-        except (Unreachable, JournalAway) as e:
+        except Exception as e:
+            away = parked_by(e) or (AwaySaid("database", e.message) if isinstance(e, Unreachable) else None)
+            if away is None or away.cause not in ("database", "disk"):
+                raise
             tries += 1
-            pause = RECOVERY["database"].wait(tries)
-            click.echo(f"detent: {e.message}; asking again in {pause:.0f} s", err=True)
+            pause = RECOVERY[away.cause].wait(tries)
+            click.echo(f"detent: {away.said}; asking again in {pause:.0f} s", err=True)
         time.sleep(pause)
 
 

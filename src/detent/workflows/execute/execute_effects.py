@@ -26,7 +26,7 @@ from detent.tracker import CLOSES, Item, NewItem, Status, Tracker, TrackerChange
 from detent.workflows.execute.execute_data import PLAIN, follow_up_of, item_after, plan_of
 from detent.workflows.execute.execute_items import KEY, holder
 from detent.workflows.execute.execute_join import take_in
-from detent.workflows.execute.execute_last import keep_work, lay_kept
+from detent.workflows.execute.execute_last import keep_work, lay_kept, newest_tree
 from detent.workflows.execute.execute_needs import begun_from, finished, held, of_review
 from detent.workflows.execute.execute_review import file_issues, let_go_of_issues, open_pull_request, review_branch, watch_items
 from detent.world.before_landing import card_of, held_up
@@ -191,9 +191,11 @@ def _commit(world: RepoWorld, event: AnyEvent) -> None:
 
 
 def _snapshot(world: RepoWorld, event: AnyEvent) -> None:
-    """Keep what lies in the workspace, if it is there, under a name; a person's own checkout is none of it."""
-    if event.run.data.setup.workspace and world.place.root == root_of(world.place.common_dir, event.run):
-        keep_work(world.git, event.run, world.snapshot(event.run), event.at)
+    """Keep what lies in the workspace, if it is there, under a name; a person's own checkout is none of it. Of a turn that was cut off, what it left."""
+    run = event.run
+    if run.data.setup.workspace and world.place.root == root_of(world.place.common_dir, run):
+        tree = world.snapshot(run)
+        keep_work(world.git, run, newest_tree(world.git, run, world.runs.history(run.id)) or tree, event.at)
 
 
 def _update_item(world: RepoWorld, event: AnyEvent) -> None:

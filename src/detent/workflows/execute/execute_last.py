@@ -1,5 +1,7 @@
 """The attempt before: what is kept of its work and told of it, so that the next one does not begin blind."""
 
+from collections.abc import Iterable
+
 from detent.app import App
 from detent.door import AnyEvent, AnyRun
 from detent.git.commits import bring_to, set_index
@@ -7,6 +9,7 @@ from detent.git.land_merge import build_merge
 from detent.git.repo import ZERO, Git
 from detent.journal.journal import Head
 from detent.workflows.execute.execute_data import PLAIN, LastAttempt
+from detent.world.turn_tree import left_by
 
 LONGEST_DIFF = 20_000  # characters of the last attempt's change that the next agent reads
 LONGEST = 6_000  # and of each of the other texts, their end
@@ -19,8 +22,16 @@ def kept_ref(run: str) -> str:
     return f"refs/detent/{run}/kept"
 
 
+def newest_tree(git: Git, run: AnyRun, events: Iterable[AnyEvent]) -> str:
+    """What the last turn left, where it was cut off (out of time, silent, crashed) and its files were taken away; empty if it was judged."""
+    judged = max((event.run.seq for event in events if event.found.tree), default=0)
+    turns = {int(number): left.ref for attempt, left in left_by(git, run.id).items() if (number := attempt.rpartition(".")[2]).isdecimal()}
+    last = max(turns, default=-1)
+    return git.tree(turns[last]) if last >= judged else ""
+
+
 def keep_work(git: Git, run: AnyRun, tree: str, at: str) -> None:
-    """Give what lies in the workspace a name, as a commit over what it began from. Doing it again comes to the same."""
+    """Give the work of an execution a name, as a commit over what it began from. Doing it again comes to the same."""
     base = run.data.base
     if not base or not tree or tree == git.tree(base):
         return
