@@ -42,6 +42,19 @@ def only_reworded(folder: Path, code: tuple[str, str], test: tuple[str, str], na
             ("  expect(() => read()).toThrow('no such file here');\n", "  expect(() => read()).toThrow('there is no such file');\n"),
             ("cart.js", "cart.test.js"),
         ),
+        (  # the message was that of the library before
+            ("\treturn err\n", '\treturn errors.New("must be true or false")\n'),
+            (
+                '\texpectedErr = `invalid "x" for --bool: strconv.ParseBool: invalid syntax`\n',
+                '\texpectedErr = `invalid "x" for --bool: must be true or false`\n',
+            ),
+            ("cart.go", "cart_test.go"),
+        ),
+        (  # quotes came around a value
+            ('\treturn fmt.Errorf("%s is less than %s", a, b)\n', '\treturn fmt.Errorf("%q is less than %q", a, b)\n'),
+            ('\tif e != "1.2 is less than 2" {\n', '\tif e != `"1.2" is less than "2"` {\n'),
+            ("cart.go", "cart_test.go"),
+        ),
     ],
 )
 def test_a_test_that_follows_a_reworded_message_is_told_apart(
@@ -57,6 +70,11 @@ def test_a_test_that_follows_a_reworded_message_is_told_apart(
         (('say("all is well")\n', 'say("all is right")\n'), ("assert total(2, 1) == 1\n", "assert total(2, 1) == 3\n")),  # beside a message
         (('return "yes" if ok else "no"\n', 'return "no"\n'), ('assert answer() == "yes"\n', 'assert answer() == "no"\n')),  # an answer
         (('return "-".join(words)\n', 'return "_".join(words)\n'), ('assert slug("a b") == "a-b"\n', 'assert slug("a b") == "a_b"\n')),
+        (
+            ("return a\n", 'return "all is well here"\n'),
+            ('assert name(2) == "two by two"\n', 'assert name(2) == "all is well here"\n'),
+        ),  # no error
+        (('raise Bad("no way")\n', 'raise Bad("no way out")\n'), ('assert join(a) == "1,2"\n', 'assert join(a) == "1;2"\n')),  # other signs
         (  # both messages stand in the code as before: another one is expected
             (
                 'return "access is granted" if ok else "access is denied"\n',

@@ -14,6 +14,8 @@ QUOTED = re.compile(r'"(?:\\.|[^"\\])*"|' + r"'(?:\\.|[^'\\])*'|" + r"`(?:\\.|[^
 VALUES = frozenset(
     ("True", "False", "None", "true", "false", "null", "nil", "undefined")
 )  # a message may show one that it did not show before
+QUOTES = frozenset("\"'`\\")
+OF_ERRORS = re.compile(r"(?i)err(?:or|s)?\b|exception|raises|throws?\b|message|\bmsg\b|warn|panic")
 FEWEST = 2  # words that make a text a message: one alone may be an answer
 
 
@@ -27,7 +29,10 @@ def is_reworded(said: Rewritten, patch: bytes, is_code: Callable[[str], bool]) -
     after = _messages(line for hunk in of_code for line in hunk.new)
     lost, got = _words(before - after), _words(after - before)
     gone, new = differing
-    return bool(gone or new) and gone <= lost and new - (VALUES if not gone else frozenset()) <= got
+    if not gone and not new:
+        return before != after  # quotes came around a value, or went
+    left = gone <= lost or bool(OF_ERRORS.search(said.before))  # the message of an error may have been somebody else's
+    return left and new - (VALUES if not gone else frozenset()) <= got
 
 
 def _differing(said: Rewritten) -> tuple[set[str], set[str]] | None:
@@ -46,8 +51,10 @@ def _differing(said: Rewritten) -> tuple[set[str], set[str]] | None:
             if what != "equal":
                 gone += tokens[a:b]
                 new += there[c:d]
-    words = ({token for token in some if WORD.fullmatch(token)} for some in (gone, new))
-    return None if any(token.isdigit() for token in (*gone, *new)) else (next(words), next(words))
+    words = [{token for token in some if WORD.fullmatch(token)} for some in (gone, new)]
+    if any(token.isdigit() for token in (*gone, *new)) or not (any(words) or QUOTES.issuperset((*gone, *new))):
+        return None
+    return words[0], words[1]
 
 
 def _messages(lines: Iterable[str]) -> set[str]:
