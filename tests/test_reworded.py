@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from detent.evidence.source.diff import rewritten
-from detent.evidence.source.reworded import is_reworded
+from detent.evidence.source.reworded import is_renamed, is_reworded
 from tests.test_rewritten import patch_of
 
 
@@ -98,3 +98,33 @@ def test_a_test_that_follows_a_reworded_message_is_told_apart(
 )
 def test_whatever_else_an_expectation_says_now_is_not_only_reworded(tmp_path: Path, code: tuple[str, str], test: tuple[str, str]) -> None:
     assert not only_reworded(tmp_path, code, test)
+
+
+RENAMED = {
+    "a function": (("def total(a):\n", "def total_of(a):\n"), ("assert total([1]) == 1\n", "assert total_of([1]) == 1\n")),
+    "a constant": (("IGNORE_ALL = 1\n", "IGNORE = 1\n"), ("assert mode() == IGNORE_ALL\n", "assert mode() == IGNORE\n")),
+}
+NOT_RENAMED = {
+    "the value too": (("def total(a):\n", "def total_of(a):\n"), ("assert total([1]) == 1\n", "assert total_of([1]) == 2\n")),
+    "both are there": (
+        ("def total(a):\n    pass\n", "def total(a):\n    last()\n"),
+        ("assert total([1]) == 1\n", "assert last([1]) == 1\n"),
+    ),
+    "to something older": (("def total(a):\n", "def other(a):\n"), ("assert total([1]) == 1\n", "assert first([1]) == 1\n")),
+    "two into one": (("def a1(x): b1(x)\n", "def c1(x): c1(x)\n"), ("assert a1(b1) == 1\n", "assert c1(d1) == 1\n")),
+}
+
+
+def renamed(folder: Path, code: tuple[str, str], test: tuple[str, str]) -> bool:
+    patch = patch_of(folder, {"cart.py": code[0], "test_cart.py": test[0]}, {"cart.py": code[1], "test_cart.py": test[1]})
+    return all(is_renamed(each, patch, lambda path: "test" not in path) for each in rewritten(patch, lambda path: "test" in path))
+
+
+@pytest.mark.parametrize(("code", "test"), RENAMED.values(), ids=RENAMED)
+def test_a_test_that_follows_a_name_is_told_apart(tmp_path: Path, code: tuple[str, str], test: tuple[str, str]) -> None:
+    assert renamed(tmp_path, code, test)
+
+
+@pytest.mark.parametrize(("code", "test"), NOT_RENAMED.values(), ids=NOT_RENAMED)
+def test_anything_else_that_differs_is_no_other_name(tmp_path: Path, code: tuple[str, str], test: tuple[str, str]) -> None:
+    assert not renamed(tmp_path, code, test)

@@ -18,7 +18,7 @@ from detent.evidence.probes.noticed_lines import Noticed
 from detent.evidence.probes.weakened import noticing_less
 from detent.evidence.report import TestReport
 from detent.evidence.source.diff import Rewritten
-from detent.evidence.source.reworded import is_reworded
+from detent.evidence.source.reworded import is_renamed, is_reworded
 from detent.evidence.source.test_blocks import blocks
 from detent.evidence.source.test_ids import family, is_named
 from detent.evidence.source.test_lines import tests_on
@@ -38,7 +38,7 @@ def flag_rewritten(look: RepoLook, seen: Outcomes, before: TestReport, old: Olde
         return moved[:MOST_SHOWN]
     hunks = _lines_of(look, before, old)
     alone = {file_of(before, test) for test in old.broken - old.backed}
-    asked = [each for each in hunks if _let_go(each, old) or (each.place.rpartition(":")[0] in alone and not _is_reworded(look, each))]
+    asked = [each for each in hunks if _let_go(each, old) or (each.place.rpartition(":")[0] in alone and not _follows(look, each))]
     flags = [
         _told_rewritten(look, each, each in asked, _let_go(each, old))
         for each in sorted(hunks, key=lambda each: each not in asked)[:MOST_SHOWN]
@@ -76,7 +76,8 @@ def _lines_of(look: RepoLook, before: TestReport, old: OlderTests) -> list[Rewri
     silent = frozenset(
         test
         for test in old.broken
-        if old.report.kinds.get(test, "").rpartition(".")[2] not in CALLED_OTHERWISE
+        if test in old.report.bad  # it ran: a file that does not load as it was calls something otherwise
+        and old.report.kinds.get(test, "").rpartition(".")[2] not in CALLED_OTHERWISE
         and not any(each.place.rpartition(":")[0] == file_of(before, test) and _is_about(look, each, frozenset({test})) for each in hunks)
     )
     beside = {file_of(before, test) for test in silent} & files
@@ -101,6 +102,11 @@ def _told_rewritten(look: RepoLook, said: Rewritten, asked: bool, let_go: str) -
 
 def _is_reworded(look: RepoLook, said: Rewritten) -> bool:
     return is_reworded(said, look.changes.patch(), lambda path: look.changes.sort(path) == "production")
+
+
+def _follows(look: RepoLook, said: Rewritten) -> bool:
+    """Whether a test only follows words or names of the code."""
+    return _is_reworded(look, said) or is_renamed(said, look.changes.patch(), lambda path: look.changes.sort(path) == "production")
 
 
 def _is_about(look: RepoLook, said: Rewritten, broken: frozenset[str]) -> bool:

@@ -1,5 +1,5 @@
-"""Whether a rewritten expectation only follows a message that the change words differently: the same words left the code and the test, and the
-same words came. Pure, and in any language: it compares words, and knows nothing of syntax but how a text in quotes begins and ends.
+"""Whether a rewritten expectation only follows the code: a message that the change words differently, or something that has another name now. The
+same words left the code and the test, and the same words came. Pure, and in any language: it compares words, and knows nothing of syntax but how a text in quotes begins and ends.
 """
 
 import re
@@ -33,6 +33,21 @@ def is_reworded(said: Rewritten, patch: bytes, is_code: Callable[[str], bool]) -
         return before != after  # quotes came around a value, or went
     left = gone <= lost or bool(OF_ERRORS.search(said.before))  # the message of an error may have been somebody else's
     return left and new - (VALUES if not gone else frozenset()) <= got
+
+
+def is_renamed(said: Rewritten, patch: bytes, is_code: Callable[[str], bool]) -> bool:
+    """Whether all that differs are names, one for one, that the changed code lost and got: what is expected stays as it was."""
+    before, after = ([line for line in text.splitlines() if line.strip()] for text in (said.before, said.after))
+    if len(before) != len(after) or len(before) >= MOST_LINES:
+        return False
+    of_code = [hunk for hunk in hunks(patch) if is_code(hunk.path)]
+    was, now = _words(line for hunk in of_code for line in hunk.gone), _words(line for hunk in of_code for line in hunk.new)
+    names = dict[str, str]()
+    for old, new in zip(map(TOKEN.findall, before), map(TOKEN.findall, after), strict=True):
+        if len(old) != len(new) or any(names.setdefault(a, b) != b for a, b in zip(old, new, strict=True)):
+            return False
+    other = {(a, b) for a, b in names.items() if a != b}
+    return bool(other) and all(a in was - now and b in now - was for a, b in other)
 
 
 def _differing(said: Rewritten) -> tuple[set[str], set[str]] | None:
