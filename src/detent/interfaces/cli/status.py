@@ -41,10 +41,9 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
     ended = bool(table.states[run_now.state].end)  # what it waited for last is over
     click.echo(f"{run_now.id}  {run_now.workflow}  {run_now.state}{'' if ended else _because(run_now)}")
     about = [f"Step: {step.type} of '{step.task}': {step.description}"] if step else []
-    for line in (*about, *_driven(app, run_now), *_tasks(run_now), *_costs(app, run_now)):
+    counted = (f"{name}: {count} of {run_now.limits[name]}" for name, count in run_now.counts.items())
+    for line in (*about, *_driven(app, run_now), *_tasks(run_now), *_costs(app, run_now), *counted):
         click.echo(f"  {plain(line)}")
-    for name, count in run_now.counts.items():
-        click.echo(f"  {name}: {count} of {run_now.limits[name]}")
     reasons = (f"\n{fold(f'    {typed(plain(reason))}', 4)}" for reason in event.verdict.reasons)
     click.echo(f"  Last: {event.on} → {event.status} at {local_time(event.at)}{''.join(reasons)}")
     if (known := known_before(run_now))["failing"]:
