@@ -22,7 +22,7 @@ from detent.workflows.pipeline.session_report import report_of
 from detent.workflows.pipeline.task_data import context_files
 from detent.workflows.pipeline.task_table import TASK
 from tests.project import Project
-from tests.sessions import TEAM, YES, plays, till
+from tests.sessions import ADD, TEAM, YES, plays, till
 from tests.sessions import S as TILL
 from tests.sessions import reply as said
 from tests.sessions import session as driven
@@ -291,8 +291,8 @@ def test_the_project_has_a_say_reviewers_see_the_diff_and_documents_stay_in_git(
     p.git("add", "-f", ".detent")
     p.git("commit", "-q", "-m", "constitution")
     major = {"severity": "major", "category": "bug", "file": "calc.py", "line": 1, "message": "no types"}
-    blocked = plays("REVIEW", again=False, reply=said("Reviewer", "BLOCKED", review_comments=[major]))
-    fix = plays("FIX_REVIEW", write={"calc.py": "def add(a, b):\n    return a + b  # ints\n"})
+    blocked = plays("REVIEW", again=False, step=ADD, reply=said("Reviewer", "BLOCKED", review_comments=[major]))
+    fix = plays("FIX_REVIEW", step=ADD, write={"calc.py": "def add(a, b):\n    return a + b  # ints\n"})
     with driven(p, blocked, fix, *TEAM, policies=YES) as s:
         assert s.go()["state"] == "DONE", s.run.last_error
         briefs = {seen.run.state: seen.briefing.briefing for seen in reversed(s.seen) if seen.kind == "turn"}
