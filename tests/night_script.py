@@ -56,9 +56,8 @@ KINDS: dict[str, NightKind] = {
     "rejected": STOPPED._replace(why="no branch of this name", files="Push is rejected", turns=(1, 0)),
     "hangs": STOPPED._replace(state="TIMEOUT", status="open", why="no progress for 20 s", files="Timeout without output", turns=(1, 0)),
     "blocked": STOPPED._replace(state="BLOCKED", status="blocked", job="blocked", why="the key of the shop is not here", files="Blocked", turns=(1, 0)),
-    "stuck": STOPPED._replace(state="QUEUED", status="open", job="waiting", group="queued", why="it needs ", turns=(0, 0), scripted=True),
+    "stuck": STOPPED._replace(state="QUEUED", status="open", job="waiting", group="queued", why="it needs ", turns=(0, 0)),
 }  # fmt: skip
-FAILS = tuple(name for name, kind in KINDS.items() if kind.job == "failed")
 
 # How many of each there are.
 SIXTY = {

@@ -101,6 +101,35 @@ def test_another_machine_goes_on_where_one_was_lost_with_all_it_had(tmp_path: Pa
 
 
 @pytest.mark.slow
+def test_another_machine_goes_on_with_what_began_from_unlanded_work(tmp_path: Path, postgres_server: Server) -> None:
+    till, url = Till(tmp_path), postgres_server.database()
+    lost, other = Machine(till, tmp_path / "lost", url), Machine(till, tmp_path / "other", url)
+    needed = lost.json("items", "add", "Add prices")["id"]
+    lost.json("queue", "add", needed, "--agent", scripted(lost.project, WORKS))
+    assert lost.project.run("work", "--once").code == 0
+    till.project.write({"other.py": "other = 1\n"})
+    till.git("add", "-A")
+    till.git("commit", "-qm", "main went on, so that both are merged")
+    till.git("push", "-q", "origin", "main")
+    begun, go, agent = tmp_path / "begun", tmp_path / "go", tmp_path / "agent.py"
+    words = {"begun": str(begun), "go": str(go), "waits": True}
+    code, test = (WORKS["write"][path].replace("add", "plus") for path in ("calc.py", "tests/test_add.py"))
+    agent.write_text(
+        AGENT.format(**words, code=WORKS["write"]["calc.py"] + "\n\n" + code, test=test).replace("test_add.py", "test_plus.py")
+    )
+    item = lost.json("items", "add", "Add taxes", "--dep", needed)["id"]
+    lost.json("queue", "add", item, "--agent", f"command:{sys.executable} {agent}")
+    worker = lost.work()
+    until(begun.exists, "the agent is at work")
+    worker.kill()
+    worker.wait()
+    (tmp_path / "lost").rename(tmp_path / "gone")
+    go.touch()
+    worked = other.project.run("work", "--once", "--json")
+    assert (worked.code, worked.json["done"]) == (0, 1), (worked, other.project.run("queue", "logs", item))
+
+
+@pytest.mark.slow
 def test_a_machine_that_comes_back_to_what_another_went_on_with_takes_in_what_that_one_did(tmp_path: Path, postgres_server: Server) -> None:
     till, url = Till(tmp_path), postgres_server.database()
     first, other = Machine(till, tmp_path / "first", url), Machine(till, tmp_path / "other", url)

@@ -151,8 +151,12 @@ class Worlds:
         return self.of(run) if effect in needs and not gone else self.own
 
     def perform(self, job: str, run: AnyRun) -> Sent | None:
+        """Do a job. Where it made a branch that begins from merged work, that is shared before it is marked: no other machine has that merge."""
         with self._patiently(run):
-            return self.of(run).perform(job, run)
+            sent = self.of(run).perform(job, run)
+            if sent is not None and sent.facts.get("onto") and self._shared(run):
+                share(self.git, self.runs.config_of(run).ways.remote, _runs(run), sent.facts["branch"])
+            return sent
 
     def judge(self, case: Case) -> Found:
         """What the gates say. A tree that passed is shared before that is marked, where several machines work: none of them can be lost with it."""
