@@ -116,8 +116,9 @@ class Shift:
         plan = self.folder / "plan.md"
         plan.write_text("\n".join(lines) + "\n")
         listed = {row["title"]: row["id"] for row in self.here.json("items", "add", "--file", str(plan))["items"]}
-        script, ordered = self.folder / "script.json", sorted(items, key=lambda item: bool(item.needs))
-        for some in (ordered[n : n + AT_ONCE] for n in range(0, len(ordered), AT_ONCE)):
+        script = self.folder / "script.json"
+        first, then = ([item for item in items if bool(item.needs) == needs] for needs in (False, True))  # what is needed is queued already
+        for some in (part[n : n + AT_ONCE] for part in (first, then) for n in range(0, len(part), AT_ONCE)):
             for agent, scripted in ((play(items, script), True), (AGENT, False)):
                 if ids := [listed[item.title] for item in some if item.way.scripted == scripted]:
                     self.here.json("queue", "add", *ids, "--agent", agent)
