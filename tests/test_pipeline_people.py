@@ -141,7 +141,7 @@ def test_prose_is_broken_between_words_on_a_terminal_and_commands_stay_whole(mon
     line = "  The question is closed, so continue it with detent resume --run pipeline-1 or `git log -p main`."
     assert fold(line) == line, "a program reads it as it is"
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-    lines = ["  The question is closed, so continue", "  it with", "  detent resume --run pipeline-1 or", "  `git log -p main`."]
+    lines = ["  The question is closed, so continue it", "  with detent resume --run pipeline-1 or", "  `git log -p main`."]
     assert fold(line).splitlines() == lines
 
 
