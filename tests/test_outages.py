@@ -23,7 +23,7 @@ from detent.kernel.slug import slug
 from detent.queue.queue_protocol import ExecutionEnd
 from detent.world.work_tree import _or_cannot_tell
 from tests.driven import scripted
-from tests.executions import CONFIG, FAILS, Till
+from tests.executions import CONFIG, FAILS, WORKS, Till
 from tests.trackers import beads_folder
 
 RUN = "execute-it-1-1"
@@ -174,6 +174,28 @@ def test_what_an_ended_execution_still_owes_is_done_by_whoever_looks_at_the_queu
         assert queue.one(run).state == "failed"
         reconcile(app, queue)
     assert till.owed(run) == [] and [i.title for i in till.items()] == ["Add prices", "Tests fail: Add prices"]
+
+
+def test_an_execution_that_is_proved_and_still_owes_something_is_taken_up_again_until_that_is_done(tmp_path: Path) -> None:
+    till = Till(tmp_path, f"{CONFIG}[tracker]\nkind = 'beads'\n")
+    beads_folder(till.project.root)
+    items = till.project.root / ".beads" / "issues.jsonl"
+    item, away = till.file(), items.with_name("away")
+    assert till.project.run("queue", "add", item, "--agent", scripted(till.project, WORKS)).code == 0
+    (run,) = [e["id"] for e in till.project.run("queue", "list", "--json").json["executions"]]
+
+    def watch(seen: Seen) -> None:
+        if seen.kind == "verdict":
+            items.rename(away)  # once the work is proved there is no tracker
+
+    with till.app() as app, pytest.raises(Outage):
+        push(app, run, watch, park=True)
+    assert till.run(run).state == "COMPLETED" and "update_item" in till.owed(run)
+    left = ended(till.project.root, run, 75, json.dumps({"outcome": "parked", "cause": "tracker", "reason": "no answer"}))
+    assert (left.state, left.cause) == ("again", "tracker")
+    away.rename(items)
+    assert till.project.run("run", "--run", run, "--park").code == 0
+    assert (till.owed(run), till.item(item).status, ended(till.project.root, run, 0).state) == ([], "closed", "done")
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ WAYS = {
 FLAGGED = "Look: detent decisions --run {run}. Then: detent answer FLAGS accept --run {run}"
 ENDS = {"COMPLETED": "done", "FAILED": "failed", "TIMEOUT": "failed", "BLOCKED": "blocked", "CANCELLED": "cancelled"}
 AWAY = "the tracker or the forge asks to wait; it continues by itself (detent queue logs {run} says what was said)"
+ASKED = "It is asked again, and continues by itself"
 LATER = 60.0  # seconds until that is asked again
 HALTS = {"errors": "tests", "model": "model"}  # what is away where a run waits for a person because of this
 PERSON, PARKED, TROUBLE = 10, 75, (2, 3)  # exit codes
@@ -30,13 +31,13 @@ def ended(root: Path, run: str, code: int | None, last: str = "") -> ExecutionEn
         if not journal.heads(run):
             return ExecutionEnd("failed", f"there is no run {run} in this repository")
         if (outcome := end_of(journal, run)) is not None:
-            return outcome
+            return _once_settled(outcome, said) if code and journal.owed(run) else outcome
         if code == PERSON:
             return ExecutionEnd("blocked", _waits(journal, run), cause=_away(journal, run))
         if code == PARKED and (cause := said.get("cause", "")) in RECOVERY:
             why = f"{said.get('reason', '?')}"
             parks = cause in PARKS
-            way = f"Fix that, then: detent queue retry --cause {cause}" if parks else "It is asked again, and continues by itself"
+            way = f"Fix that, then: detent queue retry --cause {cause}" if parks else ASKED
             return ExecutionEnd("blocked" if parks else "again", f"{why}. {way}", cause=cause)
         if code == PARKED and (until := _parked(journal, run)):
             trouble = _trouble(journal, run)
@@ -52,6 +53,17 @@ def ended(root: Path, run: str, code: int | None, last: str = "") -> ExecutionEn
         why = " ".join(str(said.get("error") or last).split())[:300].rstrip(". ") or "its output says why"
         return ExecutionEnd("failed", f"it could not be driven (exit code {code}): {why}. Then: detent queue retry {run}")
     return ExecutionEnd("again")
+
+
+def _once_settled(outcome: ExecutionEnd, said: dict[str, str]) -> ExecutionEnd:
+    """The end of a run whose item was not told yet, or whose workspace is still there. What is proved is taken up again for that; whoever
+    looks at what failed or waits does it there."""
+    cause = said.get("cause", "")
+    if outcome.state != "done":
+        return outcome
+    return ExecutionEnd(
+        "again", f"{said.get('reason', 'its end is not told everywhere yet')}. {ASKED}", cause=cause if cause in RECOVERY else ""
+    )
 
 
 def _last_words(line: str) -> dict[str, str]:
