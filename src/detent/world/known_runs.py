@@ -46,7 +46,7 @@ def no_reviewer(run: AnyRun) -> Asking:
     raise CannotTell("there is no reviewer to ask")
 
 
-FROM_RUN, FROM_EVENT = "from_run", "from_event"  # facts of the event that begins a run anew: where it was rolled back from
+FROM_RUN, FROM_EVENT = "from_run", "from_event"  # facts of the event that begins a run again: where it was rolled back from
 
 
 class Runs:
