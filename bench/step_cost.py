@@ -15,7 +15,7 @@ from bench import Figure, meter
 from bench.commands import environment
 
 PLAN, TITLE = "docs/Plan_Doc/Active_Plan.md", "feat: add numbers"
-PLUGINS = ("anyio", "hypothesispytest", "xdist", "xdist.looponfail", "pytest_cov", "timeout")  # of Detent's own environment
+PLUGINS = ("anyio", "hypothesispytest", "xdist", "xdist.looponfail", "pytest_cov", "slipcover", "timeout")  # of Detent's own environment
 BUSY = "import time\n\n\ndef test_busy():\n    until = time.process_time() + {each}\n    while time.process_time() < until:\n        pass\n"
 TEST = "from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n"
 CODE = "def add(a, b):\n    return a + b\n"

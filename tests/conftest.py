@@ -5,37 +5,16 @@ import re
 import signal
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from importlib import import_module
 from pathlib import Path
-from pkgutil import walk_packages
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-import detent
 from detent.app.speaker import marked
 from tests import machine, warm_pytest
 from tests.run_log import RunLog
 
-# Tests whose programs are counted in the coverage too: what they run is run nowhere else, and counting takes time.
-COUNTED = frozenset({"test_cli.py"})
-# Tests that go over the same lines thousands of times, and tests that read the source instead of running it: they run uncounted.
-UNCOUNTED = frozenset(
-    {
-        "test_crash.py",
-        "test_docs.py",
-        "test_docs_site.py",
-        "test_glossary.py",
-        "test_house.py",
-        "test_messages.py",
-        "test_pipeline_walk.py",
-        "test_random_tables.py",
-        "test_random_walk.py",
-        "test_real_walk.py",
-        "test_requirements.py",
-    }
-)
 # Tests of attacks on pytest itself, on its files or on what it loads as it starts, and of what it leaves running: a fork of one that has started is
 # not the same there.
 COLD = frozenset(
@@ -57,7 +36,6 @@ COLD = frozenset(
         "test_verify_claims.py",
     }
 )
-COUNTING, HOW = "COVERAGE_PROCESS_CONFIG", pytest.StashKey[str]()
 LEVEL, PULL = "DETENT_SANDBOX_LEVEL", "DETENT_SANDBOX_PULL"
 LOGGED = "TESTS_RUN_LOG"
 ALLOWED_SKIPS = Path(__file__).with_name("allowed_skips.txt")
@@ -126,30 +104,12 @@ def keep_samples(items: list[pytest.Item]) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """To count covered lines makes a test up to three times as slow: of one with many cases only the first is counted."""
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Which tests are slow, and which want what this machine lacks."""
     keep_samples(items)
-    if config.getoption("cov_source", None):
-        for module in walk_packages(detent.__path__, "detent."):  # what runs on import is counted here, whoever would import it first
-            if not module.name.endswith("__main__"):
-                import_module(module.name)
-    seen = set[str]()
     for item in items:
         if lacking := machine.missing(name for mark in item.iter_markers("needs") for name in mark.args):
             item.add_marker(pytest.mark.skip(reason=lacking.why))
-        test = item.nodeid.partition("[")[0]
-        if test in seen or item.path.name in UNCOUNTED:
-            item.add_marker(pytest.mark.no_cover)
-        seen.add(test)
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    how = item.config.stash.setdefault(HOW, os.environ.get(COUNTING, ""))
-    if how and item.path.name in COUNTED:
-        os.environ[COUNTING] = how
-    else:
-        os.environ.pop(COUNTING, None)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -21,6 +21,7 @@ PLUGINS = (
     "xdist",
     "xdist.looponfail",
     "pytest_cov",
+    "slipcover",
     "timeout",
 )  # of our own environment; no project here needs them
 INI = "[pytest]\npythonpath = .\naddopts = " + " ".join(f"-p no:{name}" for name in PLUGINS) + "\n"

@@ -156,7 +156,6 @@ RESUME = Sent("resume", by="human")
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover  # the same lines thousands of times
 @pytest.mark.parametrize("name", TABLES)
 def test_the_walk_finds_no_dead_end_no_overrun_and_no_row_that_cannot_be_taken(name: str) -> None:
     assert problems(TABLES[name], SMALL[name]) == ()

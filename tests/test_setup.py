@@ -1,9 +1,16 @@
 """The set-up: what is installed is what the lock says, and the one check counts lines. Knows the project's own files only."""
 
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
+
+import pytest
+
+from tests import covered
 
 ROOT = Path(__file__).parent.parent
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -56,6 +63,40 @@ def test_the_check_installs_by_the_lock_and_fails_below_its_share_of_lines() -> 
     assert "sync --frozen" in script
     assert re.search(r'exec "\$venv/bin/mypy" --strict', script)
     assert re.search(r'wait "\$beside" \|\| failed "the type checker', script)
-    assert re.search(r'step "tests" pytest --cov ', script)
-    assert PROJECT["tool"]["coverage"]["report"]["fail_under"] >= 80
-    assert PROJECT["tool"]["coverage"]["run"]["source_pkgs"] == ["detent"]
+    assert re.search(r'step "tests" pytest -p tests.covered ', script)
+    assert covered.LEAST >= 80
+    assert (covered.SOURCE / "errors.py").is_file()
+
+
+@pytest.mark.parametrize(("wanted", "ends"), [(0, 0), (101, 1)])
+def test_a_run_that_reaches_too_few_lines_fails_and_names_them(tmp_path: Path, wanted: int, ends: int) -> None:
+    source = {"detent_like/__init__.py": "", "detent_like/half.py": "def ran():\n    return 1\n\n\ndef not_run():\n    return 2\n"}
+    test = {"test_half.py": "from detent_like import half\n\n\ndef test_ran():\n    assert half.ran() == 1\n"}
+    plugin = (
+        f"import tests.covered as covered\ncovered.SOURCE = covered.Path({str(tmp_path / 'detent_like')!r})\ncovered.LEAST = {wanted}\n"
+    )
+    more = "from tests.covered import pytest_load_initial_conftests\n"
+    for path, text in {**source, **test, "count_it.py": plugin + more}.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+    argv = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-n",
+        "1",
+        "-p",
+        "count_it",
+        "-p",
+        "no:cacheprovider",
+        "--rootdir",
+        str(tmp_path),
+        str(tmp_path),
+    ]
+    env = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"}
+    env.pop("PYTEST_XDIST_WORKER", None)
+    done = subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == ends, done.stdout + done.stderr
+    assert re.search(r"half.py +75%  6\n", done.stdout), done.stdout
+    assert "Lines of the source that tests run: 75.00 %" in done.stdout
