@@ -374,3 +374,30 @@ def test_an_older_test_in_a_file_that_imports_something_new_is_no_proof(tmp_path
     weaker = CART["tests/test_cart.py"].replace("== 370", "> 0").replace("import total", "import last, total")
     found = card(tmp_path, {**LAST, "tests/test_cart.py": weaker + LAST_TEST}, CART)
     assert found.proved == ("tests/test_cart.py::test_last",) and "rewritten-test" in kinds(found), found
+
+
+THREE = (
+    "from cart import total\n\n\ndef test_total():\n    assert total([]) == 0\n    assert total([1]) == 1\n"
+    "    for prices, sum_ in [\n        ([1, 2], 3),\n        ([4, 4], 8),\n    ]:\n        assert total(prices) == sum_\n"
+)
+ASKED_NO_MORE = {"an assertion": "    assert total([1]) == 1\n", "a row": "        ([4, 4], 8),\n"}
+
+
+@pytest.mark.parametrize("gone", ASKED_NO_MORE.values(), ids=ASKED_NO_MORE)
+def test_an_expectation_that_still_holds_and_is_taken_out_of_an_older_test_is_asked_about(tmp_path: Path, gone: str) -> None:
+    base = {**CART, "tests/test_cart.py": THREE}
+    change = {**LAST, "tests/test_cart.py": THREE.replace(gone, ""), "tests/test_last.py": "from cart import last" + LAST_TEST}
+    (flag,) = [flag for flag in card(tmp_path, change, base).asks if flag.kind == "rewritten-test"]
+    assert (flag.before, flag.after) == (gone.rstrip("\n"), ""), flag
+    assert flag.sentence == "an older test no longer asks for something that still holds"
+
+
+def test_an_expectation_that_moves_to_another_test_is_not_asked_about(tmp_path: Path) -> None:
+    one = "    assert total([1]) == 1\n"
+    moved = THREE.replace(one, "") + "\n\ndef test_one():\n" + one
+    found = card(
+        tmp_path,
+        {**LAST, "tests/test_cart.py": moved, "tests/test_last.py": "from cart import last" + LAST_TEST},
+        {**CART, "tests/test_cart.py": THREE},
+    )
+    assert not [flag for flag in found.asks if flag.kind == "rewritten-test"], found

@@ -3,7 +3,7 @@
 import pytest
 
 from detent.evidence.source.diff import Rewritten
-from detent.evidence.source.weaker_form import asks_for_less
+from detent.evidence.source.weaker_form import asks_for_less, left_out
 
 LESS = {
     "a bound": ("assert total(a) == 370", "assert total(a) > 0"),
@@ -18,6 +18,24 @@ LESS = {
     "go": ("if got != want {", "if got <= 0 {"),
     "rust": ("assert_eq!(total(a), 370);", "assert!(total(a) > 0);"),
     "rspec": ("expect(total(a)).to eq(370)", "expect(total(a)).to be_truthy"),
+    "rounded": ("assert rate(a) == 3.14159", "assert round(rate(a)) == 3"),
+    "rounded more": ("assert round(rate(a), 4) == 3.1416", "assert int(round(rate(a), 1)) == 3"),
+    "the first ones only": ("assert names(a) == ['x', 'y', 'z']", "assert names(a)[:2] == ['x', 'y']"),
+    "one of them only": ("assert names(a) == ['x', 'y', 'z']", "assert names(a)[0] == 'x'"),
+    "how many": ("assert names(a) == ['x', 'y', 'z']", "assert len(names(a)) == 3"),
+    "in any order": ("assert names(a) == ['x', 'y', 'z']", "assert set(names(a)) == {'x', 'y', 'z'}"),
+    "any case": ('assert title(a) == "Mr X"', 'assert title(a).lower() == "mr x"'),
+    "the type only": ("assert total(a) == 370", "assert type(total(a)) == int"),
+    "a wide limit": ("assert rate(a) == pytest.approx(3.14159)", "assert rate(a) == pytest.approx(3, abs=1)"),
+    "a wider limit": ("assert isclose(rate(a), 3.14, rel_tol=1e-9)", "assert isclose(rate(a), 3.14, rel_tol=0.5)"),
+    "unittest, a wide limit": ("self.assertEqual(rate(a), 3.14)", "self.assertAlmostEqual(rate(a), 3.14, delta=2)"),
+    "unittest, fewer places": ("self.assertAlmostEqual(rate(a), 3.1416, places=4)", "self.assertAlmostEqual(rate(a), 3.1416, places=0)"),
+    "jest, fewer places": ("expect(rate(a)).toBeCloseTo(3.14159, 5);", "expect(rate(a)).toBeCloseTo(3.14159, 0);"),
+    "jest, how many": ("expect(names(a)).toEqual(['x', 'y']);", "expect(names(a).length).toEqual(2);"),
+    "jest, rounded": ("expect(rate(a)).toBe(3.14159);", "expect(Math.round(rate(a))).toBe(3);"),
+    "go, any case": ("if got := Title(a); got != want {", "if got := strings.ToLower(Title(a)); got != strings.ToLower(want) {"),
+    "go, a wide limit": ("assert.InDelta(t, 3.14, rate(a), 0.001)", "assert.InDelta(t, 3.14, rate(a), 1.0)"),
+    "rspec, how many": ("expect(names(a)).to eq(['x', 'y'])", "expect(names(a).size).to eq(2)"),
 }
 NOT_LESS = {
     "another value": ("assert total(a) == 370", "assert total(a) == 371"),
@@ -29,7 +47,26 @@ NOT_LESS = {
     "an error in Go": ("if err != nil && ok == true {", "if err != nil {"),
     "stricter": ("assert total(a) > 0", "assert total(a) == 370"),
     "another form of the same": ("self.assertEqual(total(a), 370)", "assert total(a) == 370"),
+    "the whole instead of a part": ("assert len(names(a)) == 3", "assert names(a) == ['x', 'y', 'z']"),
+    "the same part": ("assert names(a)[:2] == ['x', 'y']", "assert names(b)[:2] == ['x', 'y']"),
+    "a narrow limit": ("assert rate(a) == 0.3", "assert rate(a) == approx(0.3, rel=1e-6)"),
+    "a narrower limit": ("assert rate(a) == approx(0.3, abs=0.1)", "assert rate(a) == approx(0.3, abs=0.01)"),
+    "more places": ("expect(rate(a)).toBeCloseTo(3.14, 2);", "expect(rate(a)).toBeCloseTo(3.14159, 5);"),
+    "another question": ("assert total(a) == 370", "assert [len(each) for each in parts(b, sep=2)] == [1, 2]"),
 }
+PATCH = """diff --git a/tests/test_a.py b/tests/test_a.py
+--- a/tests/test_a.py
++++ b/tests/test_a.py
+@@ -4,4 +4,1 @@
+-    assert total([]) == 0
+-    assert total([1, 2]) == 3
+-    note = "nothing is asked here"
+-    assert label("x") == "X!"
++    remember = total
+@@ -20,0 +19,2 @@
++        assert label("x")  == "X!"
++        assert total([1, 2], 3) == 3
+"""
 
 
 @pytest.mark.parametrize(("was", "now"), LESS.values(), ids=LESS)
@@ -40,3 +77,15 @@ def test_what_asks_for_less_is_named(was: str, now: str) -> None:
 @pytest.mark.parametrize(("was", "now"), NOT_LESS.values(), ids=NOT_LESS)
 def test_what_asks_for_the_same_or_more_is_not(was: str, now: str) -> None:
     assert not asks_for_less(Rewritten("t:1", was, now))
+
+
+def test_an_expectation_is_left_out_if_nothing_like_it_came_and_it_stands_nowhere_else() -> None:
+    found = list(left_out(PATCH.encode(), lambda path: path.startswith("tests/")))
+    assert [(each.place, each.before.strip()) for each in found] == [
+        ("tests/test_a.py:4", "assert total([]) == 0"),
+        ("tests/test_a.py:5", "assert total([1, 2]) == 3"),
+    ]
+    assert (
+        list(left_out(PATCH.replace("remember = total", "assert total([1]) == 1").encode(), lambda _: True)) == []
+    )  # another example came
+    assert list(left_out(PATCH.encode(), lambda _: False)) == []

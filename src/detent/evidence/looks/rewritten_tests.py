@@ -22,7 +22,7 @@ from detent.evidence.source.reworded import is_renamed, is_reworded
 from detent.evidence.source.test_blocks import blocks
 from detent.evidence.source.test_ids import family, is_named
 from detent.evidence.source.test_lines import tests_on
-from detent.evidence.source.weaker_form import asks_for_less
+from detent.evidence.source.weaker_form import asks_for_less, left_out
 from detent.kernel.model import Flag
 
 WORDS = re.compile(r"[^\W\d]\w*")
@@ -32,7 +32,7 @@ CALLED_OTHERWISE = frozenset({"TypeError", "AttributeError", "ImportError", "Mod
 def flag_rewritten(look: RepoLook, seen: Outcomes, before: TestReport, old: OlderTests) -> list[Flag]:
     """Older tests whose expectation is not so any more: changed, or taken out. Asked about, unless new tests ask for the same change."""
     moved = [Flag("rewritten-test", f"{was} became {now}, and says something else there", now) for was, now in _moved_otherwise(look, seen)]
-    moved += [*flag_warned(old.warned, old.report), *_weaker(look, before, old)]
+    moved += [*flag_warned(old.warned, old.report), *_weaker(look, before, old), *_left_out(look, seen, before, old)]
     old = old._replace(backed=old.backed | asked_by_new_data(look, before, old.broken - old.backed))
     if not old.broken and not (seen.lost - old.passing):
         return moved[:MOST_SHOWN]
@@ -64,6 +64,19 @@ def _weaker(look: RepoLook, before: TestReport, old: OlderTests) -> list[Flag]:
         for each in look.rewritten()
         if each.place.rpartition(":")[0] in files and asks_for_less(each) and _is_about(look, each, old.passing)
     ]
+
+
+def _left_out(look: RepoLook, seen: Outcomes, before: TestReport, old: OlderTests) -> Iterator[Flag]:
+    """Expectations that older tests no longer have, though they hold. One flag for each test."""
+    words = "an older test no longer asks for something that still holds"
+    passing, told = old.passing - seen.lost, set[str]()
+    for each in left_out(look.changes.patch(), lambda path: look.changes.sort(path) == "test"):
+        path, _, line = each.place.rpartition(":")
+        within = tests_on(path, look.changes.text(path)(look.changes.good), range(int(line), int(line) + 1))
+        tests = {test for test in passing if file_of(before, test) == path and any(is_named(test, name) for name in within)}
+        if tests and min(tests) not in told:
+            told.add(min(tests))
+            yield Flag("rewritten-test", words, each.place, each.before, each.after)
 
 
 def _lines_of(look: RepoLook, before: TestReport, old: OlderTests) -> list[Rewritten]:

@@ -82,7 +82,7 @@ def altered(patch: bytes, is_test: Callable[[str], bool]) -> tuple[Rewritten, ..
 
 def _altered(patch: bytes, is_test: Callable[[str], bool], counts: Callable[[str], bool]) -> tuple[Rewritten, ...]:
     found = [hunk for hunk in hunks(patch) if is_test(hunk.path)]
-    there = Counter(_bare(line) for hunk in found for line in hunk.new)
+    there = Counter(bare(line) for hunk in found for line in hunk.new)
     return tuple(told for hunk in found if (told := _told(hunk, there, counts)) is not None)
 
 
@@ -95,14 +95,15 @@ def _told(hunk: Hunk, there: Counter[str], counts: Callable[[str], bool]) -> Rew
 
 def _is_there(line: str, there: Counter[str]) -> bool:
     """Whether a line came again elsewhere; each counts for one."""
-    bare = _bare(line)
-    if there[bare] <= 0:
+    said = bare(line)
+    if there[said] <= 0:
         return False
-    there[bare] -= 1
+    there[said] -= 1
     return True
 
 
-def _bare(line: str) -> str:
+def bare(line: str) -> str:
+    """A line without its spaces and the comma at its end: what it says."""
     return "".join(line.split()).rstrip(",;")
 
 

@@ -1,12 +1,15 @@
-"""Whether lines of a test ask for less than those in whose place they came, by their form: equality became a bound, a type, or anything at all. Pure.
+"""Whether lines of a test ask for less than those in whose place they came, by their form: equality became a bound, a type, or anything at all;
+only a part of an answer is compared, or it may be further off; or nothing came in their place. Pure.
 
 In any language, by its text. What it names is no proof: an expectation may honestly become a bound.
 """
 
 import re
+from collections import Counter
+from collections.abc import Callable, Iterator
 from difflib import SequenceMatcher
 
-from detent.evidence.source.diff import Rewritten
+from detent.evidence.source.diff import ROW, Hunk, Rewritten, bare, hunks
 
 EQUAL = re.compile(
     r"(?<![=!<>])===?(?!=)|\bis (?!not\b)|\bassert_?(?:Equals?|List\w*|Dict\w*|Sequence\w*)\b|\bassertEquals?\b|\bassert_equal\b|\bassert_eq!|\b(?:to|should)\.eq"
@@ -18,18 +21,71 @@ BOUND = re.compile(
     r"|\bassert\b.*\b(?:in|or)\b|\bassert [\w.]+(?:\(.*\))?\s*$|\bbe_truthy\b|\bnot_to\b|\bany\("
 )
 ALIKE = 0.5
-CLOSE = re.compile(r"approx|isclose|toBeCloseTo|assertAlmostEqual|InDelta|be_within|EPSILON", re.IGNORECASE)
+CLOSE = re.compile(r"approx|isclose|toBeCloseTo|assert_?AlmostEqual|InDelta|InEpsilon|be_within|EPSILON", re.IGNORECASE)
+PART = re.compile(  # of an answer: rounded, cut, counted, without order, case or space, or only its type
+    r"\b(?:round|int|len|set|frozenset|sorted|bool|type|abs|floor|ceil|trunc|next|hash)\(|\[\s*-?\d*\s*:\s*-?\d*\s*\]|\[-?\d+\]"
+    r"|\.(?:lower|upper|casefold|strip|lstrip|rstrip|split|startswith|endswith|keys|count|trim\w*|to_?lower_?case|to_?upper_?case|slice|substr\w*|take|first|head"
+    r"|length|size|sort|sorted|to_set|to_i|chomp|squish|downcase|upcase|floor|ceil|round|toFixed|includes|indexOf|fields|truncate)\b"
+    r"|\bMath\.\w+\(|\bnew Set\(|\btypeof\b|\bObject\.keys\(|!!|\bstrings\.\w+\(|\b(?:Number|parseInt|Boolean)\("
+)
+NUMBER = r"([-+]?\d[\d_]*(?:\.\d+)?(?:e[-+]?\d+)?)"
+FAR = re.compile(rf"\b(?:abs|rel|abs_tol|rel_tol|delta|atol|rtol|epsilon)\s*[=:]\s*{NUMBER}|\bbe_within\({NUMBER}|\bIn(?:Delta|Epsilon)\w*\(.*,\s*{NUMBER}\s*\)",
+                 re.IGNORECASE)  # fmt: skip
+DIGITS = re.compile(rf"\bplaces\s*=\s*{NUMBER}|\btoBeCloseTo\(.*,\s*{NUMBER}\s*\)|\bassertAlmostEqual\(.*,.*,\s*{NUMBER}\s*\)")
+WHOLE = re.compile(  # a statement that is an expectation, in one line
+    r"^\s*(?:assert\b(?!\s*\($)|self\.assert|expect\(|assert[._]\w+\(|(?:t|b)\.(?:Error|Fatal)|(?:require|assert|is|qt|c)\.\w+\(|with (?:pytest\.)?raises\("
+    r"|assert(?:_\w+)?!\(|(?:must|wont|should)_\w+|\$this->assert|Assert\.|EXPECT_|ASSERT_).*[^(\[{,\s]\s*$"
+)
+NARROW = 0.01  # a limit that comes where there was none: what is below only allows for how numbers are kept
 
 
 def asks_for_less(said: Rewritten) -> bool:
     """Whether an equality became something weaker, line by line. What compares numbers with a fraction is left alone."""
     new = [line.strip() for line in said.after.splitlines() if line.strip()]
-    gone = [line.strip() for line in said.before.splitlines() if EQUAL.search(line)]
-    return any(_is_weaker(_likest(line, new)) for line in gone)
+    gone = [line.strip() for line in said.before.splitlines() if EQUAL.search(line) or CLOSE.search(line)]
+    return any(_is_weaker(line, came) for line in gone if (came := _likest(line, new)))
 
 
-def _is_weaker(line: str) -> bool:
-    return bool(BOUND.search(line)) and not EQUAL.search(line) and not CLOSE.search(line)
+def left_out(patch: bytes, is_test: Callable[[str], bool]) -> Iterator[Rewritten]:
+    """Expectations that are gone, and in whose place nothing came: nothing like them stands there, and they themselves nowhere else."""
+    found = [hunk for hunk in hunks(patch) if is_test(hunk.path)]
+    there = Counter(bare(line) for hunk in found for line in hunk.new)
+    for hunk in found:
+        new = [line.strip() for line in hunk.new if line.strip()]
+        for place, line in enumerate(hunk.gone, hunk.line):
+            if _is_expectation(line, hunk) and not there[bare(line)] and not _likest(line.strip(), new):
+                yield Rewritten(f"{hunk.path}:{place}", line, "")
+
+
+def _is_expectation(line: str, hunk: Hunk) -> bool:
+    """Whether a line is an expectation by itself, or a row of a table from which rows are only taken."""
+    return bool(WHOLE.match(line)) or (not hunk.new and bool(ROW.match(line)))
+
+
+def _is_weaker(was: str, now: str) -> bool:
+    if BOUND.search(now) and not EQUAL.search(now) and not CLOSE.search(now):
+        return True
+    return _further_off(was, now) or bool(Counter(PART.findall(now)) - Counter(PART.findall(was)) and _asks_alike(was, now))
+
+
+def _asks_alike(was: str, now: str) -> bool:
+    """Whether all that was asked is asked again, of a part of the answer: another question is another matter."""
+    words = set(re.findall(r"[A-Za-z_]\w*", was))
+    return len(words & set(re.findall(r"[A-Za-z_]\w*", now))) >= len(words) * ALIKE
+
+
+def _further_off(was: str, now: str) -> bool:
+    """Whether an answer may be further off than before."""
+    limits, digits = ([_numbers(which, line) for line in (was, now)] for which in (FAR, DIGITS))
+    if limits[0] or limits[1]:
+        return max(limits[1], default=0.0) > max(limits[0], default=NARROW)
+    return bool(digits[1]) and min(digits[1]) < min(digits[0], default=2.0)
+
+
+def _numbers(which: re.Pattern[str], line: str) -> list[float]:
+    return [
+        float(each.replace("_", "")) for found in which.findall(line) for each in (found if isinstance(found, tuple) else (found,)) if each
+    ]
 
 
 def _likest(line: str, new: list[str]) -> str:
