@@ -62,7 +62,7 @@ def test_the_check_installs_by_the_lock_and_fails_below_its_share_of_lines() -> 
     script = (ROOT / "x").read_text("utf-8")
     assert "sync --frozen" in script
     assert re.search(r'exec "\$venv/bin/mypy" --strict', script)
-    assert re.search(r'wait "\$beside" \|\| failed "the type checker', script)
+    assert re.search(r'wait "\$beside" \|\| \{ cat "\$said" >&2 && failed "the type checker', script)
     assert re.search(r'step "tests" pytest -p tests.covered ', script)
     assert covered.LEAST >= 80
     assert (covered.SOURCE / "errors.py").is_file()
