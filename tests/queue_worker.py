@@ -12,8 +12,8 @@ from pathlib import Path
 from detent.interfaces.cli.work import begin_again
 from detent.queue.database import open_database
 from detent.queue.engine import DurableQueue
-from detent.queue.queue_protocol import ExecutionProcess, Pace, WorkerEvent, WorkerTask, by_exit_code
 from detent.queue.lease import end_this_process
+from detent.queue.queue_protocol import ExecutionProcess, Pace, WorkerEvent, WorkerTask, by_exit_code
 from detent.queue.worker import LocalWorker
 
 
