@@ -15,7 +15,6 @@ from detent.evidence.running.collect import Collector
 from detent.git.commits import short
 from detent.kernel.own_gate import LAND
 from detent.world.before_landing import card_of
-from detent.world.pr_program import opened_by
 from detent.world.pulls import keep_url, open_at_forge, plan_text
 from detent.world.work_tree import RepoWorld
 
@@ -74,6 +73,8 @@ def open_pr(world: RepoWorld, run: AnyRun, collect: Collector, argv: list[str]) 
 
     if not argv:
         return keep_url(world.place.common_dir, run.id, at_forge())
+    from detent.world.pr_program import opened_by  # few projects have such a program
+
     env = {**collect.env, **{k: v for k, v in world.outer.items() if k in FOR_PR}}
     return opened_by(world, run, [word.replace(BODY, str(body)) for word in argv], env, at_forge)
 

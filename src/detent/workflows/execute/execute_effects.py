@@ -22,7 +22,7 @@ from detent.git.workspace import choose_root, make_workspace, remove_workspace, 
 from detent.kernel.model import Sent
 from detent.kernel.redact import redactor, secrets_of
 from detent.kernel.slug import slug
-from detent.tracker import CLOSES, Item, NewItem, Status, Tracker, TrackerChange, UnknownItem, open_of
+from detent.tracker import HERE, Item, NewItem, Status, Tracker, TrackerChange, UnknownItem, open_of
 from detent.workflows.execute.execute_data import PLAIN, follow_up_of, item_after, plan_of
 from detent.workflows.execute.execute_items import KEY, holder
 from detent.workflows.execute.execute_join import take_in
@@ -216,7 +216,7 @@ def _update_item(world: RepoWorld, event: AnyEvent) -> None:
 
 def _proof(world: RepoWorld, run: AnyRun, tracker: Tracker) -> str:
     """What is told where people read it: the proof card of what was done, and where its pull request is."""
-    if run.state != "COMPLETED" or tracker.name not in CLOSES:
+    if run.state != "COMPLETED" or tracker.name in HERE:
         return ""
     where = f"Done on `{short(run.data.branch)}`" + (f": {run.data.pull}" if run.data.pull else ".")
     try:
