@@ -22,6 +22,7 @@ from detent.interfaces.cli import ends
 from detent.interfaces.cli.work import patiently
 from detent.kernel.slug import slug
 from detent.queue.queue_protocol import ExecutionEnd
+from detent.queue.recovery import MOST_PARKED
 from detent.world.work_tree import _or_cannot_tell
 from tests.driven import scripted
 from tests.executions import CONFIG, FAILS, WORKS, Till
@@ -167,6 +168,24 @@ def test_an_agent_that_is_not_there_parks_the_execution_and_it_continues_once_it
         kept.rename(file)
         reconcile(app, queue)
         assert (queue.one(RUN).state, queue.one(RUN).cause) == ("ready", "")
+
+
+def test_a_queue_that_paused_since_an_agent_was_not_there_continues_by_itself_once_it_is(tmp_path: Path) -> None:
+    till = Till(tmp_path)
+    file = tmp_path / "agent"
+    file.write_text("#!/bin/sh\necho done\n")
+    file.chmod(0o755)
+    runs = [f"execute-{till.file(f'Item {n}')}-1" for n in range(MOST_PARKED)]
+    assert till.project.run("queue", "add", "--ready", "--agent", f"command:{file}").code == 0
+    kept = file.rename(tmp_path / "away")
+    with till.app() as app, closing(open_queue(app.place, app.world.outer)) as queue:
+        for run in runs:
+            queue.store.correct(run, ExecutionEnd("blocked", "it is not there", cause="agent"))
+        reconcile(app, queue)
+        assert f"{MOST_PARKED} executions in a row wait because of agent" in queue.paused().reason
+        kept.rename(file)
+        reconcile(app, queue)
+        assert queue.paused().reason == "" and {e.state for e in queue.all()} == {"ready"}
 
 
 @pytest.mark.slow

@@ -181,6 +181,7 @@ def reconcile(app: App, queue: "DurableQueue", runs: Sequence[str] = ()) -> None
             queue.store.correct(found.id, outcome)
         elif outcome is None and found.state == "blocked" and (_is_back(app, found) or _may_go_on(app, found.id)):
             queue.retry(found.id)
+            queue.release([found.cause] if found.cause else [])
         elif outcome is not None and app.journal.owed(found.id):
             app.door.settle(found.id)  # a follow-up, a workspace: whoever ended it was cut off before that was done
     if needed := queue.store.needed():

@@ -296,9 +296,8 @@ class Store:
         kept, n = outages.parked_in_a_row(self._get(c, outages.IN_A_ROW), outcome.cause)
         self._put(c, outages.IN_A_ROW, kept)
         if outages.too_many(n):
-            self._pause(
-                c, f"{n} executions in a row wait because of {outcome.cause}; the last was {row.item or row.id}: {outcome.reason}", "detent"
-            )
+            why = f"{n} executions in a row wait because of {outcome.cause}; the last was {row.item or row.id}: {outcome.reason}"
+            self._pause(c, why, "detent", outages.pause_kind(outcome.cause))
         if outcome.state not in ("done", "failed"):
             return
         failures = 0 if outcome.state == "done" else int(self._get(c, "failures") or 0) + 1
