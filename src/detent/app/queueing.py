@@ -131,7 +131,15 @@ def retry(app: App, queue: "DurableQueue", id: str, sent: Sent, start: str = "")
             release(app, found.id, sent)
         return queue.retry(found.id)
     before = app.door.load(found.id).run.data
-    terms = Terms("", agent=before.setup.agent, context=before.context, again=True, policies=policies_of(before.setup.accepts), start=start)
+    terms = Terms(
+        "",
+        agent=before.setup.agent,
+        context=before.context,
+        again=True,
+        policies=policies_of(before.setup.accepts),
+        start=start,
+        continues=before.continues,
+    )
     return add(app, queue, [found.item], False, QueueRequest(terms, sent))[0]
 
 

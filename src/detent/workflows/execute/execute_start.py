@@ -61,6 +61,7 @@ def starter(app: App, sent: Sent, terms: Terms) -> Callable[[str], str]:
             context=terms.context.strip(),
             again=terms.again,
             setup=setup,
+            continues=terms.continues,
             last=last_attempt(app, last, terms.start or settings.queue.retry_from),
         )
         limits = {"rounds": max(0, settings.review.max_rounds - 1)}
