@@ -9,8 +9,10 @@ import sys
 import threading
 from pathlib import Path
 
+from detent.interfaces.cli.work import begin_again
 from detent.queue.database import open_database
 from detent.queue.engine import DurableQueue
+from detent.queue.lease import end_this_process
 from detent.queue.queue_protocol import ExecutionProcess, Pace, WorkerEvent, WorkerTask, by_exit_code
 from detent.queue.worker import LocalWorker
 
@@ -44,7 +46,7 @@ def main() -> None:
         return "7 MB are free" if limits.get("full") and not (Path(folder) / "room").exists() else ""
 
     task = WorkerTask(child, by_exit_code, limits.get("timeout", 900), limits.get("silence", 900), room=room, back=lambda thing: False)
-    worker = LocalWorker(queue, task, int(slots), times, tell)
+    worker = LocalWorker(queue, task, int(slots), times, tell, begin_again if limits.get("again") else end_this_process)
     worker.start(int(limit))
     tell(WorkerEvent("up", worker.id))
     if limits.get("leaves"):

@@ -59,13 +59,16 @@ def test_its_words_are_split_as_a_shell_would_and_no_shell_sees_them(folder: Pat
 
 
 def test_a_crash_says_what_was_written_on_either_stream(folder: Path) -> None:
-    assert failed(folder, "echo out; echo 'no such model' >&2; exit 3").message.endswith("failed with exit code 3: out\nno such model")
+    assert failed(folder, "echo out; echo 'no such model' >&2; exit 3").message.endswith(
+        "failed with exit code 3: no such model\nout\nno such model"
+    )
+    assert failed(folder, "echo 'no such model' >&2; exit 3").message.endswith("failed with exit code 3: no such model")
     assert failed(folder, "exit 3").message.endswith("failed with exit code 3, and wrote nothing")
 
 
 def test_a_time_out_is_told_in_whole_seconds_with_what_was_written_last(folder: Path) -> None:
     late = failed(folder, "echo 'at the third step'; exec sleep 60", timeout=1.4509)
-    assert (late.sort, late.message) == ("Timeout", "the agent did not finish within 1.5 s. It last wrote:\nat the third step")
+    assert (late.sort, late.message) == ("Timeout", "the agent did not finish within 1.5 s; it last wrote: at the third step")
     assert seconds(29.4509) == "29 s"
 
 

@@ -183,6 +183,52 @@ def test_what_people_ask_for_on_a_pull_request_comes_back_to_an_agent_once(till:
     assert [each["execution"] for each in till.project.run("queue", "pulls", "--json").json["pulls"]] == ["execute-1-3"]
 
 
+DECIMALS = {"state": "RUNNING", "write": {"calc.py": f'"""Decimals too."""\n\n{CODE}'}, "reply": "Decimals are taken."}
+
+
+@pytest.mark.sample(1)
+def test_what_people_ask_for_is_added_to_the_pull_request_on_which_they_ask(till: AtForge) -> None:
+    till.forge.put(TITLE)
+    assert till.execute("1", WORKS, READY).json["state"] == "COMPLETED"
+    branch, url = "issue-1-add-prices", till.pull["url"]
+    first = till.there("rev-parse", branch)
+    till.forge.line("calc.py", 2, "Take decimals, please", BEN)
+    assert till.project.run("queue", "pulls").code == 0
+    scripted(till.project, DECIMALS, READY)
+    ran = till.project.run("run", "--run", "execute-1-2", "--park", "--json")
+    assert (ran.json["state"], ran.json["branch"], ran.json["pull_request"]) == ("COMPLETED", branch, url), ran
+    told = next(e.briefing.briefing for e in till.events("execute-1-2") if e.on == "started" and e.briefing)
+    assert "which begins at the tip of the branch of its open pull request" in told and "Take decimals, please" in told
+    assert len(till.forge.pulls) == 1 and "2 commits" in till.pull["body"]
+    assert till.there("rev-parse", f"{branch}^") == first and till.there("log", "--format=%s", f"main..{branch}").count(TITLE) == 2
+    assert till.project.run("queue", "pulls", "--json").json["pulls"] == [] and till.item("1").status == "closed"
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("how", ["it conflicts", "a person has it checked out", "a person pushed to it"])
+def test_where_the_branch_of_a_pull_request_cannot_be_added_to_the_item_is_done_again(till: AtForge, how: str) -> None:
+    till.forge.put(TITLE)
+    assert till.execute("1", WORKS, READY).json["state"] == "COMPLETED"
+    branch = "issue-1-add-prices"
+    till.forge.line("calc.py", 2, "Take decimals, please", BEN)
+    if how == "it conflicts":
+        till.project.write({"calc.py": "x = 1\n"})
+        till.git("commit", "-qam", "another way")
+        till.git("push", "-q", "origin", "main")
+    elif how == "a person has it checked out":
+        till.git("switch", "-q", branch)
+    else:
+        till.git(
+            "push", "-q", "origin", f"{till.git('commit-tree', '-p', branch, '-m', 'by hand', f'{branch}^{{tree}}')}:refs/heads/{branch}"
+        )
+    assert till.project.run("queue", "pulls").code == 0
+    scripted(till.project, DECIMALS if how == "a person pushed to it" else {**WORKS, "write": {**WORKS["write"], "new.py": ""}}, READY)
+    ran = till.project.run("run", "--run", "execute-1-2", "--park", "--json")
+    assert ran.json["state"] == "COMPLETED", ran
+    assert ran.json["branch"] == (branch if how == "a person pushed to it" else f"{branch}-retry2")
+    assert till.there("log", "--format=%s", branch).count("by hand") == (how == "a person pushed to it")
+
+
 @pytest.mark.slow
 def test_a_worker_looks_at_the_pull_requests_once_a_minute(till: AtForge) -> None:
     till.forge.put(TITLE)

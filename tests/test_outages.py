@@ -4,6 +4,7 @@ import errno
 import json
 import sqlite3
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from detent.interfaces.cli import ends
 from detent.interfaces.cli.work import patiently
 from detent.kernel.slug import slug
 from detent.queue.queue_protocol import ExecutionEnd
+from detent.queue.recovery import MOST_PARKED
 from detent.world.work_tree import _or_cannot_tell
 from tests.driven import scripted
 from tests.executions import CONFIG, FAILS, WORKS, Till
@@ -131,6 +133,22 @@ def test_how_a_program_left_an_execution_is_told_with_what_was_away_and_what_it_
     bug = ended(root, RUN, 3, json.dumps({"error": "this is a bug in Detent: KeyError: 'x'", "exit_code": 3}))
     assert bug.state == "failed" and "it could not be driven (exit code 3): this is a bug in Detent: KeyError: 'x'. Then:" in bug.reason
     assert "Segmentation fault" in ended(root, RUN, 3, "Segmentation fault").reason
+    assert ended(root, RUN, 75).delay == 60.0
+
+
+def named(seconds: float) -> str:
+    """The last line of a program whose forge named a time."""
+    until = (datetime.now(UTC) + timedelta(seconds=seconds)).isoformat(timespec="seconds")
+    return json.dumps({"run": RUN, "outcome": "parked", "not_before": until, "reason": "GitHub accepts no more requests"})
+
+
+def test_a_time_that_was_named_is_waited_for_and_what_was_said_is_told(tmp_path: Path) -> None:
+    till = Till(tmp_path)
+    assert till.project.run("queue", "add", till.file(), "--agent", "human").code == 0
+    left = ended(till.project.root, RUN, 75, named(1800))
+    assert (left.state, left.cause) == ("again", "") and 1700 < left.delay <= 1800
+    assert left.reason == "GitHub accepts no more requests. It is asked again, and continues by itself"
+    assert ended(till.project.root, RUN, 75, named(-5)).delay == 1.0
 
 
 def test_an_agent_that_is_not_there_parks_the_execution_and_it_continues_once_it_is(tmp_path: Path) -> None:
@@ -150,6 +168,24 @@ def test_an_agent_that_is_not_there_parks_the_execution_and_it_continues_once_it
         kept.rename(file)
         reconcile(app, queue)
         assert (queue.one(RUN).state, queue.one(RUN).cause) == ("ready", "")
+
+
+def test_a_queue_that_paused_since_an_agent_was_not_there_continues_by_itself_once_it_is(tmp_path: Path) -> None:
+    till = Till(tmp_path)
+    file = tmp_path / "agent"
+    file.write_text("#!/bin/sh\necho done\n")
+    file.chmod(0o755)
+    runs = [f"execute-{till.file(f'Item {n}')}-1" for n in range(MOST_PARKED)]
+    assert till.project.run("queue", "add", "--ready", "--agent", f"command:{file}").code == 0
+    kept = file.rename(tmp_path / "away")
+    with till.app() as app, closing(open_queue(app.place, app.world.outer)) as queue:
+        for run in runs:
+            queue.store.correct(run, ExecutionEnd("blocked", "it is not there", cause="agent"))
+        reconcile(app, queue)
+        assert f"{MOST_PARKED} executions in a row wait because of agent" in queue.paused().reason
+        kept.rename(file)
+        reconcile(app, queue)
+        assert queue.paused().reason == "" and {e.state for e in queue.all()} == {"ready"}
 
 
 @pytest.mark.slow
@@ -193,6 +229,8 @@ def test_an_execution_that_is_proved_and_still_owes_something_is_taken_up_again_
     assert till.run(run).state == "COMPLETED" and "update_item" in till.owed(run)
     left = ended(till.project.root, run, 75, json.dumps({"outcome": "parked", "cause": "tracker", "reason": "no answer"}))
     assert (left.state, left.cause) == ("again", "tracker")
+    limited = ended(till.project.root, run, 75, named(1800))
+    assert limited.state == "again" and limited.delay > 1700, "each start before that time would be in vain, and count"
     away.rename(items)
     assert till.project.run("run", "--run", run, "--park").code == 0
     assert (till.owed(run), till.item(item).status, ended(till.project.root, run, 0).state) == ([], "closed", "done")

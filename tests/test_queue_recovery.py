@@ -5,11 +5,14 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from msgspec import structs
 
+from detent.journal.holder import Holder, this_process
 from detent.queue.database import open_database
 from detent.queue.engine import DurableQueue
+from detent.queue.lease import Leases
 from detent.queue.outages import met
-from detent.queue.queue_protocol import MOST_STARTS, ExecutionEnd, OutageRow, QueueJob
+from detent.queue.queue_protocol import MOST_STARTS, ExecutionEnd, OutageRow, Pace, QueueJob
 from detent.queue.recovery import MOST_PARKED, RECOVERY, drawn
 from detent.queue.tables import VERSION
 from tests.queues import BOTH, Rig, rig
@@ -101,6 +104,42 @@ def test_a_queue_of_the_form_before_is_brought_to_this_one_with_all_that_is_in_i
     again = DurableQueue(open_database("", file))
     assert (again.one("r1").title, again.one("r1").cause, VERSION) == ("Round prices", "", "2")
     again.close()
+
+
+def lease(rig: Rig, id: str, holder: Holder, left: float) -> None:
+    """A lease as a worker has it that renewed it some time ago."""
+    Leases(rig.queue.database, id, holder, 1, Pace(lease=left)).renew()
+
+
+def test_what_an_outage_of_the_database_ended_counts_no_start_and_what_an_execution_ended_does(rig: Rig) -> None:
+    me, far = this_process("", "work"), this_process("", "work")
+    far = structs.replace(far, host="far", machine="other")
+    rig.queue.add([QueueJob("mine"), QueueJob("theirs"), QueueJob("poison")])
+    for n, (id, holder) in enumerate({"mine": me, "theirs": far, "poison": structs.replace(far, pid=1)}.items()):
+        assert take(rig, id, f"w{n}")
+        lease(rig, f"w{n}", holder, 600.0 if id == "poison" else -1.0)
+    leases = Leases(rig.queue.database, "me", me, 1, Pace())
+    leases.renew()
+    assert leases.dead({"w0", "w1", "w2"}) == ["w0"], "this process before it began again; the other may still renew its lease"
+    assert leases.dead({"w1", "w2"}) == ["w0", "w1"]
+    lease(rig, "w2", far, -1.0)  # long after that one is gone too
+    leases.give_up(["w0"])
+    assert (leases.dead({"w1", "w2"}), leases.dead({"w1", "w2"})) == (["w1"], ["w1", "w2"])
+    rig.queue.store.hand_back(["w0", "w1", "w2"], leases.excused)
+    assert {e.id: e.starts for e in rig.queue.all()} == {"mine": 0, "theirs": 0, "poison": 1}
+
+
+def test_a_turn_that_the_engine_lost_is_one_start(rig: Rig) -> None:
+    rig.queue.add([QueueJob("r1")])
+    for n in range(1, 4):
+        assert rig.queue.store.begin("r1", 1, ticket(rig), "w1") and rig.queue.one("r1").starts == n
+        rig.queue.engine.client.delete_workflows([ticket(rig)])
+        rig.queue.put_right("w1", set())
+
+
+def ticket(rig: Rig) -> str:
+    with rig.queue.database.engine.begin() as c:
+        return str(c.execute(sa.text("SELECT ticket FROM queue_jobs")).scalar_one())
 
 
 # -- workers -----------------------------------------------------------------------------------------------------------------

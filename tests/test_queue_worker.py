@@ -180,6 +180,29 @@ def test_a_worker_that_cannot_renew_its_lease_ends_itself_and_its_programs(rig: 
     all_ended(rig)
 
 
+def test_a_worker_that_lost_its_lease_begins_again_in_the_same_process_and_that_counts_no_start(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("QUEUE_TEST_LIMITS", '{"again": 1}')
+    rig.queue.add([QueueJob("r1")])
+    worker = rig.work("wait", slots=1, pace=(2, 0.2, 1.5, 0.1))
+    waits(rig, "r1")
+    before = rig.alive()
+    with sqlite3.connect(lease_file(rig.file), isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        rig.until(lambda: not set(before) & set(rig.alive()), "its programs end with it")
+        rig.until(lambda: any("could not be renewed" in line for line in worker.errors), "it says why")
+        other.execute("ROLLBACK")
+    other.close()
+    rig.until(lambda: worker.process.poll() is not None or len(rig.noted("starts")) == 2, "it takes up again what it held")
+    assert len(worker.kinds("up")) == 2 and worker.process.poll() is None
+    held = time.monotonic()
+    rig.until(lambda: time.monotonic() - held > 2, "its former lease is looked at several times")
+    assert worker.process.poll() is None and rig.queue.one("r1").starts == 1, "no execution ended this worker"
+    (rig.folder / "go").touch()
+    all_ended(rig)
+
+
 @pytest.mark.slow
 def test_a_database_that_is_away_for_a_moment_ends_nothing(rig: Rig) -> None:
     rig.queue.add([QueueJob("r1")])

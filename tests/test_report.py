@@ -21,7 +21,7 @@ from detent.interfaces.cli.report_text import WIDTH, as_markdown, as_text, estim
 from detent.kernel.model import Sent
 from detent.queue.queue_protocol import ExecutionEnd
 from detent.tracker import Item
-from tests.executions import BRANCH, WORKS, Till
+from tests.executions import BRANCH, CODE, WORKS, Till
 from tests.nights import begun, held, night, queued, turned
 from tests.repos import sh
 
@@ -221,6 +221,19 @@ def test_what_is_proved_is_told_until_main_has_it_whoever_merges_it(tmp_path: Pa
     shown = till.project.run("items", "show", till.file("A third"))
     assert "estimate: " in shown.out and "median of 1 finished execution of all items" in shown.out, shown
     assert till.project.run("report", "--since", "soon").code == 2
+
+
+def test_what_a_person_accepted_without_a_proof_is_not_called_proved(tmp_path: Path) -> None:
+    till = Till(tmp_path)
+    run = f"execute-{till.file()}-1"
+    assert till.execute("it-1", {**WORKS, "write": {"calc.py": CODE}}).code == 10
+    assert till.project.run("answer", "FLAGS", "accept", "--run", run).code == 0
+    assert till.project.run("resume", "--run", run).code == 0
+    (row,) = till.project.run("report", "--json").json["rows"]
+    assert (row["group"], row["accepted"]) == ("finished", {"no-proof": 1})
+    assert row["why"] == "no test proves it, which was accepted; it is not in main yet"
+    for shown in (till.project.run("report").out, till.project.run("report", "--markdown").out):
+        assert "Not in main yet (1)" in shown and "proved and" not in shown and "Proved" not in shown, shown
 
 
 def test_main_is_asked_by_commits_and_by_changes(tmp_path: Path) -> None:

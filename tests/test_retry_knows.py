@@ -97,3 +97,22 @@ def test_what_became_of_an_item_stands_where_the_item_is_shown(tmp_path: Path) -
     item = failed_once(till)
     shown = till.project.run("items", "show", item).out
     assert "Attempts:" in shown and "tests/test_add.py::test_add" in shown
+
+
+TRACE = "for n in 1 2 3; do echo step $n; done; echo Traceback: >&2; echo '  at line 7' >&2; echo 'KeyError: price' >&2"
+
+
+@pytest.mark.parametrize(
+    ("end", "why"), [("exit 1", "failed with exit code 1: KeyError: price"), ("sleep 60", "; it last wrote: KeyError: price")]
+)
+def test_the_last_line_of_an_agent_stands_wherever_its_failure_is_told(tmp_path: Path, end: str, why: str) -> None:
+    till = Till(tmp_path, f"{CONFIG}[queue]\ntimeout = 5\n")
+    agent = tmp_path / "agent"
+    agent.write_text(f"#!/bin/sh\n{TRACE}\n{end}\n")
+    agent.chmod(0o755)
+    item = till.file()
+    ran = till.execute(item, agent=f"command:{agent}")
+    assert ran.code == 1 and "step 3" in ran.json["error"], ran
+    for words in (("items", "show", item), ("report",)):
+        shown = " ".join(till.project.run(*words).out.split())
+        assert why in shown, shown

@@ -1,4 +1,4 @@
-"""What packages that are installed beside Detent bring: workflows, agents, test runners and kinds of flags, each found by its entry point.
+"""What packages that are installed beside Detent bring: workflows, agents, test runners, trackers and kinds of flags, each found by its entry point.
 
 Knows none of these things: whoever asks says what is built in and what fits. Asked only for names that are not built in, because reading
 what is installed takes longer than most calls.
@@ -29,7 +29,8 @@ WORKFLOWS = ExtensionGroup("detent.workflows", "workflow")
 AGENTS = ExtensionGroup("detent.agents", "agent")
 RUNNERS = ExtensionGroup("detent.runners", "test runner")
 FLAGS = ExtensionGroup("detent.flags", "kind of flag")
-GROUPS = (WORKFLOWS, AGENTS, RUNNERS, FLAGS)
+TRACKERS = ExtensionGroup("detent.trackers", "tracker")
+GROUPS = (WORKFLOWS, AGENTS, RUNNERS, TRACKERS, FLAGS)
 
 
 @cache

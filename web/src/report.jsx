@@ -6,7 +6,7 @@ import { Away, Card, Chip, Empty, Link, Loading, Portions } from "./parts.jsx";
 import { at, attempt, questions, runs } from "./store.js";
 import { T } from "./text.jsx";
 
-const GROUPS = [["waits", "Waiting for a person", "wait"], ["failed", "Failed", "bad"], ["landed", "Landed", "good"], ["finished", "Proved, not in main yet", "info"], ["running", "Running", "info"], ["queued", "Queued", "quiet"], ["cancelled", "Cancelled", "quiet"]];
+const GROUPS = [["waits", "Waiting for a person", "wait"], ["failed", "Failed", "bad"], ["landed", "Landed", "good"], ["finished", "Not in main yet", "info"], ["running", "Running", "info"], ["queued", "Queued", "quiet"], ["cancelled", "Cancelled", "quiet"]];
 const SPANS = [["8h", "8 hours"], ["12h", "12 hours"], ["24h", "24 hours"], ["3d", "3 days"], ["7d", "7 days"], ["30d", "30 days"]];
 
 export default function Report() {

@@ -19,7 +19,7 @@ from detent.agents.clients import relay as relay_program
 from detent.agents.clients.client_faults import of_kind
 from detent.agents.clients.gateway import Gateway
 from detent.agents.clients.talk import ClientTalk, HeardLines, Opens, Prompted
-from detent.agents.command import Errors, Life, told_more
+from detent.agents.command import Errors, Life, last_line_first, told_more
 from detent.agents.question import Asked
 from detent.errors import DetentError
 from detent.sandbox.process import Ran
@@ -193,7 +193,7 @@ def _failed(row: ClientRow, asked: Asked, went: Went) -> AgentFailed:
     """How it failed: by its own sort, else by what the service answered last, else by what it names itself."""
     said, ran = went.heard.talk.said, went.ran
     limit = f", at the limit on {ran.limit}" if ran.limit else ""
-    words = said.failed or f"it ended without a result{limit}: {went.stderr.strip()[-TAIL:] or 'it says nothing'}"
+    words = said.failed or last_line_first(f"it ended without a result{limit}: ", went.stderr.strip()[-TAIL:] or "it says nothing")
     code = "" if ran.exit_code is None else f" (exit code {ran.exit_code})"
     told = asked.redact(f"{row.program} failed{code}: {words}")
     if said.sort:

@@ -57,9 +57,8 @@ def _reply(asked: Asked, name: str, ran: Ran, life: "Life", wrong: str) -> str:
         raise told_more(life.ended, _tail(asked, ran, wrong)) if life.ended else AgentFailed("Stopped", "the turn was stopped")
     if ran.exit_code != 0:
         said = _tail(asked, ran, wrong)
-        raise AgentFailed(
-            "Crashed", f"the agent '{name}' failed with exit code {ran.exit_code}" + (f": {said}" if said else ", and wrote nothing")
-        )
+        how = f"the agent '{name}' failed with exit code {ran.exit_code}"
+        raise AgentFailed("Crashed", last_line_first(f"{how}: ", said) if said else f"{how}, and wrote nothing")
     return ran.output
 
 
@@ -68,9 +67,17 @@ def _tail(asked: Asked, ran: Ran, wrong: str) -> str:
     return "\n".join(part for text in (ran.output, wrong) if (part := asked.redact(text[-LAST_WORDS:]).strip()))
 
 
+def last_line_first(how: str, said: str) -> str:
+    """How something ended, in one line with the last one that was written; all of it below, where that is more."""
+    lines = said.strip().splitlines()
+    return f"{how}{lines[-1].strip()}" + (f"\n{said}" if len(lines) > 1 else "")
+
+
 def told_more(failed: AgentFailed, said: str) -> AgentFailed:
     """The same failure with the end of what was written."""
-    return AgentFailed(failed.sort, f"{failed.message}. It last wrote:\n{said}", failed.not_before, failed.usage) if said else failed
+    if not said:
+        return failed
+    return AgentFailed(failed.sort, last_line_first(f"{failed.message}; it last wrote: ", said), failed.not_before, failed.usage)
 
 
 class Life:

@@ -271,14 +271,15 @@ def _outcome(app: App, each: Candidate, done: Landing, back: Back, sent: Sent) -
     return LandedBranch(each.branch, each.item, "agent", "", done.reason, execution)
 
 
-def give_back(app: App, each: Candidate, note: str, context: str, agent: str, sent: Sent) -> str:
-    """A new execution of the branch's item, told what happened; the branch stays. Done twice, it is the same execution."""
+def give_back(app: App, each: Candidate, note: str, context: str, agent: str, sent: Sent, continues: str = "") -> str:
+    """A new execution of the branch's item, told what happened; the branch stays, or `continues` names whose branch it works on. Done twice, it is the
+    same execution."""
     from detent.app.queueing import QueueRequest, add, open_queue
     from detent.blocks.terms import Terms
 
     items_of(app).change(each.item, TrackerChange(status="open", assignee="", note=note))
     with closing(open_queue(app.place, app.world.outer)) as queue:
-        terms = Terms("", agent=agent, context=context, again=True)
+        terms = Terms("", agent=agent, context=context, again=True, continues=continues)
         execution = add(app, queue, [each.item], False, QueueRequest(terms, sent, each.priority))[0].id
     app.world.git.run("update-ref", f"{GIVEN_BACK}/{each.branch}", each.tip)
     return execution

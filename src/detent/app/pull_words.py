@@ -11,7 +11,7 @@ from contextlib import closing, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from detent.app import App, open_app
-from detent.app.executions import the_items
+from detent.app.executions import made_by, the_items
 from detent.app.forges import pulls_of
 from detent.app.land_branches import Candidate, change_of, finished, give_back
 from detent.app.project import project_settings
@@ -58,7 +58,15 @@ def bring_back(app: App, sent: Sent) -> list[ReturnedPull]:
         if last is not None and pull is not None and any(word.asks for word in words):
             agent = app.door.load(last.run).run.data.setup.agent
             note, context = f"Changes were asked for on {pull.url}", _context(git, each, words, git.resolve(main))
-            found.append(ReturnedPull(each.branch, each.item, pull.url, give_back(app, each, note, context, agent, sent), words))
+            found.append(
+                ReturnedPull(
+                    each.branch,
+                    each.item,
+                    pull.url,
+                    give_back(app, each, note, context, agent, sent, made_by(app, each.branch)[0].id),
+                    words,
+                )
+            )
             pulls.say(pull, _mark(found[-1]))
     return found
 
@@ -102,7 +110,8 @@ def _context(git: Git, each: Candidate, words: tuple[PullComment, ...], main: st
     )
     return (
         f"This item was done before, on the branch {each.branch}, and people who may write to the project looked at its pull request. "
-        f"Do the item again on the newest main, with what they ask for:\n\n{said[:LONGEST]}\n\n{change_of(git, each, main)}"
+        "Change it as they ask; where your workspace begins at main and not at that branch, do the item again there.\n\n"
+        f"{said[:LONGEST]}\n\n{change_of(git, each, main)}"
     )
 
 

@@ -17,9 +17,9 @@ WAYS = {
 }  # what a person can do where an execution waits for one
 FLAGGED = "Look: detent decisions --run {run}. Then: detent answer FLAGS accept --run {run}"
 ENDS = {"COMPLETED": "done", "FAILED": "failed", "TIMEOUT": "failed", "BLOCKED": "blocked", "CANCELLED": "cancelled"}
-AWAY = "the tracker or the forge asks to wait; it continues by itself (detent queue logs {run} says what was said)"
+WAITS = "something that it needs asks to wait"
 ASKED = "It is asked again, and continues by itself"
-LATER = 60.0  # seconds until that is asked again
+LATER = 60.0  # seconds until that is asked again, where no time was named
 HALTS = {"errors": "tests", "model": "model"}  # what is away where a run waits for a person because of this
 PERSON, PARKED, TROUBLE = 10, 75, (2, 3)  # exit codes
 
@@ -48,7 +48,7 @@ def ended(root: Path, run: str, code: int | None, last: str = "") -> ExecutionEn
             )
             return ExecutionEnd("again", why, max(1.0, seconds_until(until)), "model" if trouble else "")
         if code == PARKED:
-            return ExecutionEnd("again", AWAY.format(run=run), LATER)
+            return _asked_later(said)
     if code in TROUBLE:
         why = " ".join(str(said.get("error") or last).split())[:300].rstrip(". ") or "its output says why"
         return ExecutionEnd("failed", f"it could not be driven (exit code {code}): {why}. Then: detent queue retry {run}")
@@ -61,9 +61,17 @@ def _once_settled(outcome: ExecutionEnd, said: dict[str, str]) -> ExecutionEnd:
     cause = said.get("cause", "")
     if outcome.state != "done":
         return outcome
+    if said.get("not_before"):
+        return _asked_later(said)
     return ExecutionEnd(
         "again", f"{said.get('reason', 'its end is not told everywhere yet')}. {ASKED}", cause=cause if cause in RECOVERY else ""
     )
+
+
+def _asked_later(said: dict[str, str]) -> ExecutionEnd:
+    """A tracker or a forge takes no more requests, or CI is at work: it waits until the time that was named, which counts no start."""
+    until = said.get("not_before", "")
+    return ExecutionEnd("again", f"{said.get('reason', WAITS)}. {ASKED}", max(1.0, seconds_until(until)) if until else LATER)
 
 
 def _last_words(line: str) -> dict[str, str]:

@@ -131,7 +131,15 @@ def retry(app: App, queue: "DurableQueue", id: str, sent: Sent, start: str = "")
             release(app, found.id, sent)
         return queue.retry(found.id)
     before = app.door.load(found.id).run.data
-    terms = Terms("", agent=before.setup.agent, context=before.context, again=True, policies=policies_of(before.setup.accepts), start=start)
+    terms = Terms(
+        "",
+        agent=before.setup.agent,
+        context=before.context,
+        again=True,
+        policies=policies_of(before.setup.accepts),
+        start=start,
+        continues=before.continues,
+    )
     return add(app, queue, [found.item], False, QueueRequest(terms, sent))[0]
 
 
@@ -181,6 +189,7 @@ def reconcile(app: App, queue: "DurableQueue", runs: Sequence[str] = ()) -> None
             queue.store.correct(found.id, outcome)
         elif outcome is None and found.state == "blocked" and (_is_back(app, found) or _may_go_on(app, found.id)):
             queue.retry(found.id)
+            queue.release([found.cause] if found.cause else [])
         elif outcome is not None and app.journal.owed(found.id):
             app.door.settle(found.id)  # a follow-up, a workspace: whoever ended it was cut off before that was done
     if needed := queue.store.needed():

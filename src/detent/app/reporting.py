@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 PERSON = "a person"
 TO_LAND = "it is proved and not in main yet"
+BARE = "no test proves it, which was accepted; "  # a flag of a finished run that nobody accepted would have held it
 LONGEST = 300  # characters of a reason
 
 
@@ -199,9 +200,10 @@ def _done(sources: ReportSources, run: AnyRun) -> _Stands:
         return _Stands("waits", one_line(left.question), PERSON, left.command, asked=True)
     if not branch or sources.main.has(commit or sources.app.world.git.resolve(f"refs/heads/{branch}^{{commit}}")):
         return _Stands("landed")
+    bare = BARE if any(flag.kind == "no-proof" for flag in run.flags) else ""
     if url:
-        return _Stands("finished", "its pull request is not merged", PERSON)
-    return _Stands("finished", TO_LAND, PERSON, f"detent land {branch}")
+        return _Stands("finished", f"{bare}its pull request is not merged", PERSON)
+    return _Stands("finished", f"{bare}it is not in main yet" if bare else TO_LAND, PERSON, f"detent land {branch}")
 
 
 def _command(app: App, root: str, run: AnyRun) -> str:

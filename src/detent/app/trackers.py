@@ -11,7 +11,7 @@ from detent.config import Settings
 from detent.forge import Api, ForgeProject
 from detent.git.place import Place
 from detent.sandbox.process import run
-from detent.tracker import TRACKERS, Means, Tracker, TrackerError, TrackerSaid
+from detent.tracker import Means, Tracker, TrackerError, TrackerSaid, make_tracker
 
 KEPT = ("HOME", "USER", "LOGNAME", "PATH", "LANG", "TMPDIR", "XDG_CONFIG_HOME", "SSH_AUTH_SOCK")  # what a tracker's program may see
 PATIENCE = 120.0  # seconds for one call
@@ -24,8 +24,8 @@ def tracker_of(settings: Settings, place: Place, outer: Mapping[str, str]) -> Tr
     def forge(kind: str) -> tuple[Api, ForgeProject]:
         return forge_of(kind, settings, place, outer)
 
-    means = Means(place.root, place.common_dir / "detent", now, find, call, url, forge, wanted.query, wanted.ready)
-    return TRACKERS[wanted.kind](means)
+    means = Means(place.root, place.common_dir / "detent", now, find, call, outer, url, forge, wanted.query, wanted.ready)
+    return make_tracker(wanted.kind, means)
 
 
 def _caller(place: Place, outer: Mapping[str, str]) -> Callable[[Sequence[str], Mapping[str, str]], TrackerSaid]:

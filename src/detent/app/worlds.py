@@ -32,6 +32,7 @@ class Worlds:
     def __init__(self, git: Git, runs: Runs) -> None:
         self.git, self.runs = git, runs
         self.own = RepoWorld(git, runs)
+        runs.share = self._bring_out
         self._made: dict[Path, RepoWorld] = {}
         self._noted: dict[str, int] = {}
 
@@ -185,6 +186,10 @@ class Worlds:
     def _many_machines(self) -> bool:
         """Whether several machines share the queue. The machine's own settings say so: the address is none of what a run keeps."""
         return bool(shared_url(self.git.place, self.runs.outer))
+
+    def _bring_out(self, run: AnyRun) -> None:
+        if self._shared(run):
+            self._share(run)
 
     def _share(self, run: AnyRun) -> None:
         share(self.git, self.runs.config_of(run).ways.remote, _runs(run), self.of(run).git.branch())

@@ -16,6 +16,7 @@ class Terms(NamedTuple):
     context: str = ""  # of `execute`: what the user adds to the prompt
     again: bool = False  # of `execute`: a person wants this attempt, whatever became of earlier ones
     start: str = ""  # of `execute`: what an attempt after a failed one begins from, "kept" or "main"; empty: as [queue] retry_from says
+    continues: str = ""  # of `execute`: the execution whose pull request it brings up to date
     research: bool = False  # of `pipeline`: a person wants the Researcher to work, whatever SpecAgent says
     ui: bool = False  # and the Designer
     parallel: int = 1  # of `pipeline`: how many tasks may be at work at once

@@ -177,7 +177,7 @@ class Notify(Value, frozen=True):
 
 
 class TrackerSettings(Value, frozen=True):
-    kind: Literal["builtin", "beads", "github", "gitlab"] = "builtin"
+    kind: str = "builtin"  # or one that a package brings
     query: str = ""
     ready: str = ""
     branch: str = ""  # unset: as the kind of tracker has it

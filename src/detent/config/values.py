@@ -8,6 +8,7 @@ from typing import Literal, get_args, get_origin
 
 from detent.config.settings import Settings, Texts, as_text, kind_of, variable
 from detent.errors import DetentError
+from detent.extensions import TRACKERS, names
 
 LEAST = {
     **{f"debug.{key}": 1 for key in ("hypothesize", "instrument", "reduce_scope", "escalate")},
@@ -61,6 +62,7 @@ EXAMPLES = {
     "notify.webhook": '"https://example.com/hook"',
     "notify.events": '["person", "over"]',
 }
+BUILT_IN = ("builtin", "beads", "github", "gitlab")  # trackers
 YES, NO = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 
 
@@ -68,6 +70,8 @@ def checked(name: str, raw: object, where: str) -> object:
     """A value of TOML that has the type of its key and is in its range, or the error that names it."""
     at = where if where in (variable(name), "TDD_MODEL", "TDD_MAX_RETRIES") else f"{where}: {name}"
     kind = kind_of(name)
+    if name == "tracker.kind":
+        return chosen(at, raw, BUILT_IN if raw in BUILT_IN else (*BUILT_IN, *names(TRACKERS, BUILT_IN)))
     if get_origin(kind) is Literal:
         return chosen(at, raw, get_args(kind))
     if not fits(kind, raw):

@@ -53,9 +53,11 @@ class _Stay(urllib.request.HTTPRedirectHandler):
 class Api:
     """Speaks to one API with one token."""
 
-    def __init__(self, url: str, name: str, token: str, store: Path | None, clock: Callable[[], str], env: Mapping[str, str]) -> None:
+    def __init__(
+        self, url: str, name: str, token: str, store: Path | None, clock: Callable[[], str], env: Mapping[str, str], scheme: str = "Bearer"
+    ) -> None:
         self.url, self.name, self.store, self.clock = url, name, store, clock
-        self._token = token
+        self._token, self._says = token, f"{scheme} {token}".strip()
         proxies = {scheme: address for scheme in ("http", "https") if (address := _proxy(scheme, urlsplit(url).hostname or "", env))}
         self._opener = urllib.request.build_opener(urllib.request.ProxyHandler(proxies), _Stay)
 
@@ -127,7 +129,7 @@ class Api:
     def _once(self, method: str, address: str, body: object, headers: Mapping[str, str]) -> ForgeResponse:
         self._wait_no_more()
         data = None if body is None else json.dumps(body).encode()
-        more = {"Authorization": f"Bearer {self._token}", "Accept": "application/json", "User-Agent": "detent"}
+        more = {"Authorization": self._says, "Accept": "application/json", "User-Agent": "detent"}
         more |= {"Content-Type": "application/json"} if data is not None else {}
         asked = urllib.request.Request(address, data, {**more, **headers}, method=method)
         try:

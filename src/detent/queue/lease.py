@@ -37,6 +37,7 @@ class Leases:
     def __init__(self, database: Database, me: str, holder: Holder, slots: int, pace: Pace) -> None:
         self.database, self.me, self.holder, self.slots, self.pace = database, me, holder, slots, pace
         self._expired: dict[str, int] = {}  # how often in a row each was seen expired
+        self.excused: set[str] = set()  # those that an outage of the database ended, and no execution did
 
     def renew(self) -> None:
         """Say that this worker lives; the first time before it claims anything."""
@@ -54,6 +55,8 @@ class Leases:
     def dead(self, holding: set[str]) -> list[str]:
         """Those of the workers that can be taken over. `holding` was read before, so that a newborn worker is never among them."""
         leases = self._read()
+        if any(self._is_former(lease) for lease in leases):
+            self.excused |= {lease.id for lease in leases if lease.left < 0 or self._is_former(lease)}
         gone = holding - {lease.id for lease in leases} - {self.me}
         for lease in leases:
             if lease.id != self.me and self._is_dead(lease):
@@ -66,10 +69,17 @@ class Leases:
             rows = c.execute(sa.select(w.c.id, w.c.holder, w.c.until - self.database.now)).all()
         return [Lease(id, msgspec.json.decode(text, type=Holder), left) for id, text, left in rows]
 
+    def _is_former(self, lease: Lease) -> bool:
+        """Whether a lease is of this very process, before it lost the database and began again."""
+        mine, its = self.holder, lease.holder
+        return lease.id != self.me and is_here(its) and (its.pid, its.start) == (mine.pid, mine.start)
+
     def _is_dead(self, lease: Lease) -> bool:
         """Where its process would be seen from here, that is looked at; one that lives without a lease is stuck, and is ended first.
         Of any other only the lease counts. An embedded queue has one machine, so there a restart of it has ended them all.
         """
+        if self._is_former(lease):
+            return True
         here = is_here(lease.holder)
         if (here or self.database.engine.dialect.name == "sqlite") and not is_alive(lease.holder):
             return True

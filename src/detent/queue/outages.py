@@ -3,7 +3,7 @@
 import json
 
 from detent.queue.queue_protocol import OutageRow
-from detent.queue.recovery import MOST_PARKED, PARKS, RECOVERY
+from detent.queue.recovery import LOOKED_AT, MOST_PARKED, PARKS, RECOVERY
 
 KEY, IN_A_ROW = "away", "parked"  # rows of the meta table
 
@@ -46,3 +46,8 @@ def parked_in_a_row(before: str, cause: str) -> tuple[str, int]:
 
 def too_many(n: int) -> bool:
     return n >= MOST_PARKED
+
+
+def pause_kind(cause: str) -> str:
+    """What kind of pause it is that so many make: one that ends by itself, or one that a person must end."""
+    return cause if cause in LOOKED_AT else ""

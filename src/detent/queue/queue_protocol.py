@@ -1,8 +1,8 @@
-"""The queue as everybody else sees it: its values and its three small protocols. Knows no engine, no database and no run's inside."""
+"""The queue as everybody else sees it: its values. Knows no engine, no database and no run's inside."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from detent.errors import DetentError
 
@@ -88,37 +88,6 @@ class OutputPiece(NamedTuple):
     seq: int
     attempt: int
     text: str
-
-
-class Queue(Protocol):
-    """What may be asked of a queue. Each call is durable when it returns, and may be repeated."""
-
-    def add(self, jobs: Sequence[QueueJob]) -> Sequence[Execution]: ...
-    def cancel(self, id: str, reason: str = "") -> Execution: ...
-    def retry(self, id: str) -> Execution: ...
-    def pause(self, reason: str, by: str = "") -> Pause: ...
-    def resume(self) -> Pause: ...
-
-
-class ExecutionBoard(Protocol):
-    """What can be seen of executions."""
-
-    def all(self, states: Sequence[str] = (), limit: int = 1000, words: Sequence[str] = ()) -> Sequence[Execution]: ...
-    def one(self, id: str) -> Execution: ...
-    def logs(self, id: str, after: int = 0, limit: int | None = None) -> Sequence[OutputPiece]: ...
-    def dropped(self, id: str) -> int: ...
-
-
-class WorkerBoard(Protocol):
-    """What can be seen of workers."""
-
-    def workers(self) -> Sequence[Worker]: ...
-    def paused(self) -> Pause: ...
-    def away(self) -> Sequence[OutageRow]: ...
-
-
-class Board(ExecutionBoard, WorkerBoard, Protocol):
-    """What can be seen of a queue. Looking changes nothing."""
 
 
 class ExecutionProcess(NamedTuple):

@@ -71,6 +71,7 @@ RECOVERY: dict[str, Recovery] = {
     ),
 }  # fmt: skip
 PARKS = ("agent", "model", "tests")  # what waits for a person
+LOOKED_AT = ("agent",)  # of these, what is asked for again by itself
 
 
 def drawn() -> str:

@@ -5,7 +5,7 @@ A change is guarded by what it expects to find, so that a worker that was given 
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -296,9 +296,8 @@ class Store:
         kept, n = outages.parked_in_a_row(self._get(c, outages.IN_A_ROW), outcome.cause)
         self._put(c, outages.IN_A_ROW, kept)
         if outages.too_many(n):
-            self._pause(
-                c, f"{n} executions in a row wait because of {outcome.cause}; the last was {row.item or row.id}: {outcome.reason}", "detent"
-            )
+            why = f"{n} executions in a row wait because of {outcome.cause}; the last was {row.item or row.id}: {outcome.reason}"
+            self._pause(c, why, "detent", outages.pause_kind(outcome.cause))
         if outcome.state not in ("done", "failed"):
             return
         failures = 0 if outcome.state == "done" else int(self._get(c, "failures") or 0) + 1
@@ -328,12 +327,14 @@ class Store:
 
     # -- what workers lose -------------------------------------------------------------------------------------------------------
 
-    def hand_back(self, workers: Sequence[str]) -> list[str]:
-        """Free what dead workers held; the jobs that were running there."""
+    def hand_back(self, workers: Sequence[str], excused: Collection[str] = ()) -> list[str]:
+        """Free what dead workers held; the jobs that were running there. Where a worker is excused, no job ended it: that start does not count."""
         j = self.jobs
         with self.changing() as c:
             held = j.c.worker.in_(workers)
-            lost = c.execute(sa.update(j).where(held, j.c.state == "running").values(state="ready", worker="").returning(j.c.id)).scalars()
+            fewer = sa.case((j.c.worker.in_(excused), j.c.starts - 1), else_=j.c.starts)
+            free = sa.update(j).where(held, j.c.state == "running").values(state="ready", worker="", starts=fewer)
+            lost = c.execute(free.returning(j.c.id)).scalars()
             found = list(lost)
             c.execute(sa.update(j).where(held).values(worker=""))
             return found
@@ -358,11 +359,13 @@ class Store:
         return [(row.id, row.ticket) for row in rows if row.id not in running]
 
     def hand_over_again(self, id: str, ticket: str) -> None:
+        """Hand over what the engine lost. What had begun has counted its start; what had not counts one now, so that it cannot go on for ever."""
         with self.changing() as c:
             row = self._row(c, id)
             if row.ticket == ticket and row.state in ("ready", "running"):
-                c.execute(sa.update(self.jobs).where(self.jobs.c.id == id).values(starts=row.starts + 1))
-                self._hand_over(c, id, row.attempt, row.priority, row.starts + 1)
+                starts = row.starts + (row.state == "ready")
+                c.execute(sa.update(self.jobs).where(self.jobs.c.id == id).values(starts=starts))
+                self._hand_over(c, id, row.attempt, row.priority, starts, 0.0, self._later(row.ticket))
 
     def write(self, id: str, attempt: int, text: str) -> None:
         """Keep some output; of a very long one the newest, and how much was let go."""

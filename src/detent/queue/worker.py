@@ -110,7 +110,7 @@ class LocalWorker:
         self.fence.disarm()
         with suppress(Unreachable, sa.exc.SQLAlchemyError):
             self._let_the_engine_write()
-            self.queue.store.hand_back([self.id])
+            self.queue.store.hand_back([self.id], [self.id])
             self.leases.give_up([self.id])
 
     def _let_the_engine_write(self) -> None:
@@ -168,7 +168,7 @@ class LocalWorker:
     def _take_over(self, dead: list[str]) -> None:
         from dbos import DBOS
 
-        for id in self.queue.store.hand_back(dead):
+        for id in self.queue.store.hand_back(dead, self.leases.excused):
             self.see(WorkerEvent("taken-up", id, "its worker is gone"))
         DBOS._recover_pending_workflows(dead)
         self.leases.give_up(dead)

@@ -1,9 +1,15 @@
-"""Trackers: where work items come from. A new one: a file, a line in TRACKERS, a row in the docs, and it passes the conformance tests."""
+"""Trackers: where work items come from. A new one: a file, a line in TRACKERS, a row in the docs, and it passes the conformance tests.
+
+Packages that are installed beside Detent bring others.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from detent.errors import DetentError
+from detent.extensions import TRACKERS as GROUP
+from detent.extensions import blamed, load, names
 from detent.tracker.said import TrackerSaid
 from detent.tracker.tracker_protocol import STATUSES, Item, NewItem, Status, Tracker, TrackerChange, TrackerError, UnknownItem, open_of
 
@@ -12,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CLOSES",
+    "HERE",
     "STATUSES",
     "TRACKERS",
     "Item",
@@ -23,6 +30,8 @@ __all__ = [
     "TrackerError",
     "TrackerSaid",
     "UnknownItem",
+    "loaded",
+    "make_tracker",
     "open_of",
 ]
 
@@ -35,6 +44,7 @@ class Means(NamedTuple):
     clock: Callable[[], str]
     find: Callable[[str], str]  # a program by its name; empty if it is not there
     call: Callable[[Sequence[str], Mapping[str, str]], TrackerSaid]  # run a program in the checkout, with these variables too
+    env: Mapping[str, str]  # of whoever asks: where a service is, and the token for it
     url: str = ""  # the database that several machines share; empty if there is none
     forge: "Callable[[str], tuple[Api, ForgeProject]] | None" = None  # the forge of a kind, and the project there
     query: str = ""  # which issues of a forge are items
@@ -73,7 +83,7 @@ def _github(means: Means) -> Tracker:
 
     assert means.forge is not None, "whoever asks for a forge says how to reach it"
     board = GitHubIssues(*means.forge("github"), means.query)
-    return Issues("github", board, board, means.ready)
+    return Issues("github", board, board, means.ready, sees_merges=True)
 
 
 def _gitlab(means: Means) -> Tracker:
@@ -82,8 +92,33 @@ def _gitlab(means: Means) -> Tracker:
 
     assert means.forge is not None, "whoever asks for a forge says how to reach it"
     board = GitLabIssues(*means.forge("gitlab"), means.query)
-    return Issues("gitlab", board, board, means.ready)
+    return Issues("gitlab", board, board, means.ready, sees_merges=True)
 
 
 CLOSES = {"github": "Closes #{}", "gitlab": "Closes #{}"}  # the words with which a merge closes an item, where the tracker sees merges
 TRACKERS: dict[str, Callable[[Means], Tracker]] = {"builtin": _builtin, "beads": _beads, "github": _github, "gitlab": _gitlab}
+HERE = ("builtin", "beads")  # kept with the project: nobody reads their notes elsewhere
+
+
+def make_tracker(kind: str, means: Means) -> Tracker:
+    """The tracker of a kind: a built-in one, or one that a package brings."""
+    if kind in TRACKERS:
+        return TRACKERS[kind](means)
+    found = loaded(kind)
+    with blamed(GROUP, kind):
+        made = found(means)
+        if missing := [name for name in ("items", "add", "claim", "change", "sync") if not callable(getattr(made, name, None))]:
+            raise ValueError(f"what it makes has no {missing[0]}()")
+        return made
+
+
+def loaded(kind: str) -> Callable[[Means], Tracker]:
+    """What a package brings to make a tracker of a kind."""
+    found: Callable[[Means], Tracker] | None = load(GROUP, kind, _wrong)
+    if found is None:
+        raise DetentError(f"there is no tracker '{kind}'", f"[tracker] kind is one of {', '.join((*TRACKERS, *names(GROUP, TRACKERS)))}")
+    return found
+
+
+def _wrong(value: object) -> str:
+    return "" if callable(value) else f"it is a {type(value).__name__}, not a function that makes a tracker"

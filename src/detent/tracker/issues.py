@@ -55,8 +55,8 @@ class IssueComments(Protocol):
 class Issues:
     """The issues of a forge."""
 
-    def __init__(self, name: str, board: IssueApi, talk: IssueComments, ready: str = "") -> None:
-        self.name, self.board, self.talk, self.ready = name, board, talk, ready
+    def __init__(self, name: str, board: IssueApi, talk: IssueComments, ready: str = "", sees_merges: bool = False) -> None:
+        self.name, self.board, self.talk, self.ready, self.sees_merges = name, board, talk, ready, sees_merges
 
     def items(self, *ids: str) -> list[Item]:
         """All of them without their notes: those are a question for each."""
@@ -105,7 +105,7 @@ class Issues:
         body = written.rewritten(issue.body, change.description, fresh) if fresh or change.description is not None else None
         self.board.edit(issue, Edit(change.title, body, None, *written.relabelled(issue.labels, change)))
         if change.status and (change.status != now.status or change.status == "closed"):
-            self._become(issue, change.status, change.by_merge)
+            self._become(issue, change.status, change.by_merge and self.sees_merges)
         note = written.bounded(change.note.strip())
         if noted(now.notes, note) != now.notes:
             self.talk.say(issue.number, written.note_text(note))

@@ -46,6 +46,10 @@ def no_reviewer(run: AnyRun) -> Asking:
     raise CannotTell("there is no reviewer to ask")
 
 
+def alone(run: AnyRun) -> None:
+    """No other machine goes on with it."""
+
+
 FROM_RUN, FROM_EVENT = "from_run", "from_event"  # facts of the event that begins a run again: where it was rolled back from
 
 
@@ -54,6 +58,7 @@ class Runs:
 
     reviewer: Callable[[AnyRun], Asking] = staticmethod(no_reviewer)
     say: Callable[[str], None] = staticmethod(quietly)  # what is done now, for whoever watches
+    share: Callable[[AnyRun], None] = staticmethod(alone)  # bring what is kept of a run to other machines, where there are any
     patient = False  # whether a run waits for what is away, instead of counting that as trouble: whoever drives for a queue says so
 
     def __init__(

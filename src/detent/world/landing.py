@@ -14,7 +14,6 @@ from detent.evidence.running.canary import TAMPERED
 from detent.evidence.running.collect import Collector
 from detent.git.commits import short
 from detent.kernel.own_gate import LAND
-from detent.sandbox.process import run as run_program
 from detent.world.before_landing import card_of
 from detent.world.pulls import keep_url, open_at_forge, plan_text
 from detent.world.work_tree import RepoWorld
@@ -68,16 +67,16 @@ def _fault(world: RepoWorld, run: AnyRun, collect: Collector, tree: str) -> str 
 def open_pr(world: RepoWorld, run: AnyRun, collect: Collector, argv: list[str]) -> str:
     """Open a pull request; its URL. By the program that is named, where `{body}` is the file with the text for it; without one, at the forge."""
     body, commits = _body(world, run)
+
+    def at_forge() -> str:
+        return open_at_forge(world, run, commits, body.read_text("utf-8"))
+
     if not argv:
-        return keep_url(world.place.common_dir, run.id, open_at_forge(world, run, commits, body.read_text("utf-8")))
+        return keep_url(world.place.common_dir, run.id, at_forge())
+    from detent.world.pr_program import opened_by  # few projects have such a program
+
     env = {**collect.env, **{k: v for k, v in world.outer.items() if k in FOR_PR}}
-    try:
-        ran = run_program([word.replace(BODY, str(body)) for word in argv], world.place.root, env, 120, world.runs.wanted)
-    except OSError as e:
-        raise CannotTell(f"git.pr_command: '{argv[0]}' could not be started: {e.strerror}") from e
-    if ran.exit_code != 0:
-        raise CannotTell(f"git.pr_command failed: {ran.output[-2000:]}")
-    return keep_url(world.place.common_dir, run.id, ran.output)
+    return opened_by(world, run, [word.replace(BODY, str(body)) for word in argv], env, at_forge)
 
 
 def _body(world: RepoWorld, run: AnyRun) -> tuple[Path, list[str]]:

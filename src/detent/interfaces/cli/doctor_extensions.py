@@ -9,13 +9,16 @@ from detent.errors import DetentError
 from detent.evidence.runners import RUNNERS
 from detent.extensions import AGENTS, FLAGS, WORKFLOWS, ExtensionGroup, names, shadowing
 from detent.extensions import RUNNERS as RUNNER_GROUP
+from detent.extensions import TRACKERS as TRACKER_GROUP
 from detent.interfaces.cli.doctor_project import DoctorCheck
 from detent.kernel.flags import KINDS
+from detent.tracker import TRACKERS, loaded
 
 RENAME = "its author has to choose another name (docs/extending.md)"
 PARTS: tuple[tuple[ExtensionGroup, Collection[str], Callable[[str], object]], ...] = (
     (AGENTS, BACKENDS, backend),
     (RUNNER_GROUP, tuple(RUNNERS), RUNNERS.__getitem__),
+    (TRACKER_GROUP, TRACKERS, loaded),
     (FLAGS, KINDS, is_kind),
 )
 

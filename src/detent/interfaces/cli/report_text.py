@@ -14,7 +14,7 @@ TITLES: Mapping[Group, str] = {
     "waits": "Waiting for a person",
     "failed": "Failed",
     "landed": "Landed",
-    "finished": "Proved, not in main yet",
+    "finished": "Not in main yet",
     "running": "Running",
     "queued": "Queued",
     "cancelled": "Cancelled",

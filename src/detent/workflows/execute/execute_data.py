@@ -112,8 +112,9 @@ class ExecuteData(ItemData, frozen=True):
     base: str = ""  # the commit the branch started from
     onto: str = ""  # the branches of what it needs that are in its start, and not in main yet
     part_of: str = ""  # the execution whose review found this item: this one works on its branch, and opens no pull request
+    continues: str = ""  # the execution whose pull request it brings up to date, on that branch
     last: LastAttempt | None = None
-    begun: str = ""  # "kept" if it began with the work of the last attempt; else why not
+    begun: str = ""  # "kept" if it began with the work of the last attempt, "pull" if on the branch of a pull request; else why not
     started: str = ""  # when the work began; the limit of time counts from there
     plan: str = ""  # where the item's text stands as a one-entry plan, for the strategy pr
     good_tree: str = ""  # the tree the branch started from, or the last one that passed
@@ -356,6 +357,8 @@ def facts(run: Run[ExecuteData]) -> Mapping[str, str]:
 def _start(data: ExecuteData) -> str:
     if data.part_of:
         return "the tip of the branch whose review found this; your work becomes part of that branch"
+    if data.begun == "pull":
+        return "the tip of the branch of its open pull request, which your work is added to"
     return f"main with the work that this item needs and that is not landed yet ({data.onto})" if data.onto else "main"
 
 

@@ -14,6 +14,7 @@ from detent.effects.publish import write_whole
 from detent.errors import CannotTell
 from detent.evidence.outcomes.claims import REF
 from detent.git.commits import bring_to, commit_phase, main_branch, short
+from detent.git.land_merge import fetch_main
 from detent.git.notes import HANDOFFS, read_note, write_notes
 from detent.git.notes_remote import push_notes
 from detent.git.remote import fetch_branch, free_name, has_remote, names_at, push_branch, replay
@@ -22,12 +23,12 @@ from detent.git.workspace import choose_root, make_workspace, remove_workspace, 
 from detent.kernel.model import Sent
 from detent.kernel.redact import redactor, secrets_of
 from detent.kernel.slug import slug
-from detent.tracker import CLOSES, Item, NewItem, Status, Tracker, TrackerChange, UnknownItem, open_of
+from detent.tracker import HERE, Item, NewItem, Status, Tracker, TrackerChange, UnknownItem, open_of
 from detent.workflows.execute.execute_data import PLAIN, follow_up_of, item_after, plan_of
 from detent.workflows.execute.execute_items import KEY, holder
 from detent.workflows.execute.execute_join import take_in
 from detent.workflows.execute.execute_last import keep_work, lay_kept, newest_tree
-from detent.workflows.execute.execute_needs import begun_from, finished, held, of_review
+from detent.workflows.execute.execute_needs import begun_from, finished, held, of_review, open_pull
 from detent.workflows.execute.execute_review import file_issues, let_go_of_issues, open_pull_request, review_branch, watch_items
 from detent.world.before_landing import card_of, held_up
 from detent.world.furnish import furnish
@@ -64,6 +65,8 @@ def _prepare(world: RepoWorld, run: AnyRun) -> Sent:
             return outcome("started", **facts)  # the gates say that it may not run
         if said := _unfit(tracker, item, run):
             return outcome("not-runnable", said)
+    if (there := _on_pull(world, run)) is not None:
+        return outcome("started", **facts, **there, at=world.clock())
     about = of_review(world, run, item)
     return _begin(world, run, facts, about.needed or finished(world, run, item.depends_on), about.part_of)
 
@@ -99,6 +102,23 @@ def _failures(world: RepoWorld, run: AnyRun) -> int:
         if earlier.data.again:
             break
     return failures
+
+
+def _on_pull(world: RepoWorld, run: AnyRun) -> dict[str, str] | None:
+    """Begin on the branch of an open pull request, at its tip. Doing it again after a crash comes to the same: nothing moved there meanwhile."""
+    git, ways, own = world.git, world.config_of(run).ways, f"refs/detent/{run.id}/tip"
+    known = git.resolve(own)
+    there = open_pull(world, run, fetch_main(git, main_branch(git, ways.main), ways.remote), bool(known))
+    if there is None:
+        return None
+    here = git.resolve(f"{there.branch}^{{commit}}")
+    moves = [(there.branch, there.tip, here or ZERO)] if here != there.tip else []
+    git.update([*moves, *([(own, there.tip, known or ZERO)] if known != there.tip else [])])
+    root = choose_root(world.place, run.id)
+    inner = make_workspace(git, root, there.branch, there.tip)
+    furnish(inner, world.config_of(run), world.place.root, world.collector(run).env, world.runs.wanted)
+    where = {"branch": there.branch, "base": there.base, "tree": git.tree(there.tip), "workspace": str(root)}
+    return {**where, "begun": "pull", "onto": short(there.branch)}
 
 
 def _begin(world: RepoWorld, run: AnyRun, facts: dict[str, str], needed: Mapping[str, str], part_of: str) -> Sent:
@@ -216,7 +236,7 @@ def _update_item(world: RepoWorld, event: AnyEvent) -> None:
 
 def _proof(world: RepoWorld, run: AnyRun, tracker: Tracker) -> str:
     """What is told where people read it: the proof card of what was done, and where its pull request is."""
-    if run.state != "COMPLETED" or tracker.name not in CLOSES:
+    if run.state != "COMPLETED" or tracker.name in HERE:
         return ""
     where = f"Done on `{short(run.data.branch)}`" + (f": {run.data.pull}" if run.data.pull else ".")
     try:

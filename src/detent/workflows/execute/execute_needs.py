@@ -13,9 +13,17 @@ from detent.git.land_merge import build_merge
 from detent.git.remote import fetch_branch, has_remote
 from detent.git.repo import Git
 from detent.tracker import Item
-from detent.workflows.execute.execute_data import stem
+from detent.workflows.execute.execute_data import PLAIN, stem
 from detent.workflows.execute.execute_items import reviewed_in
 from detent.world.work_tree import RepoWorld
+
+
+class OpenPull(NamedTuple):
+    """The branch of a pull request that is to be brought up to date: where it began, and where it stands."""
+
+    branch: str
+    base: str
+    tip: str
 
 
 class OfReview(NamedTuple):
@@ -35,6 +43,20 @@ def of_review(world: RepoWorld, run: AnyRun, item: Item) -> OfReview:
         return OfReview({waits.data.branch: waits.data.pushed}, waits.id)
     branch = _branch(world, about) or f"refs/heads/{about}"
     return OfReview({**finished(world, run, item.depends_on), **tips(world, run, [branch])})
+
+
+def open_pull(world: RepoWorld, run: AnyRun, main: str, begun: bool) -> OpenPull | None:
+    """Where to continue what people asked to be changed. None where that cannot be: the branch is gone, merged, conflicts with main, was moved
+    here, or is checked out by a person; the item is done again then. `begun`: it is this execution that has it checked out."""
+    git, before = world.git, next(iter(world.runs.family(run.data.continues)), None) if run.data.continues else None
+    if before is None or run.data.setup.strategy != PLAIN or not before.data.base:
+        return None
+    branch = before.data.branch
+    tip, here = tips(world, run, [branch]).get(branch, ""), git.resolve(f"{branch}^{{commit}}")
+    taken = not begun and f"branch {branch}\n" in git.run("worktree", "list", "--porcelain").text + "\n"
+    if not tip or taken or git.is_ancestor(tip, main) or (here and not git.is_ancestor(here, tip)):
+        return None
+    return None if build_merge(git, main, tip, "a look ahead", world.clock()).conflict else OpenPull(branch, before.data.base, tip)
 
 
 def _waiting(world: RepoWorld, item: str) -> AnyRun | None:

@@ -30,6 +30,7 @@ NAMES = {  # by the kind of tracker: branch, subject of the commit
     "github": ("issue-{id}-{title}", "{title} (#{id})"),
     "gitlab": ("issue-{id}-{title}", "{title} (#{id})"),
 }
+OTHERS = ("{id}-{title}", "{title} ({id})")  # of what a package brings
 
 
 def start_execution(app: App, sent: Sent, terms: Terms) -> str:
@@ -60,6 +61,7 @@ def starter(app: App, sent: Sent, terms: Terms) -> Callable[[str], str]:
             context=terms.context.strip(),
             again=terms.again,
             setup=setup,
+            continues=terms.continues,
             last=last_attempt(app, last, terms.start or settings.queue.retry_from),
         )
         limits = {"rounds": max(0, settings.review.max_rounds - 1)}
@@ -109,7 +111,7 @@ def setup_of(app: App, terms: Terms) -> ExecuteSetup:
 
 def _names(settings: Settings) -> dict[str, str]:
     """How branches and commits of items are called: as configured, or as the kind of tracker has it."""
-    branch, commit = NAMES[settings.tracker.kind]
+    branch, commit = NAMES.get(settings.tracker.kind, OTHERS)
     return {"branch_name": settings.tracker.branch or branch, "commit_subject": settings.tracker.commit or commit}
 
 
