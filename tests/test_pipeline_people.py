@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from detent.app.registry import brief_of
+from detent.app.registry import brief_of, workflow_of
 from detent.gates.documents import Criterion, section
 from detent.gates.human import APPROVE, STRATEGY, pending
 from detent.gates.reply import points, read_reply
@@ -86,7 +86,8 @@ def test_a_second_round_shows_what_was_asked_for() -> None:
 def test_the_strategy_is_asked_with_the_tasks_the_choices_and_the_recommendation() -> None:
     run = at_strategy()
     text = asked(run)
-    assert all(words in text for words in ("**T-001** sums", "add", "`per-batch`", "`single-final`", "Recommended", "changes-requested"))
+    assert all(words in text for words in ("**T-001** sums", "add", "`per-batch`", "`single-final`", "Recommended"))
+    assert "'changes-requested: TEXT'" in workflow_of("pipeline").means(run, pending(run.data))  # type: ignore[arg-type]
     assert list(pending(run.data).shown) == [f"{S}/tasks.yaml"]  # type: ignore[union-attr]
     assert "changes-requested" in brief_of(PIPELINE, run).briefing
 

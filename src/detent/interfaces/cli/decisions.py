@@ -63,7 +63,7 @@ def _stuck(app: App, run: str) -> list[str]:
 
     mine, found = app.current(), [each for each in at_work(app, run) if each.state in STUCK and each.cause != CAUSE]
     more = "" if mine and mine.run == run else f" --run {run}"
-    ways = {each.id: app.door.tables[each.workflow].instruction(each).replace(" --run ID", "") for each in found}
+    ways = {each.id: app.door.tables[each.workflow].instruction(each).replace(f" --run {each.id}", "") for each in found}
     return [f"{id} waits to be released: {way.replace('detent resume', f'detent resume{more}')}" for id, way in ways.items()]
 
 
@@ -84,6 +84,14 @@ def _to_look_at(paths: list[str]) -> list[str]:
     ]
 
 
+def _commands(start: str, means: dict[str, str], of_run: str) -> list[str]:
+    """What can be typed, each with what it does."""
+    lines = ["  Answer with one of:"]
+    for typed, does in means.items():
+        lines += ["", f"    {start} {typed}{of_run}", *paper(does, "      ")]
+    return lines
+
+
 def _told(d: dict[str, object], of_run: str) -> str:
     of = f"  ({d['task_id']})" if d["task_id"] else ""
     said = d.get("text") if d["status"] == "pending" and d["kind"] != "flags" else d["question"]
@@ -91,9 +99,11 @@ def _told(d: dict[str, object], of_run: str) -> str:
     options, shown = d["options"], d["shown"]
     if d["status"] == "pending":
         lines += ["", *_to_look_at([str(path) for path in shown] if isinstance(shown, list) else [])]
+        means = d.get("means")
+        if isinstance(means, dict) and means and not d.get("command"):
+            return "\n".join((*lines, *_commands(f"detent answer {d['decision_id']}", means, of_run)))
         words = options if isinstance(options, list) else []
-        to = "  (--to spec, research, architecture or design; to spec if not said)" if d["kind"] == "approval" else ""
-        lines.append(f"  Takes: {', '.join((*words, *(() if words and d['kind'] != 'clarify' else ('any text',))))}{to}")
+        lines.append(f"  Takes: {', '.join((*words, *(() if words and d['kind'] != 'clarify' else ('any text',))))}")
         declines = "" if d["kind"] == "state" else ", or --cancel REASON"
         command = d.get("command") or f"detent answer {d['decision_id']} VALUE{of_run} [--note TEXT]{declines}"
         lines.append(f"  Answer: {command}")
