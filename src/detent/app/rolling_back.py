@@ -56,7 +56,7 @@ def _until_left(app: App, run: str) -> None:
 def _begin_again(app: App, event: AnyEvent, commit: str, kept: str, now: AnyRun, channel: str) -> str:
     """The new run, once everything that it stands on is laid out: a run that stands is whole."""
     run = event.run.id
-    git = app.worlds.of(event.run).git  # a workspace that went with the old run is made anew
+    git = app.worlds.of(event.run).git  # a workspace that went with the old run is made again
     _lay_out(git, event, commit, kept)
     fresh = f"{event.run.workflow}-{secrets.token_hex(3)}"
     facts = {FROM_RUN: run, FROM_EVENT: str(event.run.seq)}

@@ -266,7 +266,7 @@ def choose(run: Session, sent: Sent, found: Found) -> Session:
 
 
 def to_full(run: Session, sent: Sent, found: Found) -> Session:
-    """The lean way ends: everything is specified, designed and planned anew."""
+    """The lean way ends: everything is specified, designed and planned again."""
     data = replace(run.data, mode="full", tasks=(), criteria=(), strategy="", reviewed_tree="", checked_tree="", manual=())
     return replace(run, data=data, guidance=run.guidance or sent.facts.get("reason", ""))
 

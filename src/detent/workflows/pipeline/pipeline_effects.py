@@ -43,7 +43,7 @@ from detent.world.work_tree import Effects, Jobs, RepoWorld, is_apart, is_plain,
 
 TABLES: Mapping[str, Table[Any]] = {"pipeline": PIPELINE, "task": TASK}
 HISTORY = "approve-design-history.jsonl"
-OURS = (STATUS, TASKS, HISTORY, REPORT, "instructions/**", f"{DIFFS}**")  # written anew by the machine, whatever stands there
+OURS = (STATUS, TASKS, HISTORY, REPORT, "instructions/**", f"{DIFFS}**")  # written again by the machine, whatever stands there
 
 # -- effects -----------------------------------------------------------------------------------------------------------------
 

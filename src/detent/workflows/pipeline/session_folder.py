@@ -1,6 +1,6 @@
 """The folder of a session in a checkout: its documents lie outside every tree, so they are kept by themselves, under a ref of the run.
 
-Made where it is missing, kept whenever something was handed in, brought back where a workspace was made anew, and shown in the person's own
+Made where it is missing, kept whenever something was handed in, brought back where a workspace was made again, and shown in the person's own
 checkout where the work is elsewhere. Nothing is read or written through a link.
 """
 

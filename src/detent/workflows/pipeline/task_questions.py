@@ -64,13 +64,13 @@ def ask_instructions(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskDa
     """Instructions to agents were changed: later agents would follow them, so a person looks first, whatever the policies say."""
     changed = instructions_open(run, sent)
     words = f"Instructions changed: this work changes what the project tells its agents, in {', '.join(changed)}. Is that wanted?"
-    mend = ReviewPoint(
+    fix = ReviewPoint(
         "INSTRUCTIONS",
         f"put back {', '.join(changed)} as it was: the project's instructions to agents are not yours to change",
         blocks=True,
     )
     made = PersonDecision(
-        "", "instructions", words, tuple(ANSWERS["instructions"]), run.back, 0, security=True, shown=changed, points=(mend,)
+        "", "instructions", words, tuple(ANSWERS["instructions"]), run.back, 0, security=True, shown=changed, points=(fix,)
     )
     return ask(run, made)
 
