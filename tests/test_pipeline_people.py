@@ -169,12 +169,28 @@ def test_a_strategy_is_understood_however_it_is_spelled(value: str) -> None:
         (at_strategy(), says("changes-requested:  ", STRATEGY), "say what must change"),
         (at_strategy(), says("Changes requested", STRATEGY), "say what must change"),
         (at_approval(), says("changes-requested", APPROVE), "say what must change"),
+        (at_approval(), says("approve", APPROVE), "did you mean: detent answer UD-APPROVE-DESIGN approved"),
+        (at_approval(), says("aproved", APPROVE), "did you mean: detent answer UD-APPROVE-DESIGN approved"),
+        (
+            at_approval(),
+            says("changes-requested prices are in cents", APPROVE),
+            "did you mean: detent answer UD-APPROVE-DESIGN 'changes-requested: TEXT' (a colon before what must change)",
+        ),
+        (at_strategy(), says("single", STRATEGY), "did you mean: detent answer UD-REVIEW-STRATEGY single-final"),
+        (checked_by_hand(), says("pass", "UD-1"), "did you mean: detent answer UD-1 passed"),
+        (checked_by_hand(), says("fail", "UD-1", note="too small"), "did you mean: detent answer UD-1 failed"),
         (checked_by_hand(), says("failed", "UD-1"), "say what you saw, for whoever fixes it: detent answer UD-1 failed --note TEXT"),
     ],
 )
 def test_an_answer_that_is_understood_and_lacks_something_is_refused_and_counts_nothing(run: Run[Any], sent: Sent, why: str) -> None:
     told = take(run, sent)
     assert told.status == "REFUSED" and why in told.reasons[0] and not told.run.counts
+
+
+@pytest.mark.parametrize("value", ["not approved", "disapproved", "unapproved", "no", "a"])
+def test_nobody_is_led_to_the_opposite_of_what_they_said(value: str) -> None:
+    told = take(at_approval(), says(value, APPROVE))
+    assert told.status == "FAILURE" and "did you mean" not in str(told.reasons) + told.run.last_error
 
 
 def test_an_answer_that_nobody_understands_counts_and_says_what_is_possible() -> None:
