@@ -14,7 +14,7 @@ from detent.gates.reply import points, read_reply
 from detent.gates.summary import design_summary
 from detent.interfaces.cli.folding import fold
 from detent.interfaces.cli.paper import paper
-from detent.kernel.model import Run, Sent
+from detent.kernel.model import Event, Found, Run, Sent, Verdict
 from detent.workflows.pipeline.gate_text import gate_text
 from detent.workflows.pipeline.pipeline_data import PipelineData
 from detent.workflows.pipeline.pipeline_table import PIPELINE
@@ -252,6 +252,38 @@ def test_what_a_person_found_by_hand_is_committed_as_a_fix() -> None:
 # -- what roles are given ------------------------------------------------------------------------------------------------------
 
 
+def test_the_report_has_every_round_of_changes_that_a_person_asked_for_or_made() -> None:
+    run, by = at_approval(), {"who": "ann"}
+    said: tuple[tuple[str, Sent], ...] = (
+        ("correct-architecture", says("changes-requested: name the rounding", APPROVE, facts=by)),
+        ("edited-design", Sent("revise", by="human", documents={f"{S}/spec.md": "# Goals"}, facts=by)),
+        ("correct-plan", says("changes-requested: one task for each module", STRATEGY, facts=by)),
+        ("manual-failed", says("failed", "UD-1", note="the sum is cut off", facts=by)),
+        ("began", Sent("rollback", by="human", note="from event 9 of pipeline-1", facts=by)),
+    )
+    events = [Event(run, on, "", "2026-11-18T08:00:00Z", sent, Found(), "SUCCESS", Verdict("SUCCESS", run.state)) for on, sent in said]
+    told = report_of(run, events, ()).partition("## Rounds of changes\n\n")[2].partition("\n\n")[0].splitlines()
+    assert [line.partition(" ann ")[2] for line in told] == [
+        "asked for changes (architecture): name the rounding",
+        "changed spec.md",
+        "asked for changes (plan): one task for each module",
+        "found a check by hand to fail: the sum is cut off",
+        "went back: from event 9 of pipeline-1",
+    ]
+
+
+def test_the_report_has_what_people_decided_about_tasks_before_they_went_back_and_no_cost_that_nobody_said() -> None:
+    run = at_approval()
+    task_run = replace(task("REVIEW"), id="pipeline-1.T-001", parent="pipeline-1")
+    asked = after(task_run, as_role("Reviewer", "PASS_WITH_NOTES", review_comments=[comment("minor")]))
+    child = after(asked, says("fix", "UD-1", note="all of it"))
+    event = Event(child, "fix", "", "2026-11-18T08:00:00Z", Sent("answer"), Found(), "SUCCESS", Verdict("SUCCESS", child.state))
+    now = Event(run, "designed", "DESIGN", "2026-11-18T08:00:00Z", Sent("submit"), Found(), "SUCCESS", Verdict("SUCCESS", run.state))
+    told = report_of(run, [now], (), [event])
+    assert "passes the work with notes" in told and "fix (all of it)" in told.partition("## Decisions")[2]
+    assert "| Architect | 1 | 0 s | not said | not said |" in told
+
+
 def test_records_of_decisions_reach_whoever_plans_codes_and_judges() -> None:
     data = replace(FULL, records=(f"{S}/adr/ADR-001.md",))
     for role in ("Planner", "Coder", "Reviewer", "Security", "Docs"):
@@ -314,7 +346,7 @@ def test_the_project_has_a_say_reviewers_see_the_diff_and_documents_stay_in_git(
         assert s.go()["state"] == "DONE", s.run.last_error
         briefs = {seen.run.state: seen.briefing.briefing for seen in reversed(s.seen) if seen.kind == "turn"}
         assert all(
-            f"{TILL}/instructions/constitution.md`: keep to it" in briefs[state]
+            f"The project's constitution is `{TILL}/instructions/constitution.md`. Every role keeps to it" in briefs[state]
             for state in ("INTAKE", "PLAN", "CODE", "REVIEW", "RELEASE")
         )
         assert "at least `major`" in briefs["REVIEW"]

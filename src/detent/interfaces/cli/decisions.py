@@ -7,6 +7,7 @@ import click
 
 from detent.app import App
 from detent.blocks.open_flags import CAUSE
+from detent.interfaces.cli.folding import fold
 from detent.interfaces.cli.paper import paper
 from detent.interfaces.cli.tell import STUCK, plain
 
@@ -54,7 +55,7 @@ def _changed(app: App, run: str) -> list[str]:
     """Documents that the person changed and that do not count yet, and how to have them count."""
     from detent.app.revising import changed_words
 
-    return [f"\n{plain(line)}" for line in changed_words(app, run)]
+    return ["\n" + fold(plain(line)) for line in changed_words(app, run)]
 
 
 def _stuck(app: App, run: str) -> list[str]:
@@ -80,7 +81,8 @@ def _to_look_at(paths: list[str]) -> list[str]:
     return [
         f"  Look at: {names}",
         f"  in {short}",
-        "  You may edit them: what you change is shown, and asked about again, before it counts.",
+        *paper("You may edit them: what you change is shown, and asked about again, before it counts."),
+        "",
     ]
 
 

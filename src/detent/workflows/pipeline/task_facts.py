@@ -87,6 +87,7 @@ UNMERGED = (
 )
 NOT_LANDED = "The branch could not land. What was seen last says why and what to type; the last step is `detent resume`."
 REPLAN = " Or `detent answer CONTEXT replan`: the Planner plans the tasks again, without it."
+CHANGES = "changes-requested: TEXT"
 ANSWERS_MEAN: Mapping[tuple[str, str], str] = {  # what an answer does, by the kind of the question
     ("notes", "accept"): "continue with the work as it is; the notes become known issues.",
     ("notes", "fix"): "they are fixed. Name codes in the note to have only those fixed; the others become known issues.",
@@ -108,10 +109,8 @@ ANSWERS_MEAN: Mapping[tuple[str, str], str] = {  # what an answer does, by the k
     ("manual", "failed"): "it does not; the Coder gets your note, and everything is checked again.",
     ("clarify", "skip"): "the SpecAgent decides, and lists what it assumed.",
     ("approval", "approved"): "the tasks are planned next.",
-    (
-        "approval",
-        "changes-requested: TEXT",
-    ): "that role (spec if not said) and those after it run again with your words; then you are asked again, and shown what changed.",
+    ("approval", CHANGES): "STAGE is spec, research, architecture or design (spec if not said): its role and those after it run again with "
+    "your words; then you are asked again, and shown what changed.",
     ("strategy", "per-batch"): "the tasks are worked on, and each is reviewed as soon as it is coded.",
     ("strategy", "single-final"): "the tasks are worked on, and reviewed together at the end.",
     ("strategy", "changes-requested: TEXT"): "the plan goes back to the Planner with your words; then you are asked again.",
@@ -122,7 +121,6 @@ SIMPLIFY = {
 }
 WITH_NOTE = {"fix": " [--note TEXT]", "different-approach": " [--note TEXT]", "guidance": " --note TEXT", "change-acceptance": " [--note TEXT]", "failed": " --note TEXT",
              "accept-known-issues": " [--note 'CODE …']", "simplify-scope": " [--note TEXT]"}  # fmt: skip
-CHANGES = "changes-requested: TEXT"
 ASKED_AGAIN = "Any other answer is asked again, three times in all. "
 NO_HURRY = "No answer at all waits as long as it takes."
 
@@ -274,7 +272,7 @@ def _is_free(asked: PersonDecision) -> bool:
 
 def _typed(asked: PersonDecision, value: str) -> str:
     if value == CHANGES:
-        return f"'{CHANGES}'" + (" [--to spec|research|architecture|design]" if asked.kind == "approval" else "")
+        return f"'{CHANGES}'" + (" [--to STAGE]" if asked.kind == "approval" else "")
     wants_why = asked.security and asked.kind != "instructions" and value in ("accept", "accept-known-issues")
     return value + (" --note WHY" if wants_why else WITH_NOTE.get(value, ""))
 
