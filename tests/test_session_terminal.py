@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.driven import scripted
 from tests.pane import Pane, Shown, pane
@@ -57,6 +58,7 @@ def typed(shell: Pane, command: str, *parts: str) -> Shown:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 @pytest.mark.needs("tmux", "terminals")
 def test_a_person_leads_a_session_from_request_to_release_in_a_terminal(p: Project) -> None:
     script = scripted(p, *CAST)
@@ -116,7 +118,7 @@ def sent_back_plan(shell: Pane) -> None:
 
 def another_scope(p: Project, shell: Pane) -> None:
     typed(shell, "detent answer UD-REVIEW-STRATEGY per-batch", "SUCCESS  IMPLEMENT_LOOP")
-    (p.root / S / "tasks.yaml").write_text(json.dumps(json.loads(tasks_text(FIRST, REFUND))))
+    (p.root / S / "tasks.yaml").write_text(yaml.safe_dump(json.loads(tasks_text(FIRST, REFUND)), sort_keys=False))
     typed(shell, "detent revise --show", "T-002 is taken out", "T-003 is new", "the review strategy is asked again")
     typed(shell, "detent revise --yes", "SUCCESS  REVIEW_STRATEGY")
     typed(shell, "detent answer UD-REVIEW-STRATEGY per-batch", "SUCCESS")
