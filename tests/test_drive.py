@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from detent.agents import AgentFailed, Reply, Usage
 from detent.app import open_app
 from detent.app.push import push
+from detent.app.rolling_back import roll_back
 from detent.app.run_driver import only_driver
 from detent.drive.spent import Limits, over, spent_in
 from detent.errors import Busy
@@ -473,6 +474,26 @@ def test_the_budget_that_is_left_is_what_a_turn_gets(tmp_path: Path) -> None:
         assert budgets[0][:2] == (2000, 2.0) and budgets[0].turns == 9
         assert (budgets[1].tokens, budgets[1].usd, budgets[1].turns) == (1000, 1.75, 8)
         assert 290 < budgets[1].seconds <= 300
+
+
+def test_going_back_gives_no_budget_again_and_a_person_who_resumes_does(tmp_path: Path) -> None:
+    p = project(tmp_path / "p", f"{ALONE}[limits]\ntokens = 2000\n")
+    with driven(p, {**PLANS, "usage": SPENT}, fails("ModelUnavailable")) as d:
+        d.go()
+        assert d.run.cause == "model"
+        fresh = roll_back(d.app, d.id, "2", "terminal")
+        with driven(p, known=fresh) as again:
+            asked = list[Any]()
+            real = again.driver()
+
+            def ask(briefing: Any, turn: Any) -> Reply:
+                asked.append(turn.budget.tokens)
+                raise AgentFailed("ModelUnavailable", "enough")
+
+            again.go(instead(real, ask=ask))
+            again.person("resume")
+            again.go(instead(real, ask=ask))
+    assert asked == [1000, 2000], "what the run that was left had used stays used"
 
 
 # -- what is recorded --------------------------------------------------------------------------------------------------------

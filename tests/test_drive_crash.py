@@ -269,7 +269,7 @@ def test_a_forged_and_a_lost_note_are_set_right_by_repair_notes(whole: Project) 
         good, before = notes_of(p, BRANCH), p.git("rev-parse", BRANCH)
         p.git("notes", NOTES, "add", "-f", "-m", '{"phase": "FORGED"}', BRANCH)
         p.git("notes", NOTES, "remove", f"{BRANCH}~2")
-        assert p.run("repair-notes", "--json").json["mended"] == 2
+        assert p.run("repair-notes", "--json").json["rewritten"] == 2
         assert notes_of(p, BRANCH) == good
         assert p.git("rev-parse", BRANCH) == before  # notes leave the history alone
 

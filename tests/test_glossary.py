@@ -49,3 +49,16 @@ def test_no_class_module_or_public_function_has_a_name_that_the_glossary_replace
     assert bad == []
     public = [node.name for m in source() for node in m.tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
     assert [name for name in public if name.lower() == "told"] == []
+
+
+def test_no_text_comment_or_briefing_says_mend_or_anew() -> None:
+    root = Path(__file__).parent.parent
+    files = [
+        *(root / "src").rglob("*.py"),
+        *(root / "src").rglob("*.md"),
+        *(root / "docs").rglob("*.md"),
+        *(root / "web" / "src").rglob("*.ts*"),
+    ]
+    old = re.compile(r"(?<![\w-])(?:mend(?:s|ed|ing)?|anew)(?!\w)", re.IGNORECASE)
+    said = {str(f.relative_to(root)): found for f in files if f.name != "glossary.md" and (found := old.findall(f.read_text("utf-8")))}
+    assert said == {}

@@ -24,6 +24,7 @@ from detent.workflows.pipeline.pipeline_table import PIPELINE
 from detent.workflows.pipeline.session_changes import changed_files
 from detent.workflows.pipeline.session_folder import (
     bring_back,
+    documents_diff,
     keep_documents,
     kept_documents,
     read_document,
@@ -146,6 +147,17 @@ def test_documents_are_kept_outside_every_tree_and_brought_back(world: Any) -> N
     bring_back(world, RUN)
     assert read_document(root, f"{S}/adr/one.md") == "first"
     assert world.git.run("status", "--porcelain").text == "" and world.git.run("ls-files").text == "a.txt"
+
+
+def test_what_changed_since_leaves_out_how_far_the_tasks_have_come(world: Any) -> None:
+    root, path = world.place.root, f"{S}/tasks.yaml"
+    for seq, text in (
+        (3, "tasks:\n- id: T-001\n  status: not-started\n"),
+        (7, "tasks:\n- id: T-001\n  status: completed\n- id: T-002\n  status: not-started\n"),
+    ):
+        write_document(root, path, text)
+        keep_documents(world, msgspec.structs.replace(RUN, seq=seq))
+    assert documents_diff(world.git, RUN, 3, 7, (path,)).splitlines() == ["+++ tasks.yaml", "@@ -2 +2,2 @@", " - id: T-001", "+- id: T-002"]
 
 
 def test_a_document_of_another_role_is_taken_back_and_the_edited_copy_stays_beside_it(world: Any) -> None:

@@ -7,14 +7,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from detent.app.registry import brief_of
+from detent.app.registry import brief_of, workflow_of
 from detent.gates.documents import Criterion, section
 from detent.gates.human import APPROVE, STRATEGY, pending
 from detent.gates.reply import points, read_reply
 from detent.gates.summary import design_summary
 from detent.interfaces.cli.folding import fold
 from detent.interfaces.cli.paper import paper
-from detent.kernel.model import Run, Sent
+from detent.kernel.model import Event, Found, Run, Sent, Verdict
 from detent.workflows.pipeline.gate_text import gate_text
 from detent.workflows.pipeline.pipeline_data import PipelineData
 from detent.workflows.pipeline.pipeline_table import PIPELINE
@@ -86,7 +86,8 @@ def test_a_second_round_shows_what_was_asked_for() -> None:
 def test_the_strategy_is_asked_with_the_tasks_the_choices_and_the_recommendation() -> None:
     run = at_strategy()
     text = asked(run)
-    assert all(words in text for words in ("**T-001** sums", "add", "`per-batch`", "`single-final`", "Recommended", "changes-requested"))
+    assert all(words in text for words in ("**T-001** sums", "add", "`per-batch`", "`single-final`", "Recommended"))
+    assert "'changes-requested: TEXT'" in workflow_of("pipeline").means(run, pending(run.data))  # type: ignore[arg-type]
     assert list(pending(run.data).shown) == [f"{S}/tasks.yaml"]  # type: ignore[union-attr]
     assert "changes-requested" in brief_of(PIPELINE, run).briefing
 
@@ -168,12 +169,28 @@ def test_a_strategy_is_understood_however_it_is_spelled(value: str) -> None:
         (at_strategy(), says("changes-requested:  ", STRATEGY), "say what must change"),
         (at_strategy(), says("Changes requested", STRATEGY), "say what must change"),
         (at_approval(), says("changes-requested", APPROVE), "say what must change"),
+        (at_approval(), says("approve", APPROVE), "did you mean: detent answer UD-APPROVE-DESIGN approved"),
+        (at_approval(), says("aproved", APPROVE), "did you mean: detent answer UD-APPROVE-DESIGN approved"),
+        (
+            at_approval(),
+            says("changes-requested prices are in cents", APPROVE),
+            "did you mean: detent answer UD-APPROVE-DESIGN 'changes-requested: TEXT' (a colon before what must change)",
+        ),
+        (at_strategy(), says("single", STRATEGY), "did you mean: detent answer UD-REVIEW-STRATEGY single-final"),
+        (checked_by_hand(), says("pass", "UD-1"), "did you mean: detent answer UD-1 passed"),
+        (checked_by_hand(), says("fail", "UD-1", note="too small"), "did you mean: detent answer UD-1 failed"),
         (checked_by_hand(), says("failed", "UD-1"), "say what you saw, for whoever fixes it: detent answer UD-1 failed --note TEXT"),
     ],
 )
 def test_an_answer_that_is_understood_and_lacks_something_is_refused_and_counts_nothing(run: Run[Any], sent: Sent, why: str) -> None:
     told = take(run, sent)
     assert told.status == "REFUSED" and why in told.reasons[0] and not told.run.counts
+
+
+@pytest.mark.parametrize("value", ["not approved", "disapproved", "unapproved", "no", "a"])
+def test_nobody_is_led_to_the_opposite_of_what_they_said(value: str) -> None:
+    told = take(at_approval(), says(value, APPROVE))
+    assert told.status == "FAILURE" and "did you mean" not in str(told.reasons) + told.run.last_error
 
 
 def test_an_answer_that_nobody_understands_counts_and_says_what_is_possible() -> None:
@@ -233,6 +250,38 @@ def test_what_a_person_found_by_hand_is_committed_as_a_fix() -> None:
 
 
 # -- what roles are given ------------------------------------------------------------------------------------------------------
+
+
+def test_the_report_has_every_round_of_changes_that_a_person_asked_for_or_made() -> None:
+    run, by = at_approval(), {"who": "ann"}
+    said: tuple[tuple[str, Sent], ...] = (
+        ("correct-architecture", says("changes-requested: name the rounding", APPROVE, facts=by)),
+        ("edited-design", Sent("revise", by="human", documents={f"{S}/spec.md": "# Goals"}, facts=by)),
+        ("correct-plan", says("changes-requested: one task for each module", STRATEGY, facts=by)),
+        ("manual-failed", says("failed", "UD-1", note="the sum is cut off", facts=by)),
+        ("began", Sent("rollback", by="human", note="from event 9 of pipeline-1", facts=by)),
+    )
+    events = [Event(run, on, "", "2026-11-18T08:00:00Z", sent, Found(), "SUCCESS", Verdict("SUCCESS", run.state)) for on, sent in said]
+    told = report_of(run, events, ()).partition("## Rounds of changes\n\n")[2].partition("\n\n")[0].splitlines()
+    assert [line.partition(" ann ")[2] for line in told] == [
+        "asked for changes (architecture): name the rounding",
+        "changed spec.md",
+        "asked for changes (plan): one task for each module",
+        "found a check by hand to fail: the sum is cut off",
+        "went back: from event 9 of pipeline-1",
+    ]
+
+
+def test_the_report_has_what_people_decided_about_tasks_before_they_went_back_and_no_cost_that_nobody_said() -> None:
+    run = at_approval()
+    task_run = replace(task("REVIEW"), id="pipeline-1.T-001", parent="pipeline-1")
+    asked = after(task_run, as_role("Reviewer", "PASS_WITH_NOTES", review_comments=[comment("minor")]))
+    child = after(asked, says("fix", "UD-1", note="all of it"))
+    event = Event(child, "fix", "", "2026-11-18T08:00:00Z", Sent("answer"), Found(), "SUCCESS", Verdict("SUCCESS", child.state))
+    now = Event(run, "designed", "DESIGN", "2026-11-18T08:00:00Z", Sent("submit"), Found(), "SUCCESS", Verdict("SUCCESS", run.state))
+    told = report_of(run, [now], (), [event])
+    assert "passes the work with notes" in told and "fix (all of it)" in told.partition("## Decisions")[2]
+    assert "| Architect | 1 | 0 s | not said | not said |" in told
 
 
 def test_records_of_decisions_reach_whoever_plans_codes_and_judges() -> None:
@@ -297,7 +346,7 @@ def test_the_project_has_a_say_reviewers_see_the_diff_and_documents_stay_in_git(
         assert s.go()["state"] == "DONE", s.run.last_error
         briefs = {seen.run.state: seen.briefing.briefing for seen in reversed(s.seen) if seen.kind == "turn"}
         assert all(
-            f"{TILL}/instructions/constitution.md`: keep to it" in briefs[state]
+            f"The project's constitution is `{TILL}/instructions/constitution.md`. Every role keeps to it" in briefs[state]
             for state in ("INTAKE", "PLAN", "CODE", "REVIEW", "RELEASE")
         )
         assert "at least `major`" in briefs["REVIEW"]

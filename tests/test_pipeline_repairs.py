@@ -40,7 +40,8 @@ def test_a_red_build_and_a_finding_of_security_are_mended_or_decided_and_nothing
         assert s.acting.data.task_id == "meta" and asked.security and "prices are trusted" in asked.question
         assert [state for state, of in s.turns() if of in ("T-001", "T-002")] == ["CODE", "CODE"]  # one review for all
         assert s.subjects() == ["T-001: add", "T-002: subtract"]
-        assert s.answer(asked.decision_id, "accept").status == "SUCCESS"
+        assert s.answer(asked.decision_id, "accept").status == "REFUSED", "about security, it needs a word on why"
+        assert s.answer(asked.decision_id, "accept", note="prices come from our own list").status == "SUCCESS"
         done = s.go()
         assert (done["state"], s.run.cause) == ("ASK_USER", "manual_check"), done
         assert s.answer(s.run.data.decisions[-1].decision_id, "passed").status == "SUCCESS"

@@ -9,6 +9,7 @@ from detent.app.revising import revise
 from detent.app.rolling_back import roll_back
 from detent.app.run_driver import only_driver, whole_driver
 from detent.app.run_rows import costs_of
+from detent.interfaces.cli.machine_moves import Moves
 from detent.kernel.model import Sent
 from tests.project import Project
 from tests.sessions import ARCHITECTURE, YES, S, session, till
@@ -54,6 +55,10 @@ def test_a_session_that_goes_back_to_between_two_tasks_keeps_the_first_and_ends_
         s.project.git("reset", "-q", "--hard", "main~1")
         assert s.go()["state"] == "DONE"
         report = (p.root / S / "report.md").read_text()
+        moves = Moves(s.app)
+        moves.told.clear()
+        named = {line.split()[1] for _, line in moves.since(s.id) if line.startswith("IMPLEMENT_LOOP   T-")}
+        assert named == {"T-002"}, "a task has its own name in the live view, however often it was begun"
         assert f"went back: from event {first} of {old}" in report and "| SpecAgent | 1 |" in report, report
         assert [t for t in s.turns() if t[0] == "CODE"] == [("CODE", "T-001"), ("CODE", "T-002"), ("CODE", "T-002")]
 

@@ -237,8 +237,13 @@ def test_who_approves_is_shown_spec_architecture_design_criteria_and_assumptions
         "what must change",
     ):
         assert said in shown, said
-    for part in ("scope, acceptance criteria, assumptions", "modules, data flows, key decisions", "layout, interactions, components"):
-        assert part in shown
+    for part in (
+        "**Goals** (spec.md)\n\nsums",
+        "**Modules** (architecture.md)\n\nsum",
+        "**Risks** (architecture.md)\n\nnone known",
+        "**design-specs/d.md**",
+    ):
+        assert part in shown, part
 
 
 def test_who_chooses_the_strategy_is_shown_the_tasks_both_strategies_and_a_recommendation() -> None:
@@ -246,13 +251,13 @@ def test_who_chooses_the_strategy_is_shown_the_tasks_both_strategies_and_a_recom
     shown = brief(PIPELINE, run).briefing
     for said in (
         "1 task is planned",
-        "T-001 sums",
+        "**T-001** sums",
         "add",
-        "`per-batch`",
-        "`single-final`",
-        "More thorough",
+        "`per-batch`: Reviewer, QA and Security look at every task",
+        "Slower, finds trouble early",
+        "`single-final`: all tasks are coded first",
         "Faster",
-        "Recommended: **single-final**",
+        "Recommended: single-final, since",
     ):
         assert said in shown, said
 

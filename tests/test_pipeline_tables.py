@@ -26,7 +26,7 @@ from detent.kernel.model import Event, Found, Run, Sent, Verdict
 from detent.kernel.table import Table
 from detent.kernel.walk import problems
 from detent.workflows.pipeline.pipeline_children import children
-from detent.workflows.pipeline.pipeline_data import CORE, Manual, PipelineData, unproven
+from detent.workflows.pipeline.pipeline_data import CORE, Manual, PipelineData, published_state, unproven
 from detent.workflows.pipeline.pipeline_states import DOCUMENTS
 from detent.workflows.pipeline.pipeline_table import PIPELINE
 from detent.workflows.pipeline.task_data import ROLES, TaskData, context_files, is_prepared, result
@@ -509,7 +509,7 @@ def test_a_person_can_ask_for_research_and_design_too() -> None:
     ("state", "shown"), [("DESIGN_RESEARCH", "DESIGN"), ("DESIGN_UI", "DESIGN"), ("FIX_BUILD_CODE", "FIX_BUILD"), ("PLAN", "PLAN")]
 )
 def test_finer_states_are_published_under_the_name_of_the_specification(state: str, shown: str) -> None:
-    assert PIPELINE.facts(session(state))["published"] == shown
+    assert published_state(session(state)) == shown
 
 
 # -- decisions ---------------------------------------------------------------------------------------------------------------
@@ -787,10 +787,8 @@ def test_a_child_hands_over_its_tree_its_roles_and_its_known_issues() -> None:
     )
     run = after(loop(ONE), ended("T-001", "COMPLETED", **result(child)))
     assert (run.data.good_tree, run.data.roles, run.data.known_issues) == ("t9", ("Coder", "QA"), (KnownIssue("f1", "slow", "T-001"),))
-    told = {
-        name: text for name, text in result(child).items() if name not in ("start", "decisions", "notes", "instructed", "asides")
-    }  # those are for the session alone
-    assert told.items() <= dict(TASK.facts(child)).items()
+    told = brief(TASK, child).briefing  # and whoever looks at the task itself sees the same
+    assert "tree t9" in told and "Coder,QA" in told and "- [f1] slow" in told
 
 
 # -- inside a task -----------------------------------------------------------------------------------------------------------

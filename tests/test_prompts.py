@@ -1,6 +1,6 @@
 """System prompts and briefings as agents read them, held against recorded texts.
 
-A text that was changed on purpose is recorded anew with `GOLDEN=write pytest tests/test_prompts.py`; read the difference before you commit it.
+A text that was changed on purpose is recorded again with `GOLDEN=write pytest tests/test_prompts.py`; read the difference before you commit it.
 """
 
 import os
@@ -31,8 +31,6 @@ from detent.workflows.tdd.tdd_data import TddData
 from detent.workflows.tdd.tdd_table import TDD
 from tests.test_briefings import PR_DATA, WRITTEN
 from tests.test_briefings import a_run as pr_run
-from tests.test_pipeline_tables import READERS
-from tests.test_pipeline_tables import a_run as session_run
 
 GOLDEN = Path(__file__).with_name("golden")
 ROLES = [
@@ -134,25 +132,23 @@ def test_a_briefing_of_execute_is_the_recorded_one(name: str) -> None:
     holds(GOLDEN / "briefings" / "execute" / f"{name}.md", brief(EXECUTE, run).briefing)
 
 
-TABLES: dict[str, Table[Any]] = {"pr": PR, "pipeline": PIPELINE, "task": TASK}
+TABLES: dict[str, Table[Any]] = {"pr": PR}
 OTHERS: dict[tuple[str, str], Run[Any]] = {
     **{("pr", state): pr_run("pr", state) for name, state in WRITTEN if name == "pr"},
     ("pr", "DEBUGGING-driven"): pr_run(
         "pr", "DEBUGGING", data=msgspec.structs.replace(PR_DATA, setup=PrSetup(plan="docs/plan.md", agent="human"))
     ),
-    **{(name, state): session_run(name, state) for name, state in READERS},
-}  # every state that someone reads
+}  # every state that someone reads; those of sessions are held door by door, in test_session_texts.py
 
 
 @pytest.mark.parametrize(("workflow", "name"), OTHERS)
-def test_a_briefing_of_pr_pipeline_and_task_is_the_recorded_one(workflow: str, name: str) -> None:
+def test_a_briefing_of_pr_is_the_recorded_one(workflow: str, name: str) -> None:
     text = brief(TABLES[workflow], OTHERS[workflow, name]).briefing
     holds(GOLDEN / "briefings" / workflow / f"{name}.md", text)
 
 
 def test_every_recorded_text_is_still_made_and_every_state_has_one() -> None:
-    for workflow in ("pr", "pipeline", "task"):
-        assert {f.stem for f in (GOLDEN / "briefings" / workflow).iterdir()} == {name for of, name in OTHERS if of == workflow}
+    assert {f.stem for f in (GOLDEN / "briefings" / "pr").iterdir()} == {name for _, name in OTHERS}
     made = {*(f"{workflow}-{role}" for workflow, role in ROLES), "execute-reviewer", "pr-findings"}
     assert {f.stem for f in (GOLDEN / "prompts").iterdir()} == made
     assert {f.stem for f in (GOLDEN / "briefings" / "execute").iterdir()} == set(EXECUTIONS)

@@ -147,7 +147,7 @@ def test_an_answer_lets_a_queued_execution_go_on_and_says_so(tmp_path: Path) -> 
         f"It is reviewed again once the items of its review are closed. Or: detent answer REVIEW fix (or override) --run {RUN}"
     )
     told = till.project.run("decisions").out
-    assert "REVIEW  pending" in told and f"detent answer REVIEW VALUE --run {RUN}" in told and "Takes: override, fix, abort" in told, told
+    assert "REVIEW  pending" in told and f"detent answer REVIEW VALUE --run {RUN}" in told and "Takes: fix, override, abort" in told, told
     (row,) = till.project.run("decisions", "--run", RUN, "--json").json["decisions"]
     assert (row["decision_id"], row["options"], row["run"]) == ("REVIEW", ["override", "fix", "abort"], RUN)
     said = till.project.run("answer", "REVIEW", "override", "--run", RUN)
@@ -173,7 +173,7 @@ def test_what_a_table_takes_for_an_answer_is_offered_and_an_end_where_it_is_one(
     pr = {cause: Run("p", "pr", "HALTED", 4, PrData(), cause=cause) for cause in ("review rounds", "conflict")}
     with Till(tmp_path, remote=False).app() as app:
         waits: Run[ExecuteData] = Run("e", "execute", "NOT_READY", 4, ExecuteData(), cause="review")
-        assert list(ways(app, waits)) == [*choices(app, waits), "abort"] == ["override", "fix", "review", "abort"]
+        assert list(ways(app, waits)) == [*choices(app, waits), "abort"] == ["fix", "override", "review", "abort"]
         assert list(ways(app, pr["review rounds"])) == ["resume", "approve", "another-round", "abort"]
         assert list(ways(app, pr["conflict"])) == ["resume"]
 

@@ -7,14 +7,20 @@ from pathlib import Path
 import pytest
 
 from detent.agents.faults import OTHER_MODEL
+from detent.app import open_app
+from detent.app.push import push
+from detent.blocks.terms import Terms
 from detent.errors import Disturbed
 from detent.evidence.report import TestReport as Report
 from detent.evidence.running.run_progress import ProgressReader
 from detent.evidence.running.suite import Suite, in_time, too_long
 from detent.gates.testlist import alike
+from detent.interfaces.cli.live import LiveTerminal
+from detent.kernel.model import Sent
 from detent.workflows.tdd.tdd_data import ErrorDetails, Note
 from detent.workflows.tdd.tdd_effects import portable
-from tests.driven import CYCLE, PLANS, REDS, lent, project, run, scripted, workspaces
+from detent.workflows.tdd.tdd_start import start_tdd
+from tests.driven import ALONE, CYCLE, PLANS, REDS, lent, project, run, scripted, workspaces
 from tests.project import Project
 
 
@@ -102,12 +108,30 @@ def test_tests_are_counted_as_they_run() -> None:
     assert said[-1] == "running the tests (50 %)"
 
 
+@pytest.mark.slow
+def test_the_live_view_says_what_is_installed_which_tests_run_and_what_is_probed(tmp_path: Path) -> None:
+    p = project(tmp_path / "p", f"{ALONE}[workspace]\nsetup = 'touch installed.txt'\n", {".gitignore": "__pycache__/\ninstalled.txt\n"})
+    app = open_app(p.root, create=True, env=p.env)
+    view, shown = LiveTerminal(False, app, 80), list[str]()
+
+    def say(words: str) -> None:
+        view.say(words)
+        shown.append(str(view._panel()).partition("  ")[2])
+
+    app.worlds.runs.say = say
+    id = start_tdd(app, Sent("start", by="human"), Terms("add numbers", agent=scripted(p, *CYCLE)))
+    assert "setting up the workspace: `touch installed.txt`" in shown, "also before anybody drives"
+    push(app, id, view.see)
+    app.journal.close()
+    said = "\n".join(shown)
+    for words in ("running the tests (of 1)", "running the tests (2/2)", "probing whether the tests notice (try 1)"):
+        assert words in said, said
+
+
 def test_a_service_that_is_waited_for_is_named_in_the_live_view(p: Project) -> None:
     from detent.agents import Progress
-    from detent.app import open_app
     from detent.drive import Seen
     from detent.drive.spent import spent_in
-    from detent.interfaces.cli.live import LiveTerminal
 
     run(p, "--agent", scripted(p, PLANS, {"fail": {"sort": "ModelUnavailable", "message": "gone"}}))
     app = open_app(p.root, env=p.env)

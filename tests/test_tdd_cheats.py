@@ -185,7 +185,7 @@ def test_notes_that_were_deleted_are_written_again() -> None:
     right = f.note()
     f.git("update-ref", "-d", "refs/notes/tdd-handoffs")
     ran = f.cli("repair-notes", "--json")
-    assert (ran.code, ran.json["mended"]) == (0, 2)
+    assert (ran.code, ran.json["rewritten"]) == (0, 2)
     assert f.note() == right
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.webbed import HIDE, Watched, served, visit, web_project
+from tests.webbed import HIDE, Watched, script, served, visit, web_project
 
 PLAN = {"docs/Plan_Doc/Active_Plan.md": "# Plan\n\n- feat: add numbers\n"}
 RECORDER = """window.notified = []; const Real = Notification;
@@ -62,6 +62,22 @@ def test_an_empty_board_leads_to_the_first_run_and_its_dialog_says_itself_what_i
         assert to.ask("/api/bord")[0] == 404 and to.ask("/bord", Accept="application/json")[1]["error"] == "there is no GET /bord"
         watched.faults = [f for f in watched.faults if "404" not in f]
         watched.unhurt(page)
+        page.context.close()
+
+
+def test_a_run_that_is_started_on_the_page_says_what_is_done_until_it_is_there(chromium: Browser, tmp_path: Path) -> None:
+    p = web_project(tmp_path / "p")
+    with served(p) as to:
+        page = visit(chromium, to.link)
+        page.get_by_role("button", name="New run").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_label("Agent").select_option(label="Another one…")
+        dialog.get_by_label("Its name").fill(script(p, {"fail": {"sort": "ModelUnavailable", "message": "gone"}}))
+        dialog.get_by_label("What is wanted").fill("add numbers")
+        dialog.get_by_role("button", name="Start").click()
+        expect(dialog.get_by_role("status")).to_contain_text("The tests are run once as they are")
+        page.wait_for_url("**/runs/tdd-*")
+        expect(page.get_by_role("dialog")).to_have_count(0)
         page.context.close()
 
 

@@ -29,6 +29,18 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_repo(tmp_path_factory.mktemp("words") / "shop", files)
 
 
+def test_init_without_a_plan_says_what_must_be_committed_before_a_run(tmp_path: Path) -> None:
+    p = Project(tmp_path / "p", {"tests/test_a.py": "def test_a():\n    assert True\n", "pytest.ini": "[pytest]\n"})
+    said = p.run("init").out
+    assert "git add detent.toml && git commit -m 'Set up Detent'" in said.replace("\n  ", " "), said
+    assert "a run begins from what is committed" in said
+    assert "not committed: detent.toml" in p.run("start", "--workflow", "tdd", "add numbers").err, "it is true"
+    p.git("add", "detent.toml")
+    p.git("commit", "-qm", "Set up Detent")
+    assert "git add" not in p.run("init").out
+    assert p.run("start", "--workflow", "tdd", "add numbers").code == 0
+
+
 # What is typed, and words of the answer. None of it starts anything, and none of it is a traceback.
 MISTAKES = [
     ("get-task", "there is no run in this repository yet", "detent start"),

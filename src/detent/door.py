@@ -129,7 +129,7 @@ class Door:
         return msgspec.structs.replace(briefing, last_error=event.found.unclear) if event.status == "ERROR" else briefing
 
     def briefing(self, event: AnyEvent) -> Briefing:
-        """The briefing for whoever acts after an event: as it was kept, or made anew where something is due first. Changes nothing."""
+        """The briefing for whoever acts after an event: as it was kept, or made again where something is due first. Changes nothing."""
         return event.briefing or self.brief(self._table(event.run.workflow), event.run)
 
     def tend(self, run: str) -> tuple[str, ...]:

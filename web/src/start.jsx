@@ -42,12 +42,16 @@ export function NewRun() {
   const [asked, setAsked] = useState({ workflow: "tdd", request: "", agent: "", baseline: false, lean: false, yes_to: [] });
   const set = (more) => setAsked({ ...asked, ...more });
   const flow = FLOWS.find((f) => f.id === asked.workflow);
+  const [busy, setBusy] = useState(false);
   const close = () => { starting.value = false; };
   const start = () => attempt(async () => {
     const { lean, yes_to, ...rest } = asked;
-    const made = await call("/api/runs", asked.workflow === "pipeline" ? asked : rest);
-    close();
-    go(`/runs/${made.run.run}`);
+    setBusy(true);
+    try {
+      const made = await call("/api/runs", asked.workflow === "pipeline" ? asked : rest);
+      close();
+      go(`/runs/${made.run.run}`);
+    } finally { setBusy(false); }
   });
   const yes = (word, on) => set({ yes_to: on ? [...asked.yes_to, word] : asked.yes_to.filter((w) => w !== word) });
   return (
@@ -62,7 +66,9 @@ export function NewRun() {
         {asked.workflow === "pipeline" && <label><input type="checkbox" checked={asked.lean} onChange={(e) => set({ lean: e.target.checked })} /> The short way: one small task, no design</label>}
         {asked.workflow === "pipeline" && YES.map(([word, says]) => <label key={word}><input type="checkbox" checked={asked.yes_to.includes(word)} onChange={(e) => yes(word, e.target.checked)} /> In advance: {says}</label>)}
       </div>
-      <p class="muted">The agent works on a branch of its own, in a workspace of its own; your checkout stays as it is. First, the tests are run once as they are.</p>
+      {busy
+        ? <p role="status">Starting. The tests are run once as they are, which takes as long as they do; then this becomes the page of the run.</p>
+        : <p class="muted">The agent works on a branch of its own, in a workspace of its own; your checkout stays as it is. First, the tests are run once as they are.</p>}
       <footer><Button kind="plain" onClick={close}>Not now</Button><Button kind="primary" busy={!asked.request.trim() && asked.workflow !== "pr"} onClick={start} title="Ctrl and Enter">Start</Button></footer>
     </Dialog>
   );

@@ -52,6 +52,7 @@ def typed(text: str) -> str:
     if "_" not in text:
         return text
     text = SUBMIT.sub(lambda m: f"{_run(m[1])} `{' '.join(['detent submit-work', *_flags(m[2] or '')])}`{_held(m[2] or '')}", text)
+    text = text.replace("--reply FILE`, the one ", "--reply FILE`, where FILE has the one ")
     text = REPORT.sub(lambda m: f"{_run(m[1])} `detent escalate-for-external-help --report FILE`", text)
     text = PASSED_TO.sub("hand it in with `detent escalate-for-external-help --report FILE`", text)
     text = OTHERS.sub(lambda m: f"{_run(m[1])} `detent {m[2].replace('_', '-')}`", text)

@@ -18,7 +18,7 @@ ESLINT = tuple(f"eslint.config.{end}" for end in ("js", "mjs", "cjs", "ts", "mts
     f".eslintrc{end}" for end in ("", ".js", ".cjs", ".json", ".yml", ".yaml")
 )
 SCRIPTS = {"lint": ("lint",), "typecheck": ("typecheck", "type-check")}  # of package.json: what a script is for, and what it may be called
-MENDS = ("--fix", "--write")  # a script that changes files checks nothing
+FIXES = ("--fix", "--write")  # a script that changes files checks nothing
 
 
 class FoundTool(NamedTuple):
@@ -70,7 +70,7 @@ def _javascript(read: Read) -> Iterator[FoundTool]:
         scripts = json.loads(read("package.json") or "{}").get("scripts", {})
     except (ValueError, AttributeError):
         return
-    sound = {name for name, text in scripts.items() if isinstance(text, str) and not any(word in text for word in MENDS)}
+    sound = {name for name, text in scripts.items() if isinstance(text, str) and not any(word in text for word in FIXES)}
     own = {what: next((name for name in names if name in sound), "") for what, names in SCRIPTS.items()}
     tools = {"lint": (ESLINT, FoundTool("eslint", ".")), "typecheck": (("tsconfig.json",), FoundTool("tsc", "--noEmit"))}
     for what, (files, tool) in tools.items():

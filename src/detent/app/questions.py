@@ -1,13 +1,15 @@
 """What a run and its children ask people, and what was answered, read off the journal. Changes nothing."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from detent.app import App
 from detent.app.registry import usable, workflow_of
 from detent.blocks.open_flags import CAUSE, asking, hunk_of, line_of
 from detent.door import AnyRun
-from detent.kernel.model import Sent
+from detent.kernel.model import Briefing, Sent
+from detent.kernel.table import Table
 
 if TYPE_CHECKING:
     from detent.gates.human import PersonDecision
@@ -16,6 +18,7 @@ CHANGES = "changes-requested: TEXT"
 ANSWER = "answer with the note"
 END = "abort"
 MOST_OF_HUNK = 60  # lines of each version that a question shows
+WHY = re.compile(r"^## (?:Why, and what you can do|What you can do)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 STATE = "state"  # the kind of a question that a state asks by itself
 
 
@@ -28,7 +31,7 @@ def asked_of(app: App, run: str) -> list[dict[str, object]]:
         if isinstance(each.data, DecisionData):
             ended = bool(app.door.tables[each.workflow].states[each.state].end)
             rows = [(d, decision_row(d, each.id, app.worlds.runs.when)) for d in decisions_of(each, ended)]
-            asks = workflow_of(each.workflow).asks
+            flow = workflow_of(each.workflow)
             found += [
                 {
                     "run": each.id,
@@ -36,7 +39,8 @@ def asked_of(app: App, run: str) -> list[dict[str, object]]:
                     **row,
                     **_words(each, d),
                     "shown": _shown(each, sorted(d.shown)),
-                    "text": asks(app, each, d),
+                    "text": flow.asks(app, each, d),
+                    "means": dict(flow.means(each, d)) if d.status == "pending" else {},
                 }
                 for d, row in rows
             ]
@@ -77,14 +81,27 @@ def waiting(app: App, run: str) -> Iterator[AnyRun]:
 def _of_table(app: App, run: AnyRun) -> Iterator[dict[str, object]]:
     """The question of a state that takes answers by name, as a row like any other."""
     event = app.door.load(run.id)
-    said = f"{app.door.briefing(event).goal}\n{run.last_reason}".strip() if run.cause != CAUSE else _flagged(run)
+    return state_rows(run, ways(app, run), app.door.briefing(event), event.at)
+
+
+def state_rows(run: AnyRun, open_now: Mapping[str, Sent], briefing: Briefing, at: str) -> Iterator[dict[str, object]]:
+    """The rows of a state's own questions, one for each name that an answer is given to."""
+    said = f"{briefing.goal}\n{run.last_reason}".strip() if run.cause != CAUSE else _flagged(run)
+    parts = (said, why_of(briefing)) if run.cause != CAUSE else (why_of(briefing), said)
+    text = "\n\n".join(filter(None, parts))
     by_name: dict[str, list[str]] = {}
-    for word, sent in ways(app, run).items():
+    for word, sent in open_now.items():
         if sent.verb == "answer":
             by_name.setdefault(sent.decision, []).append(word)
     for name, options in by_name.items():
         row: dict[str, object] = {"run": run.id, "kind": STATE, "decision_id": name, "question": said, "options": options}
-        yield {**row, "status": "pending", "asked_at": event.at, "state_context": run.state, "task_id": None, "shown": []}
+        yield {**row, "status": "pending", "asked_at": at, "state_context": run.state, "task_id": None, "shown": [], "text": text}
+
+
+def why_of(briefing: Briefing) -> str:
+    """What a briefing says to a person of why the run waits and what they can do, in markdown."""
+    found = WHY.search(briefing.briefing)
+    return found[1].strip() if found else ""
 
 
 def _flagged(run: AnyRun) -> str:
@@ -106,9 +123,13 @@ def at_work(app: App, run: str) -> list[AnyRun]:
 
 def choices(app: App, run: AnyRun) -> dict[str, Sent]:
     """The answers and the release that the run's table takes now from a person, by the word for each. Ending a run for good is none of them."""
+    return offered(app.door.tables[run.workflow], run)
+
+
+def offered(table: Table[Any], run: AnyRun) -> dict[str, Sent]:
+    """The same, by a table."""
     if workflow_of(run.workflow).has_decisions and (made := _of_decision(run)):
         return made
-    table = app.door.tables[run.workflow]
     found: dict[str, Sent] = {}
     for row in table.at(run.state):
         move = table.moves[row.on]
@@ -122,7 +143,12 @@ def choices(app: App, run: AnyRun) -> dict[str, Sent]:
 
 def ways(app: App, run: AnyRun) -> dict[str, Sent]:
     """The choices, and with them the answer that ends the run for good, where its table takes one for what it asks."""
-    table, found = app.door.tables[run.workflow], choices(app, run)
+    return offered_with_end(app.door.tables[run.workflow], run)
+
+
+def offered_with_end(table: Table[Any], run: AnyRun) -> dict[str, Sent]:
+    """The same, by a table."""
+    found = offered(table, run)
     asked = {sent.decision for sent in found.values() if sent.verb == "answer" and not workflow_of(run.workflow).has_decisions}
     said = (Sent("answer", by="human", decision=name, value=END) for name in sorted(asked))
     return found | {sent.value: sent for sent in said if table.kind(run, sent) == END}

@@ -26,8 +26,7 @@ def asking_of(app: App, run: AnyRun) -> Asking:
     """How the reviewer of a run is asked. What it takes counts among what the run may take."""
     from detent.drive.spent import left, limits_of, spent_in
 
-    terms, runs = driving(app, run.id), app.worlds.runs
-    events = (e for each in runs.family(run.parent or run.id) for e in runs.history(each.id))
+    terms, events = driving(app, run.id), app.worlds.runs.spent(run.parent or run.id)
     budget = left(limits_of(terms.settings.limits), spent_in(sorted(events, key=lambda e: e.at)))
     return asking_with(app, run, terms, budget)
 

@@ -7,6 +7,7 @@ import time
 import msgspec
 
 from detent.app import App
+from detent.app.policy import user
 from detent.app.registry import workflow_of
 from detent.app.run_driver import driver_of
 from detent.door import AnyEvent, AnyRun
@@ -56,10 +57,10 @@ def _until_left(app: App, run: str) -> None:
 def _begin_again(app: App, event: AnyEvent, commit: str, kept: str, now: AnyRun, channel: str) -> str:
     """The new run, once everything that it stands on is laid out: a run that stands is whole."""
     run = event.run.id
-    git = app.worlds.of(event.run).git  # a workspace that went with the old run is made anew
+    git = app.worlds.of(event.run).git  # a workspace that went with the old run is made again
     _lay_out(git, event, commit, kept)
     fresh = f"{event.run.workflow}-{secrets.token_hex(3)}"
-    facts = {FROM_RUN: run, FROM_EVENT: str(event.run.seq)}
+    facts = {FROM_RUN: run, FROM_EVENT: str(event.run.seq), "who": user()}
     sent = Sent("rollback", by="human", channel=channel, note=f"from event {event.run.seq} of {run}", facts=facts)
     said = heard(now.said, spoken(sent))  # of what was said since, nothing is lost
     counts = {**event.run.counts, **now.counts}

@@ -65,9 +65,8 @@ class RunTurns:
         return workflow_of(name)
 
     def history(self, run: str) -> list[AnyEvent]:
-        """The events of the run and its children, as they happened: a budget is one for all of them, also where a child is driven."""
-        runs = self.app.worlds.runs
-        return sorted((e for each in runs.family(self.run_id) for e in runs.history(each.id)), key=lambda e: e.at)
+        """The events of the run, its children and the runs it was rolled back from, as they happened: a budget is one for all of them."""
+        return sorted(self.app.worlds.runs.spent(self.run_id), key=lambda e: e.at)
 
     def turn_of(self, run: AnyRun, briefing: Briefing) -> Turn:
         app = self.app

@@ -57,7 +57,7 @@ def accept_journal(place: Place, env: Mapping[str, str] | None = None) -> str:
     """What a person says who knows how the journal came to be as it is: take it so. A sentence; empty if there is nothing to say."""
     from detent.git.fingerprint import bind
 
-    bind(place, anew=True)
+    bind(place, again=True)
     if not shared_url(place, os.environ if env is None else env):
         return accept(place.journal)
     try:

@@ -88,6 +88,10 @@ def as_asked(app: "App", run: AnyRun, asked: "PersonDecision") -> str:
     return str(asked.question)
 
 
+def not_said(run: AnyRun, asked: "PersonDecision") -> Mapping[str, str]:
+    return {}
+
+
 def no_costs(events: Iterable[AnyEvent]) -> dict[str, dict[str, float]]:
     return {}
 
@@ -162,6 +166,9 @@ class Workflow(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     papers: Callable[[AnyRun], tuple[str, ...]] = none_written  # the documents that people may revise, by path
     edited: Callable[["App", AnyRun], Mapping[str, str]] = nothing_edited  # documents that a person changed and that do not count yet
     asks: Callable[["App", AnyRun, "PersonDecision"], str] = as_asked  # a question with everything that it is about, as markdown
+    means: Callable[[AnyRun, "PersonDecision"], Mapping[str, str]] = (
+        not_said  # the answers it takes, as they are typed, with what each does
+    )
     costs: Callable[[Iterable[AnyEvent]], dict[str, dict[str, float]]] = no_costs  # what each role took so far: turns, seconds, tokens, usd
     void: Callable[[AnyRun, Sent], tuple[str, ...]] = nothing_void  # what a revision makes void, in words
     before_rollback: Callable[["RepoWorld", AnyRun, AnyRun], None] = nothing_brought  # the old run as it stood, and the new one

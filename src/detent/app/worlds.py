@@ -37,7 +37,7 @@ class Worlds:
         self._noted: dict[str, int] = {}
 
     def of(self, run: AnyRun) -> RepoWorld:
-        """The world of a run. A workspace that is gone is made anew from the run's branch."""
+        """The world of a run. A workspace that is gone is made again from the run's branch."""
         if not run.data.setup.workspace:
             return self.own
         root = root_of(self.git.place.common_dir, run)

@@ -52,7 +52,7 @@ def exclude(place: Place) -> None:
 
 
 def publish(place: Place, files: Mapping[str, str | None]) -> None:
-    """Write every published file anew; None removes it. Writing the same again changes nothing."""
+    """Write every published file again; None removes it. Writing the same again changes nothing."""
     for name, text in files.items():
         file = where(place, name)
         if text is None:

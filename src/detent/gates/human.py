@@ -264,7 +264,24 @@ def not_understood(look: SubmitLook[DecisionData]) -> str | None:
         return f"{NEED_WORDS[value]}: detent answer {asked.decision_id} {value} --note TEXT"
     if value == "accept-known-issues" and value not in asked.options:
         return f"a failing test or criterion is never waived. {takes}"
-    return f"'{value}' does not fit this question. {takes}" if value in ANSWERS[asked.kind] and value not in asked.options else None
+    if value in ANSWERS[asked.kind] and value not in asked.options:
+        return f"'{value}' does not fit this question. {takes}"
+    near = _near(asked, value)
+    return f"'{value}' is not quite an answer; did you mean: detent answer {asked.decision_id} {near}" if near else None
+
+
+def _near(asked: PersonDecision, value: str) -> str:
+    """The answer that was probably meant; empty if none is near."""
+    from difflib import get_close_matches  # rarely needed
+
+    if asked.kind in ("approval", "strategy") and re.match(r"changes?[\s_-]*requested\b", value, re.IGNORECASE):
+        return "'changes-requested: TEXT' (a colon before what must change)"
+    flat = re.sub(r"[\s_]+", "-", value.strip().casefold())
+    plain = [
+        o for o in asked.options if o in ANSWERS[asked.kind] and o[:1] == flat[:1] and flat.count("-") <= o.count("-")
+    ]  # no "not approved"
+    begun = [option for option in plain if len(flat) > 2 and option.startswith(flat)]
+    return next(iter(begun or get_close_matches(flat, plain, 1, 0.75)), "")
 
 
 def accepted_on_purpose(look: SubmitLook[DecisionData]) -> str | None:

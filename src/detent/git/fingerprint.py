@@ -69,10 +69,10 @@ def files_of(place: Place) -> tuple[Path, ...]:
     return _file(place), _checkout_file(place)
 
 
-def bind(place: Place, anew: bool = False) -> None:
-    """Keep which git dir a checkout has, once; anew where a person accepts another one."""
+def bind(place: Place, again: bool = False) -> None:
+    """Keep which git dir a checkout has, once; again where a person accepts another one."""
     file = _checkout_file(place)
-    if anew or not file.exists():
+    if again or not file.exists():
         keep(file, os.path.realpath(place.common_dir), durable=False)
 
 

@@ -59,7 +59,7 @@ def _harmless(text: str) -> Iterator[str]:
 
 
 def _kept(text: str) -> Path:
-    """The settings as a file of ours; written anew unless it is what it should be."""
+    """The settings as a file of ours; written again unless it is what it should be."""
     data = text.encode("utf-8", "surrogateescape")
     file = state_dir() / "git" / f"{hashlib.sha256(data).hexdigest()[:24]}.config"
     if not file.is_file() or file.read_bytes() != data:

@@ -34,7 +34,7 @@ SETTINGS = (
     "core.attributesFile=/dev/null", "core.ignoreStat=false", "core.trustctime=true", "core.checkStat=default",
     "advice.detachedHead=false", "color.ui=false", "safe.bareRepository=explicit", "transfer.fsckObjects=true",
 )  # fmt: skip
-OWN_INDEX = ("-c", "core.fsync=all,-index")  # an index of ours is made anew each time; the objects are what must last
+OWN_INDEX = ("-c", "core.fsync=all,-index")  # an index of ours is new each time; the objects are what must last
 
 AS_THE_PERSON = ("config", "fetch", "ls-remote", "push", "remote")  # calls that need the person's own settings, and run no filter
 

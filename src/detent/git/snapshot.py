@@ -64,7 +64,7 @@ def take(git: Git, run: str, created: Collection[str] = (), over: str = "") -> S
     index = index_of(git, run)
     real = git.place.git_dir / "index"
     if real.exists():
-        shutil.copy2(real, index)  # its time too: git reads anew what was written in the same moment as the index
+        shutil.copy2(real, index)  # its time too: git reads again what was written in the same moment as the index
     else:
         index.unlink(missing_ok=True)
     index.with_name(index.name + ".lock").unlink(missing_ok=True)

@@ -79,7 +79,7 @@ def workspaces_of(common: Path) -> list[Path]:
 def make_workspace(git: Git, root: Path, branch: str, commit: str) -> Git:
     """A checkout in a folder of its own, of a branch (made at the commit if it is new) or else of the commit; git for it.
 
-    Doing it again mends what is missing.
+    Doing it again makes what is missing.
     """
     place = workspace_place(git.place.common_dir, root)
     fresh = not (place.git_dir / "index").exists() or not (root / ".git").exists()

@@ -30,7 +30,7 @@ class Entry(NamedTuple):
     on: str
     status: str
     at: str
-    attempt: str  # the attempt this answers for good; empty if a repeat is to be judged anew
+    attempt: str  # the attempt this answers for good; empty if a repeat is to be judged again
     tree: str
     body: bytes
     brief: str

@@ -69,6 +69,9 @@ class Table(msgspec.Struct, Generic[T], frozen=True):
         return next(iter(fits), row.on if row is not None else "")
 
     def instruction(self, run: Run[T]) -> str:
-        """The one next call to make, in words."""
+        """The one next call to make, in words, with the names of the run and of the question that is open."""
         on = self.expects(run)
-        return self.moves[on].how if on else ""
+        said = self.moves[on].how if on else ""
+        asked = self.facts(run).get("decision_id", "") if "answer ID " in said else ""
+        named = said.replace("answer ID ", f"answer {asked} ") if asked else said
+        return named.replace("--run ID", f"--run {run.id}")

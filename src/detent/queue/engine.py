@@ -201,7 +201,7 @@ class DurableQueue:
         return was
 
     def put_right(self, worker: str, running: set[str]) -> None:
-        """Hand over anew what our tables call ready or running here, and the engine has ended: something went wrong between the two."""
+        """Hand over again what our tables call ready or running here, and the engine has ended: something went wrong between the two."""
         doubtful = self.store.doubtful(worker, running)
         over = self.engine.over([ticket for _, ticket in doubtful])
         for id, ticket in doubtful:

@@ -309,7 +309,7 @@ def register(worker: LocalWorker) -> None:
 
 
 def own_slots(system: Any, slots: Callable[[], int]) -> None:
-    """Give this worker slots of its own: the engine keeps one number for all workers, and reads it anew at each look."""
+    """Give this worker slots of its own: the engine keeps one number for all workers, and reads it again at each look."""
     read = system.get_queue
 
     def get_queue(name: str, **more: Any) -> Any:

@@ -1,6 +1,6 @@
 """Paths that must stay as they are while a program runs. Owns the mounts that pin them and the placeholders of what does not exist.
 
-A file on a mount of its own cannot be replaced or removed, but a folder above it could be renamed and made anew; so every folder
+A file on a mount of its own cannot be replaced or removed, but a folder above it could be renamed and made again; so every folder
 between is pinned by a mount too. What does not exist is an empty read-only folder for as long as the program runs: programs that look
 for a file of that name do not find one. A link cannot be mounted over: it is looked at afterwards, and put back.
 """

@@ -1,6 +1,6 @@
 """What a container's file system is made of: a fresh root in a folder, and the mounts upon it. Owns their order; starts nothing.
 
-The root is made anew for every run, of the machine's own system or of a folder that holds another one. So whatever an engine writes there to
+The root is made new for every run, of the machine's own system or of a folder that holds another one. So whatever an engine writes there to
 mount upon goes away with it, and neither the machine nor that folder is ever touched. An image by name is the engine's own affair.
 """
 
@@ -65,7 +65,7 @@ def machine(root: Path) -> Iterator[Mount]:
 
 
 def _taken(root: Path, source: Path, at: Path, further: set[Path]) -> Iterator[Mount]:
-    """Another system. Where something is mounted further in, the folders above it are made anew, so that it can be."""
+    """Another system. Where something is mounted further in, the folders above it are made again, so that it can be."""
     for entry in sorted(os.scandir(source / at.relative_to("/")), key=lambda e: e.name):
         inside = at / entry.name
         if at == Path("/") and entry.name in OWN:

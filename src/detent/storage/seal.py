@@ -1,7 +1,7 @@
 """Seals: what the machine keeps for itself where agents can write, believed only if the machine wrote it, there and nowhere else.
 
 The key lies beside the anchors, in the user's state dir. A file without a right seal says nothing: whatever it would have told is found
-out anew. It is no seal against someone who reads that key: with all of the user's rights one can.
+out again. It is no seal against someone who reads that key: with all of the user's rights one can.
 """
 
 import hmac

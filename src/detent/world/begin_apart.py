@@ -12,7 +12,7 @@ def start_of(git: Git, root: str, base: str, tree: str) -> str:
 
 
 def begin_tree(run: AnyRun) -> str:
-    """What stands in a new workspace of a task: what it has proved, or earlier work that is to be mended, or what it begins from."""
+    """What stands in a new workspace of a task: what it has proved, or earlier work that is to be fixed, or what it begins from."""
     data = run.data
     fresh = data.good_tree in ("", data.start_tree)
     return str(data.laid or data.start_tree if fresh else data.good_tree)

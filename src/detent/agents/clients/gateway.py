@@ -130,7 +130,7 @@ class Gateway:
         self.fault = call.fault = trouble
 
     def answered(self, call: ModelCall, way: Access, status: int, headers: Mapping[str, str], body: bytes) -> None:
-        """The service said no. What no second try can mend ends the turn here; everything else is the client's to try again."""
+        """The service said no. What no second try can fix ends the turn here; everything else is the client's to try again."""
         if is_about_the_key(status, body):
             self.ended = self.ended or DetentError(f"the model's service did not accept {way.how}", self.login)
             return

@@ -2,7 +2,7 @@
 test runner was tampered with.
 
 Owns the files while they lie there and the comparison; what such a test looks like is the adapter's (see `Runner`). Their
-names are in no tree, are made anew for each run, and are taken out of the report.
+names are in no tree, are new in each run, and are taken out of the report.
 """
 
 import os

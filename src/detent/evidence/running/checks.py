@@ -33,7 +33,7 @@ class CommandEnded(NamedTuple):
 
 
 def check_all(collect: Collector, tree: str, commands: tuple[str, ...], wanted: Wanted) -> tuple[CommandEnded, ...]:
-    """Every command at a tree, each in a clean checkout of its own. All are run: whoever mends sees everything that fails."""
+    """Every command at a tree, each in a clean checkout of its own. All are run: whoever fixes it sees everything that fails."""
     return tuple(check_one(collect, tree, command, wanted) for command in dict.fromkeys(commands))
 
 

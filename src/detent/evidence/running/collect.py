@@ -280,7 +280,7 @@ class Collector:
 
     @contextmanager
     def _our_run(self, what: str) -> Iterator[None]:
-        """A run of ours in the workspace. What it makes there, and makes anew, is remembered as its own; what changes meanwhile makes it worthless."""
+        """A run of ours in the workspace. What it makes there, and makes again, is remembered as its own; what changes meanwhile makes it worthless."""
         with self._planting():
             self._remove_planted()
             before, ours = set(untracked(self.git)) if self.there is None else self.there, self.created()
@@ -386,7 +386,7 @@ class Collector:
 
 
 def _thin_out(store: Path) -> None:
-    """Keep the newest reports only; one that is missed later is made anew."""
+    """Keep the newest reports only; one that is missed later is made again."""
     kept = [file for file in store.glob("*.json") if not file.name.startswith("python-")]
     for file in sorted(kept, key=_age)[: len(kept) - MOST_KEPT * 9 // 10] if len(kept) > MOST_KEPT else ():
         file.unlink(missing_ok=True)

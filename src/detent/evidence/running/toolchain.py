@@ -27,7 +27,7 @@ SELF_MADE = (".pyc", ".pyo")
 
 
 def listing(command: Command | None, home: Path, env: Mapping[str, str], cache: Path) -> Listing:
-    """Every file that belongs to the runner, with its digest. Digests of files that look as they did are remembered, not made anew."""
+    """Every file that belongs to the runner, with its digest. Digests of files that look as they did are remembered, not made again."""
     known = _remembered()
     fresh: dict[str, list[str]] = {}
     found: Listing = {}

@@ -101,7 +101,7 @@ def aliased(text: str, lines: Collection[int]) -> Iterator[int]:
 
 
 def replaced_in_go(before: str, after: str) -> Iterator[str]:
-    """The modules that a go.mod or go.work replaces anew."""
+    """The modules that a go.mod or go.work replaces now and did not before."""
     found = [set(re.findall(r"^\s*(?:replace\s+)?(\S+)(?:\s+v\S+)?\s+=>\s+\S+", text, re.MULTILINE)) for text in (before, after)]
     yield from sorted(found[1] - found[0])
 

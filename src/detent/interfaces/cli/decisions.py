@@ -7,6 +7,7 @@ import click
 
 from detent.app import App
 from detent.blocks.open_flags import CAUSE
+from detent.interfaces.cli.folding import fold
 from detent.interfaces.cli.paper import paper
 from detent.interfaces.cli.tell import STUCK, plain
 
@@ -54,7 +55,7 @@ def _changed(app: App, run: str) -> list[str]:
     """Documents that the person changed and that do not count yet, and how to have them count."""
     from detent.app.revising import changed_words
 
-    return [f"\n{plain(line)}" for line in changed_words(app, run)]
+    return ["\n" + fold(plain(line)) for line in changed_words(app, run)]
 
 
 def _stuck(app: App, run: str) -> list[str]:
@@ -63,7 +64,7 @@ def _stuck(app: App, run: str) -> list[str]:
 
     mine, found = app.current(), [each for each in at_work(app, run) if each.state in STUCK and each.cause != CAUSE]
     more = "" if mine and mine.run == run else f" --run {run}"
-    ways = {each.id: app.door.tables[each.workflow].instruction(each).replace(" --run ID", "") for each in found}
+    ways = {each.id: app.door.tables[each.workflow].instruction(each).replace(f" --run {each.id}", "") for each in found}
     return [f"{id} waits to be released: {way.replace('detent resume', f'detent resume{more}')}" for id, way in ways.items()]
 
 
@@ -80,8 +81,17 @@ def _to_look_at(paths: list[str]) -> list[str]:
     return [
         f"  Look at: {names}",
         f"  in {short}",
-        "  You may edit them: what you change is shown, and asked about again, before it counts.",
+        *paper("You may edit them: what you change is shown, and asked about again, before it counts."),
+        "",
     ]
+
+
+def _commands(start: str, means: dict[str, str], of_run: str) -> list[str]:
+    """What can be typed, each with what it does."""
+    lines = ["  Answer with one of:"]
+    for typed, does in means.items():
+        lines += ["", f"    {start} {typed}{of_run}", *paper(does, "      ")]
+    return lines
 
 
 def _told(d: dict[str, object], of_run: str) -> str:
@@ -91,9 +101,11 @@ def _told(d: dict[str, object], of_run: str) -> str:
     options, shown = d["options"], d["shown"]
     if d["status"] == "pending":
         lines += ["", *_to_look_at([str(path) for path in shown] if isinstance(shown, list) else [])]
+        means = d.get("means")
+        if isinstance(means, dict) and means and not d.get("command"):
+            return "\n".join((*lines, *_commands(f"detent answer {d['decision_id']}", means, of_run)))
         words = options if isinstance(options, list) else []
-        to = "  (--to spec, research, architecture or design; to spec if not said)" if d["kind"] == "approval" else ""
-        lines.append(f"  Takes: {', '.join((*words, *(() if words and d['kind'] != 'clarify' else ('any text',))))}{to}")
+        lines.append(f"  Takes: {', '.join((*words, *(() if words and d['kind'] != 'clarify' else ('any text',))))}")
         declines = "" if d["kind"] == "state" else ", or --cancel REASON"
         command = d.get("command") or f"detent answer {d['decision_id']} VALUE{of_run} [--note TEXT]{declines}"
         lines.append(f"  Answer: {command}")

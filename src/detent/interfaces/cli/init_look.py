@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 ENTRY = 'detent init --entry "what the first pull request does"'
 REQUEST = 'detent start --workflow tdd "what you want"'
 LOOK = "detent init"
+BEGINS = "a run begins from what is committed"
 CHECK = "detent check"
 
 
@@ -155,7 +156,7 @@ def _next(git: Git, rows: list[DoctorCheck], tried: "Tried | None") -> list[tupl
             "plan": (ENTRY, "makes a first plan"),
             "checkout": ("detent status", "where this checkout stands"),
         }
-        found += [way for name, way in ways.items() if name in names]
+        found += [*(_commit(git) if names == {"plan"} else ()), *(way for name, way in ways.items() if name in names)]
     else:
         red = bool(tried and (tried.failing or tried.preflight))
         found += [*_commit(git), ("detent start --baseline" if red else "detent start", "begins the first entry of the plan")]
@@ -169,4 +170,4 @@ def _commit(git: Git) -> list[tuple[str, str]]:
         return []
     few = len(changed) <= 6
     what = shlex.join(changed) if few else "-A"
-    return [(f"git add {what} && git commit -m 'Set up Detent'", "" if few else f"({len(changed)} files are not committed)")]
+    return [(f"git add {what} && git commit -m 'Set up Detent'", BEGINS if few else f"{BEGINS} ({len(changed)} files are not)")]

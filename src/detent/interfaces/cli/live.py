@@ -64,7 +64,7 @@ def _stopped(way: str, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps({"error": said, "hint": f"continue from the last event: {way}", "exit_code": 130}))
     else:
-        click.echo(f"\nStopped. Nothing is lost: `{way}` continues from the last event.", err=True)
+        click.echo("\n" + fold(f"Stopped. Nothing is lost: `{way}` continues from the last event.", stream=sys.stderr), err=True)
     return 130
 
 
@@ -224,7 +224,7 @@ class LiveTerminal:
             self._print(_verdict(seen, self.width, seen.verdict.reasons or self.moves.why(seen)))
         elif seen.kind in ("failed", "wait"):
             self._print(click.style(folded(f"{'':<9} {plain(seen.text)[:160]}", 10, self.width), dim=True))
-        elif seen.kind == "progress" and seen.text.strip():
+        elif seen.kind == "progress" and seen.text.strip() and not (seen.progress and seen.progress.kind == "usage"):
             self.last = [*self.last, *plain(seen.text).splitlines()][-LAST:]
 
     def close(self) -> None:
@@ -270,7 +270,7 @@ def _where(seen: Seen) -> str:
         seen.briefing.state,
         plain(step.description) if step else "",
         f"cycle {cycle}" if cycle else "",
-        f"${seen.spent.usage.usd:.2f}",
+        f"${seen.spent.usage.usd:.2f}" if any(seen.spent.usage) else "",
     ]
     return "  ".join(p for p in parts if p)
 

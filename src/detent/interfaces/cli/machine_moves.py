@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from threading import get_ident
 
 from detent.app import App
+from detent.door import AnyEvent
 from detent.drive import Seen
 from detent.journal.codec import from_entry
 
@@ -32,8 +33,14 @@ class Moves:
                 if move is not None and event.sent.by == "system" and move.by == ("system",) and event.on not in QUIET:
                     yield (
                         event.status,
-                        f"{event.was:<16} {event.sent.child or event.run.data.task_id:<7} {_why(event.on, event.sent.output) or move.how}",
+                        f"{event.was:<16} {self._task(event):<7} {_why(event.on, event.sent.output) or move.how}",
                     )
+
+    def _task(self, event: AnyEvent) -> str:
+        """The task that a move is about, by its own name: a second run of it is called otherwise."""
+        last = self.app.journal.last(f"{event.run.id}.{event.sent.child}") if event.sent.child else None
+        about = from_entry(self.app.door.tables[last.workflow], last).run if last else event.run
+        return str(about.data.task_id)
 
     def why(self, seen: Seen) -> tuple[str, ...]:
         """Why a turn came to nothing, where its verdict gives no reason: the first words of what is kept of it."""

@@ -1,4 +1,4 @@
-"""`detent repair-notes`: write the handoff notes and the evidence anew from the journal."""
+"""`detent repair-notes`: write the handoff notes and the evidence again from the journal."""
 
 import json
 
@@ -33,7 +33,7 @@ def command(as_json: bool) -> int:
     rewritten = sum(writers[run.workflow].write(app.world, run) for run in runs)
     claims = sum(write_claims(app.world, run) for run in proving)
     if as_json:
-        click.echo(json.dumps({"runs": len(runs), "mended": rewritten, "claims": claims, "put_aside": ", ".join(aside) or None}))
+        click.echo(json.dumps({"runs": len(runs), "rewritten": rewritten, "claims": claims, "put_aside": ", ".join(aside) or None}))
         return 0
     if aside:
         click.echo(f"Notes could not be read; they were moved aside as {', '.join(aside)}.")

@@ -6,6 +6,7 @@ import click
 
 from detent.app import App
 from detent.app.revising import Revision
+from detent.interfaces.cli.folding import fold
 from detent.interfaces.cli.tell import channel, exit_code, plain, tell_verdict
 from detent.kernel.model import Verdict
 
@@ -60,7 +61,7 @@ def _shown(planned: Revision, as_json: bool) -> int:
         click.echo(plain(planned.diff) + "\n")
     click.echo("This invalidates:")
     for line in planned.void:
-        click.echo(f"  - {plain(line)}")
+        click.echo(fold(f"  - {plain(line)}", 4))
     return 0
 
 

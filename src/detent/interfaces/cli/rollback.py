@@ -4,6 +4,7 @@ import click
 
 from detent.app import App
 from detent.app.plain_text import plain, shown
+from detent.interfaces.cli.folding import fold
 from detent.interfaces.cli.tell import channel, tell_briefing
 
 
@@ -32,6 +33,10 @@ def command(to: str, run: str | None, as_json: bool) -> int:
     return shown(briefing)[2]
 
 
+def echo(line: str) -> None:
+    click.echo(fold(line))
+
+
 def _told(app: App, old: str, fresh: str) -> None:
     """Where it stands now, what became of the rest, and what a person does next. The briefing is for the agent, who gets it."""
     from detent.app.next_step import after_a_word
@@ -41,10 +46,10 @@ def _told(app: App, old: str, fresh: str) -> None:
     parts = workflow_of(now.workflow).plan(now)
     done = f"; {sum(part.status == 'done' for part in parts)} of {len(parts)} tasks are done" if parts else ""
     where = app.door.load(fresh).sent.note.removeprefix("from ")
-    click.echo(f"Back at {where}: {now.state}{done}.")
+    echo(f"Back at {where}: {now.state}{done}.")
     if branch := now.data.branch.removeprefix("refs/heads/"):
         tip = app.world.git.resolve(now.data.branch)
-        click.echo(f"Branch {branch} is at {tip[:10]} ({plain(app.world.git.message(tip).partition(chr(10))[0])}).")
-    click.echo(f"Nothing is lost: what came after that is kept below refs/detent/{old}/.")
+        echo(f"Branch {branch} is at {tip[:10]} ({plain(app.world.git.message(tip).partition(chr(10))[0])}).")
+    echo(f"Nothing is lost: what came after that is kept below refs/detent/{old}/.")
     way = after_a_word(app, fresh).removeprefix("The agent continues at its next call: ")
-    click.echo(f"The new run is {fresh}; {old} is ended. Next: {f'{way} --run {fresh}' if way == 'detent resume' else way}")
+    echo(f"The new run is {fresh}; {old} is ended. Next: {f'{way} --run {fresh}' if way == 'detent resume' else way}")

@@ -56,7 +56,7 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
     for each in (acting, *beside) if acting.id != run_now.id else ():
         click.echo(f"  {'Waits' if _waits(app, each) else 'At work'}: {each.id}  {each.state}{_because(each)}")
     for line in (*card_lines(app.place.common_dir, run_now.id, run_now.accepted), *map(plain, changed_words(app, run_now.id))):
-        click.echo(f"  {line}")
+        click.echo(fold(f"  {line}", 4))
     click.echo(fold(f"  Next: {_next(app, run_now, acting)}", 4))
     return 0
 

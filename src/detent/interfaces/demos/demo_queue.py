@@ -28,7 +28,7 @@ BROKE = (2, 3)  # the environment, or a bug
 
 
 def show(folder: Path, env: Mapping[str, str]) -> int:
-    """Make the shop and its remote, file and queue the items, work them off, land what is done, and mend the one that conflicts."""
+    """Make the shop and its remote, file and queue the items, work them off, land what is done, and fix the one that conflicts."""
     begun, repo = time.monotonic(), folder / "shop"
     team, again = folder / "team.json", folder / "again.json"
     team.write_text(json.dumps([turn for item in ITEMS for turn in item.turns]), "utf-8")

@@ -91,7 +91,7 @@ class Stage:
         self.run = start_of("pr", "start")(self.app, Sent("start", by="human", channel="bench"), Terms())
 
     def open(self) -> None:
-        """Everything anew, as each call of a client is a process of its own: what an agent forged meanwhile is read."""
+        """Everything made again, as each call of a client is a process of its own: what an agent forged meanwhile is read."""
         self.close()
         self.app = open_app(self.repo, env=self.env)
 

@@ -94,7 +94,7 @@ def _path(path: str, rules: Rules, ground: HookCheckout, client: HookClient, cwd
 
 
 def _inside(path: str, rules: Rules) -> str | None:
-    if rules.actor not in TURN:  # a person may have something mended; what is protected stays so
+    if rules.actor not in TURN:  # a person may have something fixed; what is protected stays so
         said = why_not(Permit(["**"], rules.permit.closed), path, lambda p: False, _matches)
         return f"{said} {rules.next}" if said else None
     if rules.actor != "agent":

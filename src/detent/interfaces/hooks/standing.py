@@ -78,7 +78,7 @@ def _must_not_be_gone(ground: HookCheckout) -> None:
 
 
 def thorough_rules(ground: HookCheckout, run: str) -> str:
-    """The rules of a run, made anew. Changes nothing."""
+    """The rules of a run, made again. Changes nothing."""
     from pathlib import Path
 
     from detent.app import open_app

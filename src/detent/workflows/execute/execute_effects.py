@@ -89,7 +89,7 @@ def _unfit(tracker: Tracker, item: Item, run: AnyRun) -> str:
 
 
 def _failures(world: RepoWorld, run: AnyRun) -> int:
-    """How often the item failed in a row before this attempt; an attempt that a person asked for begins anew."""
+    """How often the item failed in a row before this attempt; an attempt that a person asked for begins again."""
     name, _, number = run.id.rpartition("-")
     failures = 0
     if run.data.again:

@@ -88,8 +88,14 @@ def _asks(app: "App", run: AnyRun, asked: PersonDecision) -> str:
     from detent.workflows.pipeline.gate_text import gate_text
     from detent.workflows.pipeline.session_folder import documents_diff
 
-    since = documents_diff(app.world.git, run, asked.before, asked.asked, tuple(asked.shown)) if asked.before else ""
+    since = documents_diff(app.world.git, run, asked.before, asked.asked, tuple(asked.shown)) if asked.before else None
     return gate_text(run, asked, since)
+
+
+def _means(run: AnyRun, asked: PersonDecision) -> dict[str, str]:
+    from detent.workflows.pipeline.task_facts import meanings
+
+    return meanings(run.data, asked)
 
 
 def _costs(events: Iterable[AnyEvent]) -> dict[str, dict[str, float]]:
@@ -139,6 +145,7 @@ WORKFLOW = Workflow(
     papers=_papers,
     edited=_edited,
     asks=_asks,
+    means=_means,
     costs=_costs,
     void=_void,
     before_rollback=_bring,
@@ -160,6 +167,7 @@ TASK_WORKFLOW = Workflow(
     read=read_status,
     title=_task_title,
     asks=_asks,
+    means=_means,
     claims=task_claims,
     protected=_protected,
     documents=SESSIONS,

@@ -3,36 +3,30 @@
 from collections.abc import Callable, Mapping
 
 from detent.gates.documents import TaskEntry, recommended
-from detent.gates.human import PICKING, PersonDecision, pending
-from detent.workflows.pipeline.pipeline_data import PipelineData, Session, facts
+from detent.gates.human import PICKING, PersonDecision
+from detent.workflows.pipeline.pipeline_data import PipelineData, Session
 from detent.workflows.pipeline.task_data import listed
 
 STRATEGIES = (
     "`per-batch`: Reviewer, QA and Security look at every task as soon as it is coded, and the Reviewer once more at all of them. Slower, finds trouble early.",
     "`single-final`: all tasks are coded first, then Reviewer, QA and Security look once at everything. Faster; what is found late may cost more rework.",
-    "`changes-requested: TEXT`: the plan goes back to the Planner with your words, and you are asked again.",
 )
 STAYS = "What was done for it stays in the branch. To have it removed, send the plan back and say so."
 LONGEST_DIFF = 6000
 
 
-def gate_text(run: Session, asked: PersonDecision, since: str = "") -> str:
-    """The question and what is decided by it. `since`: how the documents differ from when it was asked before."""
+def gate_text(run: Session, asked: PersonDecision, since: str | None = None) -> str:
+    """The question and what is decided by it. `since`: how the documents differ from when it was asked before; None: nobody has looked."""
     made = TEXTS.get(asked.kind)
     if asked.kind == "notes" and asked.points:
         return f"{asked.question}\n\n{PICKING}"
     return made(run, asked, since) if made and isinstance(run.data, PipelineData) else asked.question
 
 
-def shown_facts(run: Session) -> Mapping[str, str]:
-    """The names of the briefings, with the question of a manual check as a person needs it, and what was asked for in a second round."""
-    asked = pending(run.data)
-    more = {"question": gate_text(run, asked)} if asked and asked.kind == "manual" else {}
-    return {**facts(run), "wanted": (asked.wanted if asked else "") or "nothing: it is asked for the first time", **more}
-
-
-def _round(asked: PersonDecision, since: str) -> list[str]:
+def _round(asked: PersonDecision, since: str | None) -> list[str]:
     """In a later round: what was asked for, and what became of it."""
+    if since is None:
+        return [f"### What was asked for\n\n{asked.wanted}\n\n`detent decisions` shows what changed since."] if asked.wanted else []
     short = since if len(since) <= LONGEST_DIFF else since[:LONGEST_DIFF].rpartition("\n")[0] + "\n[…] the documents have the rest"
     parts = [f"### What was asked for\n\n{asked.wanted}"] if asked.wanted else []
     same = "Nothing: the documents are as they were."
@@ -40,7 +34,7 @@ def _round(asked: PersonDecision, since: str) -> list[str]:
     return parts + ([f"### What changed since you were asked last\n\n{seen}"] if seen else [])
 
 
-def _approval(run: Session, asked: PersonDecision, since: str) -> str:
+def _approval(run: Session, asked: PersonDecision, since: str | None) -> str:
     data = run.data
     criteria = listed(tuple(f"{c.id} {c.description} (`{'`; `'.join(c.verify)}`)" for c in data.criteria))
     parts = [asked.question, *_round(asked, since), f"### The design, in its own words\n\n{asked.summary}"]
@@ -48,15 +42,19 @@ def _approval(run: Session, asked: PersonDecision, since: str) -> str:
     return "\n\n".join(parts)
 
 
-def _strategy(run: Session, asked: PersonDecision, since: str) -> str:
+def _strategy(run: Session, asked: PersonDecision, since: str | None) -> str:
     data = run.data
     which = recommended(data.tasks)[0]
     choices = tuple(f"{line} Recommended." if line.startswith(f"`{which}`") else line for line in STRATEGIES)
     parts = [asked.question, *_round(asked, since), f"### The tasks\n\n{listed(tuple(_task(t) for t in data.tasks))}"]
     if data.left_out:
         parts += [f"### Done before, and not in this plan\n\n{listed(data.left_out)}\n\n{STAYS}"]
-    parts += [f"### What you can choose\n\n{listed(choices)}"]
+    parts += [f"### The two strategies\n\n{listed(choices)}"]
     return "\n\n".join(parts)
+
+
+def _clarify(run: Session, asked: PersonDecision, since: str | None) -> str:
+    return f"{asked.question}\n\nAnswer in your own words, or `skip`: then it decides and lists what it assumed."
 
 
 def _task(task: TaskEntry) -> str:
@@ -66,7 +64,7 @@ def _task(task: TaskEntry) -> str:
     return f"**{task.id}** {task.title} [{task.status}{after}]: {task.goal}.{files}{risks}".replace("..", ".")
 
 
-def _manual(run: Session, asked: PersonDecision, since: str) -> str:
+def _manual(run: Session, asked: PersonDecision, since: str | None) -> str:
     data = run.data
     of = [f"{c.id} {c.description}" for c in data.criteria if asked.question in c.verify]
     of += [f"{t.id} {t.title}" for t in data.tasks if asked.question in t.acceptance_checks]
@@ -83,7 +81,6 @@ def _manual(run: Session, asked: PersonDecision, since: str) -> str:
             "Does this hold? Only a person can tell.",
             f"### What to check by hand\n\n{listed(rows)}",
             *_seen_before(run, asked),
-            "Answer `passed`, or `failed` with a note that says what you saw: the Coder gets it, and everything is checked again.",
         )
     )
 
@@ -98,4 +95,9 @@ def _seen_before(run: Session, asked: PersonDecision) -> list[str]:
     return [f"### What you saw last time\n\n{earlier[-1].note or 'It failed; nothing more was said.'}\n\n{fixed.strip()}".rstrip()]
 
 
-TEXTS: Mapping[str, Callable[[Session, PersonDecision, str], str]] = {"approval": _approval, "strategy": _strategy, "manual": _manual}
+TEXTS: Mapping[str, Callable[[Session, PersonDecision, str | None], str]] = {
+    "approval": _approval,
+    "strategy": _strategy,
+    "manual": _manual,
+    "clarify": _clarify,
+}

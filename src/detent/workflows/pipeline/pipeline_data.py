@@ -25,7 +25,7 @@ from detent.gates.human import APPROVE, STRATEGY, PersonDecision, ask, meant, pe
 from detent.gates.summary import design_summary
 from detent.kernel.model import Found, Run, Sent, Value
 from detent.workflows.pipeline.session import CommandProof, Grounded
-from detent.workflows.pipeline.task_data import ROLES, listed, reply_of, session_facts
+from detent.workflows.pipeline.task_data import ROLES, reply_of
 from detent.workflows.pipeline.task_data import keep_prepared as keep_input
 
 replace = msgspec.structs.replace
@@ -96,6 +96,11 @@ Session = Run[PipelineData]
 
 
 # What is true of a session
+
+
+def published_state(run: Session) -> str:
+    """The state by its name in the specification: finer ones are part of a coarser one."""
+    return "INTEGRATE" if run.state == "LANDING" and run.data.mode == "lean" else PUBLISHED.get(run.state, run.state)
 
 
 def manual_open(data: PipelineData) -> str:
@@ -261,7 +266,7 @@ def choose(run: Session, sent: Sent, found: Found) -> Session:
 
 
 def to_full(run: Session, sent: Sent, found: Found) -> Session:
-    """The lean way ends: everything is specified, designed and planned anew."""
+    """The lean way ends: everything is specified, designed and planned again."""
     data = replace(run.data, mode="full", tasks=(), criteria=(), strategy="", reviewed_tree="", checked_tree="", manual=())
     return replace(run, data=data, guidance=run.guidance or sent.facts.get("reason", ""))
 
@@ -339,28 +344,3 @@ def keep_failed_manual(run: Session, sent: Sent, found: Found) -> Session:
 
 def keep_open(run: Session, sent: Sent, found: Found) -> Session:
     return replace(run, last_error="\n".join(unproven(run)))
-
-
-# What briefings say
-
-
-def facts(run: Session) -> Mapping[str, str]:
-    data = run.data
-    which, why = recommended(data.tasks)
-    return {
-        **session_facts(run, ROLES.get(run.state, "")),
-        "published": "INTEGRATE" if run.state == "LANDING" and data.mode == "lean" else PUBLISHED.get(run.state, run.state),
-        "correction": data.correction_note or "none",
-        "design": listed(design_files(data)),
-        "summary": next((d.summary for d in data.decisions if d.decision_id == APPROVE), ""),
-        "project_look": f"{data.session}/instructions/project.md",
-        "template": f"{data.session}/instructions/template-{'spec' if ROLES.get(run.state) == 'SpecAgent' else 'architecture'}.md",
-        "criteria": listed(tuple(f"{c.id} {c.description} ({'; '.join(c.verify)})" for c in data.criteria)),
-        "assumptions": listed(data.assumptions),
-        "tasks": listed(tuple(f"{t.id} {t.title} [{t.status}] {t.goal}" for t in data.tasks)),
-        "task_count": str(len(data.tasks)),
-        "recommended": which,
-        "why": why,
-        "ci": data.last_ci_result or "not run yet",
-        "open": listed(unproven(run)),
-    }

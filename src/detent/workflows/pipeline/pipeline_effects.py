@@ -43,7 +43,7 @@ from detent.world.work_tree import Effects, Jobs, RepoWorld, is_apart, is_plain,
 
 TABLES: Mapping[str, Table[Any]] = {"pipeline": PIPELINE, "task": TASK}
 HISTORY = "approve-design-history.jsonl"
-OURS = (STATUS, TASKS, HISTORY, REPORT, "instructions/**", f"{DIFFS}**")  # written anew by the machine, whatever stands there
+OURS = (STATUS, TASKS, HISTORY, REPORT, "instructions/**", f"{DIFFS}**")  # written again by the machine, whatever stands there
 
 # -- effects -----------------------------------------------------------------------------------------------------------------
 
@@ -148,14 +148,20 @@ def _undo(world: RepoWorld, event: AnyEvent) -> None:
 
 
 def _report(world: RepoWorld, event: AnyEvent) -> None:
-    runs, earlier = world.runs, world.runs.earlier(event.run.id)
+    runs = world.runs
     events = [e for run in runs.family(event.run.id) for e in runs.history(run.id)]
-    before = [e for old, seq in earlier for e in runs.history(old) if e.run.seq <= seq]
+    before = [e for old, seq in runs.earlier(event.run.id) for e in _until(world, old, seq)]
     text = report_of(event.run, events, _commits(world, event.run), before, costs(runs.spent(event.run.id)))
     with alone(world, event.run):
         write_document(world.place.root, f"{event.run.data.session}/{REPORT}", text)
         keep_documents(world, event.run)
         show(world, event.run)
+
+
+def _until(world: RepoWorld, old: str, seq: int) -> list[AnyEvent]:
+    """What had happened in a run until an event: its own events, and those of the tasks that had come back by then."""
+    events = [e for e in world.runs.history(old) if e.run.seq <= seq]
+    return events + [e for child in (events[-1].run.joined if events else ()) for e in world.runs.history(f"{old}.{child}")]
 
 
 def _commits(world: RepoWorld, run: AnyRun) -> tuple[str, ...]:

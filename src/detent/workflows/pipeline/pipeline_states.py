@@ -47,13 +47,13 @@ DOCUMENTS = tuple(
 PROJECT = tuple(name for name in ACTING if name not in DOCUMENTS)
 GATES = ("APPROVE_DESIGN", "REVIEW_STRATEGY")
 
-HAND_IN = "call submit_work with summary and reply, where reply is the one JSON object that the briefing describes"
-ANSWER = "detent answer ID VALUE [--note TEXT], or detent answer ID --cancel REASON; the briefing names the ID and the values"
+HAND_IN = "call submit_work with summary and reply, the one JSON object that the briefing describes"
+ANSWER = "detent answer ID VALUE [--note TEXT], or detent answer ID --cancel REASON; `detent decisions` shows the values"
 REPLY = Move(("agent",), "submit_work", HAND_IN)
 WORK = Move(("agent", "system"), "submit_work", HAND_IN)  # by the role, or by the machine once a person has accepted its notes
 ANSWERED = by_human("answer", ANSWER)
 CHANGES = by_human("answer", "detent answer UD-APPROVE-DESIGN 'changes-requested: TEXT' [--to spec|research|architecture|design]")
-STRATEGIES = by_human("answer", "detent answer UD-REVIEW-STRATEGY per-batch, or detent answer UD-REVIEW-STRATEGY single-final")
+STRATEGIES = by_human("answer", "detent answer UD-REVIEW-STRATEGY per-batch, single-final or 'changes-requested: TEXT'")
 
 MOVES: dict[str, Move] = {
     **dict.fromkeys(
@@ -74,7 +74,7 @@ MOVES: dict[str, Move] = {
     **dict.fromkeys(("integrated", "fixed", "released", "packed"), WORK),
     **dict.fromkeys(("asks", "clarify", "asked-twice", "notes", "failed", "no-reply"), REPLY),
     "approved": by_human(
-        "answer", "detent answer UD-APPROVE-DESIGN approved, or detent answer UD-APPROVE-DESIGN 'changes-requested: TEXT' [--to ROLE]"
+        "answer", "detent answer UD-APPROVE-DESIGN approved, or detent answer UD-APPROVE-DESIGN 'changes-requested: TEXT' [--to STAGE]"
     ),
     **dict.fromkeys(("correct-spec", "correct-research", "correct-architecture", "correct-design"), CHANGES),
     **dict.fromkeys(("per-batch", "single-final"), STRATEGIES),

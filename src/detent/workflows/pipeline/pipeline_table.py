@@ -49,7 +49,6 @@ from detent.kernel.rows import BACK, STAY, Because, Change, Go, Row, each, go
 from detent.kernel.table import Table
 from detent.workflows.pipeline.apart_owed import commit_merged
 from detent.workflows.pipeline.clarify import ask_clarify, keep_asked_twice
-from detent.workflows.pipeline.gate_text import shown_facts
 from detent.workflows.pipeline.pipeline_children import children
 from detent.workflows.pipeline.pipeline_data import (
     PipelineData,
@@ -79,6 +78,7 @@ from detent.workflows.pipeline.pipeline_data import (
     to_full,
     unproven,
 )
+from detent.workflows.pipeline.pipeline_facts import facts
 from detent.workflows.pipeline.pipeline_flags import accept_flags, ask_flags, fix_flags
 from detent.workflows.pipeline.pipeline_kind import kind
 from detent.workflows.pipeline.pipeline_owed import append_design_history, drop_unproved, lay_documents, write_report
@@ -304,5 +304,5 @@ PIPELINE: Table[PipelineData] = Table(
     unproven=unproven,
     always=(publish,),
     children=children,
-    facts=shown_facts,
+    facts=facts,
 )

@@ -10,6 +10,7 @@ from detent.gates.documents import TASKS
 from detent.gates.human import decision_row, decisions_of
 from detent.kernel.model import Run
 from detent.workflows.pipeline.pipeline_children import children
+from detent.workflows.pipeline.pipeline_data import published_state
 from detent.workflows.pipeline.pipeline_table import PIPELINE
 from detent.workflows.pipeline.pipeline_tasks import task_of
 from detent.workflows.pipeline.task_data import META
@@ -72,7 +73,7 @@ def _shown(root: AnyRun, child: AnyRun | None) -> str:
     """The state by its name in the specification: finer ones are part of a coarser one."""
     if child is not None and child.state in (*LOOPS, "ASK_USER", "BLOCKED"):
         return child.state
-    return PIPELINE.facts(root)["published"]
+    return published_state(root)
 
 
 def retry_counts(family: Sequence[AnyRun]) -> dict[str, dict[str, int]]:

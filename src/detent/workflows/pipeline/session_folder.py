@@ -1,24 +1,28 @@
 """The folder of a session in a checkout: its documents lie outside every tree, so they are kept by themselves, under a ref of the run.
 
-Made where it is missing, kept whenever something was handed in, brought back where a workspace was made anew, and shown in the person's own
+Made where it is missing, kept whenever something was handed in, brought back where a workspace was made again, and shown in the person's own
 checkout where the work is elsewhere. Nothing is read or written through a link.
 """
 
 import fcntl
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from difflib import unified_diff
 from pathlib import Path, PurePosixPath
 
 from detent.door import AnyRun
 from detent.effects.publish import write_whole
 from detent.errors import CannotTell
+from detent.gates.documents import TASKS
 from detent.gates.instructions import PROJECT
 from detent.git.repo import ZERO, Git
 from detent.world.work_tree import RepoWorld, is_plain
 
 REJECTED, NEWER = ".rejected", ".new"
 OWN = ("status.json", "report.md", "approve-design-history.jsonl")  # the machine's own
+STATUS_LINE = re.compile(r"\s+status: [\w-]+$")  # of a task, as the machine writes it
 LARGEST = 1_000_000  # bytes of one document
 
 
@@ -208,10 +212,18 @@ def documents_diff(git: Git, run: AnyRun, before: int, after: int, paths: tuple[
     was, now = documents_at(git, run, before), documents_at(git, run, after)
     if not was or not now or was == now or not paths:
         return ""
-    text = git.run("diff", "--no-color", "--no-ext-diff", "-U1", "--no-prefix", was, now, "--", *paths).text
-    skipped = ("diff --git ", "index ", "--- ", "new file", "deleted file")
-    lines = [line.replace(f"+++ {run.data.session}/", "+++ ") for line in text.splitlines() if not line.startswith(skipped)]
+    lines: list[str] = []
+    for path in sorted(paths):
+        old, new = (_without_statuses(path, git.read(tree, path) or b"") for tree in (was, now))
+        changed = list(unified_diff(old, new, "", path.removeprefix(f"{run.data.session}/"), n=1, lineterm=""))
+        lines += changed[1:]  # the name once
     return "\n".join(lines)
+
+
+def _without_statuses(path: str, text: bytes) -> list[str]:
+    """The lines of a document. How far tasks have come is the machine's to say, and no change that a person is asked about."""
+    lines = text.decode("utf-8", "replace").splitlines()
+    return [line for line in lines if not STATUS_LINE.match(line)] if path.endswith(f"/{TASKS}") else lines
 
 
 def shown_ref(run: AnyRun) -> str:

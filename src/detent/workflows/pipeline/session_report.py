@@ -42,7 +42,8 @@ def report_of(
 ) -> str:
     """The whole report. `before`: what happened in the runs that this one was rolled back from; `spent`: what all of them took."""
     data = run.data
-    decisions = [d for r in _newest(events) for d in r.data.decisions]
+    asked = (*(r for r in _newest(before) if r.parent), *_newest(events))  # what a session was asked itself goes with it when it goes back
+    decisions = [d for r in asked for d in r.data.decisions]
     parts = [
         f"# Report: {data.session.rpartition('/')[2]}",
         f"Request: {data.request}\n\nMode: {data.mode}. State: {run.state}. Tree: `{data.good_tree}`. Branch: `{data.branch.removeprefix('refs/heads/')}`.",
@@ -138,6 +139,11 @@ def _decided(d: PersonDecision) -> str:
     return f"{d.decision_id} {' '.join(d.question.split())[:200]}: {told}{by}"
 
 
+def _counted(cost: Cost) -> str:
+    """An agent that counts nothing is not one that costs nothing."""
+    return f"{cost.tokens} | ${cost.usd:.2f}" if cost.tokens or cost.usd else "not said | not said"
+
+
 def _table(costs: dict[str, Cost]) -> str:
-    rows = [f"| {role} | {c.turns} | {c.seconds:.0f} s | {c.tokens} | ${c.usd:.2f} |" for role, c in costs.items()]
+    rows = [f"| {role} | {c.turns} | {c.seconds:.0f} s | {_counted(c)} |" for role, c in costs.items()]
     return "\n".join(["| role | turns | time | tokens | cost |", "|---|---|---|---|---|", *rows])

@@ -7,10 +7,10 @@ import msgspec
 
 from detent.evidence.look import SubmitLook
 from detent.gates.documents import ACCEPTANCE, ARCHITECTURE, RECORDS, RESEARCH, SPEC, SPECS, TASKS, ChangedFile, KnownIssue, TaskEntry
-from detent.gates.human import DecisionData, PersonDecision, pending, waived
+from detent.gates.human import DecisionData, pending, waived
 from detent.gates.reply import ReviewPoint, RoleReply, amounts_to, left_open, points, read_reply
-from detent.kernel.model import Found, Run, Sent, StepShown, Value
-from detent.workflows.pipeline.session import LONGEST_NOTE, MOST_NOTES, Aside, Grounded, KnownDecision, told_of
+from detent.kernel.model import Found, Run, Sent, StepShown
+from detent.workflows.pipeline.session import LONGEST_NOTE, MOST_NOTES, Aside, Grounded, told_of
 
 replace = msgspec.structs.replace
 
@@ -85,20 +85,6 @@ class TaskData(Grounded, frozen=True):
     def only_code(self) -> bool:
         """Coded and proved is as far as it goes by itself: the review comes with `meta`."""
         return self.strategy == "single-final" and self.task_id != META and self.mode == "full"
-
-
-class Dispatch(Value, frozen=True, omit_defaults=False):
-    """The whole input of a role, as JSON in its briefing."""
-
-    role: str
-    session: str
-    mode: str
-    task: TaskEntry | None
-    context_files: tuple[str, ...]
-    session_changed_files: tuple[ChangedFile, ...]
-    known_issues: tuple[KnownIssue, ...]
-    user_decisions: tuple[KnownDecision, ...]
-    project_instructions: tuple[str, ...]
 
 
 # What is true of a task
@@ -261,8 +247,12 @@ def keep_points(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
     """What a reviewing role found, less what a person waived, for the Coder to fix."""
     reply = reply_of(run, sent)
     left = tuple(p for p in points(reply) if p.id not in waived(run.data)) if reply else ()
-    text = "\n".join(f"- [{p.id}] {p.text}" for p in left)
-    return _ran(replace(run, data=replace(run.data, points=left), last_error=text), ROLES.get(run.state, ""))
+    return _ran(replace(run, data=replace(run.data, points=left), last_error=told_points(left)), ROLES.get(run.state, ""))
+
+
+def told_points(found: tuple[ReviewPoint, ...]) -> str:
+    """What a reviewing role found, a line each."""
+    return "\n".join(f"- [{p.id}] {p.text}" for p in found)
 
 
 def keep_noted(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
@@ -297,68 +287,8 @@ def diff_file(session: str, task: str) -> str:
     return f"{session}/{DIFFS}{task}.diff"
 
 
-def session_facts(run: Run[DD], role: str, task: TaskEntry | None = None) -> dict[str, str]:
-    """The names that the briefings of both tables share."""
-    data, asked = run.data, pending(run.data)
-    told = (*(data.earlier if isinstance(data, Grounded) else ()), *told_of(data))
-    files, law = context_files(data, role), _law(data)
-    given = Dispatch(role, data.session, data.mode, task, files, data.changed_files, data.known_issues, told, data.instructions)
-    return {
-        "session": data.session,
-        "request": data.request,
-        "mode": data.mode,
-        "input": msgspec.json.format(msgspec.json.encode(given), indent=2).decode(),
-        "context_files": listed(files),
-        "changed_files": listed(tuple(f"{f.path} ({f.change_type})" for f in data.changed_files)),
-        "known_issues": listed(tuple(f"[{i.finding}] {i.text}" for i in data.known_issues)),
-        "instructions": listed(data.instructions),
-        "constitution": f"`{law}`: keep to it; where the request or a document breaks it, say so" if law else "there is none",
-        "decision_id": asked.decision_id if asked else "",
-        "question": asked.question if asked else "",
-        "options": _takes(asked) if asked else "any text",
-    }
-
-
-def _law(data: DecisionData) -> str:
-    """The project's constitution: its own file, else what it tells agents."""
-    named = {path.rpartition("/")[2]: path for path in data.instructions}
-    return named.get("constitution.md") or named.get("AGENTS.md", "")
-
-
-def _takes(asked: PersonDecision) -> str:
-    free = ("any text",) if not asked.options or asked.kind == "clarify" else ()
-    return ", ".join((*asked.options, *free))
-
-
 def listed(lines: tuple[str, ...]) -> str:
     return "\n".join(f"- {line}" for line in lines) or "- none"
-
-
-def facts(run: Run[TaskData]) -> Mapping[str, str]:
-    data = run.data
-    task = data.task
-    return {
-        **session_facts(run, ROLES.get(run.state, ""), task),
-        **{name: text for name, text in result(run).items() if name in ("tree", "roles", "issues", "session_files", "reason")},
-        "published": run.state,
-        "task_id": data.task_id,
-        "title": task.title if task else data.goal,
-        "goal": task.goal if task else data.goal,
-        "non_goals": listed(task.non_goals if task else ()),
-        "files_expected": listed(task.files_expected if task else ()),
-        "checks": listed(task.acceptance_checks if task else ()),
-        "done_when": listed(task.done_when if task else ()),
-        "depth": FINAL if data.task_id == META else INCREMENTAL,
-        "findings": listed(tuple(f"[{p.id}] {p.text}" for p in data.points)),
-        "open": listed(unproven(run)),
-    }
-
-
-INCREMENTAL = "Read the files of this task deeply. Follow the other changed files only along dependencies and callers of what this task changed, to see how they meet."
-FINAL = (
-    "This is the final review of the whole session. Read every changed file in full, and deleted ones by their diff: was the removal intended, does a reference "
-    "dangle? Look for interfaces that do not fit, duplicated logic, assumptions that contradict each other, and regressions between tasks."
-)
 
 
 def result(run: Run[TaskData]) -> dict[str, str]:

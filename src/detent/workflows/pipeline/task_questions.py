@@ -64,13 +64,13 @@ def ask_instructions(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskDa
     """Instructions to agents were changed: later agents would follow them, so a person looks first, whatever the policies say."""
     changed = instructions_open(run, sent)
     words = f"Instructions changed: this work changes what the project tells its agents, in {', '.join(changed)}. Is that wanted?"
-    mend = ReviewPoint(
+    fix = ReviewPoint(
         "INSTRUCTIONS",
         f"put back {', '.join(changed)} as it was: the project's instructions to agents are not yours to change",
         blocks=True,
     )
     made = PersonDecision(
-        "", "instructions", words, tuple(ANSWERS["instructions"]), run.back, 0, security=True, shown=changed, points=(mend,)
+        "", "instructions", words, tuple(ANSWERS["instructions"]), run.back, 0, security=True, shown=changed, points=(fix,)
     )
     return ask(run, made)
 
@@ -86,12 +86,13 @@ def ask_after_findings(run: Run[TaskData], sent: Sent, found: Found) -> Run[Task
     """The loop is spent, and what is open is a finding: it may be fixed, waived, or the scope cut down."""
     words = f"{run.data.task_id}: {run.back} was tried {run.limits.get(run.back, 0)} times, and this is still found:\n{run.last_error}"
     words += _attempts(run, run.back, run.counts.get(run.back, 0))
-    return question(run, "budget", words, about=reply_of(run, sent), security=run.back == "FIX_SECURITY")
+    takes = ("different-approach", "guidance", "accept-known-issues", "simplify-scope")
+    return question(run, "budget", words, takes, about=reply_of(run, sent), security=run.back == "FIX_SECURITY")
 
 
 def ask_after_failure(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
     """The loop is spent, and what is open is a failing test or check: it is never waived."""
-    words = f"{run.data.task_id or META}: the repair has used up its tries, and this still fails:\n{run.last_error}"
+    words = f"The repair of {run.data.task_id or 'the build'} has used up its tries, and this still fails:\n{run.last_error}"
     loop = "FIX_BUILD" if run.back == "FIX_BUILD_CODE" else run.back
     words += _attempts(run, loop, run.counts.get(loop, 0))
     more = ("change-acceptance",) if run.back == "FIX_BUILD_CODE" else ()  # the command that fails may be the wrong one

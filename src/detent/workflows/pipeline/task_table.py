@@ -49,7 +49,6 @@ from detent.workflows.pipeline.task_data import (
     ROLES,
     TaskData,
     changed_of,
-    facts,
     keep_aside,
     keep_coded,
     keep_fault,
@@ -68,6 +67,7 @@ from detent.workflows.pipeline.task_data import (
     unproven,
     verdict_of,
 )
+from detent.workflows.pipeline.task_facts import facts
 from detent.workflows.pipeline.task_questions import (
     ask_after_failure,
     ask_after_findings,
@@ -108,8 +108,8 @@ CODER = tuple(name for name in ACTING if ROLES[name] == "Coder")
 JUDGES = ("REVIEW", "SECURITY")  # they write nothing, whatever they come to
 LOOPS = ("FIX_REVIEW", "FIX_TESTS", "FIX_SECURITY")
 
-HAND_IN = "call submit_work with summary and reply, where reply is the one JSON object that the briefing describes"
-ANSWER = "detent answer ID VALUE [--note TEXT], or detent answer ID --cancel REASON; the briefing names the ID and the values"
+HAND_IN = "call submit_work with summary and reply, the one JSON object that the briefing describes"
+ANSWER = "detent answer ID VALUE [--note TEXT], or detent answer ID --cancel REASON; `detent decisions` shows the values"
 REPLY = Move(("agent",), "submit_work", HAND_IN)
 VERDICT = Move(("agent", "system"), "submit_work", HAND_IN)  # by the role, or by the machine once a person has accepted its notes
 ANSWERED = by_human("answer", ANSWER)

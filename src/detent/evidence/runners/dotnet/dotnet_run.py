@@ -1,4 +1,4 @@
-"""Runs `dotnet test` for the machine and hands over the reports that it wrote, each made anew in a folder of this run.
+"""Runs `dotnet test` for the machine and hands over the reports that it wrote, each new, in a folder of this run.
 
 A program of its own, started in the sandbox; it decides nothing.
 """

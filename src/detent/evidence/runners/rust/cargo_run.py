@@ -1,6 +1,6 @@
 """Builds and runs the tests of a cargo project for the machine: every target that can be built is run, whatever the others do.
 
-A program of its own, started in the sandbox; it decides nothing. The project's own crates are built anew each time: cargo goes by the
+A program of its own, started in the sandbox; it decides nothing. The project's own crates are built again each time: cargo goes by the
 time of a file, which anybody can set.
 """
 

@@ -1,0 +1,334 @@
+"""The names that the briefings of sessions and of tasks share, made of a run alone. What stands in several briefings is a file of parts/; texts that depend on
+the role, on a cause or on the open question stand here. Knows no git and no rows."""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from string import Template
+
+import msgspec
+
+from detent.blocks.briefs import filled
+from detent.blocks.driven_words import RUN_TESTS, is_driven
+from detent.gates.documents import ChangedFile, KnownIssue, TaskEntry
+from detent.gates.human import DecisionData, PersonDecision, pending
+from detent.gates.reply import OF_ROLE
+from detent.kernel.model import Run, Value
+from detent.workflows.pipeline.session import Grounded, KnownDecision, told_of
+from detent.workflows.pipeline.task_data import DD, META, ROLES, TaskData, context_files, listed, result, told_points, unproven
+
+PARTS = Path(__file__).parent / "parts"
+JUDGES = ("REVIEW", "SECURITY")  # they write nothing, and what they judge was tested before
+READ = (
+    "INTAKE",
+    "INTAKE_LEAN",
+    "FIX_ACCEPTANCE",
+    "DESIGN_RESEARCH",
+    "DESIGN",
+    "DESIGN_UI",
+    "PLAN",
+    "RELEASE",
+)  # what is handed in is read, not tested
+TESTED = "The machine runs them itself when you hand in; your word about a result is not evidence."
+ONLY_READ = "Nothing is tested when you hand in: the machine reads what you wrote."
+NO_WORD = "Your word about a result is not evidence."
+ASKING = "If you need one, hand in NEEDS_INFO or NEEDS_DECISION."
+ASKING_FIRST = "Ask them with NEEDS_INFO before you write, once."
+ASKED_ALREADY = "You have asked yours; what is still open, decide yourself and list it below **Assumptions**."
+ASKS = "- `NEEDS_INFO` or `NEEDS_DECISION`: you cannot continue without a person's word; put the question in `summary`, the choices in `artifacts.notes`."
+ASKS_DECISION = (
+    "- `NEEDS_DECISION`: you cannot continue without a person's choice; put the question in `summary`, the choices in `artifacts.notes`."
+)
+ASKS_FIRST = (
+    "- `NEEDS_INFO`: before you write anything, ask what the request leaves open and only a person can know: at most five short questions, each an entry of "
+    "`artifacts.notes`. You ask once; the person answers, or skips them. What is open after that, decide yourself and list it below **Assumptions**."
+)
+OWN_KEYS: Mapping[str, str] = {  # what the reply of one role alone has, as a sample
+    "review_comments": '[{"severity": "minor", "category": "correctness", "file": "src/a.py", "line": 12, "message": "what is wrong", "suggested_fix": "how to fix it"}]',
+    "test_results": '{"passed": 0, "failed": 0, "summary": "what you looked at"}',
+    "coverage_gaps": '["behaviour that no test covers"]',
+    "findings": '[{"severity": "low", "category": "injection", "file": "src/a.py", "description": "what can happen", "recommended_fix": "how to fix it"}]',
+    "options": '["each option, with what speaks for and against it"]',
+    "confidence": '"medium"',
+}  # fmt: skip
+DOCS_NOTES = '"run it: the command that starts it", "test it: the command that tests it", "why the README needs no change, if it does not"'
+HANDED_IN = (
+    "When you hand in OK, the machine runs the whole test suite and preflight: all must pass, and something must have changed. `needs_tests` brings in QA where "
+    "nothing else does."
+)
+COMPLEX = ' Set `next.complexity` to "high" as soon as the task turns out not to be small: the session then goes the full way, and nothing is lost.'
+LAID = (
+    "It could not be merged with the work of the other tasks: your checkout holds what the session has by now, with this task's earlier work laid over it, and "
+    "conflicts are marked in the files. Make both hold together."
+)
+INCREMENTAL = "Read the files of this task deeply. Follow the other changed files only along dependencies and callers of what this task changed, to see how they meet."
+FINAL = (
+    "This is the final review of the whole session. Read every changed file in full, and deleted ones by their diff: was the removal intended, does a reference "
+    "dangle? Look for interfaces that do not fit, duplicated logic, assumptions that contradict each other, and regressions between tasks."
+)
+BREACH = "Check the work against the project's constitution (below): a breach of it is at least `major`."
+WAYS_OUT: Mapping[str, str] = {  # of BLOCKED: what happened, and what a person can do
+    "subagent_failure": "The role failed, or gave no reply that can be read, three times. `detent resume` asks it again.",
+    "mandatory_user_decision_missing": "A question was cancelled, or three answers to it could not be understood. `detent resume` asks it again.",
+    "context_missing": "A document that the role must read is not there; its path is below. Bring it back, then `detent resume`.",
+    "errors": "Something could not be judged three times in a row. Fix what is below, then `detent resume`.",
+    "model": "The configured model is not available, and no other one is tried. `detent resume --agent SPEC` continues with another agent; `[agents]` in "
+    "detent.toml sets one for all runs.",
+    "budget": "A limit of [limits] is reached. `detent resume` grants the same amount again, or what [limits] says by then.",
+    "task_aborted": "A task was ended. `detent resume` starts it again.",
+    "task_unproved": "A task ended without saying what it proved. `detent resume` starts it again.",
+    "tree_moved": "Files changed while the checks ran, so their result counts for nothing. `detent resume` runs them again.",
+    "design_unsound": "What you approve does not hold together, as said below. Fix the documents, then `detent resume`: you are asked again, and can send them back.",
+    "design_changed": "The design changed again and again after it was approved. `detent resume` asks about it as it is now.",
+    "open_ends": "Not everything is proved; what is missing is below. Settle it, then `detent resume`.",
+}
+UNMERGED = (
+    "Work that was done side by side could not be merged three times. `detent resume --guidance TEXT` has it tried again with your words."
+)
+NOT_LANDED = "The branch could not land. What was seen last says why and what to type; the last step is `detent resume`."
+REPLAN = " Or `detent answer CONTEXT replan`: the Planner plans the tasks again, without it."
+CHANGES = "changes-requested: TEXT"
+ANSWERS_MEAN: Mapping[tuple[str, str], str] = {  # what an answer does, by the kind of the question
+    ("notes", "accept"): "continue with the work as it is; the notes become known issues.",
+    ("notes", "fix"): "they are fixed. Name codes in the note to have only those fixed; the others become known issues.",
+    ("flags", "accept"): "the branch lands as it is.",
+    ("flags", "fix"): "the Coder works on it, with your words; everything is checked and reviewed again.",
+    ("instructions", "accept"): "they stay as this work changed them.",
+    ("instructions", "fix"): "the Coder puts them back as they were.",
+    ("budget", "different-approach"): "the repair starts again with your words, and its tries count from 0.",
+    ("budget", "guidance"): "the same; your words are how to do it.",
+    (
+        "budget",
+        "accept-known-issues",
+    ): "the findings that the note names by their codes, or all, become known issues. A failing test is never waived.",
+    (
+        "budget",
+        "change-acceptance",
+    ): "the check that fails is the wrong one: the SpecAgent corrects acceptance.json, you approve it, and the work continues.",
+    ("manual", "passed"): "it holds; your word counts for the tree as it stands.",
+    ("manual", "failed"): "it does not; the Coder gets your note, and everything is checked again.",
+    ("clarify", "skip"): "the SpecAgent decides, and lists what it assumed.",
+    ("approval", "approved"): "the tasks are planned next.",
+    ("approval", CHANGES): "STAGE is spec, research, architecture or design (spec if not said): its role and those after it run again with "
+    "your words; then you are asked again, and shown what changed.",
+    ("strategy", "per-batch"): "the tasks are worked on, and each is reviewed as soon as it is coded.",
+    ("strategy", "single-final"): "the tasks are worked on, and reviewed together at the end.",
+    ("strategy", "changes-requested: TEXT"): "the plan goes back to the Planner with your words; then you are asked again.",
+}
+SIMPLIFY = {
+    "full": "the Planner plans the tasks again, with less in them.",
+    "lean": "the session becomes a full one, and is specified again.",
+}
+WITH_NOTE = {"fix": " [--note TEXT]", "different-approach": " [--note TEXT]", "guidance": " --note TEXT", "change-acceptance": " [--note TEXT]", "failed": " --note TEXT",
+             "accept-known-issues": " [--note 'CODE …']", "simplify-scope": " [--note TEXT]"}  # fmt: skip
+ASKED_AGAIN = "Any other answer is asked again, three times in all. "
+NO_HURRY = "No answer at all waits as long as it takes."
+
+
+class Dispatch(Value, frozen=True, omit_defaults=False):
+    """The whole input of a role, as JSON in its briefing."""
+
+    role: str
+    session: str
+    mode: str
+    task: TaskEntry | None
+    context_files: tuple[str, ...]
+    session_changed_files: tuple[ChangedFile, ...]
+    known_issues: tuple[KnownIssue, ...]
+    user_decisions: tuple[KnownDecision, ...]
+    project_instructions: tuple[str, ...]
+
+
+# What both tables share
+
+
+def session_facts(run: Run[DD], task: TaskEntry | None = None) -> dict[str, str]:
+    """The names that the briefings of both tables use."""
+    data, asked = run.data, pending(run.data)
+    return {
+        "session": data.session,
+        "given": _given(run, task),
+        "last_attempt": last_seen(run),
+        "rules": part("rules", run_tests=RUN_TESTS[is_driven(data)], tested=_tested(run.state), asking=_asking(run)),
+        "reply_form": _reply_form(run.state),
+        "statuses": part("statuses", asks="\n".join(_asks(run))),
+        "changed_files": below("All files that the session changed, by any role:", tuple(f"{f.path} ({f.change_type})" for f in data.changed_files)),
+        "decision_id": asked.decision_id if asked else "",
+        "question": asked.question if asked else "",
+        "answers": answers(data, asked) if asked else "",
+        "wrong_answer": _section("Why it is asked again", run.last_error if run.counts.get("answers") else ""),
+        "way_out": way_out(run),
+        "seen_last": _section("What was seen last", run.last_error),
+    }  # fmt: skip
+
+
+def below(title: str, lines: tuple[str, ...]) -> str:
+    """A list with what it is; nothing where there is nothing to list."""
+    return f"{title}\n\n{listed(lines)}" if lines else ""
+
+
+def part(name: str, **names: str) -> str:
+    """A text that several briefings share."""
+    return filled(_template(name), names).strip()
+
+
+@cache
+def _template(name: str) -> Template:
+    return Template((PARTS / f"{name}.md").read_text("utf-8"))
+
+
+def _section(title: str, text: str) -> str:
+    return f"## {title}\n\n~~~~text\n{text}\n~~~~" if text else ""
+
+
+def _given(run: Run[DD], task: TaskEntry | None) -> str:
+    """What a role is given, and its whole input."""
+    data, role = run.data, ROLES.get(run.state, "")
+    told = (*(data.earlier if isinstance(data, Grounded) else ()), *told_of(data))
+    files, law = context_files(data, role), law_of(data)
+    made = Dispatch(role, data.session, data.mode, task, files, data.changed_files, data.known_issues, told, data.instructions)
+    return part(
+        "given",
+        read_first=below("Read these files first; they are all there:", files),
+        constitution=f"The project's constitution is `{law}`. Every role keeps to it; where the request or a document breaks it, say so."
+        if law
+        else "",
+        instructions=below("The project's own instructions:", data.instructions),
+        input=msgspec.json.format(msgspec.json.encode(made), indent=2).decode(),
+    )
+
+
+def law_of(data: DecisionData) -> str:
+    """The project's constitution: its own file, else what it tells agents."""
+    named = {path.rpartition("/")[2]: path for path in data.instructions}
+    return named.get("constitution.md") or named.get("AGENTS.md", "")
+
+
+def last_seen(run: Run[DD]) -> str:
+    """What came of the last attempt, or what is to be fixed; findings that are listed above are not said twice."""
+    if isinstance(run.data, TaskData) and run.last_error == told_points(run.data.points):
+        return ""
+    return _section("What the machine saw last" if run.state.startswith("FIX_") else "What came of the last attempt", run.last_error)
+
+
+def _tested(state: str) -> str:
+    return ONLY_READ if state in READ else NO_WORD if state in JUDGES else TESTED
+
+
+def _asking(run: Run[DD]) -> str:
+    if run.state not in ("INTAKE", "INTAKE_LEAN"):
+        return ASKING
+    return ASKED_ALREADY if getattr(run.data, "clarified", False) else ASKING_FIRST
+
+
+def _asks(run: Run[DD]) -> tuple[str, ...]:
+    """The statuses by which a role asks a person; the SpecAgent asks for what it does not know once."""
+    if run.state not in ("INTAKE", "INTAKE_LEAN"):
+        return (ASKS,)
+    return (ASKS_DECISION,) if getattr(run.data, "clarified", False) else (ASKS_FIRST, ASKS_DECISION)
+
+
+def _reply_form(state: str) -> str:
+    role = ROLES.get(state, "")
+    told = (
+        "what was built, in a few sentences"
+        if role == "Docs"
+        else "what you found"
+        if state in JUDGES
+        else "what you did, in a few sentences"
+    )
+    return part(
+        "reply",
+        told=told,
+        files="" if state in JUDGES else '"every file you wrote"',
+        notes=DOCS_NOTES if role == "Docs" else '"what others should know"',
+        own="".join(f',\n  "{name}": {OWN_KEYS[name]}' for name in OF_ROLE.get(role, ())),
+    )
+
+
+# What people are told
+
+
+def meanings(data: DecisionData, asked: PersonDecision) -> dict[str, str]:
+    """The answers that a question takes, each as it is typed after its name, with what it does."""
+    free = ("'TEXT'",) if _is_free(asked) else ()
+    only = " About security, that takes a terminal or the page." if asked.security else ""
+    return {
+        **{f"{_typed(asked, value)}": _does(data, asked, value) for value in (*free, *asked.options)},
+        "--cancel REASON": f"you will not decide; the run is blocked until `detent resume`.{only}",
+    }
+
+
+def answers(data: DecisionData, asked: PersonDecision) -> str:
+    """The same, as a list of commands."""
+    lines = tuple(f"`detent answer {asked.decision_id} {typed}`: {does}" for typed, does in meanings(data, asked).items())
+    return f"{listed(lines)}\n\n{'' if _is_free(asked) else ASKED_AGAIN}{NO_HURRY}"
+
+
+def _is_free(asked: PersonDecision) -> bool:
+    """Whether any words answer it."""
+    return not asked.options or asked.kind == "clarify"
+
+
+def _typed(asked: PersonDecision, value: str) -> str:
+    if value == CHANGES:
+        return f"'{CHANGES}'" + (" [--to STAGE]" if asked.kind == "approval" else "")
+    wants_why = asked.security and asked.kind != "instructions" and value in ("accept", "accept-known-issues")
+    return value + (" --note WHY" if wants_why else WITH_NOTE.get(value, ""))
+
+
+def _does(data: DecisionData, asked: PersonDecision, value: str) -> str:
+    if value == "simplify-scope":
+        return SIMPLIFY[data.mode]
+    if value == "'TEXT'":
+        return f"your own words; the {ROLES.get(asked.state_context, 'role')} gets them."
+    return ANSWERS_MEAN[asked.kind, value]
+
+
+def way_out(run: Run[DD]) -> str:
+    """Why a run is blocked, and what a person can do."""
+    if run.cause == "conflict":
+        return NOT_LANDED if run.back == "LANDING" else UNMERGED
+    replan = REPLAN if run.cause == "context_missing" and isinstance(run.data, TaskData) else ""
+    return WAYS_OUT.get(run.cause, "`detent resume` goes back to where it stopped.") + replan
+
+
+# What the briefings of a task say
+
+
+def facts(run: Run[TaskData]) -> Mapping[str, str]:
+    """The names that the briefings of a task use."""
+    data, task = run.data, run.data.task
+    return {
+        **session_facts(run, task),
+        **{name: text for name, text in result(run).items() if name in ("tree", "roles", "reason")},
+        "request": data.request,
+        "task_id": data.task_id,
+        "title": task.title if task else data.goal,
+        "task": _task_text(task, data.goal),
+        "breach": BREACH if law_of(data) else "",
+        "known_issues": below("A person has accepted these as known issues; do not report them again:", _issues(data)),
+        "issues": listed(_issues(data)),
+        "depth": FINAL if data.task_id == META else INCREMENTAL,
+        "findings": below("What was found:", tuple(f"[{p.id}] {p.text}" for p in data.points)),
+        "laid": LAID if data.laid else "",
+        "handed_in": HANDED_IN + (COMPLEX if data.mode == "lean" else ""),
+        "open": listed(unproven(run)),
+    }
+
+
+def _issues(data: DecisionData) -> tuple[str, ...]:
+    return tuple(f"[{i.finding}] {i.text}" for i in data.known_issues)
+
+
+def _task_text(task: TaskEntry | None, goal: str) -> str:
+    if task is None:
+        return f"Goal: {goal}"
+    rows = (
+        f"Goal: {task.goal}",
+        below("Not part of it:", task.non_goals),
+        below("It is done when:", task.done_when),
+        below("Its checks, run by the machine later:", task.acceptance_checks),
+        below("Files it is expected to touch:", task.files_expected),
+    )
+    return "\n\n".join(filter(None, rows))
