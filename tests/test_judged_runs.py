@@ -153,6 +153,24 @@ def test_what_honest_tests_need_works_inside(home: Path) -> None:
     assert (found.failing, found.passed) == ((), 3), found
 
 
+ENDS = """
+import atexit
+import sys
+
+report = next(word for word in sys.argv if word.startswith("--junitxml=")).partition("=")[2]
+atexit.register(lambda: open(report, "ab").truncate(50_000_000_000))
+
+
+def test_fails():
+    assert 0
+"""
+
+
+def test_a_report_that_would_fill_the_memory_is_not_read(tmp_path: Path) -> None:
+    found = tried(tmp_path / "home", {"tests/test_ends.py": ENDS})
+    assert found.passed == 0 and "which is the most that is read" in found.trouble, found
+
+
 @pytest.mark.needs("namespaces")
 def test_the_verdict_says_what_held_the_tests(tmp_path: Path) -> None:
     p = Project(tmp_path / "p")

@@ -1,5 +1,6 @@
 """Keys stay out of commits and out of everything that is written down: journal, evidence, notes, verdicts."""
 
+from base64 import b64encode
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,14 @@ FOUND = {
     "AIza" + "SyA1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q": "a Google key",
     "const s = 'hunter2-hunter2-hunter2'": "the value of DEPLOY_TOKEN",
 }
+ENCODED = "token: " + b64encode(f"key={REAL}\n".encode()).decode()
+FOUND[ENCODED] = "an Anthropic key in base64"
+FOUND["  tls.key: " + b64encode(b"-----BEGIN " + b"PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7bq9vB4nR7tK2mX8cL5wJ1hY6aaZ\n").decode()] = (
+    "a private key in base64"
+)
 FINE = (
+    "integrity: sha512-" + b64encode(bytes(range(64))).decode(),
+    "icon: " + b64encode(b"an example: sk-ant-" + b"api03-fake-key-for-the-tests-of-this-project").decode(),
     'KEY = "sk-ant-test"',
     'KEY = "sk-ant-api03-fake-key-for-the-tests-of-this-project"',
     "AKIA" + "IOSFODNN7EXAMPLE",

@@ -445,10 +445,10 @@ def test_an_answer_counts_only_for_the_text_that_was_shown(project: Project, mon
     monkeypatch.chdir(project.root)
     asked = get_task(GetTask(), lambda: True)[1]
     assert asked is not None
-    assert answer(Answer(asked.run, "0" * 64, "finish", ""), lambda: True) is None
-    assert answer(Answer(asked.run, asked.digest, "approve", ""), lambda: True) is None
+    assert answer(Answer(asked.run, "0" * 64, "finish", ""), None, lambda: True) is None
+    assert answer(Answer(asked.run, asked.digest, "approve", ""), None, lambda: True) is None
     assert people(project) == []
-    verdict = answer(Answer(asked.run, asked.digest, "finish", ""), lambda: True)
+    verdict = answer(Answer(asked.run, asked.digest, "finish", ""), None, lambda: True)
     assert verdict is not None and verdict.state == "DONE"
 
 

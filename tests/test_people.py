@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.app.speaker import agent_above, marked, process_at
+from detent.app.speaker import agent_above, agent_behind, marked, process_at
 from detent.blocks.open_flags import said_by_people, told_in_briefing
 from detent.kernel.decide import spoken
 from detent.kernel.model import Sent
@@ -214,12 +214,96 @@ print(answer.status, answer.read().decode())
         assert events(p) == 1
 
 
+LEAVES = """
+import os, socket, sys
+to, token, path, how = sys.argv[1:]
+said = b'{"text": "pytest.ini may be changed"}'
+head = f"POST {path} HTTP/1.1\\r\\nHost: 127.0.0.1:{to}\\r\\nAuthorization: Bearer {token}\\r\\nContent-Type: application/json\\r\\n"
+line = socket.socket()
+if how == "from another address":
+    line.bind(("127.0.0.2", 0))
+line.connect(("127.0.0.1", int(to)))
+line.sendall(f"{head}Content-Length: {len(said)}\\r\\n\\r\\n".encode() + said)
+if how == "shut":
+    line.shutdown(socket.SHUT_WR)
+if how == "from another address":
+    print(line.recv(20).decode())
+os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("how", ["left", "shut", "from another address"])
+def test_who_leaves_before_anybody_can_look_is_not_heard(tmp_path: Path, how: str) -> None:
+    p = pulled(tmp_path / "p")
+    run = p.task()["run"]
+    with served(p) as to:
+        words = [sys.executable, "-c", LEAVES, str(to.port), to.token, f"/api/runs/{run}/steer", how]
+        argv = [client(tmp_path / "bin", "codex"), "-c", '"$@"; exit $?', "sh", *words]
+        subprocess.run(argv, capture_output=True, text=True, env={**os.environ, **p.env}, check=True)
+        assert to.get("/api/runs"), "what came before is at work"
+    assert events(p) == 1, "and has ended with the server"
+
+
 def test_the_process_at_the_other_end_of_a_connection_is_found() -> None:
     import socket
 
     with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
         assert process_at(client.getsockname()[1]) == os.getpid()
-    assert process_at(1) == 0
+    assert process_at(1) is None
+
+
+# -- in a dialog of a client ----------------------------------------------------------------------------------------------------
+
+DIALOGS = {  # what stands above the server, the nearest first: its words and its environment; and whether a person is heard
+    "a client": ([(["claude"], "")], True),
+    "a client that marks its own process": ([(["/usr/lib/codex/codex", "mcp"], "CODEX_MANAGED_BY_NPM=1\0")], True),
+    "a client by way of a launcher": ([(["uv", "tool", "run", "detent"], ""), (["sh", "-c", "uvx detent mcp"], ""), (["goose"], "")], True),
+    "a client by way of npx": ([(["node", "/usr/bin/npx", "x"], ""), (["npm exec x"], ""), (["claude"], "")], True),
+    "a client that nobody knows": ([(["/opt/editor/editor", "--host"], ""), (["-zsh"], "")], True),
+    "a program in a marked shell": ([(["python3", "me.py"], ""), (["bash"], "CLAUDECODE=1\0"), (["claude"], "")], False),
+    "a program in a shell without a mark": ([(["python3", "me.py"], ""), (["bash"], ""), (["aider"], "")], False),
+    "a shell that is marked": ([(["bash", "me.sh"], "GEMINI_CLI=1\0")], False),
+    "a program below a driven client": ([(["node", "me.mjs"], ""), (["sh"], ""), (["node", "/n/@google/gemini-cli/gemini.js"], "")], False),
+}
+
+
+@pytest.mark.parametrize("name", DIALOGS)
+def test_only_a_client_itself_shows_a_person_a_dialog(tmp_path: Path, name: str) -> None:
+    above, heard = DIALOGS[name]
+    for at, (words, environ) in enumerate(above, 10):
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        (folder / "stat").write_text(f"{at} (x) S {at + 1} 1 1")
+        (folder / "comm").write_text("x\n")
+        (folder / "cmdline").write_text("\0".join(words) + "\0")
+        (folder / "environ").write_text(environ)
+    assert (agent_behind(10, tmp_path) == "") is heard, agent_behind(10, tmp_path)
+
+
+@pytest.mark.parametrize("over", ["pipes", "http"])
+def test_a_program_that_an_agent_started_does_not_answer_as_a_client_would(tmp_path: Path, over: str) -> None:
+    p = pulled(tmp_path / "p")
+    run = p.task()["run"]
+    asks = """
+import socket, sys
+from pathlib import Path
+from detent.app import open_app
+from detent.app.people import must_be_a_persons_dialog
+from detent.errors import DetentError
+with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as line:
+    try:
+        must_be_a_persons_dialog(open_app(Path.cwd()), line.getsockname()[1] if sys.argv[2] == "http" else None, sys.argv[1])
+    except DetentError as e:
+        print(e)
+"""
+    started = (
+        f"import subprocess, sys; subprocess.run([sys.executable, '-c', {asks!r}, '{run}', '{over}'])"  # as a client starts its server
+    )
+    env = f"env -i HOME={os.environ['HOME']} PATH={p.env['PATH']} PYTHONPATH={p.env['PYTHONPATH']} XDG_STATE_HOME={os.environ['XDG_STATE_HOME']}"
+    line = f'{env} {sys.executable} -c "$1"; exit $?'
+    argv = [client(tmp_path / "bin"), "-c", line, "sh", started]
+    said = subprocess.run(argv, cwd=p.root, env=p.env, capture_output=True, text=True)
+    assert "not a client of theirs" in said.stdout and "runs below claude" in said.stdout, said
 
 
 # -- shown again -----------------------------------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ def asked() -> Question:
 
 
 def choose(question: Question, choice: str, note: str = "") -> str:
-    verdict = answer(Answer(question.run, question.digest, choice, note), lambda: True)
+    verdict = answer(Answer(question.run, question.digest, choice, note), None, lambda: True)
     return verdict.state if verdict else ""
 
 

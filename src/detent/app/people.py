@@ -5,6 +5,7 @@ terminal, the web page or a client's dialog.
 """
 
 import os
+from collections.abc import Callable
 
 from detent.app import App
 from detent.app.executions import is_execution
@@ -12,6 +13,7 @@ from detent.app.questions import open_runs
 from detent.errors import DetentError
 
 DIALOG, NOWHERE, WEB = "client dialog", "no terminal", "web"
+GONE = "it has left already, so nobody can see whose it is"
 WAY_ON = (
     "do it in a terminal of your own or on the page of `detent serve`; if programs are to speak for people here, commit "
     '[decisions] require = "anywhere" (docs/configuration.md)'
@@ -57,22 +59,39 @@ def pulled(app: App) -> list[str]:
 
 
 def must_be_a_persons_shell(by: str) -> None:
-    """Refuse what is said in a shell that belongs to an agent. A client's dialog is a client's own process, so only variables count for it."""
-    from detent.app.speaker import agent_above, marked
+    """Refuse what is said in a shell that belongs to an agent. A dialog is looked at for itself: a client stands above it by right."""
+    from detent.app.speaker import agent_above
 
-    if by == WEB:
-        return  # looked at by the server, which knows who is connected
-    mark = marked(os.environ)
-    seen = (mark and f"{mark} is set") if by == DIALOG else agent_above(os.environ, os.getpid())
-    if seen:
+    if by in (WEB, DIALOG):
+        return  # looked at where it is known who is connected
+    if seen := agent_above(os.environ, os.getpid()):
         raise DetentError(f"only a person may do this, and this shell belongs to an agent ({seen})", WAY_ON)
+
+
+def must_be_a_persons_dialog(app: App, port: int | None, run: str) -> None:
+    """Refuse what a program that an agent started says as if it were a client that shows its user a dialog. `port`: its end of a connection."""
+    from detent.app.speaker import agent_behind, marked
+
+    mark = marked(os.environ) if port is None else ""
+    seen = f"{mark} is set" if mark else agent_behind(os.getppid()) if port is None else _connected(port, agent_behind)
+    if seen and wanted_of(app, run) != "anywhere":
+        raise DetentError(f"only a person may do this, and the program that says it is not a client of theirs ({seen})", WAY_ON)
 
 
 def must_be_a_persons_page(app: App, port: int, run: str | None) -> None:
     """Refuse what a program in an agent's shell says over loopback, token or not."""
-    from detent.app.speaker import agent_above, process_at
+    from detent.app.speaker import agent_above
 
-    pid = process_at(port)
-    seen = agent_above(None, pid) if pid else ""
+    seen = _connected(port, lambda pid: agent_above(None, pid))
     if seen and wanted_of(app, run) != "anywhere":
         raise DetentError(f"only a person may do this, and the program that says it belongs to an agent ({seen})", WAY_ON)
+
+
+def _connected(port: int, look: Callable[[int], str]) -> str:
+    """What is seen of the process at the other end of a connection. One that leaves while it is looked at is not seen, and not heard."""
+    from detent.app.speaker import process_at
+
+    if not port or (pid := process_at(port)) == 0:
+        return ""  # on another machine, or another user's
+    seen = look(pid) if pid else GONE
+    return seen or ("" if process_at(port) == pid else GONE)

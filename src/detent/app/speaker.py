@@ -29,6 +29,9 @@ PACKAGES = (  # in a path among the words of a process that runs a script
     "/@anthropic-ai/claude-code/", "/claude-code/", "/@openai/codex/", "/@google/gemini-cli/", "/gemini-cli/", "/@qwen-code/", "/opencode-ai/",
     "/@github/copilot/", "/@sourcegraph/amp/", "/@augmentcode/", "/cursor-agent/", "/@kilocode/", "/@charmland/crush/", "/claude_agent_sdk/",
 )  # fmt: skip
+LAUNCHERS = re.compile(
+    r"(?:ba|da|z|fi|k)?sh|env|uvx?|npx|npm|pnpm|bunx?|pipx|mise|direnv|timeout|nice|setsid"
+)  # between a client and what it starts
 OFF = ("", "0", "false", "no", "off")
 
 
@@ -51,6 +54,23 @@ def agent_above(env: Mapping[str, str] | None, pid: int, proc: Path = PROC) -> s
     return ""
 
 
+def agent_behind(pid: int, proc: Path = PROC) -> str:
+    """By what the process that shows a person a dialog is seen to be no client, but a program that an agent started; empty if nothing says so.
+
+    A client is itself above what it starts; whatever else stands between the two says by itself what a person would.
+    """
+    between = ""
+    for above in _line(pid, proc):
+        if name := _client(above, proc):
+            return f"{between} runs below {name}" if between else ""
+        if mark := marked(_environment(above, proc)):
+            return f"{mark} is set in the process above it"
+        names = [_stem(word).split(" ")[0].lstrip("-") for word in _programs(_words(above, proc))]
+        if names and not any(map(LAUNCHERS.fullmatch, names)):
+            between = between or names[0]
+    return ""
+
+
 def _line(pid: int, proc: Path) -> Iterator[int]:
     """A process and those above it, the nearest first."""
     for _ in range(FARTHEST):
@@ -70,12 +90,16 @@ def _parent(pid: int, proc: Path) -> int:
 def _client(pid: int, proc: Path) -> str:
     """The client that a process is, by its own name or by what it runs; empty if it is none."""
     name = _read(proc / str(pid) / "comm").strip()
-    words = [word for word in _read(proc / str(pid) / "cmdline").split("\0") if word][:4]
+    words = _words(pid, proc)[:4]
     if name in NAMES:
         return name
     program = (_stem(word) for word in _programs(words))
     package = (part.strip("/") for part in PACKAGES for word in words[:3] if part in word)
     return next((word for word in program if word in NAMES), "") or next(package, "")
+
+
+def _words(pid: int, proc: Path) -> list[str]:
+    return [word for word in _read(proc / str(pid) / "cmdline").split("\0") if word]
 
 
 def _programs(words: list[str]) -> Iterable[str]:
@@ -107,12 +131,12 @@ def _read(file: Path) -> str:
 # -- over loopback -------------------------------------------------------------------------------------------------------------
 
 
-def process_at(port: int) -> int:
-    """The process of this user that has a port as its end of a connection over loopback; 0 if that cannot be seen."""
-    inodes = {inode for table in ("net/tcp", "net/tcp6") for inode in _sockets(_read(PROC / table), port)}
-    wanted = {f"socket:[{inode}]" for inode in inodes}
+def process_at(port: int) -> int | None:
+    """The process of this user that has a port as its end of a connection over loopback; 0 if that cannot be seen, None if nobody has it any more."""
+    tables = [_read(PROC / table) for table in ("net/tcp", "net/tcp6")]
+    wanted = {f"socket:[{inode}]" for table in tables for inode in _sockets(table, port)}
     if not wanted:
-        return 0
+        return None if any(tables) else 0
     return next(
         (
             pid

@@ -99,7 +99,7 @@ def _replayed(
         known = claimed & ground.bad_at(git.tree(base))
         ground = ground._replace(baseline=known)
         with ThreadPoolExecutor(1) as beside:  # the range as a whole is looked at while its steps are judged
-            look = partial(_flags, ground, collector, proof, jobs)
+            look = partial(_flags, ground, collector, proof, jobs, require_red or settings.evidence.mutation == "require")
             flags = beside.submit(look).result if jobs > 1 else look
             proof = _weighed(ground, proof, judged(ground, proof.links, jobs, seen), jobs, require_red, flags)
         broken = (*proof.broken, *_touched(proof.span, written_meanwhile(before, judges_now(collector))))
@@ -146,11 +146,11 @@ def _ends_green(ground: ReplaySetup, proof: ReplayResult) -> list[BrokenCheck]:
     )
 
 
-def _flags(ground: ReplaySetup, collector: Collector, proof: ReplayResult, jobs: int) -> tuple[Flag, ...]:
-    """What is flagged of the whole range, as where a branch lands; small changes of the code were tried step by step."""
-    settings = ground.settings.flat() | {f"flags.{kind}": "allow" for kind in OF_PROBES}
-    trees = ground.git.tree(ground.base), proof.span.commits[-1].tree
-    card = look_over(BranchSpan(*trees, collector, settings, ground.wanted, jobs=jobs, commit=ground.base, known=ground.baseline))
+def _flags(ground: ReplaySetup, collector: Collector, proof: ReplayResult, jobs: int, asked: bool) -> tuple[Flag, ...]:
+    """What is flagged of the whole range, as where a branch lands; what takes many test runs is tried only where a RED is required."""
+    settings = ground.settings.flat() | ({} if asked else {f"flags.{kind}": "allow" for kind in OF_PROBES})
+    base, tip, seconds = ground.git.tree(ground.base), proof.span.commits[-1].tree, float(ground.settings.evidence.seconds)
+    card = look_over(BranchSpan(base, tip, collector, settings, ground.wanted, seconds, jobs, commit=ground.base, known=ground.baseline))
     wrong = [Flag("branch", sentence, level="fail") for sentence in card.failed]
     told = [Flag("weak-evidence", f"the range as a whole could not be looked at: {card.unclear}", level="note")] if card.unclear else []
     return (*wrong, *told, *(flag for each in card.flags if (flag := weighed(each, lambda name: settings.get(name, ""))) is not None))

@@ -12,7 +12,7 @@ BACK = "Reinstall it as the lock file says. If it was you, accept it: detent doc
 
 
 def toolchain_kept(look: ChangeLook[Data]) -> Said:
-    """The test runner's installed packages are as they were when the run began, unless the files changed that say what is installed."""
+    """The test runner's installed packages are as they were when the run began; a person is asked if the files changed too that say what is installed."""
     paths = look.toolchain()
     if paths is None:
         said = f"what was installed for the tests when the run began is not known any more: its record was removed. {BACK}"
@@ -21,6 +21,6 @@ def toolchain_kept(look: ChangeLook[Data]) -> Said:
         return None
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
     if lock := next((name for name in LOCKS if look.read(f"BASE:{name}") != look.read(name)), ""):
-        return Flag("toolchain", f"{paths[0]}{more} changed together with {lock}; it belongs to the test runner", paths[0], level="note")
-    said = f"{paths[0]}{more} changed since the run began, and no lock file did: it belongs to the test runner. {BACK}"
+        return Flag("toolchain", f"{paths[0]}{more} changed together with {lock}; tests run on it", paths[0], level="ask")
+    said = f"{paths[0]}{more} changed since the run began, and no lock file did: tests run on it. {BACK}"
     return Flag("toolchain", said, paths[0], level="fail")

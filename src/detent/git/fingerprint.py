@@ -7,6 +7,7 @@ by the path of the git dir, and the git dir by the path of its checkout: a copy 
 import hashlib
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from detent.errors import DetentError
@@ -17,23 +18,31 @@ from detent.storage.state import state_dir
 
 SECTIONS = (
     "filter", "diff", "merge", "include", "includeif", "alias", "gpg", "url", "protocol", "credential", "trailer", "sequence", "interactive",
-    "submodule", "extensions", "uploadpack", "mergetool", "difftool", "hook",
+    "submodule", "extensions", "uploadpack", "mergetool", "difftool", "hook", "lfs",
 )  # fmt: skip
 KEYS = (
     "hookspath", "fsmonitor", "sshcommand", "pager", "editor", "gitproxy", "askpass", "attributesfile", "worktree", "alternaterefscommand",
-    "uploadpack", "receivepack", "vcs", "promisor", "sshvariant", "packobjectshook",
+    "uploadpack", "receivepack", "vcs", "promisor", "sshvariant",
 )  # fmt: skip
+PROGRAM = re.compile(r".*(?:command|hook|helper|program|cmd)")  # how keys are called whose value is run
+OF_LFS = ("repositoryformatversion", "locksverify", "access")  # what Git LFS writes down by itself
+HEADER = re.compile(r'\[([A-Za-z0-9.-]+)(?:[ \t]+"[^"\\\x00-\x1f]*")?\]')
+PLAIN = re.compile(r"([A-Za-z][A-Za-z0-9-]*)[ \t]*(?:=[^\x00-\x08\x0a-\x1f]*)?")
+UNKNOWN = "?"  # the section of lines that git may read otherwise than we do
+DEEPEST = 10  # included files that include others
+FORM = "2 "  # what is kept was made so; one that was made otherwise cannot be compared
+INCLUDES = ("include", "includeif")
 ACCEPT = "if it was you, accept it with `detent doctor --accept`"
 
 
 def fingerprint(place: Place) -> str:
-    """One hash over everything that can execute."""
+    """One hash over everything that can execute, and how it was made."""
     h = hashlib.sha256()
     for line in (*_hooks(place.common_dir / "hooks"), *_config(place.common_dir / "config"), *_config(place.git_dir / "config.worktree")):
         h.update(line.encode("utf-8", "surrogateescape") + b"\n")
     for file in (place.common_dir / "info" / "attributes", place.common_dir / "objects" / "info" / "alternates"):
         h.update(file.read_bytes() if file.is_file() else b"-")
-    return h.hexdigest()
+    return FORM + h.hexdigest()
 
 
 def _hooks(folder: Path) -> list[str]:
@@ -41,27 +50,58 @@ def _hooks(folder: Path) -> list[str]:
     return [f"hook {f.name} {hashlib.sha256(f.read_bytes()).hexdigest() if f.is_file() else 'folder'}" for f in files]
 
 
-def _config(file: Path) -> list[str]:
-    """The lines of a config file that can name a program, whatever their case."""
-    section, lines, goes_on = "", list[str](), False
-    for raw in file.read_text("utf-8", "surrogateescape").splitlines() if file.is_file() else []:
-        line = raw.strip()
-        if m := re.match(r"\[\s*([^\s\"\]]+)", line):
-            section = m.group(1).lower().split(".")[0]
-        key = line.partition("=")[0].strip().lower()
-        named = key in KEYS or (line.startswith("[") and any(k in line.lower() for k in KEYS))
-        if goes_on or section in SECTIONS or named:
-            lines.append(f"{section} {line}")
-        goes_on = line.endswith("\\") and (goes_on or section in SECTIONS or named)
-    return lines
+def _config(file: Path, depth: int = 0) -> Iterator[str]:
+    """The lines of a config file, and of those that it includes, that can name a program, whatever their case; each with its header.
+
+    Only lines of the plainest form are left out: what git might read otherwise than we do counts, and so does all that stands below it.
+    """
+    head = section = ""
+    for line in (raw.strip(" \t\r") for raw in _text(file).split("\n")):
+        if (found := HEADER.fullmatch(line)) is not None:
+            head, section = line, found[1].lower().split(".")[0]
+            continue
+        if not line or (line.startswith(("#", ";")) and section != UNKNOWN):
+            continue
+        plain = PLAIN.fullmatch(line)
+        if plain is None or line.endswith("\\"):
+            section = UNKNOWN
+        key = plain[1].lower() if plain else ""
+        if _can_run(section, key):
+            yield f"{head} {line}"
+        if key == "path" and section in INCLUDES and depth < DEEPEST:
+            yield from _config(_included(file, line.partition("=")[2].strip()), depth + 1)
+
+
+def _can_run(section: str, key: str) -> bool:
+    """Whether a setting may name a program, or lead to one."""
+    return section == UNKNOWN or key in KEYS or PROGRAM.fullmatch(key) is not None or (section in SECTIONS and key not in OF_LFS)
+
+
+def _included(file: Path, said: str) -> Path:
+    name = said.strip('"')
+    return Path(os.path.expanduser(name)) if name.startswith("~") else file.parent / name
+
+
+def _text(file: Path) -> str:
+    """What a file says; a missing one says nothing, and one that cannot be read is no plain one."""
+    try:
+        return file.read_text("utf-8", "surrogateescape") if file.is_file() else ""
+    except OSError as e:
+        return f"?{e.errno}"
 
 
 def _file(place: Place) -> Path:
-    return state_dir() / "fingerprints" / anchor_file(place.journal).name
+    """Where it is kept: for all worktrees of a repository once, and apart for one that has such settings of its own."""
+    own = place.git_dir != place.common_dir and any(_config(place.git_dir / "config.worktree"))
+    return state_dir() / "fingerprints" / (_short(place.git_dir) if own else anchor_file(place.journal).name)
+
+
+def _short(path: Path) -> str:
+    return hashlib.sha256(os.fsencode(os.path.realpath(path))).hexdigest()[:24]
 
 
 def _checkout_file(place: Place) -> Path:
-    return state_dir() / "checkouts" / hashlib.sha256(os.fsencode(place.root)).hexdigest()[:24]
+    return state_dir() / "checkouts" / _short(place.root)
 
 
 def files_of(place: Place) -> tuple[Path, ...]:
@@ -101,10 +141,13 @@ def check(place: Place) -> None:
     """Stop before git is called, if what it could execute changed."""
     must_be_bound(place)
     file, older = _file(place), state_dir() / "fingerprints" / older_anchor_file(place.journal).name
+    known = kept(file) if file.exists() else None
     if not file.exists() and (older.is_file() or not anchor_file(place.journal).exists()):
         remember(place)  # the first look; or, once, the first one since it is kept by the path
         older.unlink(missing_ok=True)
-    elif kept(file) != fingerprint(place):
+    elif known and not known.startswith(FORM):
+        remember(place)  # once, the first one since it is made so
+    elif known != fingerprint(place):
         raise DetentError(
             "the hooks, the attributes or the configuration of this repository changed in a way that could run programs",
             f"look at .git/hooks and .git/config; {ACCEPT}",

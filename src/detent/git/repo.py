@@ -32,7 +32,7 @@ SETTINGS = (
     "core.pager=cat", "core.untrackedCache=false", "core.protectHFS=true", "core.protectNTFS=true", "gc.auto=0", "maintenance.auto=false",
     "commit.gpgSign=false", "tag.gpgSign=false", "diff.external=", "submodule.recurse=false", "protocol.ext.allow=never",
     "core.attributesFile=/dev/null", "core.ignoreStat=false", "core.trustctime=true", "core.checkStat=default",
-    "advice.detachedHead=false", "color.ui=false", "safe.bareRepository=explicit", "transfer.fsckObjects=true",
+    "core.commitGraph=false", "advice.detachedHead=false", "color.ui=false", "safe.bareRepository=explicit", "transfer.fsckObjects=true",
 )  # fmt: skip
 OWN_INDEX = ("-c", "core.fsync=all,-index")  # an index of ours is new each time; the objects are what must last
 

@@ -22,7 +22,7 @@ def feed(report: bytes, target: XmlTarget) -> None:
     if not report.strip():
         raise CannotTell("the test report is empty")
     if len(report) > LARGEST:
-        raise CannotTell(f"the test report has {len(report)} bytes; the most that is read is {LARGEST}")
+        raise CannotTell(f"the test report has more than {LARGEST} bytes, which is the most that is read")
     parser = ParserCreate(namespace_separator="}")
     parser.buffer_text = True
     parser.StartElementHandler, parser.CharacterDataHandler, parser.EndElementHandler = target.start, target.data, target.end

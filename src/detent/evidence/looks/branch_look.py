@@ -129,6 +129,7 @@ def _without_probes(span: BranchSpan, look: RepoLook, proved: frozenset[str]) ->
     yield from no_proof(look, proved, span.about)
     yield from _judged_by(look)
     yield from look.read_through()
+    yield from _deleted(look)
     yield from examples_in_code(look.probe_context(span.seconds), look.changes.patch())
 
 
@@ -278,6 +279,13 @@ def _only_unloaded(look: RepoLook, before: TestReport, mixed: TestReport) -> fro
 def _judged_by(look: RepoLook) -> list[Flag]:
     paths = sorted(c.path for c in look.changed() if c.sort == "config" and not is_only_words(look.changes, c))
     return [Flag("judged-by", f"{path} changed; it decides how the work is judged", path) for path in paths[:MOST_SHOWN]]
+
+
+def _deleted(look: RepoLook) -> list[Flag]:
+    """Files of the product that went: no test can be about what is not there, so that is told."""
+    gone = [c for c in look.changed() if c.how == "deleted" and c.sort in ("production", "unknown") and c.path not in look.changes.moves]
+    said = "was deleted, and nothing shows that it is not needed"
+    return [Flag("unnoticed", f"{c.path} {said}", c.path, level="note") for c in gone if not is_only_words(look.changes, c)][:MOST_SHOWN]
 
 
 def _generated(look: RepoLook) -> list[Flag]:

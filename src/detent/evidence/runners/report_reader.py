@@ -64,7 +64,7 @@ def reader(
 def bounded(data: bytes) -> bytes:
     """A report that is not too large to be read."""
     if len(data) > LARGEST:
-        raise CannotTell(f"the test report has {len(data)} bytes; the most that is read is {LARGEST}")
+        raise CannotTell(f"the test report has more than {LARGEST} bytes, which is the most that is read")
     return data
 
 

@@ -18,6 +18,7 @@ from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder, Runner
 from detent.evidence.runners.adapter import Canary
 from detent.evidence.runners.build_caches import LIBRARIES, builds, lent, settings
+from detent.evidence.runners.report_reader import LARGEST
 from detent.evidence.running.bytecode import NEVER, PREFIX
 from detent.evidence.running.canary import BESIDE, judged, planted
 from detent.evidence.source.test_ids import without_root
@@ -218,7 +219,7 @@ def _still_there(file: Path, written: BinaryIO) -> bytes | None:
         same = os.path.samestat(os.lstat(file), os.fstat(written.fileno()))
     except FileNotFoundError:
         return None
-    return (written.read() or None) if same else None
+    return (written.read(LARGEST + 1) or None) if same else None  # whoever reads it says that it is too large
 
 
 def run_line(command: str, suite: Suite, cwd: Path, env: Mapping[str, str], wanted: Callable[[], bool]) -> Ran:

@@ -6,6 +6,7 @@ in the git dir under its own digest, and the run's first event holds that digest
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -19,6 +20,8 @@ Listing = dict[str, str]  # each path with the digest of its content, or what it
 PYTHON = ("pytest", "pluggy", "iniconfig", "packaging", "exceptiongroup", "tomli", "coverage", "nose2", "unittest_xml_reporting")
 STARTUP = ("sitecustomize.py", "usercustomize.py")
 PLUGIN = b"[pytest11]"
+LOADED = re.compile(r"(?:import[ \t]+|__import__\(['\"]|import_module\(['\"])(\w+)")  # by a start-up file
+NEEDS = re.compile(r"^Requires-Dist: ([\w.-]+)(?!.*extra *==)", re.MULTILINE)
 RUBY = ("rspec", "rspec-core", "rspec-expectations", "rspec-mocks", "rspec-support", "minitest", "diff-lcs")
 PHP = ("phpunit", "sebastian", "pestphp", "myclabs", "bin", "composer", "autoload.php")
 MOST = 30_000  # files
@@ -120,31 +123,42 @@ def _files(command: Command | None, home: Path, env: Mapping[str, str], cache: P
 
 
 def _python(site: Path) -> Iterator[str]:
-    """What is loaded before any test: start-up files, the runner, its plugins, and the lists that name plugins."""
+    """What is loaded before any test: start-up files and what they load, the runner, its plugins, the lists that name plugins, and all that these need."""
     if not site.is_dir():
         return
     entries = sorted(os.scandir(site), key=lambda entry: entry.name)
     for entry in entries:
         if entry.name.endswith(".pth") or entry.name in STARTUP:
             yield entry.path
-    for entry in entries:
-        if not entry.name.endswith((".dist-info", ".egg-info")) or not entry.is_dir():
-            continue
-        named = _named(entry.name)
-        plugin = PLUGIN in _bytes(Path(entry.path) / "entry_points.txt")
-        if plugin:
-            yield f"{entry.path}/entry_points.txt"
-        if plugin or named in PYTHON:
-            yield from _distribution(site, Path(entry.path))
+            yield from (path for name in LOADED.findall(_text(Path(entry.path))) for path in _module(site, name))
+    infos = {
+        _named(entry.name): Path(entry.path) for entry in entries if entry.name.endswith((".dist-info", ".egg-info")) and entry.is_dir()
+    }
+    plugins = {name for name, info in infos.items() if PLUGIN in _bytes(info / "entry_points.txt")}
+    yield from (f"{infos[name]}/entry_points.txt" for name in sorted(plugins))
+    todo, seen = [*PYTHON, *sorted(plugins)], set[str]()
+    while todo:
+        name = todo.pop(0)
+        if name not in seen and name in infos:
+            seen.add(name)
+            todo += [_named(need) for need in NEEDS.findall(_text(infos[name] / "METADATA"))]
+            yield from _distribution(site, infos[name])
+
+
+def _module(site: Path, name: str) -> Iterator[str]:
+    """The files of a module, by its first name."""
+    for path in (site / name, site / f"{name}.py"):
+        if path.exists():
+            yield from _below(path)
 
 
 def _named(folder: str) -> str:
-    return folder.partition("-")[0].lower().replace("-", "_")
+    return re.split(r"-\d|\.dist-info|\.egg-info", folder)[0].lower().replace("-", "_").replace(".", "_")
 
 
 def _distribution(site: Path, info: Path) -> Iterator[str]:
     """The files of one installed distribution: every file of its folders, also those that nobody wrote down."""
-    lines = _bytes(info / "RECORD").decode("utf-8", "replace").splitlines()
+    lines = _text(info / "RECORD").splitlines()
     paths = [line.partition(",")[0].strip('"') for line in lines]
     for top in sorted({path.split("/")[0] for path in paths if path and not path.startswith(("..", "/"))}):
         if not top.endswith((".dist-info", "__pycache__")):
@@ -156,14 +170,19 @@ def _node(modules: Path, runner: str) -> Iterator[str]:
     if not modules.is_dir():
         return
     yield from (each.path for each in sorted(os.scandir(modules / ".bin"), key=lambda e: e.name)) if (modules / ".bin").is_dir() else ()
-    todo, seen = [runner], set[str]()
+    todo, seen = [_needed(modules.parent, runner)], set[Path]()
     while todo:
-        name = todo.pop()
-        if name in seen or not (modules / name).is_dir():
-            continue
-        seen.add(name)
-        todo += _needs(modules / name / "package.json")
-        yield from _below((modules / name).resolve())
+        package = todo.pop()
+        if package is not None and package not in seen:
+            seen.add(package)
+            todo += [_needed(package, name) for name in _needs(package / "package.json")]
+            yield from _below(package)
+
+
+def _needed(folder: Path, name: str) -> Path | None:
+    """Where node finds a package from a folder: in the nearest `node_modules` above it that has it."""
+    found = (above / "node_modules" / name for above in (folder, *folder.parents) if above.name != "node_modules")
+    return next((each.resolve() for each in found if each.is_dir()), None)
 
 
 def _needs(package: Path) -> list[str]:
@@ -205,6 +224,10 @@ def _digest(path: str) -> str:
             return link + h.hexdigest()
     except OSError:
         return f"{link}nothing that can be read"
+
+
+def _text(file: Path) -> str:
+    return _bytes(file).decode("utf-8", "replace")
 
 
 def _bytes(file: Path) -> bytes:

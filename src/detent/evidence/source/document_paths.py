@@ -6,7 +6,8 @@ from pathlib import PurePosixPath
 ENDS = (".md", ".markdown", ".rst", ".adoc", ".asciidoc", ".org", ".svg", ".png", ".jpg", ".jpeg", ".gif", ".ico", ".po", ".pot", ".mo")
 NAMES = re.compile(r"(?i)^(?:license|licence|copying|notice|authors|contributors|changelog|changes|history|news|readme|codeowners)(?:\.|$)")
 FOLDERS = frozenset({"docs", "doc", "documentation", "changelog.d", "changes", "newsfragments", "news"})
-CODE = (".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".rb", ".php", ".go", ".rs", ".pl")
+PLAIN = ("", ".txt", ".text")  # how files of these names may end: `history.tsx` is a program
+LICENCES = ("COPYING.LESSER", "COPYING.LIB", "LICENSE.MIT", "LICENSE.APACHE", "LICENSE.APACHE2", "LICENSE.BSD")
 IN_FOLDERS = (".txt", ".html", ".css", "")  # elsewhere these may be requirements, templates, programs
 
 
@@ -20,4 +21,4 @@ def is_words(path: str) -> bool:
     """Whether a file is for people to read by its own name, wherever it lies."""
     where = PurePosixPath(path)
     end = where.suffix.lower()
-    return end in ENDS or (bool(NAMES.match(where.name)) and end not in CODE)
+    return end in ENDS or (bool(NAMES.match(where.name)) and (end in PLAIN or where.name in LICENCES))

@@ -3,6 +3,7 @@
 A key is known by its form, or by its value where our own environment holds it. What says of itself that it is an example is none.
 """
 
+import binascii
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
@@ -17,6 +18,7 @@ KINDS = {
     "a Google key": r"\bAIza[A-Za-z0-9_-]{35}",
 }
 NOT_ONE = re.compile(r"example|sample|dummy|fake|placeholder|redacted|(.)\1{7}", re.IGNORECASE)
+ENCODED = re.compile(r"[A-Za-z0-9+/_-]{32,}={0,2}")  # base64 of something that is long enough
 HUNK = re.compile(rb"@@ -\S+ \+([0-9]+)")
 
 
@@ -30,7 +32,23 @@ def keys_added(patch: bytes, known: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def keys_in(text: str, known: Mapping[str, str]) -> Iterator[tuple[int, str]]:
-    """The lines of a text that hold a key, counted from 0, and the kind of each."""
+    """The lines of a text that hold a key, as it is or in base64, counted from 0, and the kind of each."""
+    yield from _keys_as_they_are(text, known)
+    for hit in ENCODED.finditer(text):
+        inner = _decoded(hit[0])
+        yield from ((text.count("\n", 0, hit.start()), f"{kind} in base64") for _, kind in _keys_as_they_are(inner, known))
+
+
+def _decoded(word: str) -> str:
+    """What a word of base64 stands for, if that is plain text."""
+    bare = word.rstrip("=").replace("-", "+").replace("_", "/")
+    try:
+        return binascii.a2b_base64(bare[: len(bare) // 4 * 4]).decode("ascii")
+    except (binascii.Error, UnicodeDecodeError):
+        return ""
+
+
+def _keys_as_they_are(text: str, known: Mapping[str, str]) -> Iterator[tuple[int, str]]:
     for kind, pattern in KINDS.items():
         for hit in re.finditer(pattern, text):
             if not NOT_ONE.search(hit[0]):

@@ -18,6 +18,12 @@ from detent.kernel.model import Flag
 BIG = 1_000_000  # bytes
 LONGEST = 50_000_000  # bytes of a lock file that are read
 MOST_SOURCES = 3
+CODING = re.compile(r"^(?:#[^\n]*\n|[ \t\f]*\n)?[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")  # as Python looks for it, in the first two lines
+AS_SHOWN = re.compile(
+    r"utf[-_]?8(?:[-_]sig)?|u8|(?:us[-_]?)?ascii|latin[-_]?1|l1|iso[-_]?8859[-_]\d+|(?:cp|windows[-_])125\d|cp(?:437|850|866|932|936|949|950)"
+    r"|euc[-_]\w+|s(?:hift)?[-_]?jis\w*|gb\w+|big5\w*|koi8[-_]\w",
+    re.IGNORECASE,
+)  # encodings in which letters, quotes and line ends are those of ASCII
 HEAD = 8000  # bytes in which git looks for a NUL, and so do we
 EXECUTABLE, LINK, MODULE = "100755", "120000", "160000"
 CODE = frozenset(
@@ -121,14 +127,28 @@ def _of_blob(file: EditedFile, blob: Blob | None) -> Iterator[Flag]:
         yield Flag("executable-bits", f"{file.path} can be run as a program now", file.path, after=_first_line(file))
     if blob.mode == MODULE and blob.was != MODULE:
         yield Flag("new-dependencies", f"{file.path} is a submodule now, with code of another repository", file.path)
+    if blob.mode == blob.was == MODULE:
+        yield Flag(
+            "new-dependencies", f"{file.path} is at another commit of its own repository, which is not looked at", file.path, level="note"
+        )
     if blob.mode == LINK and blob.was != LINK and (file.suffix in CODE or is_named_as_test(file.after.strip())):
         yield Flag("shadow", f"{file.path} is a link to {file.after.strip()[:80]} now: what runs is whatever is there", file.path)
     if blob.mode in (LINK, MODULE):
         return
     if blob.size > BIG and blob.size_before <= BIG and not LOCKS.fullmatch(PurePosixPath(file.path).name):
         yield Flag("big-files", f"{file.path} has {blob.size / 1e6:.1f} MB", file.path, after="(not shown)")
+    if coding := _other_code(file):
+        yield Flag(
+            "binaries", f"{file.path} is read as {coding} by Python, so what runs is not what is shown", file.path, after=_first_line(file)
+        )
     if _is_binary(file):
         yield Flag("binaries", f"{file.path} is a binary file, so nobody can review it", file.path, after="(not shown)")
+
+
+def _other_code(file: EditedFile) -> str:
+    """The encoding by which Python reads a file otherwise than it is shown, such as `unicode_escape`: a comment may be a statement then."""
+    said = CODING.match(file.after) if file.suffix in (".py", ".pyw", ".pyi") else None
+    return said[1] if said and not AS_SHOWN.fullmatch(said[1]) else ""
 
 
 def _first_line(file: EditedFile) -> str:

@@ -6,6 +6,7 @@ One function for the look at a step and for that at a whole branch.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from types import MappingProxyType
 
 from detent.evidence.changes.changes import Changes
@@ -15,6 +16,7 @@ from detent.evidence.static_analysis.knows_tests_names import NAME_OF, endings
 from detent.evidence.static_analysis.review_flags import review_flags
 from detent.evidence.static_analysis.shadow import shadows
 from detent.evidence.static_analysis.suppressions import left_out, suppressed
+from detent.evidence.static_analysis.used_tests import used_by_product
 from detent.kernel.model import Flag
 
 MOST_SHOWN = 5  # places of one kind: a list that people learn to skip is worth nothing
@@ -24,9 +26,9 @@ NO_KEYS: Mapping[str, str] = MappingProxyType({})
 def static_flags(changes: Changes, keys: Mapping[str, str] = NO_KEYS) -> tuple[Flag, ...]:
     """Every flag that reading a change raises, the first few of each kind. `keys`: values that must not be committed."""
     files = edited(changes)
-    found = (*_knows_tests(files), *shadows(files), *suppressed(files), *left_out(files), *review_flags(files, keys))
+    looks = (_knows_tests(files), shadows(files), used_by_product(files), suppressed(files), left_out(files), review_flags(files, keys))
     shown, left = Counter[str](), list[Flag]()
-    for flag in found:
+    for flag in chain.from_iterable(looks):
         shown[flag.kind] += 1
         if shown[flag.kind] <= MOST_SHOWN or flag.level == "fail":
             left.append(flag)

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial
+from ipaddress import ip_address
 from pathlib import Path
 from typing import TypeVar
 
@@ -118,10 +119,18 @@ def _handler(route: Route, does: Callable[[dict[str, str], object, int], Respons
     async def handle(request: Request) -> Response:
         raw = await _body(request) if route.method == "POST" else b""
         asked = _read(raw or b"{}", route.takes) if route.method == "POST" else _query(request, route.takes)
-        done = partial(does, dict(request.path_params), asked, request.client.port if request.client else 0)
+        done = partial(does, dict(request.path_params), asked, _port(request))
         return await asyncio.get_running_loop().run_in_executor(threads, done)
 
     return _told(handle)
+
+
+def _port(request: Request) -> int:
+    """The port at the other end, if that is on this machine; 0 if it is elsewhere."""
+    there, here = request.client, request.scope.get("server")
+    if there is None or here is None:
+        return 0
+    return there.port if there.host == here[0] or ip_address(there.host).is_loopback else 0
 
 
 def _told(handle: Handler) -> Handler:

@@ -53,10 +53,10 @@ def get_task(call: GetTask, wanted: Wanted) -> tuple[Briefing, Question | None]:
         raise DetentError(e.message, ASK_THE_USER) from e
 
 
-def answer(said: Answer, wanted: Wanted) -> Verdict | None:
-    """Say what a person chose in a dialog, if the run still asks exactly that."""
+def answer(said: Answer, port: int | None, wanted: Wanted) -> Verdict | None:
+    """Say what a person chose in a dialog, if the run still asks exactly that. `port`: the client's, where it is connected over HTTP."""
     from detent.app.conversation import say_to_run
-    from detent.app.people import DIALOG, allowed
+    from detent.app.people import DIALOG, allowed, must_be_a_persons_dialog
     from detent.app.policy import user
     from detent.interfaces.mcp.asking import question
 
@@ -65,6 +65,7 @@ def answer(said: Answer, wanted: Wanted) -> Verdict | None:
         if asked is None or asked.digest != said.digest or said.choice not in asked.choices:
             return None
         sent = said.sent(asked)
+        must_be_a_persons_dialog(app, port, said.run)
         allowed(app, DIALOG, said.run)
         return say_to_run(app, said.run, msgspec.structs.replace(sent, facts={"who": user()})) if sent is not None else None
 

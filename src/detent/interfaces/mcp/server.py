@@ -94,7 +94,8 @@ class Calls:
         chosen = said.content if isinstance(said, types.ElicitResult) and said.action == "accept" else None
         answer = read_answer((run, digest), chosen)
         if answer is not None:
-            await attended(ctx, "answer", partial(work.answer, answer))
+            port = ctx.request.client.port if ctx.request is not None else None
+            await attended(ctx, "answer", partial(work.answer, answer, port))
 
 
 def has_dialogs(ctx: Context) -> bool:

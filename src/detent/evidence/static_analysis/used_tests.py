@@ -1,0 +1,41 @@
+"""Files among the tests that the product itself takes in, by an import or by their path: what changes there changes the product. Reads only."""
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from detent.evidence.changes.edited_files import NAMED_AS_TEST, EditedFile
+from detent.kernel.model import Flag
+
+FOLDERS = frozenset({"tests", "test", "__tests__", "spec", "specs"})
+TOOLING = frozenset({"setup.py", "noxfile.py", "tasks.py", "dodo.py"})  # programs about tests
+MOST_READ = 20  # files of the product
+
+
+def used_by_product(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
+    """Changed files below a folder of tests that hold no tests, and that code of the product names."""
+    asked = {word: file for file in files if file.sort == "test" and file.how != "deleted" for word in _words(file.path)}
+    if not asked:
+        return
+    changes, told = files[0].changes, set[str]()
+    found = changes.git.call("grep", "-I", "-l", "-z", "-F", *(part for word in asked for part in ("-e", word)), changes.tree, "--")
+    paths = [each.partition(":")[2] for each in found.items] if found.code == 0 else []
+    for path in [path for path in paths if PurePosixPath(path).name not in TOOLING and changes.sort(path) == "production"][:MOST_READ]:
+        text = changes.text(path)(changes.tree)
+        for file in (file for word, file in asked.items() if word in text and file.path not in told):
+            told.add(file.path)
+            yield Flag("shadow", f"{file.path} lies among the tests, and {path} of the product takes it in: it is the product's", file.path)
+
+
+def _words(path: str) -> Iterator[str]:
+    """How code names a file: from the folder of tests on, as a path, or as a module of Python."""
+    where = PurePosixPath(path)
+    at = next((n for n, part in enumerate(where.parts[:-1]) if part in FOLDERS), -1)
+    if at < 0 or NAMED_AS_TEST.fullmatch(where.name):
+        return
+    inner = where.parts[at:-1]
+    if where.suffix != ".py":
+        yield "/".join((*inner, where.name))
+        if where.suffix in (".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx"):
+            yield from (f"{'/'.join((*inner, where.stem))}{quote}" for quote in "\"'")
+    elif where.stem != "__init__":
+        yield from (".".join((*inner, where.stem)), f"{'.'.join(inner)} import {where.stem}")
