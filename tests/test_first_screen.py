@@ -237,6 +237,13 @@ def test_uninstall_keeps_what_a_person_changed(tmp_path: Path) -> None:
     assert any("detent.toml" in line for line in said["kept"]) and file.exists()
 
 
+def test_uninstall_names_the_plan_that_init_made_and_leaves_it(tmp_path: Path) -> None:
+    project = Project(tmp_path / "p", {"tests/test_a.py": "def test_a():\n    assert True\n", "pytest.ini": "[pytest]\n"})
+    project.run("init", "--entry", "Round prices")
+    said = json.loads(project.in_person("uninstall", "--yes", "--json").out)
+    assert said["kept"] == ["the plan docs/plan.md: its entries are yours"] and (project.root / "docs/plan.md").exists()
+
+
 def test_lines_of_a_person_in_the_exclude_file_stay() -> None:
     ours = "\n".join([MARK, *EXCLUDED]) + "\n"
     assert without_ours(f"# mine\n/error.log\n{ours}later\n") == "# mine\n/error.log\nlater\n"
