@@ -19,6 +19,8 @@ BENCHES: dict[str, Callable[[Path], Figure | list[Figure]]] = {
     "get-task": commands.get_task,
     "get-task-bare": commands.get_task_bare,
     "first-screen": commands.first_screen,
+    "check-shows": commands.check_shows,
+    "serve-opens": commands.serve_opens,
     "hook": commands.hook,
     "submit-work": commands.submit_work,
     "step-cost": step_cost.quick,

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 from bench import Figure
 from detent.evidence.runners import RUNNERS, Command
@@ -89,6 +90,48 @@ def first_screen(folder: Path) -> Figure:
     python = sys.executable
     got = interleaved(repo, env, 40, plain=[python, "-I", "-c", "pass"], screen=[python, "-I", "-c", ENTRY])
     return Figure("detent alone", got["screen"], "python -I -c pass", got["plain"], 2.5)
+
+
+def check_shows(folder: Path) -> Figure:
+    """Until `detent check` says its first words, in a folder where nothing was ever checked."""
+    env = environment(folder)
+    repo = make(folder, env)
+
+    def shown() -> float:
+        begun = time.perf_counter()
+        with subprocess.Popen(
+            [sys.executable, "-I", "-c", ENTRY, "check", "HEAD"], cwd=repo, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        ) as child:
+            assert child.stderr is not None
+            assert child.stderr.readline().startswith(b"detent check: 1 of 5")
+            took = time.perf_counter() - begun
+            child.terminate()
+        return took
+
+    return Figure("the first words of check", statistics.median(shown() for _ in range(10)), "half a second", 0.5, 1.0)
+
+
+def serve_opens(folder: Path) -> Figure:
+    """Until the page of `detent serve` and its list of runs are answered, from starting the command."""
+    env = environment(folder)
+    repo = make(folder, env)
+
+    def opened() -> float:
+        begun = time.perf_counter()
+        argv = [sys.executable, "-I", "-c", ENTRY, "serve", "--no-open", "--port", "0"]
+        with subprocess.Popen(argv, cwd=repo, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as child:
+            assert child.stdout is not None
+            link = child.stdout.readline().split()[-1].partition("#")[0]
+            child.stdout.readline()
+            token = child.stdout.readline().split()[-1]
+            for path in ("", "api/runs"):
+                with urlopen(Request(link + path, headers={"Authorization": f"Bearer {token}"})) as answer:
+                    assert answer.status == 200
+            took = time.perf_counter() - begun
+            child.terminate()
+        return took
+
+    return Figure("serve, until page and runs are answered", statistics.median(opened() for _ in range(7)), "one second", 1.0, 1.0)
 
 
 def get_task_bare(folder: Path) -> Figure:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -35,8 +36,8 @@ class Place:
         (self.root / name).parent.mkdir(parents=True, exist_ok=True)
         (self.root / name).write_text(text, encoding="utf-8")
 
-    def program(self, name: str) -> None:
-        (self.programs / name).write_text("#!/bin/sh\n", encoding="utf-8")
+    def program(self, name: str, real: str = "/bin/true") -> None:
+        (self.programs / name).write_text(f'#!/bin/sh\nexec {real} "$@"\n', encoding="utf-8")
         (self.programs / name).chmod(0o755)
 
     def init(self, *words: str, at: str = ".") -> tuple[int, str]:
@@ -200,6 +201,17 @@ def test_remove_takes_back_exactly_what_was_written(here: Place) -> None:
     assert here.init("--remove") == (0, "detent.toml was removed; it was as init wrote it.\n")
     assert not (here.root / "detent.toml").exists()
     assert here.init("--remove") == (0, "Nothing to remove: there is no detent.toml.\n")
+
+
+def test_remove_leaves_a_file_that_is_committed_and_names_the_command_for_it(here: Place) -> None:
+    here.write("setup.py")
+    here.init()
+    here.git("add", "detent.toml")
+    here.commit()
+    here.program("git", os.path.realpath(str(shutil.which("git"))))
+    code, said = here.init("--remove")
+    assert (code, said) == (1, "detent.toml was not removed: it is committed.\nto remove it for everybody: git rm detent.toml\n")
+    assert (here.root / "detent.toml").exists()
 
 
 def test_remove_takes_back_what_init_added_to_its_own_file(here: Place) -> None:

@@ -152,6 +152,22 @@ def test_init_names_start_only_where_start_is_accepted(tmp_path: Path) -> None:
     assert "detent start" not in project.run("init", "--json").json["next"], "a run is open now"
 
 
+def test_init_names_only_its_own_files_to_commit_and_never_an_environment(tmp_path: Path) -> None:
+    """As in a project whose .gitignore does not know .venv, and where somebody is at work."""
+    project = Project(tmp_path / "p", {"tests/test_a.py": "def test_a():\n    assert True\n", "pytest.ini": "[pytest]\n"})
+    project.write({f".venv/lib/python3/site-packages/a/{n}.py": "" for n in range(20)})
+    own = "git add detent.toml docs/plan.md && git commit -m 'Set up Detent'"
+    assert project.run("init", "--entry", "Round prices", "--json").json["next"][-2:] == [own, "detent start"]
+    project.write({"till.py": "PRICE = 1\n", "notes.md": "mine\n"})
+    assert project.run("init", "--json").json["next"][-3:] == [own, "git status", "detent start"]
+    assert "notes.md and 1 more are not committed: commit or stash that too" in " ".join(project.run("init").out.split())
+    for words in (("add", "detent.toml", "docs/plan.md"), ("commit", "-qm", "Set up Detent")):
+        project.git(*words)
+    (project.root / "till.py").unlink()
+    (project.root / "notes.md").unlink()
+    assert project.run("start").code == 0, "the environment is in nobody's way"
+
+
 def test_init_says_that_a_red_project_needs_a_baseline(tmp_path: Path) -> None:
     project = Project(tmp_path / "p", {PLAN: "- one\n", "tests/test_a.py": "def test_a():\n    assert False\n", "pytest.ini": "[pytest]\n"})
     assert project.run("init", "--json").json["next"][-1] == "detent start --baseline"
@@ -219,6 +235,13 @@ def test_uninstall_keeps_what_a_person_changed(tmp_path: Path) -> None:
     file.write_text(file.read_text() + "[bash]\ntimeout = 9\n")
     said = json.loads(project.in_person("uninstall", "--yes", "--json").out)
     assert any("detent.toml" in line for line in said["kept"]) and file.exists()
+
+
+def test_uninstall_names_the_plan_that_init_made_and_leaves_it(tmp_path: Path) -> None:
+    project = Project(tmp_path / "p", {"tests/test_a.py": "def test_a():\n    assert True\n", "pytest.ini": "[pytest]\n"})
+    project.run("init", "--entry", "Round prices")
+    said = json.loads(project.in_person("uninstall", "--yes", "--json").out)
+    assert said["kept"] == ["the plan docs/plan.md: its entries are yours"] and (project.root / "docs/plan.md").exists()
 
 
 def test_lines_of_a_person_in_the_exclude_file_stay() -> None:

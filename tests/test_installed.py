@@ -124,6 +124,31 @@ def test_serve_mcp_and_work_run_from_the_wheel(whole: Installed, repo: Path) -> 
 
 
 @pytest.mark.timeout(600)
+def test_the_script_that_times_the_first_minutes_comes_to_a_proved_step(whole: Installed, tmp_path: Path) -> None:
+    """What docs/first-steps.md has the seconds of, without its apt-get: in a project that somebody cloned."""
+    till = "def total(prices):\n    return sum(prices)\n"
+    files = {
+        "src/till/__init__.py": "",
+        "tests/__init__.py": "",
+        "pytest.ini": "[pytest]\npythonpath = src\n",
+        ".gitignore": ".venv/\n__pycache__/\n",
+    }
+    root = make_repo(tmp_path / "shop", files)
+    for path, text in {"src/till/__init__.py": till, "tests/test_till.py": TESTS}.items():
+        (root / path).write_text(text)
+    for words in (["add", "-A"], ["commit", "-qm", "totals"]):
+        subprocess.run(["git", *words], cwd=root, check=True, env={**os.environ, **IDENTITY})
+    done(root, str(UV), "venv", "--quiet", ".venv")
+    done(root, str(UV), "pip", "install", "--quiet", "--python", ".venv/bin/python", "pytest")
+    argv = ["sh", str(ROOT / "tools" / "first_minutes.sh"), "use", str(root)]
+    said = subprocess.run(argv, env={**whole.env, **IDENTITY, "SHOW": "1"}, capture_output=True, text=True, timeout=LONG)
+    assert said.returncode == 0, said
+    steps = re.findall(r"^ *\d+\.\d s  (.*)$", said.stdout, re.MULTILINE)
+    assert len(steps) == 7 and steps[-1] == "together"
+    assert "proved     1 test fails without this change" in said.stdout and "SUCCESS  EXECUTING_TDD" in said.stdout, said.stdout
+
+
+@pytest.mark.timeout(600)
 def test_a_first_gated_step_from_the_wheel(whole: Installed, tmp_path: Path) -> None:
     """init, commit, start: what `init` names is typed, and works."""
     root = make_repo(tmp_path / "shop", {"test_a.py": "def test_a():\n    assert True\n", ".gitignore": "__pycache__/\n"})

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from tools.messages import GOLDEN, is_phrase, messages, stilted, texts_of, texts_of_page, texts_of_script
+from tools.messages import GOLDEN, SOURCE, is_phrase, messages, stilted, texts_of, texts_of_page, texts_of_script
 
 NOW = messages()
 
@@ -25,6 +25,13 @@ def test_the_texts_of_each_door_are_the_recorded_ones(door: str) -> None:
 @pytest.mark.parametrize("door", NOW)
 def test_no_text_uses_words_that_engineers_do_not_use(door: str) -> None:
     assert [(line, wrong) for line in NOW[door].splitlines() if (wrong := stilted(line))] == [], "tools/messages.py has the list"
+
+
+def test_no_briefing_and_no_prompt_uses_them_either() -> None:
+    files = [file for file in SOURCE.rglob("*.md") if "examples" not in file.parts]
+    assert len(files) > 80
+    rows = ((file.relative_to(SOURCE), line) for file in files for line in file.read_text("utf-8").splitlines())
+    assert [(str(name), line, wrong) for name, line in rows if (wrong := stilted(f"x: {line}"))] == []
 
 
 @pytest.mark.parametrize(

@@ -130,6 +130,8 @@ def test_the_image_runs_as_a_plain_user_with_a_sandbox_in_it() -> None:
     text = (ROOT / "Containerfile").read_text("utf-8")
     assert "bubblewrap" in text and "git" in text and "[all]" in text
     assert text.rindex("USER detent") > text.rindex("RUN "), "nothing is run as root in the end"
+    user = re.search(r"useradd .*--uid (\d+)", text)
+    assert user and f"--userns keep-id:uid={user[1]},gid={user[1]} " in text, "without root, the checkout is that user's"
     line = re.search(r"podman run .*?(--security-opt \S+ --security-opt \S+)", text)
     assert line and line[1] in (ROOT / "docs" / "sandbox.md").read_text("utf-8"), "the line is the one that the docs have seen working"
 

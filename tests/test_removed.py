@@ -119,7 +119,7 @@ SAFEGUARDS: dict[str, tuple[str, str, str]] = {
         "async function get(url) {\n  return await fetch(url, { signal: AbortSignal.timeout(5) });\n}\n",
         "async function get(url) {\n  return await fetch(url);\n}\n",
     ),
-    "a number that nobody can guess": (
+    "a secure random number": (
         "a.js",
         "export const token = () => randomBytes(16).toString('hex');\n",
         "export const token = () => Math.random().toString(16);\n",

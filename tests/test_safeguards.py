@@ -7,7 +7,7 @@ from detent.evidence.probes.removed_lines import removed
 from detent.evidence.static_analysis.safeguards import lost
 
 LOST: dict[str, tuple[tuple[str, str], ...]] = {  # what stood there, and what stands there now
-    "a lock was taken out": (
+    "a lock was removed": (
         ("synchronized (this) { n++; }", "n++;"),
         ("lock (_gate) { _n++; }", "_n++;"),
         ("@mutex.synchronize do", "begin"),
@@ -15,67 +15,67 @@ LOST: dict[str, tuple[tuple[str, str], ...]] = {  # what stood there, and what s
         ("private volatile boolean done;", "private boolean done;"),
         ("let n = AtomicUsize::new(0);", "let mut n = 0;"),
     ),
-    "a time limit was taken out": (
+    "a time limit was removed": (
         (".timeout(Duration::from_secs(5))", ""),
         ("conn.setReadTimeout(5000);", "conn.setReadTimeout(0);"),
         ("http.open_timeout = 5", "http.open_timeout = nil"),
         ("curl_setopt($c, CURLOPT_TIMEOUT, 5);", ""),
         ("client.Timeout = TimeSpan.FromMinutes(1);", ""),
     ),
-    "a limit of what others may send was taken out": (
+    "a limit on what clients may send was removed": (
         ("r.Body = http.MaxBytesReader(w, r.Body, 1<<20)", ""),
         ("b, err := io.ReadAll(io.LimitReader(r, max))", "b, err := io.ReadAll(r)"),
         ("app.use(express.json({ limit: '100kb' }));", "app.use(express.json());"),
         ("router.use(rateLimit({ max: 5 }))", ""),
     ),
-    "a number that nobody can guess was taken out": (
+    "a secure random number was removed": (
         ("$t = bin2hex(random_bytes(16));", "$t = uniqid();"),
         ("RandomNumberGenerator.Fill(k);", "new Random().NextBytes(k);"),
         ("OsRng.fill_bytes(&mut k);", "rng.fill_bytes(&mut k);"),
         ("getrandom(&mut seed)?;", "seed = [7; 32];"),
     ),
-    "a comparison that gives nothing away was taken out": (
+    "a constant-time comparison was removed": (
         ("if subtle.ConstantTimeCompare(a, b) != 1 {", "if string(a) != string(b) {"),
         ("Rack::Utils.secure_compare(a, b)", "a == b"),
         ("return hash_equals($a, $b);", "return $a == $b;"),
         ("a.ct_eq(&b).into()", "a == b"),
         ("return crypto.timingSafeEqual(a, b)", "return a.equals(b)"),
     ),
-    "an encoding of what others sent was taken out": (
+    "escaping of input was removed": (
         ("return htmlspecialchars($s, ENT_QUOTES);", "return $s;"),
         ("return HtmlEncoder.Default.Encode(s);", "return s;"),
         ("let s = encode_text(&s);", "let s = s;"),
         ("return WebUtility.UrlEncode(s);", "return s;"),
     ),
-    "a path that is kept inside was taken out": (
+    "a check that a path stays in its folder was removed": (
         ("p := filepath.Clean(name)", "p := name"),
         ("return p.normalize().startsWith(root);", "return true;"),
         ("let p = fs::canonicalize(p)?;", "let p = p;"),
     ),
-    "a guard of objects was taken out": (
+    "a guard against prototype pollution was removed": (
         ("const o = Object.create(null);", "const o = {};"),
         ("if (key === '__proto__') continue;", ""),
         ('if (k == "__proto__") { continue }', ""),
     ),
-    "a check of rights was taken out": (
+    "a permission check was removed": (
         ("[Authorize]", ""),
         ("before_action :authenticate_user!", ""),
         ("app.use(helmet());", ""),
         ('@RolesAllowed("admin")', ""),
     ),
-    "a check of what others sent was taken out": (
+    "input validation was removed": (
         ("dec.DisallowUnknownFields()", ""),
         ("validates :email, presence: true", ""),
         ("const opts = schema.parse(input);", "const opts = input;"),
         ("ArgumentException.ThrowIfNullOrEmpty(x);", ""),
     ),
-    "a check of overflow was taken out": (
+    "an overflow check was removed": (
         ("n.checked_add(1).ok_or(E)?", "n + 1"),
         ("return Math.addExact(a, b);", "return a + b;"),
         ("checked { return a + b; }", "return a + b;"),
         ("return Math.toIntExact(n);", "return (int) n;"),
     ),
-    "certificates that are not checked came in": (
+    "unchecked certificates was added": (
         ("x", "curl_setopt($c, CURLOPT_SSL_VERIFYPEER, false);"),
         ("x", ".danger_accept_invalid_certs(true)"),
         ("x", "handler.ServerCertificateCustomValidationCallback = (a, b, c, d) => true;"),
@@ -83,35 +83,35 @@ LOST: dict[str, tuple[tuple[str, str], ...]] = {  # what stood there, and what s
         ("x", "process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'"),
         ("x", "builder.setSSLHostnameVerifier(NoopHostnameVerifier.INSTANCE);"),
     ),
-    "an old version of TLS came in": (
+    "an old version of TLS was added": (
         ("MinVersion: tls.VersionTLS12,", "MinVersion: tls.VersionTLS10,"),
         ("o.P = SslProtocols.Tls12;", "o.P = SslProtocols.Tls11;"),
         ("minVersion: 'TLSv1.2',", "minVersion: 'TLSv1',"),
     ),
-    "a shell that is given a text came in": (
+    "a shell command built from text was added": (
         ('exec.Command("git", "log", ref)', 'exec.Command("sh", "-c", "git log "+ref)'),
         ("system('git', 'log', ref)", 'system("git log #{ref}")'),
         ("execFile('git', ['log', ref]);", "exec(`git log ${ref}`);"),
         ('Command::new("git").arg(r)', 'Command::new("/bin/bash").arg("-c")'),
     ),
-    "a query that is put together from pieces came in": (
+    "a query built from strings was added": (
         ("x", '$st = $db->query("SELECT * FROM t WHERE id = $id");'),
         ("x", 'var q = $"select a from t where id = {id}";'),
         ("User.where(name: n)", "User.where(\"name = '#{n}'\")"),
         ("x", 'let q = format!("DELETE FROM t WHERE id = {id}");'),
     ),
-    "data that is run as code came in": (
+    "data run as code (eval, unsafe deserialization) was added": (
         ("$o = json_decode($s);", "$o = unserialize($s);"),
         ("s.TypeNameHandling = TypeNameHandling.None;", "s.TypeNameHandling = TypeNameHandling.All;"),
         ("x", "new ObjectInputStream(in).readObject();"),
     ),
-    "a way around a check of rights came in": (
+    "a way around a permission check was added": (
         ("params.require(:user)", "params[:user].permit!"),
         ("http.csrf();", "http.csrf().disable();"),
         ("x", "[AllowAnonymous]"),
         ("x", "skip_before_action :authenticate_user!"),
     ),
-    "memory that is not checked came in": (
+    "unchecked memory access was added": (
         ("v.get(i)?", "unsafe { v.get_unchecked(i) }"),
         ("str::from_utf8(b)?", "unsafe { str::from_utf8_unchecked(b) }"),
         ("x", "return *(*string)(unsafe.Pointer(&b))"),
@@ -162,7 +162,7 @@ def test_honest_changes_of_such_lines_are_not_told(gone: str, new: str) -> None:
     assert lost([gone], [new], [new]) == ""
 
 
-@pytest.mark.parametrize("what", ["a lock was taken out", "a comparison that gives nothing away was taken out", "a safeguard was weakened"])
+@pytest.mark.parametrize("what", ["a lock was removed", "a constant-time comparison was removed", "a safeguard was weakened"])
 def test_a_safeguard_that_went_is_put_back_to_see_who_notices(what: str) -> None:
     for gone, new in LOST[what]:
         patch, text = f"--- a/a.x\n+++ b/a.x\n@@ -2 +2 @@\n-  {gone}\n+  {new}\n", f"a\n  {new}\nb\n"

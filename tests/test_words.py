@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,15 +13,17 @@ from detent.app.registry import all_tables
 from detent.app.starting import workflow_for
 from detent.config import load
 from detent.errors import DetentError
-from detent.installation import CHECKOUT, PIP, PIPX, UV_PIP, UV_TOOL, UVX, way_of
+from detent.installation import CHECKOUT, EXTRAS, PIP, PIPX, UV_PIP, UV_TOOL, UVX, way_of
 from detent.interfaces.cli.group import run
 from detent.interfaces.cli.help_rows import COMMANDS, GROUPS, MEANT
 from detent.workflows.execute.execute_data import subject_of
 from detent.workflows.execute.execute_effects import branch_wanted
 from tests.project import PLAN, Project
 from tests.repos import make_repo
+from tools.messages import GOLDEN
 
 TOOL_NAMES = re.compile(r"\b(get_task|submit_work|request_scope_reduction|escalate_for_external_help)\b")
+FIELDS = r"\b(test_command|analysis_decision|commit_hash|no_pr_left|markdown_report)\b|(?<!-)\b(expectation|reply) (is missing|\"|\{\")"
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +121,31 @@ def test_a_typical_mistake_is_answered_with_the_way_out(
     assert "\n".join(said.err.splitlines()[:1]).startswith(("detent: ", "detent check: ")), "one sentence first"
 
 
+HIDES = """
+import sys
+for name in {hidden!r}:
+    sys.modules[name] = None
+from detent.interfaces.cli.group import run
+for words in {lines!r}:
+    print(words, run(words.split()), flush=True)
+"""
+ALONE = {  # how each command is called where it could do something by itself
+    "demo": "graph pr", "serve": "serve --no-open --port 0", "work": "work --once", "queue": "queue list", "items": "items list", "run": "run x --agent anthropic",
+    "verify": "verify HEAD", "bench": "bench gates --list", "mcp": "mcp --http --help", "uninstall": "uninstall --json", "init": "init --json",
+}  # fmt: skip
+
+
+def test_no_command_is_a_bug_where_only_the_packages_that_all_need_are_installed(tmp_path: Path) -> None:
+    project = Project(tmp_path / "p")
+    lines = [ALONE.get(name, name) for name in COMMANDS]
+    program = HIDES.format(hidden=sorted(EXTRAS), lines=lines)
+    said = subprocess.run([sys.executable, "-c", program], cwd=project.root, env=project.env, input="", capture_output=True, text=True)
+    codes = dict(line.rsplit(" ", 1) for line in said.stdout.splitlines() if line.rsplit(" ", 1)[0] in lines)
+    assert codes.keys() == set(lines) and "3" not in codes.values() and "a bug in Detent" not in said.stderr, said.stderr
+    assert said.stderr.count("is not installed, and this command needs it") == 2, "serve and work"
+    assert codes["work --once"] == codes["serve --no-open --port 0"] == "2"
+
+
 def test_asking_for_work_starts_nothing(tmp_path: Path) -> None:
     project = Project(tmp_path / "p")
     assert project.run("get-task").code == 2
@@ -189,11 +217,45 @@ def test_what_people_may_mean_is_a_command() -> None:
         ("call submit_work with summary and findings (JSON)", "run `detent submit-work --summary … --findings FILE` (JSON)"),
         ("call escalate_for_external_help with markdown_report", "run `detent escalate-for-external-help --report FILE`"),
         ("- request_scope_reduction: open", "- `detent request-scope-reduction`: open"),
+        (
+            "submit_work does not fit CREATING_BRANCH. Next: call get_task",
+            "`detent submit-work` does not fit CREATING_BRANCH. Next: run `detent get-task`",
+        ),
+        ("test_command is missing; words alone are not evidence", "--test-command is missing; words alone are not evidence"),
+        (
+            'expectation is missing; this is a RED step: pass expectation "FAIL" together with test_command',
+            "--expectation is missing; this is a RED step: pass --expectation FAIL together with --test-command",
+        ),
+        (
+            'a RED step expects FAIL, not PASS; submit again with expectation "FAIL"',
+            "a RED step expects FAIL, not PASS; submit again with --expectation FAIL",
+        ),
+        ('If the test itself is wrong, say so with reply "TEST_WRONG".', "If the test itself is wrong, say so with --reply TEST_WRONG."),
+        (
+            'reply is missing; pass reply {"currentTest": {"a": …}}, or',
+            '--reply is missing; pass --reply \'{"currentTest": {"a": …}}\', or',
+        ),
+        ("commit_hash is abc, but HEAD is def", "--commit-hash is abc, but HEAD is def"),
+        ("- `test_command` is the project's own test runner", "- `--test-command` is the project's own test runner"),
         ("def get_task(): return submit_work", "def get_task(): return submit_work"),
+        ("tests/test_cli.py::test_command passed before and fails now", "tests/test_cli.py::test_command passed before and fails now"),
     ],
 )
 def test_a_call_is_named_as_it_is_typed(said: str, shown: str) -> None:
     assert typed(said) == shown
+
+
+def test_no_sentence_of_a_gate_names_a_field_of_a_tool_at_the_command_line() -> None:
+    """Every text of the gates, the tables and the door, as the file that has them all."""
+    lines = (GOLDEN / "gates.txt").read_text("utf-8").splitlines()
+    texts = [
+        line.partition(": ")[2].replace("⏎", "\n")
+        for line in lines
+        if line.startswith(("gates/", "kernel/", "workflows/", "door", "evidence/"))
+    ]
+    assert len(texts) > 1000
+    left = [typed(text) for text in texts if re.search(TOOL_NAMES.pattern + "|" + FIELDS, typed(text))]
+    assert left == []
 
 
 def test_no_instruction_of_any_table_names_a_tool_at_the_command_line() -> None:

@@ -11,6 +11,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 DISTRIBUTION = "detent"
+EXTRAS = {  # which extra brings a package that only some commands need
+    "anthropic": "anthropic",
+    "dbos": "queue",
+    "openai": "openai",
+    "psycopg": "queue",
+    "sqlalchemy": "queue",
+    "starlette": "web",
+    "uvicorn": "web",
+}
 
 
 class InstallWay(NamedTuple):

@@ -56,7 +56,7 @@ def _journal(place: Place, outer: Mapping[str, str], create: bool) -> "AnyJourna
     try:
         return open_journal(place, outer, create)
     except NoJournal as e:
-        raise NoRun("there is no run in this repository yet", NO_RUN) from e
+        raise NoRun(e.message, NO_RUN) from e
 
 
 class _LazyTables(dict[str, Table[Any]]):

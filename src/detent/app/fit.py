@@ -44,11 +44,16 @@ def checkout_is_fit(git: Git) -> str:
     return head
 
 
-def is_clean(git: Git, way_out: str = "") -> None:
-    """Refuse to start over a person's work, unless it is to be taken over; `way_out` says how, where that is possible."""
+def not_committed(git: Git) -> tuple[list[str], list[str]]:
+    """The files that a run would not start over: changed ones, and new ones that could belong to a change."""
     git.call("update-index", "-q", "--refresh")  # a file that was only touched is no change
     changed = [path for path in git.run("diff-index", "-z", "--name-only", "HEAD").items if path != ITEMS]  # that is the tracker's
-    fresh = [p for p in untracked(git) if p != ITEMS and not why_left_out(git.place.root, p)]
+    return changed, [path for path in untracked(git) if path != ITEMS and not why_left_out(git.place.root, path)]
+
+
+def is_clean(git: Git, way_out: str = "") -> None:
+    """Refuse to start over a person's work, unless it is to be taken over; `way_out` says how, where that is possible."""
+    changed, fresh = not_committed(git)
     staged = git.run("diff-index", "-z", "--cached", "--name-only", "HEAD").items
     hidden = [path for path in hidden_changes(git) if path not in changed]
     if staged:

@@ -45,22 +45,34 @@ REPORT = re.compile(r"\b([Cc])all escalate_for_external_help(?: with markdown_re
 PASSED_TO = re.compile(r"\bpass it to\s+escalate_for_external_help as markdown_report")
 OTHERS = re.compile(r"\b([Cc])all (get_task|request_scope_reduction)\b")
 LISTED = re.compile(r"^- (request_scope_reduction|escalate_for_external_help): ", re.MULTILINE)
+FITS = re.compile(r"^(submit_work|request_scope_reduction|escalate_for_external_help)(?= does not fit )", re.MULTILINE)
+GIVEN = re.compile(rf"\b(with|pass) (expectation|reply) (\"[^\"\n]*\"|{JSON})")
+BESIDE = re.compile(r"(?<=together with )test_command\b")
+LACKING = re.compile(
+    r"^(- `)?(test_command|expectation|reply|commit_hash)(?=` is | is (?:missing|empty)\b| is [^\n]*, but HEAD is )", re.MULTILINE
+)
 
 
 def typed(text: str) -> str:
     """A text of Detent's own, with every call as a command."""
-    if "_" not in text:
-        return text
     text = SUBMIT.sub(lambda m: f"{_run(m[1])} `{' '.join(['detent submit-work', *_flags(m[2] or '')])}`{_held(m[2] or '')}", text)
     text = text.replace("--reply FILE`, the one ", "--reply FILE`, where FILE has the one ")
     text = REPORT.sub(lambda m: f"{_run(m[1])} `detent escalate-for-external-help --report FILE`", text)
     text = PASSED_TO.sub("hand it in with `detent escalate-for-external-help --report FILE`", text)
     text = OTHERS.sub(lambda m: f"{_run(m[1])} `detent {m[2].replace('_', '-')}`", text)
+    text = FITS.sub(lambda m: f"`detent {m[1].replace('_', '-')}`", text)
+    text = GIVEN.sub(lambda m: f"{m[1]} --{m[2]} {_quoted(m[3])}", BESIDE.sub("--test-command", text))
+    text = LACKING.sub(lambda m: f"{m[1] or ''}--{m[2].replace('_', '-')}", text)
     return LISTED.sub(lambda m: f"- `detent {m[1].replace('_', '-')}`: ", text)
 
 
 def _run(letter: str) -> str:
     return "Run" if letter == "C" else "run"
+
+
+def _quoted(value: str) -> str:
+    """A value as a shell takes it: a word as it is, JSON in quotes."""
+    return value.strip('"') if value.startswith('"') else f"'{value}'"
 
 
 def _held(said: str) -> str:

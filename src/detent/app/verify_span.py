@@ -1,14 +1,16 @@
 """What `verify` has to prove: the commits of a range, the claims on them, and how their trees hang together. Runs no test."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Literal, NamedTuple
 
-from detent.errors import DetentError
+from detent.errors import CannotTell, DetentError
 from detent.evidence.outcomes.claims import REF, Claim, ClaimedStep, read
 from detent.git.commit_history import Commit, commits_between
 from detent.git.commits import main_branch
 from detent.git.notes import list_notes
 from detent.git.repo import Git
+from detent.git.tree_merge import merge_trees
 
 Sort = Literal["failed", "not-verifiable", "could-not-verify"]
 FULL = f"refs/notes/{REF}"
@@ -192,9 +194,11 @@ def _hangs_together(git: Git, commit: Commit, claim: Claim, start: str, earlier:
 
 def _merge(git: Git, commit: Commit) -> list[BrokenCheck]:
     """A merge needs no claim if it is what git makes of its parents."""
-    out = git.call("merge-tree", "--write-tree", "--no-messages", *commit.parents) if len(commit.parents) == 2 else None
-    if out is not None and out.code == 0 and out.text.splitlines()[:1] == [commit.tree]:
-        return []
+    if len(commit.parents) == 2:
+        with suppress(CannotTell):
+            made = merge_trees(git, *commit.parents)
+            if made.clean and made.tree == commit.tree:
+                return []
     return [
         BrokenCheck(
             "not-verifiable",

@@ -7,6 +7,7 @@ from detent.git.by_hand import RESUME, parted_text
 from detent.git.commits import short, switch
 from detent.git.remote import unreached
 from detent.git.repo import ZERO, Git, GitError
+from detent.git.tree_merge import merge_trees
 from detent.git.workspace import checked_out_elsewhere
 
 FOLLOW = "refs/detent/landing/follow"  # where main was, for as long as its checkout has not followed it
@@ -52,13 +53,10 @@ def fetch_main(git: Git, main: str, remote: str, then: str = RESUME) -> str:
 
 def build_merge(git: Git, main: str, branch: str, message: str, at: str) -> Merge:
     """Merge two commits without touching any file or ref."""
-    out = git.call("merge-tree", "--write-tree", "--no-messages", "--name-only", "-z", main, branch)
-    lines = out.items
-    if out.code == 1:
-        return Merge("", lines[0] if lines else "", main, ", ".join(lines[1:]) or "the branches conflict", tuple(lines[1:]))
-    if out.code != 0:
-        raise CannotTell(f"git could not merge: {out.err}")
-    return Merge(git.commit(lines[0], [main, branch], message, at), lines[0], main)
+    made = merge_trees(git, main, branch)
+    if not made.clean:
+        return Merge("", made.tree, main, ", ".join(made.files) or "the branches conflict", made.files)
+    return Merge(git.commit(made.tree, [main, branch], message, at), made.tree, main)
 
 
 def is_in_main(git: Git, merge: Merge, tip: str) -> bool:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from detent.errors import Away, CannotTell
 from detent.git.commits import short
 from detent.git.repo import ZERO, Git
+from detent.git.tree_merge import merge_trees
 
 PATIENCE = 120  # seconds for one call over the network
 ASKING = 20  # and for one that only asks whether anybody is there
@@ -81,13 +82,10 @@ def replay(git: Git, base: str, tip: str, onto: str, at: str) -> Replayed:
     for commit in todo:
         parent = git.resolve(f"{commit}^")
         stand_in = git.commit(git.tree(onto), [parent], "stands in for the new parent", at)  # so that the old parent is the common base
-        out = git.call("merge-tree", "--write-tree", "--no-messages", "--name-only", stand_in, commit)
-        lines = out.text.splitlines()
-        if out.code == 1:
-            return Replayed("", (), f"{git.message(commit).splitlines()[0]}: {', '.join(lines[1:]) or 'the changes conflict'}")
-        if out.code != 0:
-            raise CannotTell(f"git could not rebase: {out.err}")
-        onto = git.commit(lines[0], [onto], git.message(commit), at)
+        merged = merge_trees(git, stand_in, commit)
+        if not merged.clean:
+            return Replayed("", (), f"{git.message(commit).splitlines()[0]}: {', '.join(merged.files) or 'the changes conflict'}")
+        onto = git.commit(merged.tree, [onto], git.message(commit), at)
         made.append((commit, onto))
     return Replayed(onto, tuple(made))
 

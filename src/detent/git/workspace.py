@@ -27,7 +27,9 @@ def is_own(place: Place) -> bool:
 def checked_out_elsewhere(git: Git, ref: str) -> str:
     """The folder of another worktree that has this branch checked out."""
     folder = ""
-    for line in git.run("worktree", "list", "--porcelain", "-z").items:
+    asked = ("worktree", "list", "--porcelain")
+    out = git.call(*asked, "-z")
+    for line in out.items if out.code == 0 else git.run(*asked).text.splitlines():  # before 2.36 git knows no -z here
         if line.startswith("worktree "):
             folder = line.removeprefix("worktree ")
         if line == f"branch {ref}" and Path(folder).resolve() != git.place.root:

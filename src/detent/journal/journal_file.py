@@ -33,11 +33,11 @@ CREATE TABLE hot(run TEXT PRIMARY KEY, seq INTEGER NOT NULL, stamps TEXT NOT NUL
 CREATE TABLE claims(run TEXT PRIMARY KEY, epoch INTEGER NOT NULL, holder TEXT NOT NULL) WITHOUT ROWID;
 """
 RIGHTS = "check the file's permissions and the disk"
+NO_RUN_YET = "there is no run in this repository yet"
 START = 'start one: detent start (the plan), or detent start "what you want"'
 OLDER = "end its runs with the older Detent; then move the journal away and run `detent doctor --accept`"
 WAY_OUT = "nothing was changed; restore the journal, or accept what is there with `detent doctor --accept`"
-
-
+GONE = "nothing was changed; restore the journal. If you cloned the repository again, or removed the file yourself, accept that with `detent doctor --accept`"
 UNKNOWN = "nothing was changed; if you copied, moved or restored the checkout yourself, accept what is there with `detent doctor --accept`"
 OTHERS = (
     "{} has {} events, and nothing in your state folder vouches for them: it was copied or restored here, or belongs to another checkout"
@@ -70,9 +70,9 @@ def _may_begin(path: Path, anchor: Anchor | None, create: bool) -> None:
     """There is no journal: it may be created only where none was before."""
     if anchor is not None or anchor_file(path).exists():
         had = f"{anchor.n} events" if anchor else "events"
-        raise JournalDamaged(f"{path} is {'empty' if path.exists() else 'gone'}, and had {had}", WAY_OUT)
+        raise JournalDamaged(f"{path} is {'empty' if path.exists() else 'gone'}, and had {had}", GONE)
     if not create:
-        raise NoJournal(f"no run was started in this repository yet ({path} does not exist)", START)
+        raise NoJournal(NO_RUN_YET, START)
     if not path.exists():
         _begin(path)
 
@@ -107,7 +107,7 @@ def _checked(db: sqlite3.Connection, path: Path, anchor: Anchor | None, create: 
         if anchor is not None:
             raise JournalDamaged(f"{path} was cut: it has 0 events and had at least {anchor.n}", WAY_OUT)
         if not create:
-            raise NoJournal(f"no run was started in this repository yet ({path} does not exist)", START)
+            raise NoJournal(NO_RUN_YET, START)
         _create(db)
     elif version > VERSION:
         raise JournalNewer(f"{path} was written by a newer Detent (schema {version}; this one knows {VERSION})", "use the newer Detent")

@@ -18,7 +18,7 @@ from psycopg import conninfo
 from detent.errors import Busy, DetentError, JournalAway, JournalDamaged, JournalError, JournalNewer, JournalOlder, Moved, NoJournal
 from detent.journal.anchor import Anchor, AnchorFile, anchor_of, journal_key, put_anchor, read_anchor
 from detent.journal.holder import Holder, is_alive
-from detent.journal.journal_file import PLAINLY_CHAINED, START, VERSION, WAY_OUT
+from detent.journal.journal_file import NO_RUN_YET, PLAINLY_CHAINED, START, VERSION, WAY_OUT
 from detent.journal.journal_rows import (
     ANOTHER_KEY,
     HEAD_COLUMNS,
@@ -176,7 +176,7 @@ class PostgresJournal:
             if self._file.exists():
                 raise JournalDamaged(f"{self.name} is gone, and had {f'{anchor.n} events' if anchor else 'events'}", WAY_OUT)
             if not create:
-                raise NoJournal(f"no run was started in this repository yet ({self.name} has no journal)", START)
+                raise NoJournal(NO_RUN_YET, START)
             self._create()
         facts = dict(self.db.execute("SELECT key, value FROM meta").fetchall())
         version = int(facts.get("version", 0))

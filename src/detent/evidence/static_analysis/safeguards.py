@@ -14,67 +14,67 @@ SAFEGUARDS: Rows = tuple(
         ("a lock", (r"\bwith\s+(?:await\s+)?[\w.()]*(?:lock|mutex|semaphore)\w*\b|\.(?:r?lock|acquire|runExclusive|with_lock)\b\s*[({]|\bflock\(|\.synchronize\b"
          r"|\bsynchronized\b|\bvolatile\s+\w|(?<![\w.])lock\s*\(|\bInterlocked\.\w|\bAtomic(?:Integer|Long|Boolean|Reference|[IU](?:8|16|32|64|size)|Bool)\b|\bsync\.Once\b")),
         ("a transaction", r"\b(?:transaction|atomic)\b\s*[({:.]|\btransaction\s+do\b|\.begin_?(?:tx|transaction)?\("),
-        ("a write that survives a crash", r"\bf(?:data)?sync(?:Sync)?\(|\.sync\(\)|\bos\.replace\(|\brenameSync\(|\bFile\.rename\("),
+        ("a durable write (fsync, rename)", r"\bf(?:data)?sync(?:Sync)?\(|\.sync\(\)|\bos\.replace\(|\brenameSync\(|\bFile\.rename\("),
         ("a time limit", (r"(?<![.\w])timeout(?:\s*[=:]\s*|:[^,\n=]{1,30}=\s*)(?!None|null|0\b)\S|\bAbort(?:Controller|Signal)\b|\bwith(?:Timeout|Deadline)\("
          r"|\bset\w*Deadline\(|\bTimeout\.timeout\b|\.timeout\(\s*(?:std::time::)?Duration|\b(?:read|open|write|ssl|connect)_timeout\s*=(?!\s*(?:nil|0)\b)"
          r"|\bset(?:Connect|Read|Socket|So)?Timeout\(\s*(?!0\b|function|\()[\w.]|\bCURLOPT_(?:CONNECT)?TIMEOUT|\bTimeout\s*=\s*TimeSpan\.From")),
-        ("a limit of what others may send", r"\bMaxBytesReader\(|\bLimitReader\(|\.take\([\w.]+\)\s*\.read|\brateLimit(?:er)?\(|\blimit\s*:\s*[\"']\d+\s*[kmg]?b"),
-        ("a number that nobody can guess", (r"\bsecrets\.\w|\bSystemRandom\b|\burandom\(|\brandom(?:Bytes|UUID)\(|\bgetRandomValues\(|\brand\.Read\(|\bSecureRandom\b"
+        ("a limit on what clients may send", r"\bMaxBytesReader\(|\bLimitReader\(|\.take\([\w.]+\)\s*\.read|\brateLimit(?:er)?\(|\blimit\s*:\s*[\"']\d+\s*[kmg]?b"),
+        ("a secure random number", (r"\bsecrets\.\w|\bSystemRandom\b|\burandom\(|\brandom(?:Bytes|UUID)\(|\bgetRandomValues\(|\brand\.Read\(|\bSecureRandom\b"
          r"|\brandom_(?:bytes|int)\(|\bRandomNumberGenerator\b|\bOsRng\b|\bgetrandom\(")),
-        ("a guard of a cookie", r"\bhttp_?only\b[\"']?\s*[=:]+>?\s*true|\bsecure\b[\"']?\s*[=:]+>?\s*true|\bsame_?site\b[\"']?\s*[=:]+>?\s*[\"':]?(?:lax|strict)"),
-        ("a check of certificates", r"\bverify\b[^,\n=]{0,30}=\s*True|\bCERT_REQUIRED\b|\bcreate_default_context\(|\brejectUnauthorized\s*:\s*true|\bVERIFY_PEER\b"),
-        ("a comparison that gives nothing away", (r"\bConstantTimeCompare\(|\btimingSafeEqual\(|\bcompare_digest\(|\bsecure_compare\(|\bhash_equals\(|\bct_eq\("
+        ("a cookie attribute (HttpOnly …)", r"\bhttp_?only\b[\"']?\s*[=:]+>?\s*true|\bsecure\b[\"']?\s*[=:]+>?\s*true|\bsame_?site\b[\"']?\s*[=:]+>?\s*[\"':]?(?:lax|strict)"),
+        ("a certificate check", r"\bverify\b[^,\n=]{0,30}=\s*True|\bCERT_REQUIRED\b|\bcreate_default_context\(|\brejectUnauthorized\s*:\s*true|\bVERIFY_PEER\b"),
+        ("a constant-time comparison", (r"\bConstantTimeCompare\(|\btimingSafeEqual\(|\bcompare_digest\(|\bsecure_compare\(|\bhash_equals\(|\bct_eq\("
          r"|\bFixedTimeEquals\("
          r"|\bMessageDigest\.isEqual\(")),
-        ("an encoding of what others sent", (r"\bencodeURI(?:Component)?\(|\bquote(?:_plus)?\(|\bshlex\.(?:quote|join)\(|\b(?:Query|Path|HTML)Escape\w*\(|\bsafe_load\b"
+        ("escaping of input", (r"\bencodeURI(?:Component)?\(|\bquote(?:_plus)?\(|\bshlex\.(?:quote|join)\(|\b(?:Query|Path|HTML)Escape\w*\(|\bsafe_load\b"
          r"|\bhtml(?:specialchars|entities)\(|\bstrip_tags\(|\bescapeshell(?:arg|cmd)\(|\b(?:Html|Url|JavaScript|Xml)Encode\(|\bHtmlEncoder\b|\bencode_(?:text|safe|html\w*)\("
          r"|\bescape_?(?:HTML|xml|java_?script)\w*\(|\bhtml_?escape\(|\bDOMPurify\b|\bShellwords\.\w|\breal_escape_string\(")),
-        ("a path that is kept inside", (r"\bfilepath\.(?:Clean|IsLocal|EvalSymlinks)\(|\bsecure_filename\(|\bsafe_join\(|\bnormalize\(\)\s*\.startsWith\(|\btoRealPath\("
+        ("a check that a path stays inside", (r"\bfilepath\.(?:Clean|IsLocal|EvalSymlinks)\(|\bsecure_filename\(|\bsafe_join\(|\bnormalize\(\)\s*\.startsWith\(|\btoRealPath\("
          r"|\brealpath(?:Sync)?\(|\bcanonicalize\(")),
-        ("a guard of objects", r"[\"'`]__proto__[\"'`]|\bObject\.create\(\s*null\s*\)"),
-        ("a query that takes its values apart", r"\bprepareStatement\(|->prepare\(|\.Parameters\.Add\w*\(|\bbindParam\(|\bbindValue\("),
-        ("a check of rights", (r"\[Authorize\b|@(?:PreAuthorize|Secured|RolesAllowed)\b|\bprotect_from_forgery\b|\bbefore_action\s+:(?:auth|require|verify|check|ensure)\w*"
+        ("a guard against prototype pollution", r"[\"'`]__proto__[\"'`]|\bObject\.create\(\s*null\s*\)"),
+        ("a parameterized query", r"\bprepareStatement\(|->prepare\(|\.Parameters\.Add\w*\(|\bbindParam\(|\bbindValue\("),
+        ("a permission check", (r"\[Authorize\b|@(?:PreAuthorize|Secured|RolesAllowed)\b|\bprotect_from_forgery\b|\bbefore_action\s+:(?:auth|require|verify|check|ensure)\w*"
          r"|\[ValidateAntiForgeryToken"
          r"|\buse\(\s*(?:helmet|csurf|csrf\w*|auth\w*)\b")),
-        ("a check of what others sent", (r"\bDisallowUnknownFields\(|\bFILTER_VALIDATE_\w+|\bschema\.(?:parse|validate|safeParse)\w*\(|\.permit\(\s*:"
+        ("input validation", (r"\bDisallowUnknownFields\(|\bFILTER_VALIDATE_\w+|\bschema\.(?:parse|validate|safeParse)\w*\(|\.permit\(\s*:"
          r"|^\s*validates?(?:_\w+)?\s+:\w|^\s*@(?:Valid|NotBlank)\b"
          r"|\bdisallow-doctype-decl|\bFEATURE_SECURE_PROCESSING|\bDtdProcessing\.Prohibit|\bThrowIf(?:Null|Negative)\w*\(|\bstrict_types\s*=\s*1|\bforbid\(\s*unsafe_code")),
-        ("a check of overflow", (r"\bchecked_(?:add|sub|mul|div|rem|pow|neg|sh[lr])\(|\b(?:add|subtract|multiply|increment|decrement|negate|toInt)Exact\("
+        ("an overflow check", (r"\bchecked_(?:add|sub|mul|div|rem|pow|neg|sh[lr])\(|\b(?:add|subtract|multiply|increment|decrement|negate|toInt)Exact\("
          r"|(?<![\w.])checked\s*[({]")),
-        ("a hash that is made for passwords", r"\bbcrypt\b|\bpassword_(?:hash|verify)\(|\bargon2\w*|\bscrypt\w*\(|\bpbkdf2\w*\("),
+        ("a password hash", r"\bbcrypt\b|\bpassword_(?:hash|verify)\(|\bargon2\w*|\bscrypt\w*\(|\bpbkdf2\w*\("),
     )
 )  # fmt: skip
 SQL = r"(?i:select\b[^\"'`\n]*\bfrom|insert\s+into|update\b[^\"'`\n]*\bset|delete\s+from)\b"
 DANGERS: Rows = tuple(
     (what, re.compile(pattern))
     for what, pattern in (
-        ("a shell that is given a text", (r"\bshell\s*[=:]\s*[Tt]rue\b|\bos\.(?:system|popen)\(|\bexec\.Command(?:Context)?\([^\n]*\"(?:/bin/)?(?:ba|z|da)?sh\"\s*,\s*\"-c\""
+        ("a shell command built from text", (r"\bshell\s*[=:]\s*[Tt]rue\b|\bos\.(?:system|popen)\(|\bexec\.Command(?:Context)?\([^\n]*\"(?:/bin/)?(?:ba|z|da)?sh\"\s*,\s*\"-c\""
          r"|\bCommand::new\(\s*\"(?:/bin/)?(?:ba|z|da)?sh\"|(?<![\w.])(?:system|exec|spawn|IO\.popen|Open3\.\w+)[( ]\s*\"[^\"\n]*#\{|\bshell_exec\(|\bpassthru\("
          r"|(?:(?<![\w.])|\b(?:child_process|cp)\.)exec(?:Sync)?\(\s*(?:`[^`\n]*\$\{|[\"'][^\"'\n]*[\"']\s*\+)|\bgetRuntime\(\)\.exec\(\s*\"[^\"\n]*\"\s*\+")),
-        ("a query that is put together from pieces", (rf"[\"'`][^\"'`\n]*\b{SQL}[^\n]*"
+        ("a query built from strings", (rf"[\"'`][^\"'`\n]*\b{SQL}[^\n]*"
          r"(?:\$\{|#\{|[\"']\s*(?:\+|%(?!s)|\.format\()|\.\s*\$)")),
-        ("a query that is put together from pieces", (rf"\bf[\"'][^\"'\n]*\b{SQL}[^\n]*\{{"
+        ("a query built from strings", (rf"\bf[\"'][^\"'\n]*\b{SQL}[^\n]*\{{"
          r"|\bSprintf\(\s*[\"`](?i:select|insert|update|delete)\b")),
-        ("a query that is put together from pieces", (rf"\"[^\"\n]*\b{SQL}[^\"\n]*[^\\\"\n]\$\w|\$\"[^\"\n]*\b{SQL}[^\"\n]*\{{|\bformat!\(\s*\"[^\"\n]*\b{SQL}"
+        ("a query built from strings", (rf"\"[^\"\n]*\b{SQL}[^\"\n]*[^\\\"\n]\$\w|\$\"[^\"\n]*\b{SQL}[^\"\n]*\{{|\bformat!\(\s*\"[^\"\n]*\b{SQL}"
          r"|\.(?:where|order|having|find_by_sql|execute|exec_query)[( ]\s*\"[^\"\n]*#\{")),
-        ("certificates that are not checked", (r"\bverify\s*=\s*False\b|\bCERT_NONE\b|_create_unverified|\brejectUnauthorized\s*:\s*false"
+        ("unchecked certificates", (r"\bverify\s*=\s*False\b|\bCERT_NONE\b|_create_unverified|\brejectUnauthorized\s*:\s*false"
          r"|\bInsecureSkipVerify\s*:\s*true|\bVERIFY_NONE\b|\bcheck_hostname\s*=\s*False|\bCURLOPT_SSL_VERIFY(?:PEER|HOST)\s*(?:,|=>)\s*(?:false|0)\b"
          r"|\bdanger_accept_invalid_\w+\(\s*true|\bNODE_TLS_REJECT_UNAUTHORIZED\b|\bDangerousAcceptAny\w*|Certificate\w*ValidationCallback\b[^\n]*=>\s*true"
          r"|HostnameVerifier\([^\n]*->\s*true|\bNoopHostnameVerifier\b|[\"']verify(?:_peer(?:_name)?)?[\"']\s*=>\s*false")),
         ("an old version of TLS", r"\btls\.Version(?:TLS1[01]|SSL30)\b|\bSslProtocols\.(?:Tls|Tls11|Ssl[23])\b|[\"']TLSv1(?:[._]1)?[\"']|\bPROTOCOL_TLSv1(?:_1)?\b"),
-        ("data that is run as code", (r"(?<![\w.])eval\(|\bpickle\.loads?\(|\byaml\.(?:unsafe_load|load\((?!.*Safe))|\bMarshal\.load\b|\bnew\s+Function\("
+        ("data run as code (eval, unsafe deserialization)", (r"(?<![\w.])eval\(|\bpickle\.loads?\(|\byaml\.(?:unsafe_load|load\((?!.*Safe))|\bMarshal\.load\b|\bnew\s+Function\("
          r"|(?<![\w>:])unserialize\(|\bYAML\.(?:load|unsafe_load)\(|\bTypeNameHandling\.(?!None\b)\w|\bBinaryFormatter\b|\bObjectInputStream\(|\bDtdProcessing\.Parse\b"
           r"|\bLIBXML_NOENT\b")),
-        ("text that is taken for HTML", (r"\bmark_safe\(|\.html_safe\b|\bautoescape\s*[=:]\s*(?:False|false)|\.innerHTML\s*=|\bdangerouslySetInnerHTML\b"
+        ("unescaped HTML", (r"\bmark_safe\(|\.html_safe\b|\bautoescape\s*[=:]\s*(?:False|false)|\.innerHTML\s*=|\bdangerouslySetInnerHTML\b"
          r"|\btemplate\.(?:HTML|JS|URL)\("
          r"|\bHtml\.Raw\(|\bv-html\b|\bbypassSecurityTrust\w+|\{!!")),
-        ("every site that may ask", r"Access-Control-Allow-Origin[\"']?\s*[\],:=]+\s*[\"']\*|\ballow_origins\s*=\s*\[\s*[\"']\*|\borigin\s*:\s*[\"']\*"),
-        ("a file that everybody may write", r"\b0o?(?:777|666)\b"),
-        ("a way around a check of rights", (r"\.permit!|\[AllowAnonymous\b|\bcsrf(?:\(\))?\.disable\b|\bpermitAll\(\)|\bskip_before_action\s+:(?:auth|verify|require)"
+        ("CORS open to every site", r"Access-Control-Allow-Origin[\"']?\s*[\],:=]+\s*[\"']\*|\ballow_origins\s*=\s*\[\s*[\"']\*|\borigin\s*:\s*[\"']\*"),
+        ("a world-writable file", r"\b0o?(?:777|666)\b"),
+        ("a way around a permission check", (r"\.permit!|\[AllowAnonymous\b|\bcsrf(?:\(\))?\.disable\b|\bpermitAll\(\)|\bskip_before_action\s+:(?:auth|verify|require)"
          r"|\bskip_forgery_protection\b|\bcsrf_exempt\b")),
-        ("memory that is not checked", (r"\bget_unchecked(?:_mut)?\(|\bfrom_utf8_unchecked\(|\bunwrap_unchecked\(|\bunreachable_unchecked\("
+        ("unchecked memory access", (r"\bget_unchecked(?:_mut)?\(|\bfrom_utf8_unchecked\(|\bunwrap_unchecked\(|\bunreachable_unchecked\("
          r"|\bunsafe\.(?:Pointer|Slice|String)\(")),
-        ("a page that may do everything", r"\b(?:sandbox|contextIsolation|webSecurity)\s*:\s*false\b|\bnodeIntegration\s*:\s*true\b"),
+        ("a page without isolation (sandbox, nodeIntegration)", r"\b(?:sandbox|contextIsolation|webSecurity)\s*:\s*false\b|\bnodeIntegration\s*:\s*true\b"),
     )
 )  # fmt: skip
 WEAKER: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = tuple(
@@ -82,10 +82,10 @@ WEAKER: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = tuple(
     for what, strong, weak in (
         ("a weaker hash", r"(?i:sha-?_?(?:2|3|224|256|384|512)\b|sha3|blake)|bcrypt|argon2|password_hash", r"(?i:\bmd5|\bsha-?_?1\b|crc32)"),
         ("a weaker cipher", r"(?i:\bgcm\b|chacha|/gcm/|\bcbc\b|/cbc/)", r"(?i:\becb\b|/ecb/|\bdes\b|\brc4\b)"),
-        ("a check that only a build for debugging makes", r"(?<!_)\bassert(?:_eq|_ne)?!", r"\bdebug_assert(?:_eq|_ne)?!"),
+        ("an assertion that only debug builds check", r"(?<!_)\bassert(?:_eq|_ne)?!", r"\bdebug_assert(?:_eq|_ne)?!"),
         ("arithmetic that may overflow", r"\b(?:checked|saturating)_\w+\(|\btry_(?:into|from)\(", r"\bwrapping_\w+\(|\bunchecked\b|\bas\s+[iu](?:8|16|32|64|size)\b"),
-        ("private methods that can be called", r"\.public_send\b", r"\.(?:__)?send\b"),
-        ("a file that more people may read", r"\b0o?[67]00\b", r"\b0o?(?:[67]44|[67]55|[67]64)\b"),
+        ("a call that reaches private methods", r"\.public_send\b", r"\.(?:__)?send\b"),
+        ("wider file permissions", r"\b0o?[67]00\b", r"\b0o?(?:[67]44|[67]55|[67]64)\b"),
     )
 )  # what went, and what is worse and came in its place  # fmt: skip
 NARROW, BROAD = (
@@ -99,10 +99,10 @@ def lost(gone: Sequence[str], new: Sequence[str], elsewhere: Iterable[str]) -> s
     there = list(elsewhere)
     for what, pattern in SAFEGUARDS:
         if _count(pattern, gone) > _count(pattern, new) and not _count(pattern, there):
-            return f"{what} was taken out"
+            return f"{what} was removed"
     for what, pattern in DANGERS:
         if _count(pattern, new) > _count(pattern, gone):
-            return f"{what} came in"
+            return f"{what} was added"
     for what, strong, weak in WEAKER:
         if _count(strong, gone) > _count(strong, new) and _count(weak, new) > _count(weak, gone):
             return f"a safeguard was weakened ({what})"

@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -21,6 +22,8 @@ from detent.interfaces.cli.doctor_disk import disk_check
 from detent.interfaces.cli.doctor_extensions import extension_checks
 from detent.interfaces.cli.doctor_project import DoctorCheck, machine_checks, project_checks, row_lines
 from detent.interfaces.cli.runner import may_decide
+
+OLDEST_GIT = (2, 30)
 
 
 @click.command("doctor")
@@ -78,7 +81,8 @@ def _git() -> DoctorCheck:
     if git is None:
         return DoctorCheck("git", False, "not found", "install git")
     said = subprocess.run([git, "--version"], capture_output=True, text=True).stdout.removeprefix("git version ").strip()
-    return DoctorCheck("git", True, f"{said} at {git}")
+    old = tuple(map(int, re.findall(r"\d+", said)[:2])) < OLDEST_GIT
+    return DoctorCheck("git", not old, f"{said} at {git}", f"install git {'.'.join(map(str, OLDEST_GIT))} or newer" if old else "")
 
 
 def _repository() -> DoctorCheck:

@@ -29,8 +29,13 @@ def ended(argv: Sequence[str], work: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as e:  # noqa: BLE001 - a bug has an exit code of its own
+        from detent import installation
         from detent.app.away import parked_by
 
+        if isinstance(e, ModuleNotFoundError) and (extra := installation.EXTRAS.get((e.name or "").partition(".")[0])):
+            return report_error(
+                argv, f"{e.name} is not installed, and this command needs it", f"install it: {installation.extra(extra)}", 2
+            )
         if (away := parked_by(e)) is not None:  # a disk that is full, at whatever place that was met
             return report_error(argv, away.said, "make room there, then run the command again", 2)
         import traceback

@@ -95,7 +95,7 @@ def command(clients: tuple[str, ...], hooks: tuple[str, ...], remove: bool, entr
     asked = whole and not remove and not as_json and channel() == "terminal"
     planned = _plan(place, entries or (_asked_for_entry(place) if asked else ()))
     hooked = _hooks(place, hooks, remove, whole)
-    done, code = (InitReport(False, ""), 0) if not whole else _remove(place.root / FILE) if remove else (_init(place), 0)
+    done, code = (InitReport(False, ""), 0) if not whole else _remove(place) if remove else (_init(place), 0)
     named = [*hooked, *_clients(place, clients, remove, whole)]
     seen = None if remove or not whole else _look(place)
     if as_json:
@@ -225,11 +225,16 @@ def _init(place: Place) -> InitReport:
     return InitReport(True, f"{FILE} was {'written' if old is None else 'added to'}.", missing, kept)
 
 
-def _remove(file: Path) -> tuple[InitReport, int]:
-    text = read(file)
+def _remove(place: Place) -> tuple[InitReport, int]:
+    """Remove the file where it is as init wrote it. One that is committed is the project's, for whoever clones it."""
+    from detent.interfaces.register.local_only import tracked
+
+    text = read(place.root / FILE)
     if text is None:
         return InitReport(False, f"Nothing to remove: there is no {FILE}."), 0
     if not is_ours(text):
         return InitReport(False, f"{FILE} was not removed: it is not as init wrote it.", hint="delete it by hand if you mean to"), 1
-    file.unlink()
+    if tracked(place, [FILE]):
+        return InitReport(False, f"{FILE} was not removed: it is committed.", hint=f"to remove it for everybody: git rm {FILE}"), 1
+    (place.root / FILE).unlink()
     return InitReport(True, f"{FILE} was removed; it was as init wrote it."), 0

@@ -8,15 +8,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from detent.app import open_app
+from detent.app.hooks_seen import registered
 from detent.app.starting import landing_words
-from detent.config import Settings
+from detent.config import FILE, Settings
 from detent.errors import CannotTell, DetentError
 from detent.gates.plan_entries import entries
 from detent.git.place import Place
 from detent.git.repo import Git
-from detent.git.snapshot import untracked
 from detent.interfaces.cli.doctor_project import DoctorCheck, commands_of, preflight_check, row_lines, tests_check
 from detent.interfaces.cli.folding import fold, fold_command
+from detent.interfaces.register import PARTS
 from detent.interfaces.register.files import read
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def look(place: Place, settings: Settings, env: Mapping[str, str]) -> InitLook:
         return InitLook(rows, None, [(LOOK, "once git is there")])
     tried, trouble = _try(place, settings, env)
     rows = [tests, *_tried(tried, trouble), preflight, plan, _agents(env), _remote(git), *_checkout(git)]
-    return InitLook(rows, tried, _next(git, rows, tried), landing_words(git, settings, env))
+    return InitLook(rows, tried, _next(git, settings, rows, tried), landing_words(git, settings, env))
 
 
 def lines(seen: InitLook) -> list[str]:
@@ -141,7 +142,7 @@ def _checkout(git: Git) -> list[DoctorCheck]:
     return []
 
 
-def _next(git: Git, rows: list[DoctorCheck], tried: "Tried | None") -> list[tuple[str, str]]:
+def _next(git: Git, settings: Settings, rows: list[DoctorCheck], tried: "Tried | None") -> list[tuple[str, str]]:
     """The commands to type now, in their order."""
     names = {row.name for row in rows if not row.ok and row.needed}
     if "checkout" in names and not git.head():
@@ -156,18 +157,26 @@ def _next(git: Git, rows: list[DoctorCheck], tried: "Tried | None") -> list[tupl
             "plan": (ENTRY, "makes a first plan"),
             "checkout": ("detent status", "where this checkout stands"),
         }
-        found += [*(_commit(git) if names == {"plan"} else ()), *(way for name, way in ways.items() if name in names)]
+        found += [*(_commit(git, settings) if names == {"plan"} else ()), *(way for name, way in ways.items() if name in names)]
     else:
         red = bool(tried and (tried.failing or tried.preflight))
-        found += [*_commit(git), ("detent start --baseline" if red else "detent start", "begins the first entry of the plan")]
+        found += [*_commit(git, settings), ("detent start --baseline" if red else "detent start", "begins the first entry of the plan")]
     return found
 
 
-def _commit(git: Git) -> list[tuple[str, str]]:
-    """What must be committed first: a run begins from a clean checkout, and reads its settings from the commit."""
-    changed = [*git.run("diff-index", "-z", "--name-only", "HEAD").items, *untracked(git)]
-    if not changed:
-        return []
-    few = len(changed) <= 6
-    what = shlex.join(changed) if few else "-A"
-    return [(f"git add {what} && git commit -m 'Set up Detent'", BEGINS if few else f"{BEGINS} ({len(changed)} files are not)")]
+def _commit(git: Git, settings: Settings) -> list[tuple[str, str]]:
+    """What must be committed first: a run begins from a clean checkout, and reads its settings from the commit. Only what init writes is named."""
+    from detent.app.fit import not_committed
+
+    changed = [path for paths in not_committed(git) for path in paths]
+    own = _own_files(git.place, settings)
+    ours, others = [path for path in changed if path in own], [path for path in changed if path not in own]
+    rows = [(f"git add {shlex.join(ours)} && git commit -m 'Set up Detent'", BEGINS)] if ours else []
+    more = f" and {len(others) - 1} more are" if len(others) > 1 else " is"
+    return [*rows, *([("git status", f"{others[0]}{more} not committed: commit or stash that too")] if others else [])]
+
+
+def _own_files(place: Place, settings: Settings) -> set[str]:
+    """The files of a checkout that init writes: settings, plan, and what it registers with clients."""
+    clients = [PARTS[name](["detent"]) for name in registered(place.git_dir) if name in PARTS]
+    return {FILE, settings.pr.plan, *(part.path for parts in clients for part in parts)}

@@ -2,9 +2,6 @@
 
 import click
 
-from detent import installation
-from detent.errors import DetentError
-
 
 @click.command("serve")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
@@ -18,13 +15,8 @@ def command(host: str, port: int, no_open: bool, open_to_network: bool) -> int:
 
     It listens on loopback, for whoever has the token, which is made once and kept in your state folder. The printed link gives it to the page, once.
     """
-    try:
-        from detent.interfaces.http.page_server import serve
-    except ModuleNotFoundError as e:
-        if e.name not in ("starlette", "uvicorn"):
-            raise
-        raise DetentError(f"{e.name} is not installed", f"install it: {installation.extra('web')}") from e
     from detent.app.people import must_be_a_persons_shell
+    from detent.interfaces.http.page_server import serve
 
     must_be_a_persons_shell("terminal")  # whoever starts it is handed the right to answer
     return serve(host, port, open_to_network, not no_open)

@@ -13,7 +13,7 @@ from detent.git.place import Place, find_place
 from detent.git.repo import Git
 from detent.installation import removing
 from detent.interfaces.cli.folding import fold
-from detent.interfaces.cli.init import HOOKS
+from detent.interfaces.cli.init import HOOKS, PLAN, PLAN_HEAD
 from detent.interfaces.cli.init_file import is_ours
 from detent.interfaces.cli.runner import may_decide
 from detent.interfaces.cli.tell import channel, plain
@@ -91,6 +91,8 @@ def _kept(place: Place) -> list[str]:
     text = read(place.root / FILE)
     if text is not None and not is_ours(text):
         kept.append(f"{FILE}: it is not as init wrote it; delete it yourself if you mean to")
+    if (read(place.root / PLAN, "utf-8") or "").startswith(PLAN_HEAD):
+        kept.append(f"the plan {PLAN}: its entries are yours")
     return kept
 
 
