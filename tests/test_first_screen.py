@@ -141,7 +141,8 @@ def test_init_names_start_only_where_start_is_accepted(tmp_path: Path) -> None:
     project = Project(tmp_path / "p", {"tests/test_a.py": "def test_a():\n    assert True\n", "pytest.ini": "[pytest]\n"})
     without = project.run("init", "--json").json
     assert next(row for row in without["found"] if row["name"] == "plan")["ok"] is False
-    assert without["next"] == ["detent check", 'detent init --entry "what the first pull request does"']
+    commit, entry = "git add detent.toml && git commit -m 'Set up Detent'", 'detent init --entry "what the first pull request does"'
+    assert without["next"] == ["detent check", commit, entry]
     planned = project.run("init", "--entry", "Round prices", "--json").json
     assert (planned["plan"], planned["written"]["pr.plan"]) == ("docs/plan.md", "docs/plan.md")
     assert (project.root / "docs/plan.md").read_text().endswith("\n- Round prices\n")

@@ -21,7 +21,8 @@ SAFEGUARDS: Rows = tuple(
         ("a limit on what clients may send", r"\bMaxBytesReader\(|\bLimitReader\(|\.take\([\w.]+\)\s*\.read|\brateLimit(?:er)?\(|\blimit\s*:\s*[\"']\d+\s*[kmg]?b"),
         ("a secure random number", (r"\bsecrets\.\w|\bSystemRandom\b|\burandom\(|\brandom(?:Bytes|UUID)\(|\bgetRandomValues\(|\brand\.Read\(|\bSecureRandom\b"
          r"|\brandom_(?:bytes|int)\(|\bRandomNumberGenerator\b|\bOsRng\b|\bgetrandom\(")),
-        ("a cookie attribute (HttpOnly …)", r"\bhttp_?only\b[\"']?\s*[=:]+>?\s*true|\bsecure\b[\"']?\s*[=:]+>?\s*true|\bsame_?site\b[\"']?\s*[=:]+>?\s*[\"':]?(?:lax|strict)"),
+        ("a cookie attribute (HttpOnly, Secure, SameSite)", (
+         r"\bhttp_?only\b[\"']?\s*[=:]+>?\s*true|\bsecure\b[\"']?\s*[=:]+>?\s*true|\bsame_?site\b[\"']?\s*[=:]+>?\s*[\"':]?(?:lax|strict)")),
         ("a certificate check", r"\bverify\b[^,\n=]{0,30}=\s*True|\bCERT_REQUIRED\b|\bcreate_default_context\(|\brejectUnauthorized\s*:\s*true|\bVERIFY_PEER\b"),
         ("a constant-time comparison", (r"\bConstantTimeCompare\(|\btimingSafeEqual\(|\bcompare_digest\(|\bsecure_compare\(|\bhash_equals\(|\bct_eq\("
          r"|\bFixedTimeEquals\("
@@ -29,7 +30,8 @@ SAFEGUARDS: Rows = tuple(
         ("escaping of input", (r"\bencodeURI(?:Component)?\(|\bquote(?:_plus)?\(|\bshlex\.(?:quote|join)\(|\b(?:Query|Path|HTML)Escape\w*\(|\bsafe_load\b"
          r"|\bhtml(?:specialchars|entities)\(|\bstrip_tags\(|\bescapeshell(?:arg|cmd)\(|\b(?:Html|Url|JavaScript|Xml)Encode\(|\bHtmlEncoder\b|\bencode_(?:text|safe|html\w*)\("
          r"|\bescape_?(?:HTML|xml|java_?script)\w*\(|\bhtml_?escape\(|\bDOMPurify\b|\bShellwords\.\w|\breal_escape_string\(")),
-        ("a check that a path stays inside", (r"\bfilepath\.(?:Clean|IsLocal|EvalSymlinks)\(|\bsecure_filename\(|\bsafe_join\(|\bnormalize\(\)\s*\.startsWith\(|\btoRealPath\("
+        ("a check that a path stays in its folder", (
+         r"\bfilepath\.(?:Clean|IsLocal|EvalSymlinks)\(|\bsecure_filename\(|\bsafe_join\(|\bnormalize\(\)\s*\.startsWith\(|\btoRealPath\("
          r"|\brealpath(?:Sync)?\(|\bcanonicalize\(")),
         ("a guard against prototype pollution", r"[\"'`]__proto__[\"'`]|\bObject\.create\(\s*null\s*\)"),
         ("a parameterized query", r"\bprepareStatement\(|->prepare\(|\.Parameters\.Add\w*\(|\bbindParam\(|\bbindValue\("),
