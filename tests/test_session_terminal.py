@@ -127,7 +127,7 @@ def another_scope(p: Project, shell: Pane) -> None:
 
 def went_back(p: Project, shell: Pane) -> None:
     events = p.run("history", "-n", "1000", "--json").json["events"]
-    first = next(e["seq"] for e in events if e["on"] == "task-completed")  # type: ignore[union-attr]
+    first = next(e["seq"] for e in events if e["on"] == "task-completed")
     typed(shell, f"detent rollback {first}", "1 of 2 tasks are done", "Nothing is lost", "Next: detent resume --run")
     typed(shell, "detent status", "Tasks: 1 of 2 done", "T-003 refund (open)")
     typed(shell, "detent resume", "a manual check needs a person to confirm it")
