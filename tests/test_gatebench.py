@@ -150,6 +150,8 @@ def test_the_command_lists_plays_and_says_by_its_exit_code_what_came_of_it(tmp_p
     here = Project(tmp_path / "p", {"a.txt": "a"})
     listed = here.run("bench", "gates", "--list")
     assert listed.code == 0 and len(listed.out.splitlines()) == len(PAIRS) and "equal-to-everything" in listed.out
+    rows = json.loads(here.run("bench", "gates", "--list", "--json").out)
+    assert [(row["language"], row["name"]) for row in rows] == [(each.language, agent.name) for each, agent in PAIRS]
     unknown = here.run("bench", "gates", "--language", "cobol")
     assert unknown.code == 2 and "there are: go, javascript, python, ruby" in unknown.err
     assert here.run("bench", "gates", "--agent", "nobody").code == 2
@@ -157,3 +159,4 @@ def test_the_command_lists_plays_and_says_by_its_exit_code_what_came_of_it(tmp_p
     told = json.loads(played.out)
     assert played.code == 0 and told["dishonest"]["all"] == {"agents": 1, "failed": 1, "flagged": 0, "landed silently": 0}
     assert told["agents"][0]["held_at"] and told["landed_silently"] == []
+    assert "1/1" in played.err, "how far it is stands beside the JSON"

@@ -41,15 +41,15 @@ def command(what: str, only: tuple[str, ...], named: tuple[str, ...], jobs: int,
     if not pairs:
         raise DetentError(f"there is no agent '{named[0]}'", "`detent bench gates --list` names them")
     if listed:
-        for each, agent in pairs:
-            click.echo(f"{each.language:<11} {agent.sort:<7} {agent.name:<36} {agent.does}")
+        rows = [{"language": each.language, "sort": agent.sort, "name": agent.name, "does": agent.does} for each, agent in pairs]
+        lines = "\n".join("{language:<11} {sort:<7} {name:<36} {does}".format(**row) for row in rows)
+        click.echo(json.dumps(rows, indent=2) if as_text else lines)
         return 0
     ready, missing = _split(pairs)
     outcomes = []
     for outcome in _played(ready, jobs):
         outcomes.append(outcome)
-        if not as_text:
-            click.echo(f"{len(outcomes):>3}/{len(ready)} {line(outcome)}")
+        click.echo(f"{len(outcomes):>3}/{len(ready)} {line(outcome)}", err=as_text)
     outcomes.sort(key=lambda o: (o.language, o.name))
     click.echo(json.dumps(as_json(outcomes, missing), indent=2) if as_text else "\n" + "\n".join(summary(outcomes, missing)))
     return 1 if not outcomes or any(o.right is False for o in outcomes) else 0
