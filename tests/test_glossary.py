@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 from tests.test_house import source
@@ -15,6 +16,7 @@ def rows(part: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in part.splitlines() if line.startswith("| ")][1:]
 
 
+@cache
 def names() -> set[str]:
     """Every name that the source gives to a class, a function, a module or a field."""
     found = {part for m in source() for part in m.name.split(".")}
