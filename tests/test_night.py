@@ -68,6 +68,7 @@ def morning(shift: Shift, items: Items) -> None:
     began = datetime.now(UTC).replace(hour=0, minute=0, second=0)
     wrong = [line for line in shift.logs().splitlines() if "Traceback" in line or "bug in Detent" in line]
     wrong += processes_left(shift.folder)
+    wrong += [f"{shift.restarts} times a worker ended by itself"] if shift.restarts else []
     checks: list[Callable[[], None]] = [
         lambda: ended(shift, items),
         lambda: filed_once(shift, items),
