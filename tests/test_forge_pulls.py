@@ -15,7 +15,7 @@ from tests.driven import scripted
 from tests.executions import CODE, CONFIG, TITLE, WORKS, Till
 from tests.forge_github import GitHub
 from tests.forge_server import USERS, Said, served
-from tests.test_execute_ways import READY
+from tests.test_execute_ways import NOT_READY, READY
 from tests.trackers import FORGES
 
 ANN, BEN, EVE = USERS["token-a"], USERS["token-b"], USERS["token-x"]
@@ -108,6 +108,19 @@ def test_a_limit_of_the_forge_parks_an_execution_and_fails_nothing(till: AtForge
     assert all("accepts no more requests until" in said for said in parked)
     assert {e.status for e in till.events("execute-1-1")} == {"SUCCESS"}
     assert len(till.forge.pulls) == 1 and len(till.comments()) == 1 and till.run("execute-1-1").counts == {}
+
+
+@pytest.mark.sample(1)
+def test_a_limit_of_the_forge_hides_nothing_of_the_queue(tmp_path: Path) -> None:
+    till = AtForge("github", tmp_path, "[review]\nmax_rounds = 1\n")
+    with served(till.forge):
+        till.serve()
+        till.forge.put(TITLE)
+        assert till.project.run("queue", "add", "1", "--agent", scripted(till.project, WORKS, NOT_READY)).code == 0
+        assert till.project.run("work", "--once").code == 10 and till.run("execute-1-1").state == "NOT_READY"
+        till.forge.faults += [Said(429, {}, {"Retry-After": "90"})] * 9
+        listed = till.project.run("queue", "list", "--all")
+        assert listed.code == 0 and "it waits for a person in NOT_READY" in listed.out, listed
 
 
 # -- CI --------------------------------------------------------------------------------------------------------------------------

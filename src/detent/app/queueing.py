@@ -184,19 +184,24 @@ def reconcile(app: App, queue: "DurableQueue", runs: Sequence[str] = ()) -> None
     Looked at are what failed or waits for a person, and the named runs.
     """
     for found in (*queue.all(("blocked", "failed")), *(e for run in runs for e in _queued(queue, run))):
-        outcome = end_of(app.journal, found.id)
-        if outcome is not None and outcome.state != found.state:
-            queue.store.correct(found.id, outcome)
-        elif outcome is None and found.state == "blocked" and (_is_back(app, found) or _may_go_on(app, found.id)):
-            queue.retry(found.id)
-            queue.release([found.cause] if found.cause else [])
-        elif outcome is not None and app.journal.owed(found.id):
-            app.door.settle(found.id)  # a follow-up, a workspace: whoever ended it was cut off before that was done
+        with suppress(Unreached, CannotTell):  # a tracker, a remote that does not answer is asked again the next time
+            _catch_up_one(app, queue, found)
     if needed := queue.store.needed():
         from detent.app.project import items_of
 
         with suppress(Unreached):  # one that does not answer is asked again the next time
             queue.store.meet([item.id for item in items_of(app).items() if item.status == "closed" and item.id in needed])
+
+
+def _catch_up_one(app: App, queue: "DurableQueue", found: Execution) -> None:
+    outcome = end_of(app.journal, found.id)
+    if outcome is not None and outcome.state != found.state:
+        queue.store.correct(found.id, outcome)
+    elif outcome is None and found.state == "blocked" and (_is_back(app, found) or _may_go_on(app, found.id)):
+        queue.retry(found.id)
+        queue.release([found.cause] if found.cause else [])
+    elif outcome is not None and app.journal.owed(found.id):
+        app.door.settle(found.id)  # a follow-up, a workspace: whoever ended it was cut off before that was done
 
 
 def _is_back(app: App, found: Execution) -> bool:
@@ -220,9 +225,7 @@ def _may_go_on(app: App, run: str) -> bool:
     if state is None or state.actor != "human" or state.job is None:
         return False
     now = app.door.load(run).run
-    with suppress(CannotTell):  # a tracker that does not answer is asked again the next time
-        return app.worlds.of(now).perform(state.job.name, now) is not None
-    return False
+    return app.worlds.of(now).perform(state.job.name, now) is not None
 
 
 def _queued(queue: "DurableQueue", run: str) -> list[Execution]:
