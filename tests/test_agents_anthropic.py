@@ -156,6 +156,12 @@ def test_an_ending_that_is_no_success_has_its_sort_and_is_asked_once(folder: Pat
         Asking(folder, server).fails_at_once(sort)
 
 
+def test_a_model_that_is_not_there_names_the_option_and_the_setting(folder: Path) -> None:
+    with ModelServer([ENDINGS["model not found"][0]]) as server:
+        said = Asking(folder, server).failed().message
+    assert "`--agent SPEC` (`detent resume --agent SPEC`)" in said and "`[agents] model` in detent.toml" in said
+
+
 def test_a_context_overflow_says_what_the_service_said(folder: Path) -> None:
     with ModelServer([ENDINGS["context overflow"][0]]) as server:
         assert "prompt is too long" in Asking(folder, server).failed().message

@@ -212,6 +212,12 @@ def test_an_ending_that_is_no_success_has_its_sort_and_is_asked_once(folder: Pat
         Asking(folder, server).fails_at_once(sort)
 
 
+def test_a_model_that_is_not_there_names_the_option_and_the_setting(folder: Path) -> None:
+    with Server([ENDINGS["404"][0]]) as server:
+        said = Asking(folder, server).failed().message
+    assert "`--agent SPEC` (`detent resume --agent SPEC`)" in said and "`[agents] model` in detent.toml" in said
+
+
 PASSING = {
     "408": [error(408, "timeout")],
     "409": [error(409, "conflict")],

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from detent.agents.faults import OTHER_MODEL
 from detent.app import open_app
 from detent.app.push import push
 from detent.blocks.terms import Terms
@@ -56,10 +55,6 @@ def test_the_reason_of_a_stop_stands_in_status_in_history_and_in_the_last_line(p
     assert "it was the moon" in history
     p.run("steer", "look at the moon")
     assert "  Why: it was the moon" in p.run("status").out, "whatever was said since"
-
-
-def test_a_model_that_is_not_there_names_the_option_and_the_setting() -> None:
-    assert "--agent SPEC" in OTHER_MODEL and "[agents] model" in OTHER_MODEL
 
 
 @pytest.mark.slow
