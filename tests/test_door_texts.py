@@ -147,6 +147,12 @@ def test_each_door_names_calls_in_its_own_form_only(key: tuple[str, str]) -> Non
 
 
 @pytest.mark.parametrize("key", RUNS, ids="-".join)
+def test_the_command_line_names_no_field_of_a_tool_and_no_word_hangs_on_a_command(key: tuple[str, str]) -> None:
+    text = own_words(shown_at_shell(told(key))[0])
+    assert not re.search(r"\bas `?(?:findings|commit_hash|reply|summary)\b|`(?:test_command|findings|commit_hash)`|…` that ", text), text
+
+
+@pytest.mark.parametrize("key", RUNS, ids="-".join)
 def test_no_gap_no_empty_bullet_and_no_word_of_the_old_habits(key: tuple[str, str]) -> None:
     text = told(key).briefing.replace(RUNS[key].last_error or "\0", "…")
     assert "\n\n\n" not in text and not re.search(r"^- [^:\n]+:\s*$", text.replace("open:\n", ""), re.MULTILINE), text

@@ -44,6 +44,7 @@ ONE = re.compile(rf"(?:an? )?({'|'.join(FIELDS)})(?: (\"[^\"\n]*\"|true\b|{JSON}
 REPORT = re.compile(r"\b([Cc])all escalate_for_external_help(?: with markdown_report)?")
 PASSED_TO = re.compile(r"\bpass it to\s+escalate_for_external_help as markdown_report")
 OTHERS = re.compile(r"\b([Cc])all (get_task|request_scope_reduction)\b")
+HANDED = re.compile(r"\bas `?(findings|commit_hash)`?(?=[.:])")
 LISTED = re.compile(r"^- (request_scope_reduction|escalate_for_external_help): ", re.MULTILINE)
 FITS = re.compile(r"^(submit_work|request_scope_reduction|escalate_for_external_help)(?= does not fit )", re.MULTILINE)
 GIVEN = re.compile(rf"\b(with|pass) (expectation|reply) (\"[^\"\n]*\"|{JSON})")
@@ -63,6 +64,7 @@ def typed(text: str) -> str:
     text = FITS.sub(lambda m: f"`detent {m[1].replace('_', '-')}`", text)
     text = GIVEN.sub(lambda m: f"{m[1]} --{m[2]} {_quoted(m[3])}", BESIDE.sub("--test-command", text))
     text = LACKING.sub(lambda m: f"{m[1] or ''}--{m[2].replace('_', '-')}", text)
+    text = HANDED.sub(lambda m: f"with `--{m[1].replace('_', '-')}`", text)
     return LISTED.sub(lambda m: f"- `detent {m[1].replace('_', '-')}`: ", text)
 
 

@@ -40,7 +40,7 @@ WRONG = (
     "not part of a RED step: bring it back as it was ($restore). Everything you had is kept in the tree $tree."
 )  # after TEST_WRONG
 TEST_IS_WRONG = (
-    'If the test itself is wrong, so that no right code can pass it: call submit_work with reply "TEST_WRONG" and a summary that says why. You get its '
+    'If the test itself is wrong, so that no right code can pass it: call submit_work with reply "TEST_WRONG" and a summary, which says why. You get its '
     "RED step back; it counts as an attempt."
 )  # open for a GREEN step
 ENTRY = "An entry is a heading or list item of its own; it is done when its line carries `[DONE]` and a commit hash, or a ticked box."
