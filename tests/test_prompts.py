@@ -62,7 +62,7 @@ CASES: dict[str, tuple[str, TddData, dict[str, Any]]] = {
     "REFACTOR": ("REFACTOR", data(phase="GREEN", subject="feat: adds two numbers"), {}),
     "REFACTOR-again": ("REFACTOR", data(phase="GREEN", subject="feat: adds two numbers", tried=("a new class",), taken_back="abcdef0123456789"), FAILED),
     "HALTED": ("HALTED", data(phase="RED", subject="test: adds two numbers", next_phase="GREEN"), {**FAILED, "cause": "retries", "back": "GREEN"}),
-    "COMPLETE": ("COMPLETE", data(phase="PLAN", subject="plan: every test of the list is done"), {}),
+    "COMPLETE": ("COMPLETE", data(phase="PLAN", subject="plan: every test of the list is done", entries=tuple(msgspec.structs.replace(e, done=True, proof=5) for e in ENTRIES)), {}),
     "ABORTED": ("ABORTED", data(phase="RED", subject="test: adds two numbers"), {}),
 }  # fmt: skip
 
