@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from detent.app.speaker import marked
+from detent.storage.machine import SWITCH
 from tests import machine, warm_pytest
 from tests.run_log import RunLog
 
@@ -49,7 +50,7 @@ def own_environment(request: pytest.FixtureRequest, tmp_path_factory: pytest.Tem
     """Keep the user's settings out of the test, and the test out of the user's state folder."""
     if request.path.name in COLD:
         monkeypatch.setenv(warm_pytest.COLD, "1")
-    for name in [name for name in os.environ if name.startswith(("DETENT_", "TDD_"))]:
+    for name in [name for name in os.environ if name.startswith(("DETENT_", "TDD_")) and name != SWITCH]:
         monkeypatch.delenv(name)
     while mark := marked(os.environ):  # of the client that an agent runs the tests with
         monkeypatch.delenv(mark)

@@ -19,6 +19,8 @@ from typing import NamedTuple
 
 import pytest
 
+from detent.storage.machine import has
+
 LACKS = "TESTS_MACHINE_LACKS"  # what the first process of a run found, for the others; set by hand, it is believed: "terminals,cargo"
 PATIENCE = 120.0  # seconds for a program to say its version, on a machine that is busy
 HERE = Path(__file__).parent
@@ -123,6 +125,11 @@ def program(name: str, package: str, *words: str) -> Need:
     return Need(lambda: runs(name, *(words or ("--version",))), f"{name} is not installed, or does not start", installed)
 
 
+def hidden_too(name: str, need: Need) -> Need:
+    """Something that only Linux has: it is not there either where the tests are run as if on another system."""
+    return need._replace(works=lambda: has(name) and need.works())
+
+
 def java(program: str, folder: str, packages: str) -> Need:
     repository = Path("/usr/share/maven-repo") / folder
     there = lambda: shutil.which(program) is not None and repository.is_dir()  # noqa: E731 - one line of a table
@@ -148,9 +155,12 @@ def find_postgres(name: str) -> str:
 
 
 NEEDS: dict[str, Need] = {
-    "bubblewrap": program("bwrap", "bubblewrap"),
+    "bubblewrap": hidden_too("bubblewrap", program("bwrap", "bubblewrap")),
     "namespaces": Need(namespaces, "no user namespaces can be made here", "docs/sandbox.md, In a container, has the line for each engine"),
-    "groups": Need(groups, "no control group can be made here", "run as root with a writable /sys/fs/cgroup, or in a user's own slice of systemd"),
+    "proc": hidden_too("proc", Need(lambda: True, "there is no /proc here", "run the tests on Linux")),
+    "openat2": hidden_too("openat2", Need(lambda: True, "there is no openat2 here", "run the tests on Linux")),
+    "prctl": hidden_too("prctl", Need(lambda: True, "there is no prctl here", "run the tests on Linux")),
+    "groups": hidden_too("cgroups", Need(groups, "no control group can be made here", "run as root with a writable /sys/fs/cgroup, or in a user's own slice of systemd")),
     "engine": Need(engine, "no container can be run here", "install podman and runc, and allow user namespaces and control groups"),
     "systemd": program("systemd-analyze", "systemd"),
     "terminals": Need(terminals, "no pseudo terminals can be had here", "mount -t devpts devpts /dev/pts"),

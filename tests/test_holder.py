@@ -24,6 +24,7 @@ def test_a_holder_that_was_written_before_machines_were_told_apart_can_be_read()
     assert is_here(read := msgspec.json.decode(msgspec.json.encode(old), type=Holder)) and is_alive(read)
 
 
+@pytest.mark.needs("proc")  # it has when a process began
 @BOTH
 def test_of_a_worker_that_cannot_be_seen_from_here_only_the_lease_counts(rig: Rig) -> None:
     me, shared = this_process("then", "work"), bool(rig.url)

@@ -106,6 +106,9 @@ HEAVY = {
     "detent.evidence.mutate",
 }
 
+if sys.version_info >= (3, 14):
+    HEAVY -= {"ast"}  # typing.NamedTuple itself brings it there
+
 
 def imported(project: Project, *args: str) -> tuple[str, set[str]]:
     """What a call prints, and the modules that it imports."""
@@ -130,7 +133,7 @@ def look(frame, event, arg):
     code, file = frame.f_code, frame.f_code.co_filename.rpartition("/detent/")[2]
     if event != "call" or file == frame.f_code.co_filename:
         return
-    if code.co_name != "<module>" and not code.co_name[:1].isupper():  # neither a module nor the body of a class
+    if code.co_name != "<module>" and not code.co_name[:1].isupper() and code.co_name != "__annotate__":  # neither a module nor the body of a class
         called.add(file)
     if (file, code.co_name) == ("door.py", "submit"):
         chain = []

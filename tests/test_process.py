@@ -61,6 +61,7 @@ LEAVES = {
 }  # fmt: skip
 
 
+@pytest.mark.needs("proc")  # test_other_machines.py has what holds without
 @pytest.mark.parametrize("how", LEAVES, ids=str)
 def test_what_a_program_leaves_behind_is_ended_with_it(tmp_path: Path, how: str) -> None:
     (tmp_path / "daemon.py").write_text(DAEMON)
@@ -71,6 +72,7 @@ def test_what_a_program_leaves_behind_is_ended_with_it(tmp_path: Path, how: str)
     assert ran.seconds < 20, "nobody waits for what was left behind"
 
 
+@pytest.mark.needs("proc")
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("how", LEAVES, ids=str)
 def test_at_the_timeout_the_whole_tree_ends(tmp_path: Path, how: str) -> None:

@@ -41,6 +41,7 @@ def every_way(at: Bench, path: str) -> list[str]:
     ]
 
 
+@pytest.mark.needs("openat2")
 def test_this_machine_has_openat2() -> None:
     assert best_opener() is by_openat2
 

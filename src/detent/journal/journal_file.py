@@ -48,7 +48,7 @@ def open_journal(path: Path, create: bool) -> tuple[sqlite3.Connection, Anchor]:
     """A connection to a sound journal, and its anchor, which has its id."""
     anchor = read_anchor(anchor_file(path))
     try:
-        size = path.stat().st_size if path.exists() else 0
+        size = _size(path)
         if size == 0:
             _may_begin(path, anchor, create)
         elif size < SMALLEST:
@@ -64,6 +64,14 @@ def open_journal(path: Path, create: bool) -> tuple[sqlite3.Connection, Anchor]:
     except JournalError:
         db.close()
         raise
+
+
+def _size(path: Path) -> int:
+    """How many bytes it has; 0 where it is not there. A folder that may not be entered is an error: the file may well be there."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def _may_begin(path: Path, anchor: Anchor | None, create: bool) -> None:

@@ -50,11 +50,12 @@ NOWHERE = "(outside of the checkout)"  # pytest itself names no file
 BUILTIN = (
     r"(?!(?:NoneType|int|float|complex|bool|str|bytes|bytearray|list|tuple|dict|set|frozenset|range|function|method|generator|coroutine)')"
 )
+CIRCLE = r"(?![^\n]*\(consider renaming '[^\n]*' if )"  # how Python 3.13 speaks of a module that is half loaded: of a circle of imports
 MISSING = {
     "ModuleNotFoundError": re.compile(r"No module named '"),
-    "ImportError": re.compile(r"cannot import name '[^']*' from '"),
+    "ImportError": re.compile(rf"cannot import name '[^']*' from '{CIRCLE}"),
     "NameError": re.compile(r"name '[^']*' is not defined"),
-    "AttributeError": re.compile(rf"(?:module '|type object '{BUILTIN}|'{BUILTIN}[^']*' object )[^\n]*has no attribute '"),
+    "AttributeError": re.compile(rf"(?:module '|type object '{BUILTIN}|'{BUILTIN}[^']*' object )[^\n]*has no attribute '{CIRCLE}"),
 }
 SAID = re.compile(r"(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*)(?:: ?(.*))?\Z", re.DOTALL)
 AROUND = re.compile(r'failed on (?:setup|teardown) with "(.*)"\Z', re.DOTALL)
