@@ -28,6 +28,14 @@ def test_every_threat_has_one_row_and_names_tests_that_exist() -> None:
             assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}, test
 
 
+def test_of_every_threat_it_is_said_what_holds_where() -> None:
+    text = (ROOT / "docs" / "threats.md").read_text("utf-8")
+    where = text.partition("## What holds where")[2].partition("## Every case")[0]
+    said = [name for line in where.splitlines() if line.count("|") == 6 for name in re.findall(r"\bT\d+", line.split("|")[1])]
+    assert sorted(said, key=lambda name: int(name[1:])) == [row[0] for row in rows()]
+    assert text.index("## The limits first") < text.index("## What holds where")
+
+
 def test_every_attack_that_is_tried_has_a_row() -> None:
     assert {name.split()[0] for name in CASES} <= {row[0] for row in rows()}
 
