@@ -285,7 +285,9 @@ def _deleted(look: RepoLook) -> list[Flag]:
     """Files of the product that went: no test can be about what is not there, so that is told."""
     gone = [c for c in look.changed() if c.how == "deleted" and c.sort in ("production", "unknown") and c.path not in look.changes.moves]
     said = "was deleted, and nothing shows that it is not needed"
-    return [Flag("weak-evidence", f"{c.path} {said}", c.path, level="note") for c in gone if not is_only_words(look.changes, c)][:MOST_SHOWN]
+    return [Flag("weak-evidence", f"{c.path} {said}", c.path, level="note") for c in gone if not is_only_words(look.changes, c)][
+        :MOST_SHOWN
+    ]
 
 
 def _generated(look: RepoLook) -> list[Flag]:
