@@ -41,6 +41,7 @@ ROLES = [
 
 CURRENT = CurrentTest("adds two numbers", "tests/test_sum.py", "src/sum.py")
 ENTRIES = (ListedTest("adds nothing", done=True, proof=5), ListedTest("adds two numbers"), ListedTest("refuses words"))
+DONE = tuple(msgspec.structs.replace(e, done=True, proof=5) for e in ENTRIES)
 BEGUN = TddData(entries=ENTRIES, current=CURRENT, feature_request="sums of money", cycle=2, branch="refs/heads/detent/sums")
 FAILED: dict[str, Any] = {"last_error": "tests/test_sum.py::test_two fails\n\nE   assert 3 == 4", "counts": {"retries": 1}}
 
@@ -62,7 +63,7 @@ CASES: dict[str, tuple[str, TddData, dict[str, Any]]] = {
     "REFACTOR": ("REFACTOR", data(phase="GREEN", subject="feat: adds two numbers"), {}),
     "REFACTOR-again": ("REFACTOR", data(phase="GREEN", subject="feat: adds two numbers", tried=("a new class",), taken_back="abcdef0123456789"), FAILED),
     "HALTED": ("HALTED", data(phase="RED", subject="test: adds two numbers", next_phase="GREEN"), {**FAILED, "cause": "retries", "back": "GREEN"}),
-    "COMPLETE": ("COMPLETE", data(phase="PLAN", subject="plan: every test of the list is done", entries=tuple(msgspec.structs.replace(e, done=True, proof=5) for e in ENTRIES)), {}),
+    "COMPLETE": ("COMPLETE", data(phase="PLAN", subject="plan: every test of the list is done", entries=DONE), {}),
     "ABORTED": ("ABORTED", data(phase="RED", subject="test: adds two numbers"), {}),
 }  # fmt: skip
 
