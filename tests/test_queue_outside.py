@@ -149,7 +149,7 @@ def test_an_answer_lets_a_queued_execution_go_on_and_says_so(tmp_path: Path) -> 
     told = till.project.run("decisions").out
     assert "REVIEW  pending" in told and f"detent answer REVIEW VALUE --run {RUN}" in told and "Takes: fix, override, abort" in told, told
     (row,) = till.project.run("decisions", "--run", RUN, "--json").json["decisions"]
-    assert (row["decision_id"], row["options"], row["run"]) == ("REVIEW", ["override", "fix", "abort"], RUN)
+    assert (row["decision_id"], row["options"], row["run"]) == ("REVIEW", ["fix", "override", "abort"], RUN)
     said = till.project.run("answer", "REVIEW", "override", "--run", RUN)
     assert f"Next: It is queued again; a worker continues it (detent work). See: detent queue show {RUN}" in said.out, said
     assert states(till) == {"it-1": "ready", "it-2": "waiting"}
