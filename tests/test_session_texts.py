@@ -17,6 +17,7 @@ from detent.gates.documents import ChangedFile, Criterion, KnownIssue
 from detent.gates.human import decision_row, pending
 from detent.gates.reply import ReviewPoint
 from detent.interfaces.cli.decisions import _told
+from detent.interfaces.http.inbox import WHY
 from detent.kernel.model import Flag, Run, Sent
 from detent.kernel.table import Table
 from detent.workflows.pipeline.pipeline_data import PipelineData
@@ -260,6 +261,11 @@ def test_every_answer_that_is_offered_is_taken(key: tuple[str, str]) -> None:
         sent = says(value, asked.decision_id, note="for a reason")
         assert table.row(run.state, table.kind(run, sent)), value
         assert table.kind(run, sent) != "invalid", value
+
+
+def test_the_page_says_of_every_cause_why_a_session_waits() -> None:
+    assert set(WAYS_OUT) - set(WHY) == set()
+    assert not [words for words in WHY.values() if "detent resume" in words], "the page has buttons"
 
 
 # -- questions as a terminal shows them, with what can be chosen in a dialog or on the page ------------------------------------------
