@@ -195,7 +195,11 @@ def test_a_call_that_cannot_be_typed_is_found(line: str, says: str) -> None:
 def settings_shown() -> Iterator[tuple[str, str]]:
     """Every setting that a page shows, as a file of settings: in a block, or as `[section] key = value` in a line of text."""
     for page in PAGES:
-        yield from ((page, block) for _, language, block in FENCE.findall(text_of(page)) if language == "toml" and page not in OTHER_TOML)
+        yield from (
+            (page, block)
+            for _, language, block in FENCE.findall(text_of(page))
+            if language == "toml" and page not in OTHER_TOML and not block.startswith("[project")
+        )
         for code in CODE.findall(words_of(page)):
             if found := re.fullmatch(r"(\[[a-z]+\]) ([a-z_-]+ = (?:\"[^\"…]*\"|[\d.]+|[a-z]+|\[[^…]*\]))", code):
                 reviewer = '[review]\nagent = "claude"\n' if found[1] != "[review]" else ""  # some settings need one

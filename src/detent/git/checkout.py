@@ -8,6 +8,8 @@ from detent.git.named import modules, pointers, store_of, stored
 from detent.git.repo import Git
 from detent.storage.scratch import scratch_folder
 
+POINTERS = {"GIT_LFS_SKIP_SMUDGE": "1"}  # a person's Git LFS would fetch what is missing, and fail where it cannot; ours come from what is here
+
 
 @contextmanager
 def clean_checkout(git: Git, tree: str, name: str = "") -> Iterator[Path]:
@@ -27,7 +29,7 @@ def write_tree(git: Git, tree: str, to: Path) -> None:
 def _write(git: Git, tree: str, to: Path, origin: Path, index: Path, also: dict[str, str]) -> None:
     """The same for a submodule: `origin` is where the person has it, `also` names its objects."""
     git.run("read-tree", tree, index=index, also=also)
-    git.run("checkout-index", "-a", "-f", f"--prefix={to}/", index=index, also=also)
+    git.run("checkout-index", "-a", "-f", f"--prefix={to}/", index=index, also={**also, **POINTERS})
     listed = git.run("ls-tree", "-r", "-z", tree, also=also).items
     for commit, path in modules(listed):
         if objects := store_of(git, origin / path, commit):
