@@ -2,8 +2,9 @@
 
 import pytest
 
+from detent.evidence.source import test_lines as lines
 from detent.evidence.source.diff import Rewritten
-from detent.evidence.source.weaker_form import asks_for_less, left_out
+from detent.evidence.source.weaker_form import asks_for_less, dropped_expectations
 
 LESS = {
     "a bound": ("assert total(a) == 370", "assert total(a) > 0"),
@@ -80,12 +81,25 @@ def test_what_asks_for_the_same_or_more_is_not(was: str, now: str) -> None:
 
 
 def test_an_expectation_is_left_out_if_nothing_like_it_came_and_it_stands_nowhere_else() -> None:
-    found = list(left_out(PATCH.encode(), lambda path: path.startswith("tests/")))
+    found = list(dropped_expectations(PATCH.encode(), lambda path: path.startswith("tests/")))
     assert [(each.place, each.before.strip()) for each in found] == [
         ("tests/test_a.py:4", "assert total([]) == 0"),
         ("tests/test_a.py:5", "assert total([1, 2]) == 3"),
     ]
     assert (
-        list(left_out(PATCH.replace("remember = total", "assert total([1]) == 1").encode(), lambda _: True)) == []
+        list(dropped_expectations(PATCH.replace("remember = total", "assert total([1]) == 1").encode(), lambda _: True)) == []
     )  # another example came
-    assert list(left_out(PATCH.encode(), lambda _: False)) == []
+    assert list(dropped_expectations(PATCH.encode(), lambda _: False)) == []
+
+
+AROUND = {
+    "python": ("test_a.py", "def test_one():\n    assert 1\n\n\ndef test_two():\n    assert 2\n", "test_one", "test_two"),
+    "javascript": ("a.test.js", "test('one', () => {\n  assert(1);\n});\n\ntest('two', () => {\n  assert(2);\n});\n", "one", "two"),
+    "go": ("a_test.go", "func TestOne(t *testing.T) {\n\tone(t)\n}\n\nfunc TestTwo(t *testing.T) {\n\ttwo(t)\n}\n", "TestOne", "TestTwo"),
+}
+
+
+@pytest.mark.parametrize(("path", "text", "one", "two"), AROUND.values(), ids=AROUND)
+def test_the_test_that_a_line_stands_in_is_known_in_each_language(path: str, text: str, one: str, two: str) -> None:
+    assert [*lines.tests_around(path, text, 2), *lines.tests_around(path, text, 6)] == [one, two]
+    assert not lines.tests_around(path, "\n" + text, 1)

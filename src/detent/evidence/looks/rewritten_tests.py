@@ -21,8 +21,8 @@ from detent.evidence.source.diff import Rewritten
 from detent.evidence.source.reworded import is_renamed, is_reworded
 from detent.evidence.source.test_blocks import blocks
 from detent.evidence.source.test_ids import family, is_named
-from detent.evidence.source.test_lines import tests_on
-from detent.evidence.source.weaker_form import asks_for_less, left_out
+from detent.evidence.source.test_lines import tests_around, tests_on
+from detent.evidence.source.weaker_form import asks_for_less, dropped_expectations
 from detent.kernel.model import Flag
 
 WORDS = re.compile(r"[^\W\d]\w*")
@@ -32,7 +32,7 @@ CALLED_OTHERWISE = frozenset({"TypeError", "AttributeError", "ImportError", "Mod
 def flag_rewritten(look: RepoLook, seen: Outcomes, before: TestReport, old: OlderTests) -> list[Flag]:
     """Older tests whose expectation is not so any more: changed, or taken out. Asked about, unless new tests ask for the same change."""
     moved = [Flag("rewritten-test", f"{was} became {now}, and says something else there", now) for was, now in _moved_otherwise(look, seen)]
-    moved += [*flag_warned(old.warned, old.report), *_weaker(look, before, old), *_left_out(look, seen, before, old)]
+    moved += [*flag_warned(old.warned, old.report), *_weaker(look, before, old), *_dropped(look, seen, before, old)]
     old = old._replace(backed=old.backed | asked_by_new_data(look, before, old.broken - old.backed))
     if not old.broken and not (seen.lost - old.passing):
         return moved[:MOST_SHOWN]
@@ -66,13 +66,13 @@ def _weaker(look: RepoLook, before: TestReport, old: OlderTests) -> list[Flag]:
     ]
 
 
-def _left_out(look: RepoLook, seen: Outcomes, before: TestReport, old: OlderTests) -> Iterator[Flag]:
+def _dropped(look: RepoLook, seen: Outcomes, before: TestReport, old: OlderTests) -> Iterator[Flag]:
     """Expectations that older tests no longer have, though they hold. One flag for each test."""
     words = "an older test no longer asks for something that still holds"
     passing, told = old.passing - seen.lost, set[str]()
-    for each in left_out(look.changes.patch(), lambda path: look.changes.sort(path) == "test"):
+    for each in dropped_expectations(look.changes.patch(), lambda path: look.changes.sort(path) == "test"):
         path, _, line = each.place.rpartition(":")
-        within = tests_on(path, look.changes.text(path)(look.changes.good), range(int(line), int(line) + 1))
+        within = tests_around(path, look.changes.text(path)(look.changes.good), int(line))
         tests = {test for test in passing if file_of(before, test) == path and any(is_named(test, name) for name in within)}
         if tests and min(tests) not in told:
             told.add(min(tests))

@@ -28,6 +28,13 @@ def tests_on(path: str, text: str, lines: range) -> frozenset[str]:
     return frozenset(name.rpartition("::")[2] for name in within)
 
 
+def tests_around(path: str, text: str, line: int) -> frozenset[str]:
+    """The names of the tests that a line stands in; in other languages than Python, that of the last one that begins above it."""
+    if path.endswith(".py"):
+        return tests_on(path, text, range(line, line + 1))
+    return frozenset([name for name, at in _heads(path, text) if at <= line][-1:])
+
+
 def line_of_word(text: str, word: str) -> int:
     """The line that something of this name is defined at, or is first spoken of; 0 if nothing is."""
     name = re.escape(word.rpartition(".")[2])

@@ -36,7 +36,7 @@ WHOLE = re.compile(  # a statement that is an expectation, in one line
     r"^\s*(?:assert\b(?!\s*\($)|self\.assert|expect\(|assert[._]\w+\(|(?:t|b)\.(?:Error|Fatal)|(?:require|assert|is|qt|c)\.\w+\(|with (?:pytest\.)?raises\("
     r"|assert(?:_\w+)?!\(|(?:must|wont|should)_\w+|\$this->assert|Assert\.|EXPECT_|ASSERT_).*[^(\[{,\s]\s*$"
 )
-NARROW = 0.01  # a limit that comes where there was none: what is below only allows for how numbers are kept
+NARROW = 0.01  # a tolerance that comes where there was none; below it, it only allows for floating point
 
 
 def asks_for_less(said: Rewritten) -> bool:
@@ -46,8 +46,8 @@ def asks_for_less(said: Rewritten) -> bool:
     return any(_is_weaker(line, came) for line in gone if (came := _likest(line, new)))
 
 
-def left_out(patch: bytes, is_test: Callable[[str], bool]) -> Iterator[Rewritten]:
-    """Expectations that are gone, and in whose place nothing came: nothing like them stands there, and they themselves nowhere else."""
+def dropped_expectations(patch: bytes, is_test: Callable[[str], bool]) -> Iterator[Rewritten]:
+    """Expectations that were removed and not replaced: nothing similar came there, and they were not moved elsewhere."""
     found = [hunk for hunk in hunks(patch) if is_test(hunk.path)]
     there = Counter(bare(line) for hunk in found for line in hunk.new)
     for hunk in found:
@@ -69,7 +69,7 @@ def _is_weaker(was: str, now: str) -> bool:
 
 
 def _asks_alike(was: str, now: str) -> bool:
-    """Whether all that was asked is asked again, of a part of the answer: another question is another matter."""
+    """Whether it is still mostly the same question: another one may honestly ask for a part only."""
     words = set(re.findall(r"[A-Za-z_]\w*", was))
     return len(words & set(re.findall(r"[A-Za-z_]\w*", now))) >= len(words) * ALIKE
 
