@@ -383,13 +383,31 @@ THREE = (
 ASKED_NO_MORE = {"an assertion": "    assert total([1]) == 1\n", "a row": "        ([4, 4], 8),\n"}
 
 
+def without(tmp_path: Path, gone: str, code: str) -> list[tuple[str, str, str]]:
+    """What is said of the older test, where a change takes this out of it and brings a feature beside it."""
+    base = {**CART, "cart.py": code, "tests/test_cart.py": THREE}
+    feature = {
+        "cart.py": code + "\n\ndef last(prices):\n    return prices[-1]\n",
+        "tests/test_last.py": "from cart import last" + LAST_TEST,
+    }
+    found = card(tmp_path, {**feature, "tests/test_cart.py": THREE.replace(gone, "")}, base)
+    return [(flag.level, flag.before, flag.sentence) for flag in found.flags if flag.kind == "rewritten-test"]
+
+
 @pytest.mark.parametrize("gone", ASKED_NO_MORE.values(), ids=ASKED_NO_MORE)
-def test_an_expectation_that_still_holds_and_is_taken_out_of_an_older_test_is_asked_about(tmp_path: Path, gone: str) -> None:
-    base = {**CART, "tests/test_cart.py": THREE}
-    change = {**LAST, "tests/test_cart.py": THREE.replace(gone, ""), "tests/test_last.py": "from cart import last" + LAST_TEST}
-    (flag,) = [flag for flag in card(tmp_path, change, base).asks if flag.kind == "rewritten-test"]
-    assert (flag.before, flag.after) == (gone.rstrip("\n"), ""), flag
-    assert flag.sentence == "an older test no longer asks for something that still holds"
+def test_an_expectation_that_still_holds_and_that_nothing_else_asks_for_is_asked_about(tmp_path: Path, gone: str) -> None:
+    code = (
+        "def total(prices):\n    if prices == [1]:\n        return 1\n    if prices == [4, 4]:\n        return 8\n    return sum(prices)\n"
+    )
+    assert without(tmp_path, gone, code) == [("ask", gone.rstrip("\n"), "an older test no longer asks for something that still holds")]
+
+
+@pytest.mark.parametrize(
+    "gone", [gone if n < 1 else pytest.param(gone, marks=pytest.mark.slow) for n, gone in enumerate(ASKED_NO_MORE.values())]
+)
+def test_an_expectation_that_others_ask_for_as_well_is_a_note(tmp_path: Path, gone: str) -> None:
+    ((level, before, said),) = without(tmp_path, gone, CART["cart.py"])
+    assert (level, before) == ("note", gone.rstrip("\n")) and "notice every small change of the code that it noticed" in said
 
 
 def test_an_expectation_that_moves_to_another_test_is_not_asked_about(tmp_path: Path) -> None:

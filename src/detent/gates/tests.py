@@ -2,7 +2,7 @@
 
 from detent.errors import CannotTell
 from detent.evidence.look import BaselineLook, ChangeLook, MutationLook, Probed, RerunLook, SubmitLook, SuiteLook
-from detent.evidence.outcomes.outcomes import describe_weakened, file_of
+from detent.evidence.outcomes.outcomes import describe_flaky, describe_weakened, file_of
 from detent.evidence.report import TestReport
 from detent.evidence.running.canary import TAMPERED
 from detent.gates.plan import PlanData, is_verification, verified_from
@@ -198,13 +198,15 @@ def red_tests_pass(look: BaselineLook[Data]) -> str | None:
     return f"{_first(left)} still {_fails(left)}{_because(look, left)}" if left else None
 
 
-def nothing_broke(look: BaselineLook[Data]) -> str | None:
-    """No test fails that did not fail before."""
+def nothing_broke(look: BaselineLook[Data]) -> Said:
+    """No test fails that did not fail before. One that failed once, and passes whenever it is run again, is a note."""
     seen = look.outcomes()
     if broken := seen.regressions - _come_and_go(look, seen.regressions):
         return f"{_first(broken)} passed before and {_fails(broken)} now{_because(look, broken)}{_flaky(look, broken)}"
     new = seen.newly_failing - look.known_failures()
-    return f"{_first(new)} {_fails(new)}{_because(look, new)}{_flaky(look, new)}" if new else None
+    if new:
+        return f"{_first(new)} {_fails(new)}{_because(look, new)}{_flaky(look, new)}"
+    return tuple(Flag("weak-evidence", describe_flaky(test), test, level="note") for test in sorted(seen.flaky)) or None
 
 
 def _come_and_go(look: BaselineLook[Data], broken: Ids) -> Ids:
@@ -263,7 +265,7 @@ def selection_passes(look: RerunLook[Data]) -> str | None:
     picked = look.selected()
     if wrong := picked.fault or _tampered(picked) or ("" if picked.ids else "the test command selects no test"):
         return wrong
-    bad = picked.bad - look.known_failures()
+    bad = picked.bad - look.known_failures() - look.outcomes().flaky
     return f"{_first(bad)} {_fails(bad)}" if bad else None
 
 

@@ -4,6 +4,7 @@ Everything that changes refs goes through `update`, one transaction with the exp
 """
 
 import os
+import re
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -38,6 +39,8 @@ OWN_INDEX = ("-c", "core.fsync=all,-index")  # an index of ours is new each time
 
 AS_THE_PERSON = ("config", "fetch", "ls-remote", "push", "remote")  # calls that need the person's own settings, and run no filter
 
+OBJECT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+KEPT_FILES, KEPT_BYTES = 400, 100_000  # files that are kept once read, and the size of each, at most
 PATCH = ("--patch", "--unified=0", "--text", "--no-ext-diff", "--no-textconv")
 
 
@@ -81,6 +84,7 @@ class Git:
         ours = {**FIXED, "GIT_CONFIG_GLOBAL": personal_config(env)}
         self.env = {**base, **ours, "PATH": env.get("PATH", os.defpath), "GIT_DIR": str(place.git_dir), "GIT_WORK_TREE": str(place.root)}
         self.prefix = [self.program, *(part for s in SETTINGS for part in ("-c", s))]
+        self.files_read = dict[tuple[str, str], bytes]()
 
     def call(
         self, *args: str, stdin: bytes = b"", index: Path | None = None, also: Mapping[str, str] | None = None, timeout: float = 300
@@ -165,8 +169,12 @@ class Git:
         return self.call("merge-base", "--is-ancestor", old, new).code == 0
 
     def read(self, tree: str, path: str) -> bytes | None:
-        """A file of a tree, or None."""
+        """A file of a tree, or None. What a tree holds never changes, so what was read of one is kept."""
+        if (tree, path) in self.files_read:
+            return self.files_read[tree, path]
         out = self.call("cat-file", "blob", f"{tree}:{path}")
+        if out.code == 0 and OBJECT.fullmatch(tree) and len(out.raw) <= KEPT_BYTES and len(self.files_read) < KEPT_FILES:
+            self.files_read[tree, path] = out.raw
         return out.raw if out.code == 0 else None
 
     def changes(self, old: str, new: str) -> list[tuple[str, str]]:

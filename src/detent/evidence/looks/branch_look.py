@@ -106,8 +106,9 @@ def _card(span: BranchSpan, tried: Tried) -> Card:
         branch = ProbedBranch(span.base, look.changes.patch(), look.changes.overlay(span.base), before, mixed, tip, proved, span.reds)
         probed, seen_by = _probed(span, look, branch, tried)
         flags += probed
-    flags += flag_replaced(look, seen, before, tried, is_probed(span.settings) and not failed)
-    flags += flag_rewritten(look, seen, before, beside_new_tests(old, proved - before.ids, seen_by, seen))
+    context = _context(look, 0.0, tried) if is_probed(span.settings) and not failed else None
+    flags += flag_replaced(look, seen, before, context)
+    flags += flag_rewritten(look, seen, before, beside_new_tests(old, proved - before.ids, seen_by, seen), context)
     pins = (seen.pins & mixed.having("passed")) - proved
     tried += trials(look, TrialRun(mixed, tip, old.report), proved | pins, flags)
     return Card(

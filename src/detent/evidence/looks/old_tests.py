@@ -80,7 +80,7 @@ def certain_failures(judging: Judging, seen: Outcomes, old: OlderTests) -> tuple
     )
     calm = passing_again(collector, look.changes, seen.newly_failing - look.known_failures(), wanted)
     left = seen._replace(lost=seen.lost - came.keys(), newly_failing=seen.newly_failing - calm)
-    flags = [*flag_flaky(calm)[:MOST_SHOWN], *flag_successors(look.changes.patch(), came)[:MOST_SHOWN]]
+    flags = [*flag_flaky(calm, seen.flaky)[:MOST_SHOWN], *flag_successors(look.changes.patch(), came)[:MOST_SHOWN]]
     return tuple(_failures(look, left, old, context)), flags
 
 

@@ -4,18 +4,18 @@ Knows what the tests said and say, on both sides; whether a test was weakened is
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from detent.evidence.looks.new_data import asked_by_new_data
 from detent.evidence.looks.old_tests import MOST_SHOWN, OlderTests, altered_lines
 from detent.evidence.looks.repo_look import RepoLook
-from detent.evidence.outcomes.card import Trial
 from detent.evidence.outcomes.outcomes import Outcomes, describe_successors, file_of
 from detent.evidence.outcomes.shared_test_files import flag_shared_files
 from detent.evidence.outcomes.successors import in_its_place
 from detent.evidence.outcomes.warned import flag_warned
+from detent.evidence.probes.context import ProbeContext
 from detent.evidence.probes.noticed_lines import Noticed
-from detent.evidence.probes.weakened import noticing_less
+from detent.evidence.probes.weakened import compare_noticed
 from detent.evidence.report import TestReport
 from detent.evidence.source.diff import Rewritten
 from detent.evidence.source.reworded import is_renamed, is_reworded
@@ -25,14 +25,15 @@ from detent.evidence.source.test_lines import tests_around, tests_on
 from detent.evidence.source.weaker_form import asks_for_less, dropped_expectations
 from detent.kernel.model import Flag
 
+LINES_BEFORE = 8  # of a line that is gone, which say what it was about
 WORDS = re.compile(r"[^\W\d]\w*")
 CALLED_OTHERWISE = frozenset({"TypeError", "AttributeError", "ImportError", "ModuleNotFoundError", "NameError", "NoMethodError"})
 
 
-def flag_rewritten(look: RepoLook, seen: Outcomes, before: TestReport, old: OlderTests) -> list[Flag]:
+def flag_rewritten(look: RepoLook, seen: Outcomes, before: TestReport, old: OlderTests, context: ProbeContext | None) -> list[Flag]:
     """Older tests whose expectation is not so any more: changed, or taken out. Asked about, unless new tests ask for the same change."""
     moved = [Flag("rewritten-test", f"{was} became {now}, and says something else there", now) for was, now in _moved_otherwise(look, seen)]
-    moved += [*flag_warned(old.warned, old.report), *_weaker(look, before, old), *_dropped(look, seen, before, old)]
+    moved += [*flag_warned(old.warned, old.report), *_weaker(look, before, old), *_dropped(look, seen, before, old, context)]
     old = old._replace(backed=old.backed | asked_by_new_data(look, before, old.broken - old.backed))
     if not old.broken and not (seen.lost - old.passing):
         return moved[:MOST_SHOWN]
@@ -66,17 +67,31 @@ def _weaker(look: RepoLook, before: TestReport, old: OlderTests) -> list[Flag]:
     ]
 
 
-def _dropped(look: RepoLook, seen: Outcomes, before: TestReport, old: OlderTests) -> Iterator[Flag]:
-    """Expectations that older tests no longer have, though they hold. One flag for each test."""
-    words = "an older test no longer asks for something that still holds"
-    passing, told = old.passing - seen.lost, set[str]()
+def _dropped(look: RepoLook, seen: Outcomes, before: TestReport, old: OlderTests, context: ProbeContext | None) -> Iterator[Flag]:
+    """Expectations that older tests no longer have, though they hold: one flag for each test. A note where the tests still notice what they noticed."""
+    passing, found = old.passing - seen.lost, dict[str, Rewritten]()
     for each in dropped_expectations(look.changes.patch(), lambda path: look.changes.sort(path) == "test"):
         path, _, line = each.place.rpartition(":")
         within = tests_around(path, look.changes.text(path)(look.changes.good), int(line))
         tests = {test for test in passing if file_of(before, test) == path and any(is_named(test, name) for name in within)}
-        if tests and min(tests) not in told:
-            told.add(min(tests))
-            yield Flag("rewritten-test", words, each.place, each.before, each.after)
+        if tests:
+            found.setdefault(min(tests), each)
+    same = compare_noticed(context, before, *_in_their_place(look, before, found)).same if context and found else frozenset[str]()
+    for test, each in found.items():
+        words = "an older test no longer asks for something that still holds"
+        words += "; the tests of its file notice every small change of the code that it noticed" if test in same else ""
+        yield Flag("rewritten-test", words, each.place, each.before, each.after, level="note" if test in same else "ask")
+
+
+def _in_their_place(look: RepoLook, before: TestReport, found: Mapping[str, Rewritten]) -> tuple[dict[str, frozenset[str]], dict[str, str]]:
+    """For each of these tests, those of its file now; and by file, the lines around what is gone, which say what code it is about."""
+    now, around = look.tests(), dict[str, str]()
+    for each in found.values():
+        path, _, line = each.place.rpartition(":")
+        lines = look.changes.text(path)(look.changes.good).split("\n")
+        around[path] = "\n".join([around.get(path, ""), *lines[max(0, int(line) - LINES_BEFORE) : int(line)]])
+    there = {path: frozenset(test for test in now.ids if file_of(now, test) == path) for path in around}
+    return {test: there[file_of(before, test)] for test in found}, around
 
 
 def _lines_of(look: RepoLook, before: TestReport, old: OlderTests) -> list[Rewritten]:
@@ -130,9 +145,9 @@ def _is_about(look: RepoLook, said: Rewritten, broken: frozenset[str]) -> bool:
     return not within or any(is_named(test, name) for test in broken for name in within)
 
 
-def flag_replaced(look: RepoLook, seen: Outcomes, before: TestReport, tried: list[Trial], is_tried: bool) -> list[Flag]:
+def flag_replaced(look: RepoLook, seen: Outcomes, before: TestReport, context: ProbeContext | None) -> list[Flag]:
     """Older tests that others came in the place of: a note, and asked about where these notice less."""
-    less = noticing_less(look.probe_context(0.0)._replace(tried=tried.append), before, seen.replaced) if is_tried else frozenset[str]()
+    less = compare_noticed(context, before, seen.replaced).less if context else frozenset[str]()
     found = sorted(seen.replaced.items(), key=lambda each: (each[0] not in less, each[0]))
     return [
         Flag(

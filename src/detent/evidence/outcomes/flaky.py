@@ -1,12 +1,13 @@
 """Tests that fail in one run of a tree and pass in the next: whether the change broke them, nobody can tell from that.
 
-They are asked about and never held against a change. Owns the second run; knows no gates.
+They are shown and never held against a change. Owns the second run; knows no gates.
 """
 
 from collections.abc import Callable
 
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.changes.changes import Changes
+from detent.evidence.outcomes.outcomes import describe_flaky
 from detent.evidence.running.collect import Collector
 from detent.kernel.model import Flag
 
@@ -27,6 +28,8 @@ def passing_again(collector: Collector, changes: Changes, failing: frozenset[str
         return frozenset()
 
 
-def flag_flaky(tests: frozenset[str]) -> list[Flag]:
+def flag_flaky(tests: frozenset[str], steady: frozenset[str]) -> list[Flag]:
+    """Asked about; a note where a test passed in every other run (`steady`)."""
     said = "failed, and passed when all tests were run once more on the same tree: it is flaky, or the machine was too busy for it"
-    return [Flag("weak-evidence", f"{test} {said}", test, level="ask") for test in sorted(tests)]
+    asked = [Flag("weak-evidence", f"{test} {said}", test, level="ask") for test in sorted(tests)]
+    return asked + [Flag("weak-evidence", describe_flaky(test), test, level="note") for test in sorted(steady)]

@@ -28,6 +28,7 @@ class Outcomes(NamedTuple):
     kept: Ids = frozenset()  # pass-to-pass, old
     skipped: Ids = frozenset()  # ran before, and is skipped now
     lost: Ids = frozenset()  # ran before, and is not there any more
+    flaky: Ids = frozenset()  # passed before, failed, and passes whenever it is run again
     waiting: Ids = frozenset()  # cannot be told now: its file cannot be loaded
     replaced: Mapping[str, Ids] = {}  # ran before, is not there any more, and says under other words what it said: the tests that came
     moved: Mapping[str, str] = {}  # tests that stand in another file now: the id before, the id now
@@ -183,3 +184,8 @@ def describe_weakened(test: str, seen: Outcomes) -> str:
     if test not in seen.replaced:
         return f"{test} is weakened: it was changed, and no longer fails for code that it failed for"
     return f"{test} is gone, and what came in its place ({min(seen.replaced[test])}) does not fail for code that it failed for"
+
+
+def describe_flaky(test: str) -> str:
+    """What is said of a test that fails by chance."""
+    return f"{test} failed once, and passed in three more runs of the same tree: it is flaky, or the machine was too busy for it"

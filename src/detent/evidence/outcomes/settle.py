@@ -16,6 +16,7 @@ from detent.evidence.report import TestReport
 from detent.evidence.source.diff import Changed
 
 MOST_TOLD = 10
+MOST_AGAIN = 20  # failures that are run once more; where more fail, it is not chance
 COLLECTED = re.compile(  # names that runners collect by themselves; a file that only lies beside tests is theirs if it is named, and nobody else's
     r"^test_[^/]*\.py$|_test\.(?:py|go|rb)$|_spec\.rb$|[._-](?:test|spec)s?\.[cm]?[jt]sx?$|(?:Tests?|Spec|IT)\.(?:java|kt|groovy|scala|php)$"
 )
@@ -45,8 +46,8 @@ def _is_named_so(path: str) -> bool:
 
 
 def settled(seen: Outcomes, look: SettleLook, why: Callable[[str], Reason]) -> Outcomes:
-    """Outcomes in which only what is really lost is lost, and nothing is broken that only wanted more time than a busy machine had."""
-    seen = _in_time(seen, look, why)
+    """Outcomes in which only what is really lost is lost, and nothing is broken that only wanted more time than a busy machine had, or fails by chance."""
+    seen = _by_chance(_in_time(seen, look, why), look)
     if seen.lost:
         lost = seen.lost - _renamed(seen.lost, look)
         replaced = _replaced(lost, seen.pins | seen.fixed, look)
@@ -82,6 +83,23 @@ def _in_time(seen: Outcomes, look: SettleLook, why: Callable[[str], Reason]) -> 
         kept=seen.kept | (passed & seen.regressions),
         pins=seen.pins | (passed - seen.regressions),
     )
+
+
+def _by_chance(seen: Outcomes, look: SettleLook) -> Outcomes:
+    """Tests that passed before and failed now are flaky if they pass in every further run: alone, with all others, and alone.
+
+    Only those in files that the change left alone. With all others, since one that another test disturbs now passes alone.
+    """
+    now, touched = look.tests(), {c.path for c in look.changed()}
+    flaky = frozenset(test for test in seen.regressions if file_of(now, test) not in touched)
+    if len(seen.regressions) > MOST_AGAIN:
+        return seen
+    for which in (flaky, now.ids, flaky):
+        try:
+            flaky &= look.again(which, False).having("passed") if flaky else flaky
+        except CannotTell:
+            return seen
+    return seen._replace(newly_failing=seen.newly_failing - flaky, regressions=seen.regressions - flaky, flaky=flaky)
 
 
 def _only(report: TestReport, wanted: Callable[[str], bool]) -> TestReport:

@@ -5,10 +5,13 @@ Owns which changes are tried, and for how long; knows no gates.
 
 import re
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import chain, islice
 from types import MappingProxyType
+from typing import NamedTuple
 
-from detent.evidence.mutate import bodies_on, mutants
+from detent.evidence.mutate import bodies_on, mutants, spots_on
 from detent.evidence.outcomes.outcomes import file_of
 from detent.evidence.outcomes.shared_test_files import is_shared_code, shared_files, speaks_of
 from detent.evidence.probes.context import ProbeContext
@@ -22,6 +25,10 @@ PATIENCE = 9  # times the usual time, where a test missed something and it is no
 MOST_FILES = 20
 MOST_WORDS = 60
 MOST_TRIED = 40
+MOST_LINES = 40  # of a definition that are looked at
+DEFINED = re.compile(
+    r"\s*(?:export |default |public |static |async |abstract )*(?:def|class|function\*?|func(?: \([^)]*\))?|fn|const|module) (?:self\.)?(\w+)"
+)
 
 
 def weakened(
@@ -66,8 +73,17 @@ def weakened(
     return tuple(sorted(test for test, n in missed.items() if n >= MOST_NOTICED or file_of(now, test) in deaf))
 
 
-def noticing_less(context: ProbeContext, before: TestReport, replaced: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """Of the tests that others came in the place of: those that failed for a small change of the code for which none of these fails.
+class Noticing(NamedTuple):
+    """How what tests notice now compares with what they noticed."""
+
+    less: frozenset[str] = frozenset()  # failed for a small change of the code for which nothing in its place fails
+    same: frozenset[str] = frozenset()  # failed for several, and for each of them something in its place fails
+
+
+def compare_noticed(
+    context: ProbeContext, before: TestReport, replaced: Mapping[str, frozenset[str]], about: Mapping[str, str] = MappingProxyType({})
+) -> Noticing:
+    """What older tests noticed, against what the tests in their place do. `about`: by file, the words that say which code it is about; else all of the file.
 
     Stricter than of a test that was changed: who sees its name in a report knows that it was there.
     """
@@ -75,16 +91,19 @@ def noticing_less(context: ProbeContext, before: TestReport, replaced: Mapping[s
     files = tuple(sorted({file_of(before, test) for test in open_}))
     older = {path: context.git.read(context.reference.good, path) or b"" for path in (*files, *_helpers(context, before))}
     open_ -= failing(context, files, older) or frozenset() if open_ else frozenset()  # what it asks for is not so any more: shown elsewhere
-    found, until = set[str](), time.monotonic() + context.seconds
-    for path, text in _mutants(context, files) if open_ else ():
+    found, until, noticed = set[str](), time.monotonic() + context.seconds, Counter[str]()
+    for path, text in _mutants(context, files, about) if open_ else ():
         if open_ == found or time.monotonic() > until:
             break
         failed = (open_ - found) & (failing(context, files, {**older, path: text.encode()}) or frozenset())
         noticing = failing(context, files, {path: text.encode()}) if failed else None
-        less = {test for test in failed if noticing is not None and not replaced[test] & noticing}
+        if noticing is None:
+            continue
+        less = {test for test in failed if not replaced[test] & noticing and file_of(before, test) not in noticing}
         _note(context, sorted(less), files, older, (path, text))
         found |= less
-    return frozenset(found)
+        noticed.update(failed - less)
+    return Noticing(frozenset(found), frozenset(test for test in open_ - found if noticed[test] >= MOST_NOTICED))
 
 
 def _note(context: ProbeContext, tests: list[str], files: tuple[str, ...], older: dict[str, bytes], mutant: tuple[str, str]) -> None:
@@ -132,25 +151,26 @@ def _uses(context: ProbeContext, path: str, helper: str) -> bool:
     return speaks_of(context.text(path, context.reference.good), helper)
 
 
-def _mutants(context: ProbeContext, files: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def _mutants(context: ProbeContext, files: tuple[str, ...], about: Mapping[str, str] = MappingProxyType({})) -> Iterator[tuple[str, str]]:
     """Changes of the code that the older tests speak of: first functions that they name and that answer something else altogether."""
-    said = "\n".join(context.text(path, context.reference.good) for path in files)
+    said = "\n".join(about[path] if path in about else context.text(path, context.reference.good) for path in files)
     words = {word for word in re.findall(r"[A-Za-z_]\w{2,}", said) if not word.startswith("test")}
-    paths = speaking_of(context, words)
-    tried = 0
-    for path in paths:
-        text = context.text(path)
-        every = range(1, text.count("\n") + 2)
-        for body in bodies_on(path, text, every):
-            if body.name in words and tried < MOST_TRIED:
-                tried += 1
-                yield path, body.make()
-    for path in paths:
-        for mutant in mutants(path, context.text(path)):
-            if tried >= MOST_TRIED:
-                return
-            tried += 1
-            yield path, mutant
+    texts = {path: context.text(path) for path in speaking_of(context, words)}
+    blunt = (
+        (path, body.make())
+        for path, text in texts.items()
+        for body in bodies_on(path, text, range(1, text.count("\n") + 2))
+        if body.name in words
+    )
+    near = ((path, spot.make()) for path, text in texts.items() for spot in spots_on(path, text, _defining(text, words)))
+    anywhere = ((path, mutant) for path, text in texts.items() for mutant in mutants(path, text))
+    yield from islice(chain(blunt, near if about else (), anywhere), MOST_TRIED)
+
+
+def _defining(text: str, words: set[str]) -> set[int]:
+    """The lines that begin with the definition of one of these words, and those after it: a class may be named where its methods are not."""
+    heads = (n for n, line in enumerate(text.split("\n"), 1) if (found := DEFINED.match(line)) and found[1] in words)
+    return {line for head in heads for line in range(head, head + MOST_LINES)}
 
 
 def speaking_of(context: ProbeContext, words: set[str]) -> list[str]:
