@@ -509,6 +509,8 @@ def test_what_one_would_look_for_in_a_review_is_flagged(g: Ground, kind: str) ->
         ("requirements.txt", "left-pad\n"),
         ("requirements/dev.txt", "left-pad==1\n"),
         ("web/package.json", '{"dependencies": {"left-pad": "1"}}'),
+        ("setup.py", "setup(install_requires=[\"left-pad[all]; python_version < '3.8'\"])\n"),
+        ("setup.py", "setup(extras_require={'all': ['left-pad']})\n"),
         ("go.mod", "module a\n\nrequire left.org/pad v1.0.0\n"),
         ("app.csproj", '<Project><PackageReference Include="Left.Pad" /></Project>'),
     ],

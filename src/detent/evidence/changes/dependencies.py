@@ -102,8 +102,23 @@ def _cfg(files: Files) -> Iterator[str]:
             for key, value in parser[section].items():
                 if key in ("install_requires", "tests_require", "deps") or section == "options.extras_require":
                     yield from _names(line for line in value.splitlines() if not line.lstrip().startswith(("-", "{")))
-    for rows in re.findall(r"(?:install_requires|tests_require)\s*=\s*\[(.*?)\]", files.read("setup.py") or "", re.DOTALL):
-        yield from _names(re.findall(r"[\"']([^\"']+)[\"']", rows))
+    yield from _names(_of_setup(files.read("setup.py") or ""))
+
+
+def _of_setup(text: str) -> Iterator[str]:
+    """What setup.py asks for, where it is written out: by its syntax, since a requirement may hold quotes and brackets of its own."""
+    import ast
+
+    try:
+        calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.keyword)]
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    for asked in calls:
+        if asked.arg in ("install_requires", "tests_require", "extras_require"):
+            rows = asked.value.values if isinstance(asked.value, ast.Dict) else [asked.value]
+            yield from (
+                each.value for row in rows for each in ast.walk(row) if isinstance(each, ast.Constant) and isinstance(each.value, str)
+            )
 
 
 def _requirements(files: Files) -> Iterator[str]:

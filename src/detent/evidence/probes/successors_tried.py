@@ -73,7 +73,7 @@ def successors_by_mutants(context: ProbeContext, now: TestReport, before: TestRe
 
 
 def flag_successors(patch: bytes, found: Mapping[str, Successors]) -> list[Flag]:
-    """What a person should see: a test in whose place another one stands that notices as much is a note; else it is asked about."""
+    """What a person should see: a test is a note if one stands in its place, or came into its file, and as much is noticed; else it is asked about."""
     flags = dict[str, Flag]()
     for test, came in sorted(found.items()):
         places = [(new_test, both) for new_test in sorted(came.tests) if (both := in_its_place(patch, test, new_test))]
@@ -84,7 +84,9 @@ def flag_successors(patch: bytes, found: Mapping[str, Successors]) -> list[Flag]
             flags[family(test)] = Flag("rewritten-test", said, new_test, was, is_, level="ask" if came.missed or not came.tried else "note")
         else:
             said = f"{family(test)} is gone, though what it asks for still holds; {seen}"
-            flags.setdefault(family(test), Flag("rewritten-test", said, min(came.tests)))
+            beside = any(new_test.partition("::")[0] == test.partition("::")[0] for new_test in came.tests)
+            noticed = beside and came.tried >= ENOUGH and not came.missed
+            flags.setdefault(family(test), Flag("rewritten-test", said, min(came.tests), level="note" if noticed else "ask"))
     return list(flags.values())
 
 
