@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.evidence.source.diff import rewritten
+from detent.evidence.source.diff import altered, rewritten
 from detent.evidence.source.reworded import is_renamed, is_reworded
 from tests.test_rewritten import patch_of
 
@@ -103,8 +103,24 @@ def test_whatever_else_an_expectation_says_now_is_not_only_reworded(tmp_path: Pa
 RENAMED = {
     "a function": (("def total(a):\n", "def total_of(a):\n"), ("assert total([1]) == 1\n", "assert total_of([1]) == 1\n")),
     "a constant": (("IGNORE_ALL = 1\n", "IGNORE = 1\n"), ("assert mode() == IGNORE_ALL\n", "assert mode() == IGNORE\n")),
+    "what is replaced for the test": (
+        ("import time\ndef now(): return time.time()\n", "from timeit import default_timer as timer\ndef now(): return timer()\n"),
+        ("patch.setattr('time.time', lambda: 3)\n", "patch.setattr('cart.timer', lambda: 3)\n"),
+    ),
+    "a module that is replaced": (
+        ("import { now } from './time'\n", "import { now } from './clock'\n"),
+        ("vi.mock('../src/time', () => ({ now: () => 3 }))\n", "vi.mock('../src/clock', () => ({ now: () => 3 }))\n"),
+    ),
 }
 NOT_RENAMED = {
+    "what is replaced, and by what": (
+        ("import time\ndef now(): return time.time()\n", "from timeit import default_timer as timer\ndef now(): return timer()\n"),
+        ("patch.setattr('time.time', lambda: 3)\n", "patch.setattr('cart.timer', lambda: 4)\n"),
+    ),
+    "the code itself is replaced": (
+        ("def total(a): return 1\n", "def total(a): return 2\n"),
+        ("patch.setattr('time.time', lambda: 3)\n", "patch.setattr('cart.total', lambda: 3)\n"),
+    ),
     "the value too": (("def total(a):\n", "def total_of(a):\n"), ("assert total([1]) == 1\n", "assert total_of([1]) == 2\n")),
     "both are there": (
         ("def total(a):\n    pass\n", "def total(a):\n    last()\n"),
@@ -117,7 +133,9 @@ NOT_RENAMED = {
 
 def renamed(folder: Path, code: tuple[str, str], test: tuple[str, str]) -> bool:
     patch = patch_of(folder, {"cart.py": code[0], "test_cart.py": test[0]}, {"cart.py": code[1], "test_cart.py": test[1]})
-    return all(is_renamed(each, patch, lambda path: "test" not in path) for each in rewritten(patch, lambda path: "test" in path))
+    found = altered(patch, lambda path: "test" in path)
+    assert found
+    return all(is_renamed(each, patch, lambda path: "test" not in path) for each in found)
 
 
 @pytest.mark.parametrize(("code", "test"), RENAMED.values(), ids=RENAMED)

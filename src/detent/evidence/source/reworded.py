@@ -16,6 +16,8 @@ VALUES = frozenset(
 )  # a message may show one that it did not show before
 QUOTES = frozenset("\"'`\\")
 OF_ERRORS = re.compile(r"(?i)err(?:or|s)?\b|exception|raises|throws?\b|message|\bmsg\b|warn|panic")
+REPLACES = re.compile(r"\b(?:\w*patch|setattr|setitem|\w*[mM]ock\w*|stub\w*|spy\w*|replace)\b")
+PATH = re.compile(r"""(["'`])(?:[\w@.-]+[./:])+(\w+)\1""")
 FEWEST = 2  # words that make a text a message: one alone may be an answer
 
 
@@ -43,11 +45,16 @@ def is_renamed(said: Rewritten, patch: bytes, is_code: Callable[[str], bool]) ->
     of_code = [hunk for hunk in hunks(patch) if is_code(hunk.path)]
     was, now = _words(line for hunk in of_code for line in hunk.gone), _words(line for hunk in of_code for line in hunk.new)
     names = dict[str, str]()
-    for old, new in zip(map(TOKEN.findall, before), map(TOKEN.findall, after), strict=True):
+    for old, new in zip(map(_named_tokens, before), map(_named_tokens, after), strict=True):
         if len(old) != len(new) or any(names.setdefault(a, b) != b for a, b in zip(old, new, strict=True)):
             return False
     other = {(a, b) for a, b in names.items() if a != b}
     return bool(other) and all(a in was - now and b in now - was for a, b in other)
+
+
+def _named_tokens(line: str) -> list[str]:
+    """The tokens of a line. Where it puts something in the place of something else, a path in quotes counts by the name at its end."""
+    return TOKEN.findall(PATH.sub(r"\1\2\1", line) if REPLACES.search(line) else line)
 
 
 def _differing(said: Rewritten) -> tuple[set[str], set[str]] | None:
