@@ -122,9 +122,11 @@ def _told_rewritten(look: RepoLook, said: Rewritten, asked: bool, let_go: str) -
     if let_go:
         words = f"an older test no longer looks at {let_go}, which was changed and which no test notices now"
         return Flag("rewritten-test", words, said.place, said.before, said.after)
-    follows = "a message is worded differently, in the code and in an older test"
-    other = "what an older test expects was changed: as it was, it fails with this change"
-    words = follows if not asked and _is_reworded(look, said) else other
+    words = "what an older test expects was changed: as it was, it fails with this change"
+    if not asked and _is_reworded(look, said):
+        words = "a message is worded differently, in the code and in an older test"
+    elif not asked and _is_renamed(look, said):
+        words = "something has another name now, in the code and in an older test"
     return Flag("rewritten-test", words, said.place, said.before, said.after, level="ask" if asked else "note")
 
 
@@ -134,7 +136,11 @@ def _is_reworded(look: RepoLook, said: Rewritten) -> bool:
 
 def _follows(look: RepoLook, said: Rewritten) -> bool:
     """Whether a test only follows words or names of the code."""
-    return _is_reworded(look, said) or is_renamed(said, look.changes.patch(), lambda path: look.changes.sort(path) == "production")
+    return _is_reworded(look, said) or _is_renamed(look, said)
+
+
+def _is_renamed(look: RepoLook, said: Rewritten) -> bool:
+    return is_renamed(said, look.changes.patch(), lambda path: look.changes.sort(path) == "production")
 
 
 def _is_about(look: RepoLook, said: Rewritten, broken: frozenset[str]) -> bool:
