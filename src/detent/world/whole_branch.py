@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Callable, Mapping
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from detent import __version__
+import detent.evidence
 from detent.door import AnyRun
 from detent.evidence.outcomes.card import Card, redacted
 from detent.gates.judge import weighed_card
@@ -22,6 +23,8 @@ from detent.world.work_tree import RepoWorld
 
 if TYPE_CHECKING:
     from detent.evidence.looks.branch_look import BranchSpan
+
+JUDGING = Path(detent.evidence.__file__).parent
 
 
 def look_over(world: RepoWorld, run: AnyRun, tip: str) -> Card:
@@ -100,6 +103,13 @@ def card_file(span: "BranchSpan", also: str = "") -> Path:
     from detent.evidence.looks.branch_look import is_probed
 
     allowed = sorted(name for name, level in span.settings.items() if name.startswith("flags.") and level == "allow")
-    how = f"{span.run is None} {is_probed(span.settings)} {allowed} {span.seconds}\n{span.preflight}\n{span.about}\n{also}\n{__version__}"
+    how = f"{span.run is None} {is_probed(span.settings)} {allowed} {span.seconds}\n{span.preflight}\n{span.about}\n{also}\n{sources_digest(JUDGING)}"
     text = f"{span.collector.key(span.base)}\n{span.collector.key(span.tip)}\n{how}"
     return span.collector.store / f"card-{sha256(text.encode()).hexdigest()[:24]}.json"
+
+
+@cache
+def sources_digest(folder: Path) -> str:
+    """What the sources below a folder say. A card belongs to the very code that made it: whoever installs from a branch has new code under an old version."""
+    files = (file.relative_to(folder).as_posix().encode() + file.read_bytes() for file in sorted(folder.rglob("*.py")))
+    return sha256(b"\0".join(files)).hexdigest()

@@ -50,6 +50,28 @@ def is_foreign(declared: frozenset[str]) -> Callable[[str], bool]:
     return asked
 
 
+def install_line(files: Files, module: str) -> str:
+    """The command that installs a package which the project declares, by its usual tool; empty where it is not known."""
+    import tomllib
+
+    top = plain(module.split("/")[0].split(".")[0])
+    wanted = {top, plain(module), *(name for name, imported in IMPORTED_AS.items() if imported == top)}
+    try:
+        table = tomllib.loads(files.read("pyproject.toml") or "")
+    except tomllib.TOMLDecodeError:
+        table = {}
+    extras = table.get("project", {}).get("optional-dependencies", {})
+    for rows, line in ((table.get("dependency-groups", {}), "pip install --group {}"), (extras, "pip install -e '.[{}]'")):
+        for group, names in rows.items():
+            if wanted & {plain(name) for name in _packages(names, False)}:
+                return line.format(group)
+    lists = [path for path in files.paths() if REQUIREMENTS.fullmatch(path)][:MOST]
+    found = next((path for path in lists if wanted & {plain(name) for name in _names((files.read(path) or "").splitlines())}), "")
+    if found:
+        return f"pip install -r {found}"
+    return "npm ci" if wanted & {plain(name) for name in _package(files)} else ""
+
+
 def plain(name: str) -> str:
     return name.strip().lower().replace("-", "_")
 

@@ -160,10 +160,10 @@ class RepoLook:
         """Whether a module that is missing is a package of others; what the tree has or begins with is the project's own."""
         from detent.evidence.changes.dependencies import declared_dependencies, is_foreign  # only a test that misses a module asks
 
-        files = TreeFiles(self.subject.git, self.subject.reference.good)
+        files, here = (TreeFiles(self.subject.git, tree) for tree in (self.subject.reference.good, self.tree))
         top = name.partition(".")[0].partition("/")[0]
         ours = top and any(files.exists(path) for path in (top, f"{top}.py", f"src/{top}", f"src/{top}.py", f"lib/{top}"))
-        return not ours and is_foreign(declared_dependencies(files))(name)
+        return not ours and is_foreign(declared_dependencies(files) | declared_dependencies(here))(name)
 
     def restoring(self, path: str) -> str:
         return f"git restore --source={self.subject.reference.good[:12]} -- {shlex.quote(path)}"

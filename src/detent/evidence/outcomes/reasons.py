@@ -48,6 +48,7 @@ UNWRAPPED = re.compile(
 OLDER_PANIC = re.compile(r"^thread '.*?' panicked at '")  # Rust before 1.73 has message and place in one
 PANICKED = re.compile(r"^thread '.*' .*panicked at [^\n]*:\d+:\d+:$|^stack backtrace:|^note: run with")
 STAR = re.compile(r"^\s*from \S+ import \*", re.MULTILINE)
+NOT_INSTALLED = " is a third-party package, and it is not installed here"
 UNUSED = re.compile(r"imported and not used|declared and not used|declared but not used")
 
 
@@ -126,7 +127,7 @@ def _modules(facts: Facts, third_party: Callable[[str], bool]) -> Found:
         return None
     name = next(filter(None, found.groups()), "")
     if "no required module provides" in found[0] or third_party(name):
-        return "test", f"{name} is a third-party package, and it is not installed here"
+        return "test", f"{name}{NOT_INSTALLED}"
     bare = found[0].startswith(("Cannot find", "Failed to", "Could not")) and not re.match(r"[./~#]|@/|file:|[A-Z]:", name)
     if bare:
         return "unknown", f"{name} is not there: a package that nobody declared, or a name for a file of the product"
@@ -177,3 +178,8 @@ def _sentence(facts: Facts, how: str) -> str:
     said = f"{facts.kind}: {first}" if named and first else first or facts.kind
     said = said if len(said) <= LONGEST else f"{said[: LONGEST - 1]}…"
     return said + (f" ({facts.place})" if facts.place else "") + (f": {how}" if how else "")
+
+
+def not_installed(why: Reason) -> str:
+    """The package of others that a test lacks; empty if it fails for something else."""
+    return why.sentence.removesuffix(NOT_INSTALLED).rpartition(": ")[2] if why.sentence.endswith(NOT_INSTALLED) else ""

@@ -1,0 +1,33 @@
+"""Tests of a change that cannot run since a package of others is not installed here: what that leaves unknown, and the line that helps.
+
+Knows the tip and its manifests; installs nothing.
+"""
+
+from detent.evidence.changes.dependencies import install_line
+from detent.evidence.changes.tree_files import TreeFiles
+from detent.evidence.looks.repo_look import RepoLook
+from detent.evidence.outcomes.outcomes import file_of
+from detent.evidence.outcomes.reasons import not_installed
+from detent.kernel.model import Flag
+
+IN_CLEAN = "or have it done in clean checkouts: detent check --install 'CMD'"
+
+
+def lacking_packages(look: RepoLook) -> dict[str, str]:
+    """The tests in files that the change wrote which lack a package, each with its name."""
+    tip, wrote = look.tests(), {c.path for c in look.changed() if c.sort == "test" and c.how != "deleted"}
+    failed = sorted(test for test in tip.bad if file_of(tip, test) in wrote)
+    return {test: name for test in failed if (name := not_installed(look.why(test)))}
+
+
+def cannot_run(look: RepoLook, lacks: dict[str, str]) -> str:
+    """Why nothing can be said of them, and what helps."""
+    test, name = next(iter(lacks.items()))
+    line = install_line(TreeFiles(look.changes.git, look.tree), name)
+    first = f"{test} cannot run, so whether it needs this change is not known: {name} is not installed here"
+    return f"{first}\n{line or 'install what the tests need'}, {IN_CLEAN}"
+
+
+def flag_lacking(look: RepoLook, lacks: dict[str, str]) -> list[Flag]:
+    """A note on them, where other tests prove the change."""
+    return [Flag("weak-evidence", cannot_run(look, lacks).replace("\n", "; "), next(iter(lacks)), level="note")] if lacks else []

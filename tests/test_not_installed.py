@@ -1,0 +1,83 @@
+"""A change whose tests need a package that is not installed here: that is told with the line that installs it, and nothing is said of the change."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from detent.evidence.changes.dependencies import install_line
+from detent.world.whole_branch import sources_digest
+from tests.test_check import BASE, Branch
+
+GROUPS = '[project]\nname = "calc"\nversion = "1"\n\n[dependency-groups]\ntest = ["pytest", "pretend-nobody-has"]\n'
+NEEDS = "import pretend_nobody_has\n\nfrom calc import half\n\n\ndef test_whole():\n    assert half(4) == 2\n"
+ODD = "\n\ndef test_odd():\n    assert half(3) == 1.5\n"
+FIXED = {"calc.py": BASE["calc.py"].replace("n // 2", "n / 2")}
+
+
+class Manifests:
+    """A project that has only these files."""
+
+    def __init__(self, files: dict[str, str]) -> None:
+        self.files = files
+
+    def exists(self, path: str) -> bool:
+        return path in self.files
+
+    def read(self, path: str) -> str | None:
+        return self.files.get(path)
+
+    def paths(self) -> Iterator[str]:
+        yield from self.files
+
+    def which(self, name: str) -> str | None:
+        return None
+
+
+@pytest.mark.parametrize(
+    ("files", "module", "line"),
+    [
+        ({"pyproject.toml": GROUPS}, "pretend_nobody_has.part", "pip install --group test"),
+        ({"pyproject.toml": '[project.optional-dependencies]\ndev = ["PyYAML>=6"]\n'}, "yaml", "pip install -e '.[dev]'"),
+        ({"requirements/dev.txt": "# tests\nmock==5\n"}, "mock", "pip install -r requirements/dev.txt"),
+        ({"package.json": '{"devDependencies": {"@a/b": "1"}}'}, "@a/b", "npm ci"),
+        ({"pyproject.toml": "= broken"}, "mock", ""),
+    ],
+)
+def test_the_line_that_installs_a_package_is_that_of_where_it_is_declared(files: dict[str, str], module: str, line: str) -> None:
+    assert install_line(Manifests(files), module) == line
+
+
+@pytest.mark.parametrize("new", [False, True], ids=["an older file", "a new file"])
+def test_a_change_whose_tests_lack_a_package_cannot_be_verified(tmp_path: Path, new: bool) -> None:
+    base = {**BASE, "pyproject.toml": GROUPS}
+    p = Branch(tmp_path / "p", base if new else {**base, "tests/test_needs.py": NEEDS})
+    p.commit({**FIXED, "tests/test_needs.py": NEEDS + ODD})
+    ran = p.run("check", "--json")
+    assert ran.code == 4 and ran.json["answer"] == "could-not-verify", ran
+    said = ran.json["unclear"]
+    assert "tests/test_needs.py cannot run" in said and "pretend_nobody_has is not installed here" in said
+    assert "pip install --group test, or have it done in clean checkouts: detent check --install 'CMD'" in said
+
+
+def test_a_package_that_the_change_itself_declares_is_no_fault_of_its_test(tmp_path: Path) -> None:
+    p = Branch(tmp_path / "p")
+    p.commit({**FIXED, "pyproject.toml": GROUPS, "tests/test_needs.py": NEEDS + ODD})
+    assert "pretend_nobody_has is not installed here" in p.run("check", "--json").json["unclear"]
+
+
+def test_where_another_test_proves_it_that_is_a_note(tmp_path: Path) -> None:
+    p = Branch(tmp_path / "p", {**BASE, "pyproject.toml": GROUPS, "tests/test_needs.py": NEEDS})
+    p.commit({**FIXED, "tests/test_needs.py": NEEDS + ODD, "tests/test_odd.py": "from calc import half" + ODD})
+    found = p.run("check", "--json").json
+    assert found["proved"] == ["tests/test_odd.py::test_odd"], found
+    (note,) = [flag for flag in found["flags"] if "not installed here" in flag["says"]]
+    assert (note["kind"], note["level"], found["answer"]) == ("weak-evidence", "note", "clean")
+
+
+def test_a_card_belongs_to_the_code_that_made_it(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    for folder, text in ((one, "A = 1\n"), (other, "A = 2\n")):
+        (folder / "looks").mkdir(parents=True)
+        (folder / "looks" / "a.py").write_text(text)
+    assert sources_digest(one) != sources_digest(other)
