@@ -337,8 +337,11 @@ def test_a_test_that_fails_on_both_sides_for_such_a_file_is_told(tmp_path: Path)
     ("files", "says"),
     [
         ({**BASE, "detent.toml": "[test]\ncommand = 'python3 -S -m pytest'\n"}, "pip install pytest"),
-        ({"package.json": '{"scripts": {"test": "vitest run"}}', "calc.py": "", "a.test.js": ""}, "npm ci"),
-        ({"package.json": '{"scripts": {"test": "NODE_ENV=test jest"}}', "calc.py": "", "a.test.js": ""}, "npm ci"),
+        ({"package.json": '{"scripts": {"test": "vitest run"}}', "calc.py": "", "a.test.js": ""}, "npm install"),
+        (
+            {"package.json": '{"scripts": {"test": "NODE_ENV=test jest"}}', "package-lock.json": "{}", "calc.py": "", "a.test.js": ""},
+            "npm ci",
+        ),
         ({"detent.toml": "[test]\ncommand = 'nowhere-to-be-found'\n", "calc.py": ""}, "[test] command"),
     ],
     ids=["pytest", "vitest", "jest", "a command"],

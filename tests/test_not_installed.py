@@ -40,7 +40,9 @@ class Manifests:
         ({"pyproject.toml": GROUPS}, "pretend_nobody_has.part", "pip install --group test"),
         ({"pyproject.toml": '[project.optional-dependencies]\ndev = ["PyYAML>=6"]\n'}, "yaml", "pip install -e '.[dev]'"),
         ({"requirements/dev.txt": "# tests\nmock==5\n"}, "mock", "pip install -r requirements/dev.txt"),
-        ({"package.json": '{"devDependencies": {"@a/b": "1"}}'}, "@a/b", "npm ci"),
+        ({"package.json": '{"devDependencies": {"@a/b": "1"}}'}, "@a/b", "npm install"),
+        ({"package.json": '{"devDependencies": {"a": "1"}}', "package-lock.json": "{}"}, "a", "npm ci"),
+        ({"package.json": '{"devDependencies": {"a": "1"}}', "pnpm-lock.yaml": ""}, "a", "pnpm install"),
         ({"pyproject.toml": "= broken"}, "mock", ""),
     ],
 )

@@ -183,9 +183,9 @@ def test_a_configuration_that_cannot_be_read_says_nothing(tmp_path: Path, name: 
 def test_data_snapshots_and_helpers_below_a_folder_of_tests_belong_to_the_tests(tmp_path: Path) -> None:
     found = looked_up("pytest", tmp_path)
     ours = ("tests/data/rows.json", "pkg/tests/fixtures/a.bin", "tests/cassettes/x.yaml", "tests/helper.py", "src/__snapshots__/a.snap",
-            "e2e/page.ts", "integration_tests/x.sql", "src/a.snap")  # fmt: skip
+            "e2e/page.ts", "integration_tests/x.sql", "typing_tests/a.py", "tests_py3/b.py", "src/a.snap")  # fmt: skip
     assert all(map(found.is_test, ours))
-    assert not any(map(found.is_test, ("fixtures/users.json", "src/a.py", "attest/a.py", "src/testing.py", "contest.py")))
+    assert not any(map(found.is_test, ("fixtures/users.json", "src/a.py", "attest/a.py", "src/testing.py", "contest.py", "lab_tests/a.py")))
 
 
 def test_a_test_beside_the_code_makes_no_test_of_the_code(tmp_path: Path) -> None:

@@ -179,7 +179,7 @@ def _looked(asked: Inquiry, project: Affected, seconds: float) -> tuple[Card, bo
         card = new_card(span, asked.env, at, lambda: _toolchain(written_meanwhile(before, judges_now(collector))))
     except (CannotTell, GitError, OSError) as e:  # the disk is full, or the repository lacks something: nothing can be told
         return Card(span.base, span.tip, unclear=str(e)), False
-    hint = way_on(project.suite.base, card.unclear)
+    hint = way_on(project.suite.base, card.unclear, reader_at(asked.git, project.before))
     return msgspec.structs.replace(card, unclear="\n".join(filter(None, (card.unclear, hint)))), False
 
 

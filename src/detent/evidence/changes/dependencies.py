@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatch
 
 from detent.evidence.runners.adapter import Files
+from detent.evidence.runners.javascript.node_package import installing
 
 MOST = 50  # lists of requirements that are read
 REQUIREMENTS = re.compile(r"(?:requirements?/[\w.-]+|[\w.-]*requirements?[\w.-]*)\.(?:txt|in)")
@@ -69,7 +70,7 @@ def install_line(files: Files, module: str) -> str:
     found = next((path for path in lists if wanted & {plain(name) for name in _names((files.read(path) or "").splitlines())}), "")
     if found:
         return f"pip install -r {found}"
-    return "npm ci" if wanted & {plain(name) for name in _package(files)} else ""
+    return installing(files.read) if wanted & {plain(name) for name in _package(files)} else ""
 
 
 def plain(name: str) -> str:

@@ -16,7 +16,8 @@ from detent.evidence.source.file_patterns import SOURCES, is_outside, said
 MOST_READ = 500
 FOLDER = re.compile(
     r"tests?|__tests?__|__mocks__|__snapshots__|__fixtures__|testdata|test[-_](?:data|files|fixtures|resources)|cassettes|e2e"
-    r"|(?:unit|integration|functional|acceptance|system|smoke|regression|api|e2e|end-to-end)[-_]?tests?"
+    r"|(?:unit|integration|functional|acceptance|system|smoke|regression|api|e2e|end-to-end|type|typing|types|mypy|pyright|compat|contract|component"
+    r"|browser|property|fuzz|conformance|golden|snapshot|doc|docs|perf|performance|stress|cli)[-_]?tests?|tests[-_][\w-]+"
 )
 ALWAYS_DATA = (".snap", ".ambr", ".snapshot")  # snapshots of vitest, jest and insta, of syrupy, of node
 HOLDS = {  # what only a file of tests says, by the end of its name; a file of another kind is not told by what was collected from it

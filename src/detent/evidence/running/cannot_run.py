@@ -2,10 +2,11 @@
 of Git LFS that were not fetched. Knows reports and files; what follows from it is said elsewhere."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from detent.evidence.report import TestReport
 from detent.evidence.runners import Command
+from detent.evidence.runners.javascript.node_package import installing
 from detent.evidence.running.collect import Collector
 from detent.git.named import missing
 from detent.git.snapshot import BORROWED
@@ -17,12 +18,10 @@ LACKING = re.compile(r"Bundler::GemNotFound|Could not find gem|bundle install|co
 SHUT_OUT = "not visible inside the sandbox"  # then it is here, and the way on was told
 INSTALLS: Mapping[str, str] = {
     "pytest": "pip install pytest",
-    "vitest": "npm ci",
-    "jest": "npm ci",
-    "mocha": "npm ci",
     "rspec": "bundle install",
     "phpunit": "composer install",
 }
+OF_NPM = ("vitest", "jest", "mocha")
 PROGRAMS: Mapping[str, str] = {
     "node": "Node.js", "go": "Go", "cargo": "Rust", "ctest": "CMake", "maven": "Maven", "gradle": "Gradle", "dotnet": ".NET", "unittest": "Python"
 }  # fmt: skip
@@ -32,20 +31,21 @@ MOST_WORDS = 300
 MOST_SHOWN = 3
 
 
-def way_on(command: Command | None, said: str) -> str:
-    """The line that helps where a runner is not there; empty where that is not what was said."""
+def way_on(command: Command | None, said: str, read: Callable[[str], object]) -> str:
+    """The line that helps where a runner is not there; empty where that is not what was said. `read`: a file of the project, None if it has none."""
     if command is None or SHUT_OUT in said:
         return ""
-    if LACKING.search(said) and (name := INSTALLS.get(command.runner)):
+    name = installing(read) if command.runner in OF_NPM else INSTALLS.get(command.runner, "")
+    if LACKING.search(said) and name:
         return (
             f"a package that the tests need is not installed here: {name}, or have it done in clean checkouts: detent check --install 'CMD'"
         )
     if not ABSENT.search(said):
         return ""
-    if name := INSTALLS.get(command.runner):
+    if name:
         return f"{command.runner} is not installed here: {name}, or have it done in clean checkouts: detent check --install 'CMD'"
-    if name := PROGRAMS.get(command.runner):
-        return f"{name} is not installed here, or not on PATH: install it; detent doctor shows what is found"
+    if program := PROGRAMS.get(command.runner):
+        return f"{program} is not installed here, or not on PATH: install it; detent doctor shows what is found"
     return f"`{command.text}` needs a program that is not here: install it, or name another command: [test] command in detent.toml"
 
 

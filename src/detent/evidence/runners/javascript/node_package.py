@@ -1,6 +1,7 @@
 """What `package.json` says about tests: its test script, and the part of it that decides how tests run."""
 
 import json
+from collections.abc import Callable
 
 import msgspec
 
@@ -10,6 +11,14 @@ from detent.evidence.runners.javascript.node_scripts import called, tests_in
 FILE = "package.json"
 NO_TESTS = "no test specified"  # npm's own script for a project that has none
 AROUND = ("pretest", "posttest")  # what npm runs before and after the test script
+LOCKED = {  # the command that installs, by the lock file that the project has
+    "package-lock.json": "npm ci",
+    "npm-shrinkwrap.json": "npm ci",
+    "pnpm-lock.yaml": "pnpm install",
+    "yarn.lock": "yarn install",
+    "bun.lock": "bun install",
+    "bun.lockb": "bun install",
+}
 CALLS = (("npm", "test"), ("npm", "t"), ("npm", "run", "test"), ("npm", "run-script", "test"))
 
 
@@ -27,6 +36,11 @@ def read_package(text: str | None) -> NodePackage | None:
         return msgspec.json.decode(text or "", type=NodePackage)
     except (msgspec.DecodeError, UnicodeEncodeError):
         return None
+
+
+def installing(read: Callable[[str], object]) -> str:
+    """The command that installs what `package.json` asks for. `read`: None for a file that is not there."""
+    return next((command for lock, command in LOCKED.items() if read(lock) is not None), "npm install")
 
 
 def test_script(files: Files) -> str:
