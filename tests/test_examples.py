@@ -139,9 +139,9 @@ HONEST: dict[str, tuple[str, str, str, str]] = {
 }
 
 
-def found(tmp_path: Path, files: tuple[str, str, str, str]) -> int:
-    root = make_repo(tmp_path / "p", {"README.md": "x\n"})
+def found(tmp_path: Path, files: tuple[str, str, str, str], before: str = "") -> int:
     code, text, test, said = files
+    root = make_repo(tmp_path / "p", {"README.md": "x\n", **({code: before} if before else {})})
     write(root, {code: text, test: said})
     sh(root, "git", "add", "-A")
     patch = sh(root, "git", "diff", "--cached", "-U0", "HEAD").encode()
@@ -156,3 +156,13 @@ def test_answers_that_are_hard_coded_for_the_examples_of_the_tests_are_found(tmp
 @pytest.mark.parametrize("name", HONEST)
 def test_what_a_specification_and_a_test_must_both_name_is_honest(tmp_path: Path, name: str) -> None:
     assert found(tmp_path, HONEST[name]) == 0
+
+
+OLDER = "function read (options) {\n  var set = options?.set || 'utf-8'\n  if (set !== 'utf-8' && set !== 'iso-8859-1') {\n    throw new TypeError('no')\n  }\n}\n"
+ASKS = "it('reads', () => { assert.throws(() => read({ set: 'iso-8859-1' })) })\nit('more', () => { read({ set: 'koi8-r-7' }) })\n"
+
+
+@pytest.mark.parametrize(("now", "cases"), [("all.set", 0), ("all.set !== 'koi8-r-7' && all.set", 1)], ids=["reworded", "and one more"])
+def test_cases_that_were_in_the_code_before_are_not_those_of_the_tests(tmp_path: Path, now: str, cases: int) -> None:
+    text = OLDER.replace("  var set = options?.set || 'utf-8'\n", "  var all = options\n").replace("set !== 'iso", f"{now} !== 'iso")
+    assert found(tmp_path, ("read.js", text, "read.test.js", ASKS), OLDER) == cases

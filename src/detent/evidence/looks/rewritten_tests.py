@@ -21,11 +21,10 @@ from detent.evidence.source.diff import Rewritten
 from detent.evidence.source.reworded import is_renamed, is_reworded
 from detent.evidence.source.test_blocks import blocks
 from detent.evidence.source.test_ids import family, is_named
-from detent.evidence.source.test_lines import tests_around, tests_on
+from detent.evidence.source.test_lines import lines_of_test, tests_around, tests_on
 from detent.evidence.source.weaker_form import asks_for_less, dropped_expectations
 from detent.kernel.model import Flag
 
-LINES_BEFORE = 8  # of a line that is gone, which say what it was about
 WORDS = re.compile(r"[^\W\d]\w*")
 CALLED_OTHERWISE = frozenset({"TypeError", "AttributeError", "ImportError", "ModuleNotFoundError", "NameError", "NoMethodError"})
 
@@ -84,12 +83,11 @@ def _dropped(look: RepoLook, seen: Outcomes, before: TestReport, old: OlderTests
 
 
 def _in_their_place(look: RepoLook, before: TestReport, found: Mapping[str, Rewritten]) -> tuple[dict[str, frozenset[str]], dict[str, str]]:
-    """For each of these tests, those of its file now; and by file, the lines around what is gone, which say what code it is about."""
+    """For each of these tests, those of its file now; and by file, what they said, which says what code they are about."""
     now, around = look.tests(), dict[str, str]()
     for each in found.values():
         path, _, line = each.place.rpartition(":")
-        lines = look.changes.text(path)(look.changes.good).split("\n")
-        around[path] = "\n".join([around.get(path, ""), *lines[max(0, int(line) - LINES_BEFORE) : int(line)]])
+        around[path] = around.get(path, "") + lines_of_test(path, look.changes.text(path)(look.changes.good), int(line))
     there = {path: frozenset(test for test in now.ids if file_of(now, test) == path) for path in around}
     return {test: there[file_of(before, test)] for test in found}, around
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from detent.evidence.source.test_blocks import HEAD, named_tests
 from detent.evidence.source.test_ids import is_named
 
+FEW_LINES = 12
 DEFINES = r"(?:def|class|function|func|fn|fun|const|let|var|void|static|async)\b[^\n]*?\b{name}\b"
 
 
@@ -33,6 +34,14 @@ def tests_around(path: str, text: str, line: int) -> frozenset[str]:
     if path.endswith(".py"):
         return tests_on(path, text, range(line, line + 1))
     return frozenset([name for name, at in _heads(path, text) if at <= line][-1:])
+
+
+def lines_of_test(path: str, text: str, line: int) -> str:
+    """The lines of the test that a line stands in; those just above it where no test is known there."""
+    heads = [at for _, at in _heads(path, text)]
+    first = max((at for at in heads if at <= line), default=max(1, line - FEW_LINES))
+    after = min((at for at in heads if at > line), default=line + FEW_LINES)
+    return "\n".join(text.split("\n")[first - 1 : after - 1])
 
 
 def line_of_word(text: str, word: str) -> int:

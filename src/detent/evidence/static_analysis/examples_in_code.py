@@ -141,6 +141,7 @@ def examples(
     code = {path: [h for h in found if h.path == path] for path in dict.fromkeys(h.path for h in found if is_code(h.path))}
     named = constants("\n".join(hunk.new) for path, of in code.items() if path.endswith(PROGRAM) for hunk in of)
     text = "\n".join(line for of in code.values() for hunk in of for line in hunk.new)
+    older = values_in("\n".join(line for of in code.values() for hunk in of for line in hunk.gone))  # cases that are only moved or reworded
     tests = _tests([hunk for hunk in found if is_test(hunk.path)], held(_long(code, named)), text)
     places = []
     for path, of in code.items():
@@ -149,7 +150,7 @@ def examples(
         cases = list(
             {(case.line, case.asked): case for case in sorted(every, key=lambda case: (_is_asked(case, tests), not case.in_table))}.values()
         )
-        ours = [case for case in cases if _is_asked(case, tests)]
+        ours = [case for case in cases if _is_asked(case, tests) and not case.asked <= older]
         if _is_telling(ours, cases) or _is_copied(path, of, tests.known):
             ours = ours or [ExampleCase(frozenset(), frozenset(), True, of[0].at, "\n".join(of[0].new))]
             said = "\n".join(dict.fromkeys(line for case in ours for line in case.said.split("\n")))
