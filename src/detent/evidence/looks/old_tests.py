@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from detent.evidence.looks.repo_look import RepoLook
-from detent.evidence.outcomes.flaky import flag_flaky, passing_again
+from detent.evidence.outcomes.flaky import failing_before, flag_flaky, passing_again
 from detent.evidence.outcomes.outcomes import Outcomes, describe_weakened, file_of
 from detent.evidence.outcomes.shared_test_files import shared_files
 from detent.evidence.outcomes.warned import only_warned
@@ -80,7 +80,8 @@ def certain_failures(judging: Judging, seen: Outcomes, old: OlderTests) -> tuple
     )
     calm = passing_again(collector, look.changes, seen.newly_failing - look.known_failures(), wanted)
     left = seen._replace(lost=seen.lost - came.keys(), newly_failing=seen.newly_failing - calm)
-    flags = [*flag_flaky(calm, seen.flaky)[:MOST_SHOWN], *flag_successors(look.changes.patch(), came)[:MOST_SHOWN]]
+    before = failing_before(collector, look.changes, {test: file_of(look.tests(), test) for test in calm}, wanted)
+    flags = [*flag_flaky(calm, seen.flaky, before)[:MOST_SHOWN], *flag_successors(look.changes.patch(), came)[:MOST_SHOWN]]
     return tuple(_failures(look, left, old, context)), flags
 
 

@@ -3,7 +3,7 @@
 They are shown and never held against a change. Owns the second run; knows no gates.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.changes.changes import Changes
@@ -11,6 +11,7 @@ from detent.evidence.outcomes.outcomes import describe_flaky
 from detent.evidence.running.collect import Collector
 from detent.kernel.model import Flag
 
+RUNS_BEFORE = 3
 MOST_AGAIN = 20  # failures that are run once more; where more fail, it is not chance
 
 
@@ -28,8 +29,18 @@ def passing_again(collector: Collector, changes: Changes, failing: frozenset[str
         return frozenset()
 
 
-def flag_flaky(tests: frozenset[str], steady: frozenset[str]) -> list[Flag]:
-    """Asked about; a note where a test passed in every other run (`steady`)."""
+def failing_before(collector: Collector, changes: Changes, calm: Mapping[str, str], wanted: Callable[[], bool]) -> frozenset[str]:
+    """Of tests that fail and pass on the tip, each with its file: those that fail now and then on the base as well, so the change is not why."""
+    found, files = frozenset[str](), tuple(sorted(set(calm.values())))
+    for _ in range(RUNS_BEFORE if calm else 0):
+        found |= calm.keys() & collector.clean(changes.good, wanted, files).bad
+    return found
+
+
+def flag_flaky(tests: frozenset[str], steady: frozenset[str], before: frozenset[str]) -> list[Flag]:
+    """Asked about; a note where a test passed in every other run (`steady`), or fails now and then without the change (`before`)."""
     said = "failed, and passed when all tests were run once more on the same tree: it is flaky, or the machine was too busy for it"
-    asked = [Flag("weak-evidence", f"{test} {said}", test, level="ask") for test in sorted(tests)]
+    also = "failed, and passed when all tests were run once more on the same tree; it fails now and then without this change as well"
+    asked = [Flag("weak-evidence", f"{test} {said}", test, level="ask") for test in sorted(tests - before)]
+    asked += [Flag("weak-evidence", f"{test} {also}", test, level="note") for test in sorted(tests & before)]
     return asked + [Flag("weak-evidence", describe_flaky(test), test, level="note") for test in sorted(steady)]
