@@ -238,7 +238,8 @@ class Kept:
 def test_a_test_that_fails_and_passes_on_one_tree_is_told_and_fails_nothing(
     tmp_path: Path, fails: str | tuple[str, ...], answer: str, said: str
 ) -> None:
-    speed = f"from pathlib import Path\n\nimport calc\n\nSEEN = Path({str(tmp_path / 'seen')!r})\n\n\ndef test_speed():\n    if hasattr(calc, 'third') or (SEEN.exists() and len(SEEN.read_text()) > 2):\n"
+    speed = f"from pathlib import Path\n\nimport calc\n\nSEEN = Path({str(tmp_path / 'seen')!r})\n\n\ndef test_speed():\n"
+    speed += "    if hasattr(calc, 'third') or (SEEN.exists() and len(SEEN.read_text()) > 2):\n"
     speed += f"        SEEN.write_text((SEEN.read_text() if SEEN.exists() else '') + 'x')\n        assert SEEN.read_text() not in {[*fails]!r}, 'too slow'\n"
     p = Branch(tmp_path / "p", {**BASE, "tests/test_speed.py": speed})
     new = "from calc import third\n\n\ndef test_third():\n    assert third(9) == 3\n"

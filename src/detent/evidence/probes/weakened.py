@@ -8,9 +8,11 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import chain, islice
+from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import NamedTuple
 
+from detent.evidence.changes.projects import is_tooling
 from detent.evidence.mutate import bodies_on, mutants, spots_on
 from detent.evidence.outcomes.outcomes import file_of
 from detent.evidence.outcomes.shared_test_files import is_shared_code, shared_files, speaks_of
@@ -21,10 +23,21 @@ from detent.evidence.source.changed_tests import changed_tests, standing_otherwi
 from detent.evidence.source.test_ids import is_named
 
 MOST_NOTICED = 3  # changes that a test failed for before: if it fails for none of them now, it is weakened
+ENOUGH = 10  # changes of the code that lines were about: if all of them are still noticed, nothing was lost with these lines
 PATIENCE = 9  # times the usual time, where a test missed something and it is not yet known whether that is all
 MOST_FILES = 20
 MOST_WORDS = 60
 MOST_TRIED = 40
+BEGINS = (
+    r"(^|[[:space:]])(def|class|function|func|func [(][^)]*[)]|fn|const|let|var|module|struct|interface|type|trait)[[:space:]*]+(self[.])?"
+)
+LANGUAGES = (
+    ".py .pyi",
+    ".js .mjs .cjs .jsx .ts .mts .cts .tsx .vue .svelte",
+    ".java .kt .groovy .scala",
+    ".c .cc .cpp .cxx .h .hpp",
+    ".cs .fs .vb",
+)
 MOST_LINES = 40  # of a definition that are looked at
 DEFINED = re.compile(
     r"\s*(?:export |default |public |static |async |abstract )*(?:def|class|function\*?|func(?: \([^)]*\))?|fn|const|module) (?:self\.)?(\w+)"
@@ -93,7 +106,8 @@ def compare_noticed(
     open_ -= failing(context, files, older) or frozenset() if open_ else frozenset()  # what it asks for is not so any more: shown elsewhere
     found, until, noticed = set[str](), time.monotonic() + context.seconds, Counter[str]()
     for path, text in _mutants(context, files, about) if open_ else ():
-        if open_ == found or time.monotonic() > until:
+        sure = {test for test in open_ if about and noticed[test] >= ENOUGH}
+        if open_ == found | sure or time.monotonic() > until:
             break
         failed = (open_ - found) & (failing(context, files, {**older, path: text.encode()}) or frozenset())
         noticing = failing(context, files, {path: text.encode()}) if failed else None
@@ -164,7 +178,7 @@ def _mutants(context: ProbeContext, files: tuple[str, ...], about: Mapping[str, 
     )
     near = ((path, spot.make()) for path, text in texts.items() for spot in spots_on(path, text, _defining(text, words)))
     anywhere = ((path, mutant) for path, text in texts.items() for mutant in mutants(path, text))
-    yield from islice(chain(blunt, near if about else (), anywhere), MOST_TRIED)
+    yield from islice(chain(near, blunt, anywhere) if about else chain(blunt, anywhere), MOST_TRIED)
 
 
 def _defining(text: str, words: set[str]) -> set[int]:
@@ -174,11 +188,22 @@ def _defining(text: str, words: set[str]) -> set[int]:
 
 
 def speaking_of(context: ProbeContext, words: set[str]) -> list[str]:
-    """The files of code that define something that the tests name."""
+    """The files of code that define or use something that the tests name, in a language that their tests can load: those that define most first."""
     named = sorted(words, key=lambda w: (-len(w), w))[:MOST_WORDS]
     if not named:
         return []
-    pattern = [arg for word in named for arg in ("-e", word)]
-    out = context.git.call("grep", "-l", "-z", "-w", "-F", *pattern, context.tree, "--")
-    paths = [each.partition(":")[2] for each in out.items] if out.code == 0 else []
-    return [path for path in paths if context.sort(path) == "production"][:MOST_FILES]
+    defines = f"{BEGINS}({'|'.join(named)})([^[:alnum:]_]|$)"
+    counted = context.git.call("grep", "-c", "-E", "-e", defines, context.tree, "--")
+    rows = [line.removeprefix(f"{context.tree}:").rpartition(":") for line in counted.text.splitlines()] if counted.code == 0 else []
+    most = sorted(rows, key=lambda row: -int(row[2]))
+    out = context.git.call("grep", "-l", "-z", "-w", "-F", *(arg for word in named for arg in ("-e", word)), context.tree, "--")
+    using = [each.partition(":")[2] for each in out.items] if out.code == 0 else []
+    spoken = {_language(c.path) for c in context.changed if c.sort == "test"}
+    paths = dict.fromkeys((*(path for path, _, _ in most), *using))
+    return [p for p in paths if _language(p) in spoken and context.sort(p) == "production" and not is_tooling(p)][:MOST_FILES]
+
+
+def _language(path: str) -> str:
+    """What a file is written in, by its end: files of one language can load each other."""
+    end = PurePosixPath(path).suffix
+    return next((ends for ends in LANGUAGES if end in ends.split()), end)
