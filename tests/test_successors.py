@@ -127,6 +127,7 @@ class Loaded(BusyMachine):
     """Tests that one file says and another one loads, which is what the report names."""
 
     def __init__(self, old: str, new: str, was: str, now: str) -> None:
+        super().__init__()
         self.texts = {"GOOD:test/more/a.js": old, "test/more/a.js": new}
         self.before = TestReport(outcomes={f"test/all.js::{was}": "passed"}, files={f"test/all.js::{was}": "test/all.js"})
         self.now = TestReport(outcomes={f"test/all.js::{now}": "passed"}, files={f"test/all.js::{now}": "test/all.js"})
