@@ -52,7 +52,13 @@ def test_new_rows_that_need_the_change_stand_for_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [{}, OTHER, {"tests/data/words.txt": "", "tests/data/words.json": "[]\n"}], ids=["none", "other ones", "empty ones"]
+    "data",
+    [
+        {},
+        pytest.param(OTHER, marks=pytest.mark.slow),
+        pytest.param({"tests/data/words.txt": "", "tests/data/words.json": "[]\n"}, marks=pytest.mark.slow),
+    ],
+    ids=["none", "other ones", "empty ones"],
 )
 def test_where_no_new_row_needs_it_the_test_is_asked_about(tmp_path: Path, data: dict[str, str]) -> None:
     assert "ask" in level(card(tmp_path, {**HEX, **data}, BASE))
