@@ -24,8 +24,13 @@ def sh(folder: Path, *argv: str, check: bool = True) -> str:
     return done.stdout.strip()
 
 
+def _runs_go(folder: Path, files: dict[str, str]) -> bool:
+    """Whether these are tests of a project of Go; without a module nothing can run them."""
+    return any(path.endswith("_test.go") for path in files) and ("go.mod" in files or (folder / "go.mod").is_file())
+
+
 def write(folder: Path, files: dict[str, str]) -> None:
-    if any(path.endswith("_test.go") for path in files):
+    if _runs_go(folder, files):
         lend_go_library()
     for path, text in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -37,7 +42,7 @@ def make_repo(folder: Path, files: dict[str, str], branch: str = "main") -> Path
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()) or not all(isinstance(text, str) for text in files.values()):
         return _made(folder, files, branch)
-    if any(path.endswith("_test.go") for path in files):
+    if _runs_go(folder, files):
         lend_go_library()
     shutil.copytree(_like(tuple(files.items()), branch), folder, symlinks=True, dirs_exist_ok=True)
     sh(folder, "git", "update-index", "-q", "--refresh")  # the copies have times of their own
