@@ -7,7 +7,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from itertools import chain, islice
+from itertools import chain, islice, zip_longest
 from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import NamedTuple
@@ -38,6 +38,7 @@ LANGUAGES = (
     ".c .cc .cpp .cxx .h .hpp",
     ".cs .fs .vb",
 )
+MOST_OF_ONE = 4  # small changes of one definition
 MOST_LINES = 40  # of a definition that are looked at
 DEFINED = re.compile(
     r"\s*(?:export |default |public |static |async |abstract )*(?:def|class|function\*?|func(?: \([^)]*\))?|fn|const|module) (?:self\.)?(\w+)"
@@ -176,15 +177,18 @@ def _mutants(context: ProbeContext, files: tuple[str, ...], about: Mapping[str, 
         for body in bodies_on(path, text, range(1, text.count("\n") + 2))
         if body.name in words
     )
-    near = ((path, spot.make()) for path, text in texts.items() for spot in spots_on(path, text, _defining(text, words)))
+    near = (each for turn in zip_longest(*_defining(texts, words)) for each in turn if each is not None)
     anywhere = ((path, mutant) for path, text in texts.items() for mutant in mutants(path, text))
     yield from islice(chain(near, blunt, anywhere) if about else chain(blunt, anywhere), MOST_TRIED)
 
 
-def _defining(text: str, words: set[str]) -> set[int]:
-    """The lines that begin with the definition of one of these words, and those after it: a class may be named where its methods are not."""
-    heads = (n for n, line in enumerate(text.split("\n"), 1) if (found := DEFINED.match(line)) and found[1] in words)
-    return {line for head in heads for line in range(head, head + MOST_LINES)}
+def _defining(texts: Mapping[str, str], words: set[str]) -> Iterator[list[tuple[str, str]]]:
+    """For each definition of one of these words, a few small changes of it, from all over it: a class may be named where its methods are not."""
+    for path, text in texts.items():
+        heads = [n for n, line in enumerate(text.split("\n"), 1) if (found := DEFINED.match(line)) and found[1] in words]
+        for head in heads:
+            spots = [*spots_on(path, text, range(head, head + MOST_LINES))]
+            yield [(path, spot.make()) for spot in spots[:: max(1, len(spots) // MOST_OF_ONE)][:MOST_OF_ONE]]
 
 
 def speaking_of(context: ProbeContext, words: set[str]) -> list[str]:
