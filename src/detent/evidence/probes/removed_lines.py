@@ -13,6 +13,7 @@ from typing import NamedTuple
 from detent.evidence.mutate.arid import is_arid_line
 from detent.evidence.source.diff import Hunk, hunks
 from detent.evidence.static_analysis.safeguards import lost
+from detent.evidence.static_analysis.weaker_code import weaker
 
 GUARD = re.compile(
     r"^\s*(?:if|unless|guard|assert|ensure!?|require)\b|^\s*(?:raise|throw|return|abort|die|exit)\b.*\b(?:if|unless)\b|^\s*}?\s*else if\b|^\s*elif\b"
@@ -98,20 +99,22 @@ def _is_less_safe(hunk: Hunk, added: list[str]) -> bool:
     return bool(words - there) and not still and len(hunk.gone) <= MOST_LINES and not any(map(HEAD.match, hunk.gone))
 
 
-def _lost(hunk: Hunk, added: list[str]) -> str:
-    """The safeguard that older code lost, or the danger that it got, in words; empty where a function went or came as a whole."""
+def _lost(hunk: Hunk, added: list[str], whole: bool) -> str:
+    """The safeguard that older code lost, the danger that it got, or what it asks no longer, in words; empty where a function went or came as a whole. `whole`: a check went,
+    and is put back by itself."""
     gone, new = ([line for line in side if not COMMENT.match(line) and not IMPORT.match(line)] for side in (hunk.gone, hunk.new))
     heads = [[line for line in side if HEAD.match(line)] for side in (gone, new)]
     if len(heads[0]) != len(heads[1]) or (not hunk.new and len(gone) > MOST_LINES) or not (hunk.gone or hunk.line):
         return ""
-    return lost(gone, new, added)
+    return lost(gone, new, added) or ("" if whole else weaker([line for line in gone if not DATED.search(line)], new, added))
 
 
 def _pieces(hunk: Hunk, text: str, added: list[str], imports: list[str]) -> Iterator[Removed]:
     """The checks of a hunk, each put back; where another check came in its place, the hunk as it was; and other lines that are simply gone."""
     lines, found = list(hunk.gone), list(_guards(list(hunk.gone)))
     comes = [line for line in hunk.new if GUARD.match(line) or MARK.match(line)]
-    for start, end in found:
+    what = _lost(hunk, added, bool(found and not comes))
+    for start, end in found if not (comes and what) else ():
         block = lines[start:end]
         rights = ALLOWS.search(" ".join(block)) is not None
         moved = _is_there(block[0], [line for line in added if line not in comes])
@@ -120,7 +123,7 @@ def _pieces(hunk: Hunk, text: str, added: list[str], imports: list[str]) -> Iter
         yield _reverted(hunk, text, block, rights) if comes else _piece(hunk, text, block, True, not moved)
     if not found and hunk.new and _is_less_safe(hunk, added):
         yield _reverted(hunk, text, lines, True, imports)
-    elif what := _lost(hunk, added):
+    elif what:
         yield _reverted(hunk, text, lines, True, imports)._replace(what=what)
     elif not found and not hunk.new and not any(map(HEAD.match, lines)):
         left = [line for line in lines if line.strip() and not PLAIN.match(line)]

@@ -19,6 +19,7 @@ SAFEGUARDS: Rows = tuple(
          r"|\bset\w*Deadline\(|\bTimeout\.timeout\b|\.timeout\(\s*(?:std::time::)?Duration|\b(?:read|open|write|ssl|connect)_timeout\s*=(?!\s*(?:nil|0)\b)"
          r"|\bset(?:Connect|Read|Socket|So)?Timeout\(\s*(?!0\b|function|\()[\w.]|\bCURLOPT_(?:CONNECT)?TIMEOUT|\bTimeout\s*=\s*TimeSpan\.From")),
         ("a limit on what clients may send", r"\bMaxBytesReader\(|\bLimitReader\(|\.take\([\w.]+\)\s*\.read|\brateLimit(?:er)?\(|\blimit\s*:\s*[\"']\d+\s*[kmg]?b"),
+        ("a bound (min, max, clamp)", r"(?<!\.)\b(?:min|max|clamp\w*)\(|\bMath\.(?:min|max)\(|\]\.(?:min|max)\b|\.clamp\("),
         ("a secure random number", (r"\bsecrets\.\w|\bSystemRandom\b|\burandom\(|\brandom(?:Bytes|UUID)\(|\bgetRandomValues\(|\brand\.Read\(|\bSecureRandom\b"
          r"|\brandom_(?:bytes|int)\(|\bRandomNumberGenerator\b|\bOsRng\b|\bgetrandom\(")),
         ("a cookie attribute (HttpOnly, Secure, SameSite)", (
