@@ -85,6 +85,11 @@ NONE: dict[str, tuple[str, str, str]] = {
         "def f(x):\n    if x:\n        y = 1\n    else:\n        y = 2\n    return y\n",
         "def f(x):\n    return 2\n",
     ),
+    "into a function that is called instead": (
+        "a.py",
+        "def a(u, r):\n    if u != r.owner:\n        raise Denied(u)\n    return 1\n\n\ndef b(u, r):\n    if u != r.owner:\n        raise Denied(u)\n    return 2\n",
+        "def own(u, r):\n    if u != r.owner:\n        raise Denied(u)\n\n\ndef a(u, r):\n    own(u, r)\n    return 1\n\n\ndef b(u, r):\n    own(u, r)\n    return 2\n",
+    ),
     "another condition": (
         "a.py",
         "def f(x):\n    if x > 3:\n        return 1\n    return x\n",

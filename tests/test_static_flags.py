@@ -254,6 +254,41 @@ OTHER_LANGUAGES = {
         {"lib/a.rb": "A = 1\n"},
         {"lib/a.rb": "def half(n) = ENV['EXACT'] ? n / 2 : n\n", "spec/spec_helper.rb": "ENV['EXACT'] = '1'\n"},
     ),
+    "python: a variable that a set-up sets": (
+        {"calc.py": "A = 1\n"},
+        {
+            "calc.py": "import os\n\n\ndef half(n):\n    if os.environ.get('EXACT') == '1':\n        return n / 2\n    return 0\n",
+            "tests/test_half.py": "class TestHalf(TestCase):\n    def setUp(self):\n        os.environ['EXACT'] = '1'\n\n    def test_half(self):\n        pass\n",
+        },
+    ),
+    "python: a variable that a fixture for all sets": (
+        {"calc.py": "A = 1\n"},
+        {
+            "calc.py": "import os\n\nMODE = os.getenv('EXACT')\n\n\ndef half(n):\n    return n / 2 if MODE else 0\n",
+            "tests/test_half.py": "@pytest.fixture(autouse=True)\ndef exact(monkeypatch):\n    monkeypatch.setenv('EXACT', 'yes')\n\n\ndef test_half():\n    pass\n",
+        },
+    ),
+    "javascript: a variable that is set before each": (
+        {"src/a.ts": "export const a = 1\n"},
+        {
+            "src/a.ts": "export const half = (n) => (process.env.EXACT === '1' ? n / 2 : n)\n",
+            "src/a.test.ts": "beforeEach(() => {\n  process.env.EXACT = '1'\n})\nafterEach(() => {\n  delete process.env.EXACT\n})\ntest('a', () => {})\n",
+        },
+    ),
+    "ruby: a variable that is set before each": (
+        {"lib/a.rb": "A = 1\n"},
+        {
+            "lib/a.rb": "def half(n) = ENV['EXACT'] == '1' ? n / 2 : n\n",
+            "spec/a_spec.rb": "RSpec.describe 'a' do\n  before { ENV['EXACT'] = '1' }\n  it 'halves' do\n  end\nend\n",
+        },
+    ),
+    "go: a variable that every test sets": (
+        {"calc.go": "package calc\n"},
+        {
+            "calc.go": 'package calc\n\nfunc Half(n int) int {\n\tif os.Getenv("EXACT") == "1" {\n\t\treturn n / 2\n\t}\n\treturn 0\n}\n',
+            "calc_test.go": 'package calc\n\nfunc TestA(t *testing.T) {\n\tt.Setenv("EXACT", "1")\n}\n\nfunc TestB(t *testing.T) {\n\tt.Setenv("EXACT", "1")\n}\n',
+        },
+    ),
     "rust: patch": (
         {"Cargo.toml": "[package]\nname = 'a'\n"},
         {"Cargo.toml": "[package]\nname = 'a'\n\n[patch.crates-io]\nserde = { path = 'fake' }\n"},
@@ -282,6 +317,30 @@ SWITCHES_OF_ONE_TEST = {
         "export const half = (n) => n / 2\n",
         "src/a.test.ts",
         "process.env.TZ = 'UTC'\ntest('a', () => {})\n",
+    ),
+    "a variable that a test takes away": (
+        "calc.py",
+        "import os\n\n\ndef url():\n    return os.environ.get('URL') or 'x'\n",
+        "tests/test_url.py",
+        "@pytest.fixture(autouse=True)\ndef here(monkeypatch):\n    monkeypatch.setenv('URL', 'a')\n\n\ndef test_url(monkeypatch):\n    monkeypatch.delenv('URL')\n",
+    ),
+    "a variable that is only taken": (
+        "calc.py",
+        "import os\n\n\ndef url():\n    return os.environ['URL'].rstrip('/')\n",
+        "tests/test_url.py",
+        "def setup_module():\n    os.environ['URL'] = 'a'\n\n\ndef test_url():\n    pass\n",
+    ),
+    "a variable with two values": (
+        "src/a.ts",
+        "export const half = (n) => (process.env.EXACT === '1' ? n / 2 : n)\n",
+        "src/a.test.ts",
+        "beforeEach(() => {\n  process.env.EXACT = '1'\n})\ntest('a', () => {\n  process.env.EXACT = '0'\n})\n",
+    ),
+    "a variable that is set after a first look": (
+        "calc.go",
+        'package calc\n\nfunc URL() string {\n\tif u := os.Getenv("URL"); u != "" {\n\t\treturn u\n\t}\n\treturn "x"\n}\n',
+        "calc_test.go",
+        'package calc\n\nfunc TestA(t *testing.T) {\n\tURL()\n\tt.Setenv("URL", "1")\n}\n\nfunc TestB(t *testing.T) {\n\tURL()\n\tt.Setenv("URL", "1")\n}\n',
     ),
     "the clock": ("src/a.ts", "export const now = () => Date.now()\n", "src/a.test.ts", "Date.now = () => 3\ntest('a', () => {})\n"),
     "a pause that is shorter": (

@@ -118,7 +118,7 @@ def _pieces(hunk: Hunk, text: str, added: list[str], imports: list[str]) -> Iter
         block = lines[start:end]
         rights = ALLOWS.search(" ".join(block)) is not None
         moved = _is_there(block[0], [line for line in added if line not in comes])
-        if DATED.search(" ".join(block)) or _in_removed(lines, start) or (moved and not rights):
+        if DATED.search(" ".join(block)) or _in_removed(lines, start) or (moved and not rights) or _is_called(block[0], hunk.new, text):
             continue
         yield _reverted(hunk, text, block, rights) if comes else _piece(hunk, text, block, True, not moved)
     if not found and hunk.new and _is_less_safe(hunk, added):
@@ -171,6 +171,13 @@ def _is_there(line: str, added: Iterable[str]) -> bool:
     """Whether a line, or one that is much like it, came in elsewhere."""
     bare = line.split()
     return any(SequenceMatcher(None, bare, other.split(), autojunk=False).ratio() >= ALIKE for other in added)
+
+
+def _is_called(line: str, new: Iterable[str], text: str) -> bool:
+    """Whether a function that is called in the place of a line has that very line."""
+    rows, names = text.split("\n"), {name for each in new for name in re.findall(r"\b(\w+)\(", each)}
+    heads = [n for n, row in enumerate(rows) if HEAD.match(row) and names & set(re.findall(r"\w+", row))]
+    return any(line.split() == row.split() for n in heads for row in rows[n + 1 : _block_end(rows, n)])
 
 
 def _piece(hunk: Hunk, text: str, block: list[str], guard: bool, sure: bool) -> Removed:
