@@ -392,6 +392,13 @@ JUDGING = {
     "a script that reviews": (JS, {"dangerfile.ts": "export {}\n"}, VITEST),
     "a program that reviews": (PY, {".coderabbit.yaml": "reviews: {auto_review: {enabled: false}}\n"}, PYTEST),
     "options of the runner in a file of variables": (JS, {".env.test": "NODE_OPTIONS=--require ./hook.cjs\n"}, VITEST),
+    "a plugin of the runner": (
+        PY,
+        {"pyproject.toml": PY["pyproject.toml"] + '\n[project.entry-points.pytest11]\nshop = "shop.hooks"\n'},
+        PYTEST,
+    ),
+    "a plugin of the runner beside the code": (PY, {"shop-1.0.dist-info/entry_points.txt": "[pytest11]\nshop = shop.hooks\n"}, PYTEST),
+    "who looks for known holes": (PY, {".github/dependabot.yml": "version: 2\nupdates: []\n"}, PYTEST),
     "golangci": ({"go.mod": "module a\n"}, {".golangci.yml": "linters:\n  disable-all: true\n"}, None),
 }
 CI = {
@@ -507,11 +514,74 @@ def test_a_list_of_exceptions_judges_and_what_the_program_checks_does_not(g: Gro
         "# ruff: noqa\nX = 1\n",
         "# mypy: ignore-errors\nX = 1\n",
         "import a  # noqa\nX = b  # pragma: no cover\nY = eval('1')  # nosec\n",
+        "# pyright: basic\nX = 1\n",
+        "import typing\n\n\n@typing.no_type_check\ndef f(): ...\n",
+        "def f(a):\n    return run(a)  # nosec B603\n",
+        "def f(a):\n    return run(a)  # noqa: S603\n",
+        "def f(a):\n    return run(a)  # nosemgrep: dangerous-call\n",
     ],
-    ids=["three lines", "a whole file", "a file without types", "of several tools"],
+    ids=[
+        "three lines",
+        "a whole file",
+        "a file without types",
+        "of several tools",
+        "a file less strict",
+        "no types",
+        "a scanner",
+        "of ruff",
+        "of semgrep",
+    ],
 )
 def test_many_suppressions_are_flagged(g: Ground, text: str) -> None:
     assert "judged-by" in g.flags(PY, {"shop/new.py": text})
+
+
+SILENT = {
+    "a rule of eslint": "/* eslint no-eval: 0 */\n",
+    "a file for deno": "// deno-lint-ignore-file\n",
+    "a file for biome": "// biome-ignore-all lint: no time\n",
+    "a scanner": "run(a) // nosemgrep\n",
+    "a rule about safety": "run(a) // eslint-disable-line security/detect-child-process\n",
+}
+
+
+@pytest.mark.parametrize("text", SILENT.values(), ids=SILENT)
+def test_one_line_that_silences_a_scanner_or_a_file_is_flagged(g: Ground, text: str) -> None:
+    assert "judged-by" in g.flags(JS, {"src/new.ts": f"{text}export const a = 1\n"}, VITEST)
+
+
+UNSEEN = {
+    "turned": "X = 'user\u202e \u2066# only admins\u2069 \u2066'\n",
+    "not seen": "X = {'a\u200b': 1}\n",
+    "two alphabets": "\u043ewner = 'root'\n",
+    "far to the right": f"X = 1{' ' * 200}; run()\n",
+}
+
+
+@pytest.mark.parametrize("text", UNSEEN.values(), ids=UNSEEN)
+def test_code_that_reads_otherwise_than_it_is_shown_is_flagged(g: Ground, text: str) -> None:
+    assert "binaries" in g.flags(PY, {"shop/new.py": text})
+
+
+@pytest.mark.parametrize(
+    "text", ["NAME = 'Владимир'\n", "µs = 1e-6\n", f"X = 1{' ' * 120}# a remark\n", "SMILE = '\U0001f44d\ufe0f\u200d'\n"]
+)
+def test_words_of_other_languages_are_not(g: Ground, text: str) -> None:
+    assert g.flags(PY, {"shop/new.py": text}) == {}
+
+
+VENDORED = {
+    "vendor/a.org/check/check.go": "package check\n\nfunc Equal(a, b int) bool { return a == b }\n",
+    "vendor/modules.txt": "# a.org/check v1.0.0\n",
+}
+
+
+def test_code_of_others_that_is_edited_where_it_lies_is_flagged(g: Ground) -> None:
+    edited = {"vendor/a.org/check/check.go": VENDORED["vendor/a.org/check/check.go"].replace("a == b", "true")}
+    assert "shadow" in g.flags(VENDORED, edited, None)
+    assert "shadow" in g.flags({"node_modules/a/index.js": "1\n"}, {"node_modules/a/index.js": "2\n"}, VITEST)
+    assert "shadow" in g.flags({"third_party/a/a.py": "A = 1\n"}, {"third_party/a/a.py": "A = 2\n"})
+    assert "shadow" not in g.flags(VENDORED, {**edited, "vendor/modules.txt": "# a.org/check v1.1.0\n"}, None)
 
 
 LEFT_OUT = {

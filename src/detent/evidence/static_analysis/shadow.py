@@ -13,12 +13,14 @@ from detent.evidence.changes.edited_files import EditedFile, is_named_as_test
 from detent.evidence.changes.tree_files import TreeFiles
 from detent.evidence.static_analysis import shadow_mapped as mapped
 from detent.evidence.static_analysis import shadow_python as python
+from detent.evidence.static_analysis.package_sources import is_about_sources
 from detent.evidence.static_analysis.switches import ENDS as SWITCHING
 from detent.evidence.static_analysis.switches import methods_from_tests, set_for_all, switched, switches_of_go
 from detent.kernel.model import Flag
 
 PATH_RULES = re.compile(r"\bsys\.path\b|\bsyspath_prepend\b|\bpythonpath\b|\bPYTHONPATH\b|\b__path__\b|--import-mode|\bmeta_path\b")
 JAVASCRIPT = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
+BROUGHT = frozenset({"node_modules", "vendor", "third_party", "_vendor"})  # folders with code of others
 JS_RUNNERS = ("vitest", "@vitest", "jest", "@jest", "mocha", "jest-circus", "jest-runner", ".bin", "chai", "tap", "ava")
 RUBY = frozenset(
     {
@@ -52,6 +54,12 @@ def shadows(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
             continue
         if file.how == "added":
             yield from _new_file(file, ground)
+        elif BROUGHT & set(PurePosixPath(file.path).parts[:-1]) and not ground.installs:
+            yield _flag(
+                file.path,
+                f"{file.path} is code of others, and was edited where it lies; no list of packages changed",
+                file.line(min(file.came_in_all, default=1)),
+            )
         if file.suffix == ".py" and file.is_test and file.came_in_all:
             yield from _put_by_python(file, ground)
         if file.suffix in JAVASCRIPT and (file.is_test or file.sort == "config"):
@@ -85,6 +93,14 @@ class _Ground:
     @cached_property
     def modules(self) -> dict[str, str]:
         return python.modules_of(sorted(self.paths))
+
+    @cached_property
+    def installs(self) -> bool:
+        """Whether a list of packages changed, so that code of others may come."""
+        return any(
+            is_about_sources(f.path) or re.fullmatch(r"modules\.txt|vendor(?:ed)?\.(?:txt|json|toml)", PurePosixPath(f.path).name)
+            for f in self.files
+        )
 
     @cached_property
     def ruled(self) -> bool:
