@@ -64,7 +64,7 @@ def removed(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], 
     texts = {hunk.path: read(hunk.path) for hunk in found}
     imports = {path: [line for hunk in found if hunk.path == path for line in hunk.gone if IMPORT.match(line)] for path in texts}
     pieces = [piece for hunk in found if texts.get(hunk.path) for piece in _pieces(hunk, texts[hunk.path], added, imports[hunk.path])]
-    return sorted(pieces, key=lambda piece: (not piece.guard, not piece.sure))
+    return sorted(pieces, key=lambda piece: (not piece.guard, not piece.sure, not ALLOWS.search(piece.said), not piece.what))
 
 
 def added(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], str]) -> list[Removed]:
