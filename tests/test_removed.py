@@ -52,6 +52,11 @@ CHECKS: dict[str, tuple[str, str, str]] = {
         "func Del(u User) error {\n\tif !u.Admin {\n\t\treturn ErrDenied\n\t}\n\treturn nil\n}\n",
         "func Del(u User) error {\n\treturn nil\n}\n",
     ),
+    "an error that is no longer looked at": (
+        "a.go",
+        'func Read(p string) (string, error) {\n\tn, err := f.Read(buf)\n\tif err != nil {\n\t\treturn "", err\n\t}\n\treturn s, nil\n}\n',
+        "func Read(p string) (string, error) {\n\tn, _ := f.Read(buf)\n\treturn s, nil\n}\n",
+    ),
     "ruby": ("a.rb", "def del(user)\n  raise Denied unless user.admin?\n  1\nend\n", "def del(user)\n  1\nend\n"),
 }
 NONE: dict[str, tuple[str, str, str]] = {

@@ -118,7 +118,7 @@ def _pieces(hunk: Hunk, text: str, added: list[str], imports: list[str]) -> Iter
         block = lines[start:end]
         rights = ALLOWS.search(" ".join(block)) is not None
         moved = _is_there(block[0], [line for line in added if line not in comes])
-        if DATED.search(" ".join(block)) or _in_removed(lines, start) or (moved and not rights) or _is_called(block[0], hunk.new, text):
+        if DATED.search(" ".join(block)) or _in_removed(lines, start) or (moved and not rights) or _is_called(block, hunk, text):
             continue
         yield _reverted(hunk, text, block, rights) if comes else _piece(hunk, text, block, True, not moved)
     if not found and hunk.new and _is_less_safe(hunk, added):
@@ -173,11 +173,14 @@ def _is_there(line: str, added: Iterable[str]) -> bool:
     return any(SequenceMatcher(None, bare, other.split(), autojunk=False).ratio() >= ALIKE for other in added)
 
 
-def _is_called(line: str, new: Iterable[str], text: str) -> bool:
-    """Whether a function that is called in the place of a line has that very line."""
-    rows, names = text.split("\n"), {name for each in new for name in re.findall(r"\b(\w+)\(", each)}
+def _is_called(block: list[str], hunk: Hunk, text: str) -> bool:
+    """Whether another function, which is called in the place of a check, has this very check. One for any error is in many."""
+    rows, names = text.split("\n"), {name for line in hunk.new for name in re.findall(r"\b(\w+)\(", line)}
     heads = [n for n, row in enumerate(rows) if HEAD.match(row) and names & set(re.findall(r"\w+", row))]
-    return any(line.split() == row.split() for n in heads for row in rows[n + 1 : _block_end(rows, n)])
+    blocks = [rows[n + 1 : _block_end(rows, n)] for n in heads if not n < hunk.at <= _block_end(rows, n)]
+    wanted = [line.split() for line in block if line.strip()]
+    same = (each[at : at + len(wanted)] for of in blocks if (each := [row.split() for row in of if row.strip()]) for at in range(len(each)))
+    return not re.search(r"\berr\b", block[0]) and any(part == wanted for part in same)
 
 
 def _piece(hunk: Hunk, text: str, block: list[str], guard: bool, sure: bool) -> Removed:
