@@ -57,6 +57,11 @@ CHECKS: dict[str, tuple[str, str, str]] = {
         'func Read(p string) (string, error) {\n\tn, err := f.Read(buf)\n\tif err != nil {\n\t\treturn "", err\n\t}\n\treturn s, nil\n}\n',
         "func Read(p string) (string, error) {\n\tn, _ := f.Read(buf)\n\treturn s, nil\n}\n",
     ),
+    "together with what it asks": (
+        "a.py",
+        "def take(body, sign):\n    mine = digest(body)\n    if mine != sign:\n        raise ValueError(sign)\n    return body\n",
+        "def take(body, sign):\n    return body\n",
+    ),
     "ruby": ("a.rb", "def del(user)\n  raise Denied unless user.admin?\n  1\nend\n", "def del(user)\n  1\nend\n"),
 }
 NONE: dict[str, tuple[str, str, str]] = {

@@ -120,7 +120,7 @@ def _pieces(hunk: Hunk, text: str, added: list[str], imports: list[str]) -> Iter
         moved = _is_there(block[0], [line for line in added if line not in comes])
         if DATED.search(" ".join(block)) or _in_removed(lines, start) or (moved and not rights) or _is_called(block, hunk, text):
             continue
-        yield _reverted(hunk, text, block, rights) if comes else _piece(hunk, text, block, True, not moved)
+        yield _reverted(hunk, text, block, rights) if comes else _piece(hunk, text, block, True, not moved, imports)
     if not found and hunk.new and _is_less_safe(hunk, added):
         yield _reverted(hunk, text, lines, True, imports)
     elif what:
@@ -128,7 +128,7 @@ def _pieces(hunk: Hunk, text: str, added: list[str], imports: list[str]) -> Iter
     elif not found and not hunk.new and not any(map(HEAD.match, lines)):
         left = [line for line in lines if line.strip() and not PLAIN.match(line)]
         if left and not all(_is_there(line, added) for line in left):
-            yield _piece(hunk, text, lines, False, False)
+            yield _piece(hunk, text, lines, False, False, imports)
 
 
 def _guards(lines: list[str]) -> Iterator[tuple[int, int]]:
@@ -183,12 +183,14 @@ def _is_called(block: list[str], hunk: Hunk, text: str) -> bool:
     return not re.search(r"\berr\b", block[0]) and any(part == wanted for part in same)
 
 
-def _piece(hunk: Hunk, text: str, block: list[str], guard: bool, sure: bool) -> Removed:
-    """Put back before what came in its place, and after it: nobody knows which of them it belongs to."""
+def _piece(hunk: Hunk, text: str, block: list[str], guard: bool, sure: bool, imports: list[str]) -> Removed:
+    """Put back before what came in its place, and after it: nobody knows which of them it belongs to. Last the hunk as it was: what the check asks
+    may have gone with it."""
     first = hunk.at if not hunk.new else hunk.at - 1  # lines before the hunk
     places = dict.fromkeys((first, first + len(hunk.new)))
     make = tuple(partial(_with, hunk.path, text, block, at) for at in places)
-    return Removed(hunk.path, first + 1, "\n".join(block[:MOST_LINES]), guard, sure, make)
+    whole = _reverted(hunk, text, block, sure, imports).make if [line for line in hunk.gone if line.strip()] != block else ()
+    return Removed(hunk.path, first + 1, "\n".join(block[:MOST_LINES]), guard, sure, (*make, *whole))
 
 
 def _reverted(hunk: Hunk, text: str, block: list[str], sure: bool, imports: list[str] | None = None) -> Removed:
