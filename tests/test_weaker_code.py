@@ -59,6 +59,8 @@ SAME: tuple[tuple[str, str, str], ...] = (  # before, after, and what else came
     ("    if not name or len(name) > 64:", "    if not is_name(name):", "    return bool(name) and len(name) <= 64"),
     ("    if a and b:", "    if a:", "        if b:"),
     ("    if a or b:", "    if b or a:", ""),
+    ("    if word[-2:] in few or word == other:", "    if (", "        words[-2:] in few"),
+    ("PERMS = 511  # for Python 2 and 3", "PERMS = 511", ""),
     ("    if x == None or x == 0:", "    if not x:", ""),
     ("    if PY2 or old:", "    if old or other:", ""),
     ('        raise ValueError("bad")', '        raise BadQuantity("bad")', ""),

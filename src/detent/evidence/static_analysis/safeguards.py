@@ -44,7 +44,7 @@ SAFEGUARDS: Rows = tuple(
          r"|\bdisallow-doctype-decl|\bFEATURE_SECURE_PROCESSING|\bDtdProcessing\.Prohibit|\bThrowIf(?:Null|Negative)\w*\(|\bstrict_types\s*=\s*1|\bforbid\(\s*unsafe_code")),
         ("an overflow check", (r"\bchecked_(?:add|sub|mul|div|rem|pow|neg|sh[lr])\(|\b(?:add|subtract|multiply|increment|decrement|negate|toInt)Exact\("
          r"|(?<![\w.])checked\s*[({]")),
-        ("an account without rights", (r"^\s*USER\s+(?!root\b|0\b)\w"
+        ("an account without rights", (r"^\s*(?-i:USER)\s+(?!root\b|0\b)\w"
          r"|\brunAsNonRoot:\s*true|\breadOnlyRootFilesystem:\s*true|\bno-new-privileges|\ballowPrivilegeEscalation:\s*false")),
         ("a constraint of the database", (r"\bCHECK\s*\(|\bNOT NULL\b|\bREFERENCES\s+\w|\bFOREIGN KEY\b"
          r"|\bunique\s*[=:]\s*true|\bnull(?:able)?\s*[=:]\s*false|\bforeign_key:\s*true")),

@@ -27,6 +27,7 @@ ANCHOR = re.compile(r"\^|\$(?=[\"'/`)])|\\[AzZ]")
 PATTERN = re.compile(r"[\"'`/].*[\[\]*+?\\^$].*[\"'`/]")
 JOINED = re.compile(r"^\s*(?:\|\||&&|or\b|and\b)|\S\s*(?:\|\||&&)\s*$")  # one part of a condition, on a line of its own
 ASKED = re.compile(r"\w\(|[=!<>]=|\s[<>]\s|\|\||&&")  # no sentence
+REMARK = re.compile(r"\s(?:#|//)\s.*$")
 FAILS = re.compile(
     r"^\s*(?:raise\b|throw\b|panic!?\(|abort\b|die\b|bail!|fail\b|reject\(|return\s+(?:[\w.\"'{}]+,\s*)*(?:\w*[eE]rr\w*\b|errors\.\w|fmt\.Errorf|Err\(|Promise\.reject))"
 )
@@ -81,8 +82,8 @@ def _fails_alike(line: str, elsewhere: Collection[str]) -> bool:
 
 def _lost_part(was: str, now: str, words: Collection[str]) -> bool:
     """Whether a line is another one without a part of its condition, which is asked nowhere else."""
-    a, b = TOKEN.findall(was), TOKEN.findall(now)
-    left = _left_out(a, b) if len(b) > 1 and a[0] == b[0] and CONDITION.match(was) else []
+    a, b = (TOKEN.findall(REMARK.sub("", line)) for line in (was, now))
+    left = _left_out(a, b) if a[:1] == b[:1] and any(map(str.isidentifier, b[1:])) and CONDITION.match(was) else []
     return not JOINS.isdisjoint(left) and any(re.match(r"\w", word) and word not in words for word in left if word not in JOINS)
 
 
