@@ -137,9 +137,7 @@ def process_at(port: int, every: Callable[[], list[int]] = lambda: _numbers(PROC
     wanted = _held(port)
     if not wanted:
         return None if wanted is not None else 0
-    found = (
-        pid for pid in _numbers(PROC) if any(_leads_to(PROC / str(pid) / "fd" / str(fd), wanted) for fd in _numbers(PROC / str(pid) / "fd"))
-    )
+    found = (pid for pid in every() if any(_leads_to(PROC / str(pid) / "fd" / str(fd), wanted) for fd in _numbers(PROC / str(pid) / "fd")))
     if (pid := next(found, 0)) or wanted & (_held(port) or set()):
         return pid
     return None  # who left while all were looked at is no other user
