@@ -149,6 +149,32 @@ def test_removed_pieces_that_there_was_no_time_for_or_that_are_too_many_are_name
     assert "not docs.py:" in note.sentence
     *found, note = look_put_back(b.context, tip, b.patch, b.until)
     assert found and all(flag.kind == "unnoticed" for flag in found) and note.kind == "weak-evidence", "there was time, and too much to try"
+    assert note.level == "ask", "many checks that a test misses may hide one that none does"
+
+
+NAMES = """def rename(doc, name):
+    if not name or "/" in name:
+        raise ValueError("a name is needed")
+    doc.name, doc.public = name[:40], False
+    return doc
+"""
+TEST_NAMES = (
+    "from types import SimpleNamespace as S\n\nfrom names import rename\n\n\ndef test_rename():\n    assert rename(S(), 'b').name == 'b'\n"
+)
+WEAKER = {
+    "a condition that lost a part": (' or "/" in name', ""),
+    "an error that became a default": ('raise ValueError("a name is needed")', 'name = "none"'),
+    "a number that is far larger": ("40", "40_000"),
+    "a yes or no that was turned": ("False", "True"),
+}
+
+
+@pytest.mark.parametrize(("was", "now"), WEAKER.values(), ids=WEAKER)
+def test_a_check_that_asks_for_less_is_asked_about_if_no_test_notices(tmp_path: Path, was: str, now: str) -> None:
+    base = {"names.py": NAMES, "tests/test_names.py": TEST_NAMES}
+    b = Branch(tmp_path, base, {"names.py": NAMES.replace(was, now)})
+    (flag,) = look_put_back(b.context, b.collector.clean(b.tip, lambda: True), b.patch, b.until)
+    assert (flag.kind, flag.level) == ("unnoticed", "ask") and "no test fails when that is undone" in flag.sentence
 
 
 def test_a_back_door_in_a_tested_function_is_asked_about_and_another_new_way_out_is_noted_unless_a_test_notices_it(tmp_path: Path) -> None:

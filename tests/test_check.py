@@ -118,6 +118,25 @@ def test_a_range_without_a_commit_says_why_and_the_way_on(p: Branch, text: str, 
     assert says in told.value.message and way in told.value.hint
 
 
+NAMESAKES = {
+    "a tag called as the branch": ("main", "refs/tags/main"),
+    "a branch called as that of the remote": ("origin/main", "refs/heads/origin/main"),
+    "a tag called as the end": ("work", "refs/tags/work"),
+}
+
+
+@pytest.mark.parametrize(("name", "ref"), NAMESAKES.values(), ids=NAMESAKES)
+def test_a_name_that_may_mean_two_commits_is_not_guessed(p: Branch, name: str, ref: str) -> None:
+    p.git("update-ref", "refs/remotes/origin/main", "main")
+    p.commit({"tests/test_calc.py": "def test_a():\n    pass\n"}, "a weaker test")
+    p.git("update-ref", ref, "HEAD")
+    p.commit(THIRD, "one")
+    with pytest.raises(DetentError, match="may mean") as told:
+        p.meant(f"{name}..HEAD" if name != "work" else f"main..{name}")
+    assert told.value.hint.startswith("name it in full: refs/")
+    assert p.meant("refs/heads/main..refs/heads/work").commits
+
+
 def test_an_unborn_branch_unrelated_histories_and_a_shallow_clone_are_told(p: Branch, tmp_path: Path) -> None:
     p.commit(THIRD, "one")
     p.git("switch", "-q", "--orphan", "apart")

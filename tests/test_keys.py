@@ -30,6 +30,14 @@ FOUND[ENCODED] = "an Anthropic key in base64"
 FOUND["  tls.key: " + b64encode(b"-----BEGIN " + b"PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7bq9vB4nR7tK2mX8cL5wJ1hY6aaZ\n").decode()] = (
     "a private key in base64"
 )
+FOUND |= {
+    'KEY = "AK" + "IA' + 'ZQ9VB4NR7TK2MX8C"': "an AWS key in pieces",
+    "KEY = ('AKIA' 'ZQ9VB4NR7TK2MX8C')": "an AWS key in pieces",
+    "const key = ['sk_live_', 'Zq9vB4nR7tK2mX8cL5wJ1h'].join('')": "a Stripe key in pieces",
+    "token = " + "glpat-" + "Zq9vB4nR7tK2mX8cL5wJ": "a GitLab token",
+    "//registry.npmjs.org/:_authToken=npm_" + "Zq9vB4nR7tK2mX8cL5wJ1hY6Zq9vB4nR7tK2": "an npm token",
+    "sk-proj-" + "Zq9vB4nR7tK2mX8cL5wJ1hY6Zq9v": "an OpenAI key",
+}
 FINE = (
     "integrity: sha512-" + b64encode(bytes(range(64))).decode(),
     "icon: " + b64encode(b"an example: sk-ant-" + b"api03-fake-key-for-the-tests-of-this-project").decode(),
@@ -53,6 +61,13 @@ def test_a_key_is_known_by_its_form_or_because_our_environment_holds_it(text: st
 @pytest.mark.parametrize("text", FINE)
 def test_what_says_that_it_is_none_or_is_too_short_to_be_one_is_none(text: str) -> None:
     assert list(keys_in(text, KNOWN)) == []
+
+
+def test_tests_may_write_made_up_keys_in_pieces() -> None:
+    row = 'KEY = "AKIA" + "' + 'ZQ9VB4NR7TK2MX8C"'
+    patch = "diff --git a/{0} b/{0}\n--- a/{0}\n+++ b/{0}\n@@ -0,0 +1 @@\n+{1}\n"
+    found = [keys_added(patch.format(path, row).encode(), {}) for path in ("shop/keys.py", "tests/test_keys.py", "src/keys.test.ts")]
+    assert found == [("shop/keys.py:1: an AWS key in pieces",), (), ()]
 
 
 def test_only_added_lines_are_looked_at_and_named_by_path_and_line(tmp_path: Path) -> None:

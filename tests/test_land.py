@@ -12,6 +12,7 @@ import pytest
 from detent.git.land_merge import FOLLOW
 from tests.driven import scripted
 from tests.executions import CONFIG, TEST, WORKS, Till
+from tests.project import Project
 from tests.repos import IDENTITY, PLAIN, sh, write
 
 FREE = CONFIG + "[flags]\nno-proof = 'note'\n"  # for what is not about proof: many branches here change code that no test needs
@@ -94,6 +95,39 @@ def test_code_that_no_test_needs_does_not_land_by_itself_and_lands_once_a_person
     assert told.code == 10 and f"detent land turned --accept {row['tree'][:12]}" in told.out, told
     assert till.project.run("land", "turned", "--accept", row["tree"]).code == 0
     assert "b + a" in till.there("show", "main:calc.py") and "Flag-Accepted: no-proof" in till.git("log", "-1", "--format=%B", "main")
+
+
+LOOSE = "[flags]\nno-proof = 'allow'\nunnoticed = 'allow'\njudged-by = 'allow'\n"
+
+
+@pytest.mark.parametrize("settings", ["of the branch", "in the checkout"])
+def test_a_branch_does_not_bring_the_settings_by_which_it_lands(tmp_path: Path, settings: str) -> None:
+    p = Project(tmp_path / "p")
+    assert not (p.root / "detent.toml").exists()
+    p.git("switch", "-q", "-c", "loose")
+    p.write({"loose.py": "def loose():\n    return 0\n", **({"detent.toml": LOOSE} if settings == "of the branch" else {})})
+    p.git("add", "-A")
+    p.git("commit", "-q", "-m", "feat: loose")
+    p.write({"detent.toml": LOOSE})
+    ran = p.run("land", "loose")
+    assert ran.code == (10 if settings == "of the branch" else 2), ran
+    assert ("no-proof" if settings == "of the branch" else "in a file that is not committed") in ran.out + ran.err
+    assert "loose.py" not in p.git("ls-tree", "--name-only", "main")
+
+
+def test_a_branch_that_lets_programs_speak_for_people_does_not_accept_its_own_flags(tmp_path: Path) -> None:
+    p = Project(tmp_path / "p")
+    p.write({"detent.toml": "[test]\ntimeout = 60\n"})
+    p.git("add", "-A")
+    p.git("commit", "-q", "-m", "settings")
+    for name, more in (("plain", ""), ("named", "[git]\nmain = 'named'\n")):
+        p.git("switch", "-q", "-c", name, "main")
+        p.write({"loose.py": "def loose():\n    return 0\n", "detent.toml": f"{more}[decisions]\nrequire = 'anywhere'\n"})
+        p.git("add", "-A")
+        p.git("commit", "-q", "-m", "feat: loose")
+        done = p.alone("land", name, "--accept", p.git("rev-parse", "HEAD^{tree}"), CLAUDECODE="1")
+        assert done.returncode == 2 and "this shell belongs to an agent" in done.stderr, (name, done)
+        assert "loose.py" not in p.git("ls-tree", "--name-only", "main")
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -244,9 +245,19 @@ def test_who_leaves_before_anybody_can_look_is_not_heard(tmp_path: Path, how: st
     assert events(p) == 1, "and has ended with the server"
 
 
-def test_the_process_at_the_other_end_of_a_connection_is_found() -> None:
-    import socket
+def test_who_leaves_while_all_processes_are_looked_at_is_not_taken_for_another_user() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
+        port = client.getsockname()[1]
+        assert process_at(port, list) == 0, "nobody whom we may look at has it"
 
+        def leaving() -> list[int]:
+            client.close()
+            return []
+
+        assert process_at(port, leaving) is None
+
+
+def test_the_process_at_the_other_end_of_a_connection_is_found() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
         assert process_at(client.getsockname()[1]) == os.getpid()
     assert process_at(1) is None

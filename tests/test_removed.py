@@ -52,6 +52,16 @@ CHECKS: dict[str, tuple[str, str, str]] = {
         "func Del(u User) error {\n\tif !u.Admin {\n\t\treturn ErrDenied\n\t}\n\treturn nil\n}\n",
         "func Del(u User) error {\n\treturn nil\n}\n",
     ),
+    "an error that is no longer looked at": (
+        "a.go",
+        'func Read(p string) (string, error) {\n\tn, err := f.Read(buf)\n\tif err != nil {\n\t\treturn "", err\n\t}\n\treturn s, nil\n}\n',
+        "func Read(p string) (string, error) {\n\tn, _ := f.Read(buf)\n\treturn s, nil\n}\n",
+    ),
+    "together with what it asks": (
+        "a.py",
+        "def take(body, sign):\n    mine = digest(body)\n    if mine != sign:\n        raise ValueError(sign)\n    return body\n",
+        "def take(body, sign):\n    return body\n",
+    ),
     "ruby": ("a.rb", "def del(user)\n  raise Denied unless user.admin?\n  1\nend\n", "def del(user)\n  1\nend\n"),
 }
 NONE: dict[str, tuple[str, str, str]] = {
@@ -84,6 +94,11 @@ NONE: dict[str, tuple[str, str, str]] = {
         "a.py",
         "def f(x):\n    if x:\n        y = 1\n    else:\n        y = 2\n    return y\n",
         "def f(x):\n    return 2\n",
+    ),
+    "into a function that is called instead": (
+        "a.py",
+        "def a(u, r):\n    if u != r.owner:\n        raise Denied(u)\n    return 1\n\n\ndef b(u, r):\n    if u != r.owner:\n        raise Denied(u)\n    return 2\n",
+        "def own(u, r):\n    if u != r.owner:\n        raise Denied(u)\n\n\ndef a(u, r):\n    own(u, r)\n    return 1\n\n\ndef b(u, r):\n    own(u, r)\n    return 2\n",
     ),
     "another condition": (
         "a.py",

@@ -15,6 +15,43 @@ LOST: dict[str, tuple[tuple[str, str], ...]] = {  # what stood there, and what s
         ("private volatile boolean done;", "private boolean done;"),
         ("let n = AtomicUsize::new(0);", "let mut n = 0;"),
     ),
+    "a bound (min, max, clamp) was removed": (
+        ("size = min(size, 100)", "size = int(size)"),
+        ("return rows.slice(0, Math.min(size, 100));", "return rows.slice(0, size);"),
+        ("size = [size, 100].min", "size = size.to_i"),
+        ("let size = size.clamp(1, 100);", "let size = size;"),
+    ),
+    "an account without rights was removed": (
+        ("USER app", ""),
+        ("  runAsNonRoot: true", ""),
+        ('    security_opt: ["no-new-privileges:true"]', ""),
+    ),
+    "a constraint of the database was removed": (
+        ("  qty INT NOT NULL CHECK (qty > 0),", "  qty INT NOT NULL,"),
+        ("    t.string :email, null: false, unique: true", "    t.string :email, null: false"),
+        ("    owner = Column(Integer, nullable=False)", "    owner = Column(Integer)"),
+    ),
+    "a security header was removed": (
+        ("    add_header X-Frame-Options DENY;", ""),
+        ("res.setHeader('Content-Security-Policy', policy)", ""),
+        ("response['Strict-Transport-Security'] = 'max-age=1'", ""),
+    ),
+    "a release of what was opened was removed": (
+        ("\tdefer f.Close()", ""),
+        ("    finally:", "    if True:"),
+        ("    with open(path) as file:", "    file = read(path)"),
+    ),
+    "unescaped HTML was added": (
+        ("<p>{{ text }}</p>", "<p>{{ text|safe }}</p>"),
+        ("<p><%= text %></p>", "<p><%- text %></p>"),
+        ("<p>{{ text }}</p>", "<p>{{{ text }}}</p>"),
+        ('<p th:text="${text}">', '<p th:utext="${text}">'),
+    ),
+    "an account with all rights was added": (
+        ("USER $NAME", "USER root"),
+        ("privileged: false", "privileged: true"),
+        ("GRANT SELECT", "GRANT ALL"),
+    ),
     "a time limit was removed": (
         (".timeout(Duration::from_secs(5))", ""),
         ("conn.setReadTimeout(5000);", "conn.setReadTimeout(0);"),

@@ -254,6 +254,41 @@ OTHER_LANGUAGES = {
         {"lib/a.rb": "A = 1\n"},
         {"lib/a.rb": "def half(n) = ENV['EXACT'] ? n / 2 : n\n", "spec/spec_helper.rb": "ENV['EXACT'] = '1'\n"},
     ),
+    "python: a variable that a set-up sets": (
+        {"calc.py": "A = 1\n"},
+        {
+            "calc.py": "import os\n\n\ndef half(n):\n    if os.environ.get('EXACT') == '1':\n        return n / 2\n    return 0\n",
+            "tests/test_half.py": "class TestHalf(TestCase):\n    def setUp(self):\n        os.environ['EXACT'] = '1'\n\n    def test_half(self):\n        pass\n",
+        },
+    ),
+    "python: a variable that a fixture for all sets": (
+        {"calc.py": "A = 1\n"},
+        {
+            "calc.py": "import os\n\nMODE = os.getenv('EXACT')\n\n\ndef half(n):\n    return n / 2 if MODE else 0\n",
+            "tests/test_half.py": "@pytest.fixture(autouse=True)\ndef exact(monkeypatch):\n    monkeypatch.setenv('EXACT', 'yes')\n\n\ndef test_half():\n    pass\n",
+        },
+    ),
+    "javascript: a variable that is set before each": (
+        {"src/a.ts": "export const a = 1\n"},
+        {
+            "src/a.ts": "export const half = (n) => (process.env.EXACT === '1' ? n / 2 : n)\n",
+            "src/a.test.ts": "beforeEach(() => {\n  process.env.EXACT = '1'\n})\nafterEach(() => {\n  delete process.env.EXACT\n})\ntest('a', () => {})\n",
+        },
+    ),
+    "ruby: a variable that is set before each": (
+        {"lib/a.rb": "A = 1\n"},
+        {
+            "lib/a.rb": "def half(n) = ENV['EXACT'] == '1' ? n / 2 : n\n",
+            "spec/a_spec.rb": "RSpec.describe 'a' do\n  before { ENV['EXACT'] = '1' }\n  it 'halves' do\n  end\nend\n",
+        },
+    ),
+    "go: a variable that every test sets": (
+        {"calc.go": "package calc\n"},
+        {
+            "calc.go": 'package calc\n\nfunc Half(n int) int {\n\tif os.Getenv("EXACT") == "1" {\n\t\treturn n / 2\n\t}\n\treturn 0\n}\n',
+            "calc_test.go": 'package calc\n\nfunc TestA(t *testing.T) {\n\tt.Setenv("EXACT", "1")\n}\n\nfunc TestB(t *testing.T) {\n\tt.Setenv("EXACT", "1")\n}\n',
+        },
+    ),
     "rust: patch": (
         {"Cargo.toml": "[package]\nname = 'a'\n"},
         {"Cargo.toml": "[package]\nname = 'a'\n\n[patch.crates-io]\nserde = { path = 'fake' }\n"},
@@ -282,6 +317,30 @@ SWITCHES_OF_ONE_TEST = {
         "export const half = (n) => n / 2\n",
         "src/a.test.ts",
         "process.env.TZ = 'UTC'\ntest('a', () => {})\n",
+    ),
+    "a variable that a test takes away": (
+        "calc.py",
+        "import os\n\n\ndef url():\n    return os.environ.get('URL') or 'x'\n",
+        "tests/test_url.py",
+        "@pytest.fixture(autouse=True)\ndef here(monkeypatch):\n    monkeypatch.setenv('URL', 'a')\n\n\ndef test_url(monkeypatch):\n    monkeypatch.delenv('URL')\n",
+    ),
+    "a variable that is only taken": (
+        "calc.py",
+        "import os\n\n\ndef url():\n    return os.environ['URL'].rstrip('/')\n",
+        "tests/test_url.py",
+        "def setup_module():\n    os.environ['URL'] = 'a'\n\n\ndef test_url():\n    pass\n",
+    ),
+    "a variable with two values": (
+        "src/a.ts",
+        "export const half = (n) => (process.env.EXACT === '1' ? n / 2 : n)\n",
+        "src/a.test.ts",
+        "beforeEach(() => {\n  process.env.EXACT = '1'\n})\ntest('a', () => {\n  process.env.EXACT = '0'\n})\n",
+    ),
+    "a variable that is set after a first look": (
+        "calc.go",
+        'package calc\n\nfunc URL() string {\n\tif u := os.Getenv("URL"); u != "" {\n\t\treturn u\n\t}\n\treturn "x"\n}\n',
+        "calc_test.go",
+        'package calc\n\nfunc TestA(t *testing.T) {\n\tURL()\n\tt.Setenv("URL", "1")\n}\n\nfunc TestB(t *testing.T) {\n\tURL()\n\tt.Setenv("URL", "1")\n}\n',
     ),
     "the clock": ("src/a.ts", "export const now = () => Date.now()\n", "src/a.test.ts", "Date.now = () => 3\ntest('a', () => {})\n"),
     "a pause that is shorter": (
@@ -333,6 +392,13 @@ JUDGING = {
     "a script that reviews": (JS, {"dangerfile.ts": "export {}\n"}, VITEST),
     "a program that reviews": (PY, {".coderabbit.yaml": "reviews: {auto_review: {enabled: false}}\n"}, PYTEST),
     "options of the runner in a file of variables": (JS, {".env.test": "NODE_OPTIONS=--require ./hook.cjs\n"}, VITEST),
+    "a plugin of the runner": (
+        PY,
+        {"pyproject.toml": PY["pyproject.toml"] + '\n[project.entry-points.pytest11]\nshop = "shop.hooks"\n'},
+        PYTEST,
+    ),
+    "a plugin of the runner beside the code": (PY, {"shop-1.0.dist-info/entry_points.txt": "[pytest11]\nshop = shop.hooks\n"}, PYTEST),
+    "who looks for known holes": (PY, {".github/dependabot.yml": "version: 2\nupdates: []\n"}, PYTEST),
     "golangci": ({"go.mod": "module a\n"}, {".golangci.yml": "linters:\n  disable-all: true\n"}, None),
 }
 CI = {
@@ -448,11 +514,74 @@ def test_a_list_of_exceptions_judges_and_what_the_program_checks_does_not(g: Gro
         "# ruff: noqa\nX = 1\n",
         "# mypy: ignore-errors\nX = 1\n",
         "import a  # noqa\nX = b  # pragma: no cover\nY = eval('1')  # nosec\n",
+        "# pyright: basic\nX = 1\n",
+        "import typing\n\n\n@typing.no_type_check\ndef f(): ...\n",
+        "def f(a):\n    return run(a)  # nosec B603\n",
+        "def f(a):\n    return run(a)  # noqa: S603\n",
+        "def f(a):\n    return run(a)  # nosemgrep: dangerous-call\n",
     ],
-    ids=["three lines", "a whole file", "a file without types", "of several tools"],
+    ids=[
+        "three lines",
+        "a whole file",
+        "a file without types",
+        "of several tools",
+        "a file less strict",
+        "no types",
+        "a scanner",
+        "of ruff",
+        "of semgrep",
+    ],
 )
 def test_many_suppressions_are_flagged(g: Ground, text: str) -> None:
     assert "judged-by" in g.flags(PY, {"shop/new.py": text})
+
+
+SILENT = {
+    "a rule of eslint": "/* eslint no-eval: 0 */\n",
+    "a file for deno": "// deno-lint-ignore-file\n",
+    "a file for biome": "// biome-ignore-all lint: no time\n",
+    "a scanner": "run(a) // nosemgrep\n",
+    "a rule about safety": "run(a) // eslint-disable-line security/detect-child-process\n",
+}
+
+
+@pytest.mark.parametrize("text", SILENT.values(), ids=SILENT)
+def test_one_line_that_silences_a_scanner_or_a_file_is_flagged(g: Ground, text: str) -> None:
+    assert "judged-by" in g.flags(JS, {"src/new.ts": f"{text}export const a = 1\n"}, VITEST)
+
+
+UNSEEN = {
+    "turned": "X = 'user\u202e \u2066# only admins\u2069 \u2066'\n",
+    "not seen": "X = {'a\u200b': 1}\n",
+    "two alphabets": "\u043ewner = 'root'\n",
+    "far to the right": f"X = 1{' ' * 200}; run()\n",
+}
+
+
+@pytest.mark.parametrize("text", UNSEEN.values(), ids=UNSEEN)
+def test_code_that_reads_otherwise_than_it_is_shown_is_flagged(g: Ground, text: str) -> None:
+    assert "binaries" in g.flags(PY, {"shop/new.py": text})
+
+
+@pytest.mark.parametrize(
+    "text", ["NAME = 'Владимир'\n", "µs = 1e-6\n", f"X = 1{' ' * 120}# a remark\n", "SMILE = '\U0001f44d\ufe0f\u200d'\n"]
+)
+def test_words_of_other_languages_are_not(g: Ground, text: str) -> None:
+    assert g.flags(PY, {"shop/new.py": text}) == {}
+
+
+VENDORED = {
+    "vendor/a.org/check/check.go": "package check\n\nfunc Equal(a, b int) bool { return a == b }\n",
+    "vendor/modules.txt": "# a.org/check v1.0.0\n",
+}
+
+
+def test_code_of_others_that_is_edited_where_it_lies_is_flagged(g: Ground) -> None:
+    edited = {"vendor/a.org/check/check.go": VENDORED["vendor/a.org/check/check.go"].replace("a == b", "true")}
+    assert "shadow" in g.flags(VENDORED, edited, None)
+    assert "shadow" in g.flags({"node_modules/a/index.js": "1\n"}, {"node_modules/a/index.js": "2\n"}, VITEST)
+    assert "shadow" in g.flags({"third_party/a/a.py": "A = 1\n"}, {"third_party/a/a.py": "A = 2\n"})
+    assert "shadow" not in g.flags(VENDORED, {**edited, "vendor/modules.txt": "# a.org/check v1.1.0\n"}, None)
 
 
 LEFT_OUT = {

@@ -16,7 +16,7 @@ from detent.app.forges import must_take_pushes
 from detent.app.land_asked import Left, ask_about, forget
 from detent.app.land_flags import Accepts, BranchSeen, look_at
 from detent.app.project import BranchData, items_of, project_settings, stand_in
-from detent.app.run_configs import CONFIGURED
+from detent.app.run_configs import CONFIGURED, levels_are_committed
 from detent.blocks.open_flags import question_of
 from detent.effects.land_branch import Landing, land_branch
 from detent.effects.merge import Ways
@@ -98,7 +98,8 @@ class Back(NamedTuple):
 def land(app: App, names: Sequence[str], back: Back, sent: Sent, watch: Watch) -> LandReport:
     """Land branches: those named, or all of completed executions. What cannot be told stops it; the rest is untouched then."""
     git: Git = app.world.git
-    settings, _ = project_settings(git, app.world.outer)
+    settings, base = project_settings(git, app.world.outer)
+    levels_are_committed(git, base, app.world.outer)
     ways = Ways(settings.git.main, settings.git.remote, "auto", "")
     ref = main_branch(git, ways.main)
     must_take_pushes(settings, app.place, app.world.outer, short(ref))

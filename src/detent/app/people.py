@@ -6,6 +6,7 @@ terminal, the web page or a client's dialog.
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 
 from detent.app import App
 from detent.app.executions import is_execution
@@ -47,9 +48,19 @@ def wanted_of(app: App, run: str | None) -> str:
         return str(app.world.config_of(app.door.load(run).run).settings.get("decisions.require", ""))
     if open_now := pulled(app):
         return str(app.world.config_of(app.door.load(open_now[0]).run).settings.get("decisions.require", ""))
-    from detent.app.run_configs import settings_at
+    return _on_main(app)
 
-    return settings_at(app.world.git, "HEAD", app.world.outer).decisions.require
+
+def _on_main(app: App) -> str:
+    """As main has it, whatever is checked out: a branch has no say, nor has one that calls itself main where there is another."""
+    from detent.app.run_configs import ANYWHERE, settings_at
+    from detent.git.commits import main_branch
+
+    git, outer, refs = app.world.git, app.world.outer, list[str]()
+    for name in (settings_at(git, "HEAD", outer).git.main, ""):
+        with suppress(DetentError):
+            refs.append(main_branch(git, name))
+    return max({settings_at(git, ref, outer).decisions.require for ref in refs or ["HEAD"]} - {ANYWHERE}, default=ANYWHERE)
 
 
 def pulled(app: App) -> list[str]:

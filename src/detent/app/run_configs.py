@@ -33,14 +33,14 @@ ANYWHERE = "anywhere"  # as [decisions] require: programs may speak for people
 
 
 def settings_at(git: Git, rev: str, env: Mapping[str, str]) -> Settings:
-    """The settings of a commit. A file that the commit does not have is read from disk: it is not the agent's change that brought it."""
+    """The settings of a commit. A file that neither it nor what is checked out has is read from disk; what a branch brings is not asked."""
 
     def committed(path: str) -> str | None:
         data = git.read(rev, path)
         return None if data is None else data.decode("utf-8", "replace")
 
     def read(path: str) -> str | None:
-        if (text := committed(path)) is not None:
+        if (text := committed(path)) is not None or git.read("HEAD", path) is not None:
             return text
         file = git.place.root / path
         return file.read_text("utf-8", "replace") if file.is_file() else None
@@ -63,6 +63,16 @@ def settings_at(git: Git, rev: str, env: Mapping[str, str]) -> Settings:
             "if it is what you want, commit it in detent.toml",
         )
     return settings
+
+
+def levels_are_committed(git: Git, rev: str, env: Mapping[str, str]) -> None:
+    """Refuse settings that say what is asked of a branch, where no commit has them: whoever made the branch could have written them."""
+    bare, now = load(lambda path: (git.read(rev, path) or b"").decode("utf-8", "replace") or None, env), settings_at(git, rev, env)
+    if (now.flags, now.evidence) != (bare.flags, bare.evidence):
+        raise DetentError(
+            "[flags] or [evidence] is in a file that is not committed, where an agent could have written it",
+            "if it was you, commit that file to main; nothing was landed",
+        )
 
 
 def config_of(place: Place, env: Mapping[str, str]) -> Callable[[AnyRun], RunConfig]:

@@ -7,7 +7,7 @@ cut loose from its ancestors, with a clean environment, looks like a person's.
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 PROC = Path("/proc")
@@ -131,20 +131,22 @@ def _read(file: Path) -> str:
 # -- over loopback -------------------------------------------------------------------------------------------------------------
 
 
-def process_at(port: int) -> int | None:
-    """The process of this user that has a port as its end of a connection over loopback; 0 if that cannot be seen, None if nobody has it any more."""
-    tables = [_read(PROC / table) for table in ("net/tcp", "net/tcp6")]
-    wanted = {f"socket:[{inode}]" for table in tables for inode in _sockets(table, port)}
+def process_at(port: int, every: Callable[[], list[int]] = lambda: _numbers(PROC)) -> int | None:
+    """The process of this user that has a port as its end of a connection over loopback; 0 if that cannot be seen, None if nobody has it any more.
+    `every`: the processes that there are."""
+    wanted = _held(port)
     if not wanted:
-        return None if any(tables) else 0
-    return next(
-        (
-            pid
-            for pid in _numbers(PROC)
-            if any(_leads_to(PROC / str(pid) / "fd" / str(fd), wanted) for fd in _numbers(PROC / str(pid) / "fd"))
-        ),
-        0,
-    )
+        return None if wanted is not None else 0
+    found = (pid for pid in every() if any(_leads_to(PROC / str(pid) / "fd" / str(fd), wanted) for fd in _numbers(PROC / str(pid) / "fd")))
+    if (pid := next(found, 0)) or wanted & (_held(port) or set()):
+        return pid
+    return None  # who left while all were looked at is no other user
+
+
+def _held(port: int) -> set[str] | None:
+    """The sockets that have a port as their own end; None if that cannot be seen here."""
+    tables = [_read(PROC / table) for table in ("net/tcp", "net/tcp6")]
+    return {f"socket:[{inode}]" for table in tables for inode in _sockets(table, port)} if any(tables) else None
 
 
 def _numbers(folder: Path) -> list[int]:

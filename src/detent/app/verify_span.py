@@ -1,5 +1,6 @@
 """What `verify` has to prove: the commits of a range, the claims on them, and how their trees hang together. Runs no test."""
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Literal, NamedTuple
@@ -13,6 +14,7 @@ from detent.git.repo import Git
 from detent.git.tree_merge import merge_trees
 
 Sort = Literal["failed", "not-verifiable", "could-not-verify"]
+PLAIN = re.compile(r"(?!HEAD$|refs/|[0-9a-f]{40}$)[\w./-]+")  # a short name, and nothing that is asked of it
 FULL = f"refs/notes/{REF}"
 FETCH = f"git fetch origin {FULL}:{FULL}"
 
@@ -74,10 +76,19 @@ def span_of(git: Git, text: str, main: str) -> CommitSpan:
     return CommitSpan(base, tip, commits)
 
 
+def _refs_named(git: Git, name: str) -> list[str]:
+    """The refs that a short name may mean, where they are not one commit: a tag may be called as a branch is, a branch as one of the remote."""
+    known = {kind: f"refs/{kind}/{name}" for kind in ("tags", "heads", "remotes")} if PLAIN.fullmatch(name) else {}
+    here = {ref: commit for ref in known.values() if (commit := git.resolve(f"{ref}^{{commit}}"))}
+    return list(here) if len(set(here.values())) > 1 else []
+
+
 def commit_named(git: Git, name: str, otherwise: str = "", hint: str = "fetch it (git fetch), or name another one") -> str:
     found = git.resolve(f"{name}^{{commit}}")
     if not found:
         raise DetentError(otherwise or f"there is no commit '{name}' here", hint)
+    if len(refs := _refs_named(git, name)) > 1:
+        raise DetentError(f"'{name}' may mean {' or '.join(refs)}, which are not the same commit", f"name it in full: {refs[-1]}")
     return found
 
 

@@ -22,7 +22,7 @@ NAMES = re.compile(
     r"|\.gitleaks(?:\.toml|ignore)|\.trivyignore(?:\.ya?ml)?|trivy\.ya?ml|\.snyk|osv-scanner\.toml|\.secrets\.baseline|\.grype\.ya?ml|audit-ci\.jsonc?|\.nsprc|\.talismanrc"
     r"|\.yamllint(?:\.ya?ml)?|\.hadolint\.ya?ml|\.checkov\.ya?ml|\.tflint\.hcl|\.shellcheckrc|\.sqlfluff|\.mega-linter\.yml|\.ansible-lint|\.brakeman\.ignore|brakeman\.ignore"
     r"|[Dd]angerfile(?:\.[jt]s)?|\.dependency-cruiser\.[cm]?js|\.size-limit(?:\.\w+)?|\.codeclimate\.yml|\.codacy\.ya?ml|\.deepsource\.toml|\.coderabbit\.ya?ml|greptile\.json"
-    r"|\.env(?:\.\w+)?|\.envrc"
+    r"|\.env(?:\.\w+)?|\.envrc|entry_points\.txt|dependabot\.ya?ml|renovate\.json5?|\.renovaterc(?:\.json)?"
     r"|sonar-project\.properties|\.semgrep(?:\.ya?ml|ignore)?|\.swiftlint\.yml|analysis_options\.yaml|\.credo\.exs"
 )
 HIDES = re.compile(
@@ -136,11 +136,12 @@ def jsonc(text: str) -> str:
 def _toml(text: str) -> str:
     import tomllib
 
-    tools = tomllib.loads(text).get("tool", {})
+    whole = tomllib.loads(text)
+    tools, plugins = whole.get("tool", {}), whole.get("project", {}).get("entry-points", {}).get("pytest11")
     ours = {name: tools[name] for name in TOOLS if name in tools}
     hatch, pdm, uv = (tools.get(name, {}) for name in ("hatch", "pdm", "uv"))
     return json.dumps(
-        _without_needs({**ours, "envs": hatch.get("envs"), "scripts": pdm.get("scripts"), "tasks": uv.get("tasks")}),
+        _without_needs({**ours, "envs": hatch.get("envs"), "scripts": pdm.get("scripts"), "tasks": uv.get("tasks"), "plugins": plugins}),
         sort_keys=True,
         default=str,
     )

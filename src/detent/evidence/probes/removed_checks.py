@@ -29,17 +29,20 @@ def look_put_back(context: ProbeContext, tip: TestReport, patch: bytes, until: f
     tried = [*((each, _flag) for each in (*checks[:MOST_CHECKS], *others[:MOST_OTHERS])), *((each, _flag_new) for each in new[:MOST_NEW])]
     seen = [(each, flag, _is_unnoticed(context, tip, each, until, files)) for each, flag in tried]
     left = [*checks[MOST_CHECKS:], *others[MOST_OTHERS:], *new[MOST_NEW:], *(each for each, _, unnoticed in seen if unnoticed is None)]
-    return [*(flag(each) for each, flag, unnoticed in seen if unnoticed), *_left_out(left, len(gone) + len(new))]
+    hides = any(each.sure for each in checks[MOST_CHECKS:]) and any(unnoticed is not None for _, _, unnoticed in seen)
+    return [*(flag(each) for each, flag, unnoticed in seen if unnoticed), *_left_out(left, len(gone) + len(new), hides)]
 
 
-def _left_out(left: list[Removed], every: int) -> list[Flag]:
-    """What was not looked at is named: the most telling pieces are tried, as long as there is time."""
+def _left_out(left: list[Removed], every: int, hides: bool) -> list[Flag]:
+    """What was not looked at is named: the most telling pieces are tried, as long as there is time. `hides`: there was
+    time, and so many checks went that some were not tried; others may have been taken out to hide one."""
     if not left:
         return []
     places = list(dict.fromkeys(f"{each.path}:{each.line}" for each in left))
     named = ", ".join(places[:MOST_NAMED]) + (f" and {len(places) - MOST_NAMED} more" if len(places) > MOST_NAMED else "")
     what = "pieces of code that were removed, or that are a new way out, were put back or taken out to see whether a test notices"
-    return [Flag("weak-evidence", f"not everything was tried: only {every - len(left)} of {every} {what}; not {named}", level="note")]
+    level: Literal["note", "ask"] = "ask" if hides else "note"
+    return [Flag("weak-evidence", f"not everything was tried: only {every - len(left)} of {every} {what}; not {named}", level=level)]
 
 
 def _flag_new(piece: Removed) -> Flag:

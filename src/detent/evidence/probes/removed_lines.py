@@ -13,6 +13,7 @@ from typing import NamedTuple
 from detent.evidence.mutate.arid import is_arid_line
 from detent.evidence.source.diff import Hunk, hunks
 from detent.evidence.static_analysis.safeguards import lost
+from detent.evidence.static_analysis.weaker_code import weaker
 
 GUARD = re.compile(
     r"^\s*(?:if|unless|guard|assert|ensure!?|require)\b|^\s*(?:raise|throw|return|abort|die|exit)\b.*\b(?:if|unless)\b|^\s*}?\s*else if\b|^\s*elif\b"
@@ -63,7 +64,7 @@ def removed(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], 
     texts = {hunk.path: read(hunk.path) for hunk in found}
     imports = {path: [line for hunk in found if hunk.path == path for line in hunk.gone if IMPORT.match(line)] for path in texts}
     pieces = [piece for hunk in found if texts.get(hunk.path) for piece in _pieces(hunk, texts[hunk.path], added, imports[hunk.path])]
-    return sorted(pieces, key=lambda piece: (not piece.guard, not piece.sure))
+    return sorted(pieces, key=lambda piece: (not piece.guard, not piece.sure, not ALLOWS.search(piece.said), not piece.what))
 
 
 def added(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], str]) -> list[Removed]:
@@ -98,34 +99,36 @@ def _is_less_safe(hunk: Hunk, added: list[str]) -> bool:
     return bool(words - there) and not still and len(hunk.gone) <= MOST_LINES and not any(map(HEAD.match, hunk.gone))
 
 
-def _lost(hunk: Hunk, added: list[str]) -> str:
-    """The safeguard that older code lost, or the danger that it got, in words; empty where a function went or came as a whole."""
+def _lost(hunk: Hunk, added: list[str], whole: bool) -> str:
+    """The safeguard that older code lost, the danger that it got, or what it asks no longer, in words; empty where a function went or came as a whole. `whole`: a check went,
+    and is put back by itself."""
     gone, new = ([line for line in side if not COMMENT.match(line) and not IMPORT.match(line)] for side in (hunk.gone, hunk.new))
     heads = [[line for line in side if HEAD.match(line)] for side in (gone, new)]
     if len(heads[0]) != len(heads[1]) or (not hunk.new and len(gone) > MOST_LINES) or not (hunk.gone or hunk.line):
         return ""
-    return lost(gone, new, added)
+    return lost(gone, new, added) or ("" if whole else weaker([line for line in gone if not DATED.search(line)], new, added))
 
 
 def _pieces(hunk: Hunk, text: str, added: list[str], imports: list[str]) -> Iterator[Removed]:
     """The checks of a hunk, each put back; where another check came in its place, the hunk as it was; and other lines that are simply gone."""
     lines, found = list(hunk.gone), list(_guards(list(hunk.gone)))
     comes = [line for line in hunk.new if GUARD.match(line) or MARK.match(line)]
-    for start, end in found:
+    what = _lost(hunk, added, bool(found and not comes))
+    for start, end in found if not (comes and what) else ():
         block = lines[start:end]
         rights = ALLOWS.search(" ".join(block)) is not None
         moved = _is_there(block[0], [line for line in added if line not in comes])
-        if DATED.search(" ".join(block)) or _in_removed(lines, start) or (moved and not rights):
+        if DATED.search(" ".join(block)) or _in_removed(lines, start) or (moved and not rights) or _is_called(block, hunk, text):
             continue
-        yield _reverted(hunk, text, block, rights) if comes else _piece(hunk, text, block, True, not moved)
+        yield _reverted(hunk, text, block, rights) if comes else _piece(hunk, text, block, True, not moved, imports)
     if not found and hunk.new and _is_less_safe(hunk, added):
         yield _reverted(hunk, text, lines, True, imports)
-    elif what := _lost(hunk, added):
+    elif what:
         yield _reverted(hunk, text, lines, True, imports)._replace(what=what)
     elif not found and not hunk.new and not any(map(HEAD.match, lines)):
         left = [line for line in lines if line.strip() and not PLAIN.match(line)]
         if left and not all(_is_there(line, added) for line in left):
-            yield _piece(hunk, text, lines, False, False)
+            yield _piece(hunk, text, lines, False, False, imports)
 
 
 def _guards(lines: list[str]) -> Iterator[tuple[int, int]]:
@@ -170,12 +173,24 @@ def _is_there(line: str, added: Iterable[str]) -> bool:
     return any(SequenceMatcher(None, bare, other.split(), autojunk=False).ratio() >= ALIKE for other in added)
 
 
-def _piece(hunk: Hunk, text: str, block: list[str], guard: bool, sure: bool) -> Removed:
-    """Put back before what came in its place, and after it: nobody knows which of them it belongs to."""
+def _is_called(block: list[str], hunk: Hunk, text: str) -> bool:
+    """Whether another function, which is called in the place of a check, has this very check. One for any error is in many."""
+    rows, names = text.split("\n"), {name for line in hunk.new for name in re.findall(r"\b(\w+)\(", line)}
+    heads = [n for n, row in enumerate(rows) if HEAD.match(row) and names & set(re.findall(r"\w+", row))]
+    blocks = [rows[n + 1 : _block_end(rows, n)] for n in heads if not n < hunk.at <= _block_end(rows, n)]
+    wanted = [line.split() for line in block if line.strip()]
+    same = (each[at : at + len(wanted)] for of in blocks if (each := [row.split() for row in of if row.strip()]) for at in range(len(each)))
+    return not re.search(r"\berr\b", block[0]) and any(part == wanted for part in same)
+
+
+def _piece(hunk: Hunk, text: str, block: list[str], guard: bool, sure: bool, imports: list[str]) -> Removed:
+    """Put back before what came in its place, and after it: nobody knows which of them it belongs to. Last the hunk as it was: what the check asks
+    may have gone with it."""
     first = hunk.at if not hunk.new else hunk.at - 1  # lines before the hunk
     places = dict.fromkeys((first, first + len(hunk.new)))
     make = tuple(partial(_with, hunk.path, text, block, at) for at in places)
-    return Removed(hunk.path, first + 1, "\n".join(block[:MOST_LINES]), guard, sure, make)
+    whole = _reverted(hunk, text, block, sure, imports).make if [line for line in hunk.gone if line.strip()] != block else ()
+    return Removed(hunk.path, first + 1, "\n".join(block[:MOST_LINES]), guard, sure, (*make, *whole))
 
 
 def _reverted(hunk: Hunk, text: str, block: list[str], sure: bool, imports: list[str] | None = None) -> Removed:

@@ -16,8 +16,17 @@ KINDS = {
     "a private key": r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:[\s\"'+,]|\\n)*[A-Za-z0-9+/]{40}",
     "a Slack token": r"\bxox[abeoprs]-[A-Za-z0-9-]{20,}",
     "a Google key": r"\bAIza[A-Za-z0-9_-]{35}",
+    "a Stripe key": r"\b[sr]k_live_[A-Za-z0-9]{20,}",
+    "an OpenAI key": r"\bsk-(?:proj|svcacct)-[A-Za-z0-9_-]{24,}",
+    "a GitLab token": r"\bglpat-[A-Za-z0-9_-]{20,}",
+    "an npm token": r"\bnpm_[A-Za-z0-9]{36}\b",
+    "a PyPI token": r"\bpypi-AgE[A-Za-z0-9_-]{50,}",
+    "a Slack webhook": r"\bhooks\.slack\.com/services/T\w+/B\w+/\w{20,}",
 }
 NOT_ONE = re.compile(r"example|sample|dummy|fake|placeholder|redacted|(.)\1{7}", re.IGNORECASE)
+JOINED = re.compile(r"([\"'`])[ \t]*[+.,&]?[ \t]*\1")  # "one" + "text"
+IN_PIECES = " in pieces"
+OF_TESTS = re.compile(r"(?:^|/)(?:tests?|specs?|__tests__)/|(?:^|/)test_|[._]test\.|[._]spec\.")  # they write made-up keys so, and rightly
 ENCODED = re.compile(r"[A-Za-z0-9+/_-]{32,}={0,2}")  # base64 of something that is long enough
 HUNK = re.compile(rb"@@ -\S+ \+([0-9]+)")
 
@@ -27,13 +36,18 @@ def keys_added(patch: bytes, known: Mapping[str, str]) -> tuple[str, ...]:
     found = []
     for path, line, text in added(patch):
         for at, kind in keys_in(text, known):
+            if kind.endswith(IN_PIECES) and OF_TESTS.search(path):
+                continue
             found.append(f"{path}:{line + at}: {kind}")
     return tuple(found)
 
 
 def keys_in(text: str, known: Mapping[str, str]) -> Iterator[tuple[int, str]]:
-    """The lines of a text that hold a key, as it is or in base64, counted from 0, and the kind of each."""
-    yield from _keys_as_they_are(text, known)
+    """The lines of a text that hold a key, as it is, in pieces or in base64, counted from 0, and the kind of each."""
+    whole = list(_keys_as_they_are(text, known))
+    yield from whole
+    pieces = _keys_as_they_are(JOINED.sub("", text), known)
+    yield from ((line, f"{kind}{IN_PIECES}") for line, kind in pieces if (line, kind) not in whole)
     for hit in ENCODED.finditer(text):
         inner = _decoded(hit[0])
         yield from ((text.count("\n", 0, hit.start()), f"{kind} in base64") for _, kind in _keys_as_they_are(inner, known))

@@ -27,6 +27,8 @@ CI = (
     "|BUILDKITE|TF_BUILD|JENKINS_URL|TEAMCITY_VERSION|APPVEYOR|DRONE|BITBUCKET_BUILD_NUMBER|CODEBUILD_BUILD_ID|RUNNER_OS"
 )  # where nobody but tests runs
 GLOBALS = "describe|it|test|expect|jest|vi|vitest|mocha|suite|beforeEach|afterEach|__coverage__"
+FAKE = r"(?:[fF]ake|[mM]ock|[sS]tub|[dD]ummy|[sS]py)"  # how tests call what they hand over
+GIVEN = "whether it was given a stand-in"
 Rows = tuple[tuple[str, str], ...]  # what is looked at, and how that is written
 
 JAVASCRIPT: Rows = (
@@ -54,6 +56,9 @@ JAVASCRIPT: Rows = (
     ("the test runner", r"\bprocess\.(?:listenerCount|listeners|rawListeners|eventNames|_getActive\w+|getActiveResourcesInfo|channel)\b"),
     ("the test runner", r"\bprocess\.(?:moduleLoadList|binding\()|\b(?:execution|trigger)AsyncId\(\)\s*[<>=!]"),
     ("the machine it runs on", r"\bprocess\.pid\s*[<>%]|\b(?:hostname|cwd)\(\)\s*(?:[!=]==?\s*[\"'`]|\.(?:includes|startsWith|endsWith|match|indexOf)\(\s*[\"'`/])"),
+    ("the machine it runs on", r"\.(?:startsWith|includes|indexOf)\(\s*(?:(?:os\.)?tmpdir\(\)|[\"'`]/(?:tmp|var/folders)\b)|\brelative\(\s*(?:os\.)?tmpdir\(\)"),
+    (GIVEN, (rf"\b(?:constructor\??)?\.name\b[^\n;&|]{{0,30}}[\"'`/]\^?{FAKE}|/\^?{FAKE}[^/\n]*/\w*\.test\([^)\n]*\.name\b"
+     r"|[\"'`](?:mock|mockClear|getMockName|isSinonProxy|calledOnce)[\"'`]\s+in\s+\w|\.(?:getMockName|isSinonProxy|mock\??\.call(?:s|Count))\b")),
     ("the stack", r"\bError\((?:[^()]|\([^()]*\))*\)\s*(?:\)\s*)?\??(?:\.stack\b|\.?\[[\"'`]stack)"),
     ("the stack", r"\bstack\b[\"'`\])]*\??\.(?:split|includes|match|matchAll|indexOf|search)\b"),
     ("the stack", (r"\bError\.stackTraceLimit\s*(?:[<>]|[!=]==?)\s*\d|\bError\.prepareStackTrace\b|\bcaptureStackTrace\((?!\s*this\b)|\bgetCallSites?\b"
@@ -84,6 +89,8 @@ GO: Rows = (
     ("the test runner", r"\bruntime\.(?:NumGoroutine|NumCgoCall)\(|\.NumGC\s*[<>=!]|^//go:linkname\b"),
     ("the environment of tests", rf"\b(?:Getenv|LookupEnv)\(\s*\"(?:{CI})\""),
     ("the machine it runs on", r"\bos\.Getpid\(\)\s*[<>%]"),
+    ("the machine it runs on", r"\b(?:HasPrefix|Contains)\([^\n]*(?:\bos\.TempDir\(\)|[\"`]/tmp\b)|\bfilepath\.Rel\(\s*os\.TempDir\(\)"),
+    (GIVEN, rf"%T\"[^\n]*\"[^\"\n]*{FAKE}|\bTypeOf\([^)\n]*\)(?:\.Elem\(\))?\.(?:Name|String)\(\)[^\n;]{{0,30}}\"[^\"\n]*{FAKE}"),
     ("source files", r"\b(?:os\.(?:Stat|Lstat|Open|ReadFile|ReadDir)|filepath\.Glob|ioutil\.Read\w+)\(\s*[\"`](?:[^\"`\n]*\.go|[^\"`\n]*\bgo\.(?:mod|sum)|\.)[\"`]"),
     ("source files", r"\b(?:os\.(?:Stat|Lstat|Open|ReadFile|ReadDir)|filepath\.(?:Glob|Join))\([^\n)]*[\"`][./]*testdata\b"),
     ("the test runner", r"\bflag\.(?:Visit|VisitAll|Parsed)\([^\n]*test"),
@@ -111,6 +118,8 @@ RUBY: Rows = (
     ("the environment of tests", (r"\b(?:RAILS|RACK|APP|RUBY|HANAMI)_ENV[^\n;]{0,20}\.(?:start_with|end_with|include|eql|match)\?|\bRails\.env\s*==\s*[\"']test"
      r"|[\"']test[\"']\s*==[^\n]*\b\w+_ENV\b")),
     ("the machine it runs on", r"\bProcess\.pid\s*[<>%]|\bgethostname\s*(?:[!=]=\s*[\"']|\.(?:start_with|end_with|include|match)\?)"),
+    ("the machine it runs on", r"\.(?:start_with|include)\?[( ]\s*(?:Dir\.tmpdir\b|[\"']/tmp\b)"),
+    (GIVEN, rf"\.class\b(?:&?\.(?:name|to_s|inspect))*\s*(?:[!=]=~?|=~|&?\.(?:include|start_with|end_with|match|eql)\?[( ])\s*[\"'/][^\"'/\n]*(?:{FAKE}|Double)"),
     ("the program that was started", r"(?<!__FILE__ == )(?<!__FILE__==)\$(?:0|PROGRAM_NAME)\b(?!\s*==\s*__FILE__)|/proc/(?:self|#)|\bProcess\.ppid\b"),
     ("the environment of tests", r"\b(?:RAILS|RACK|APP|RUBY|HANAMI)_ENV[\"'\])]*(?:,[^)\n]*\))?\s*==\s*[\"']test|\bRails\.env\.test\?"),
     ("the environment of tests", r"\bENV(?:\[|\.(?:fetch|key\?)\()\s*[\"'](?:TEST\w*|SPEC\w*|RSPEC\w*|DETENT_\w*)"),
@@ -133,6 +142,8 @@ RUST: Rows = (
     ("the test runner", r"\bthread::current\(\)\s*\.name\(|\bpanic::(?:set_hook|take_hook)\b|\bmodule_path!\(\)\s*\.\w+\("),
     ("the program that was started", (r"\bcurrent_exe\(|\benv::args(?:_os)?\(\)\s*\.(?:next\(|nth\(\s*0)|\benv::args(?:_os)?\(\)[^\n;]{0,80}\"[^\"\n]*(?:test|nocapture)"
      r"|/proc/(?:self|\{)")),
+    (GIVEN, rf"\btype_name(?:_of_val)?(?:::<[^>\n]*>)?\([^)\n]*\)\s*\.(?:contains|starts_with|ends_with)\(\s*\"[^\"\n]*{FAKE}"),
+    ("the machine it runs on", r"\.starts_with\(\s*&?(?:std::)?env::temp_dir\(\)"),
     ("source files", r"\binclude_(?:str|bytes)!\(\s*(?:file!|concat!\(\s*file!)|\binclude_str!\(\s*\"[^\"]*\.rs\"|\"(?:\.{0,2}/)*tests?/"),
     ("source files", r"\"(?:\.{0,2}/)*(?:Cargo\.(?:toml|lock)|tests?|target|src)\"\s*\)+\s*\.(?:try_exists|exists|is_dir|is_file|is_ok|is_err)\("),
     ("the clock", r"\.as_(?:secs|millis)\(\)\s*[<>]=?\s*\d[\d_]{8,}|\b(?:Utc|Local)::now\(\)(?:\.year\(\)\s*[<>=!]=*\s*\d|\s*[<>]=?\s*(?:Utc|NaiveDate|DateTime))"),
@@ -143,6 +154,7 @@ PHP: Rows = (
     ("the test runner", (r"\bPHPUNIT_\w+|\bPHPUnit\\|\b__PHPUNIT\w*|\bregister_shutdown_function\b|\bget_(?:included|required)_files\b|\brunningUnitTests\("
      r"|\bPest\\|\bPEST_\w+|\bget_declared_classes\(")),
     ("the test runner", r"[\"'][\w./\\-]*\b(?i:phpunit|paratest|codeception|behat)\b[\w./\\-]*[\"']|\bextension_loaded\(\s*[\"'](?:xdebug|pcov|uopz)"),
+    (GIVEN, rf"\bget_class\([^)\n]*\)[^\n;]{{0,30}}[\"'][^\"'\n]*{FAKE}|[\"'][^\"'\n]*{FAKE}[^\n;]{{0,30}}\bget_class\(|\binstanceof\s+\\?\w*MockObject\b"),
     ("the test runner", r"\bfunction_exists\(\s*[\"'](?:expect|it|test|describe|beforeEach|uses)[\"']"),
     ("the program that was started", (r"(?:\bphp_sapi_name\(\)|\bPHP_SAPI\b)\s*[!=]==?\s*[\"'](?:cli|phpdbg)|[\"'](?:cli|phpdbg)[\"']\s*[!=]==?\s*(?:\\?php_sapi_name"
      r"|\\?PHP_SAPI)|\brunningInConsole\(")),
@@ -154,6 +166,7 @@ PHP: Rows = (
     ("the clock", r"\btime\(\)\s*[<>]=?\s*(?:\d{9,}|strtotime\(\s*[\"']\d|mktime\()|\bdate\(\s*[\"'](?:Y|Ymd|Y-m-d)[\"']\s*\)\s*[<>=!]=*\s*[\"']?\d"),
 )  # fmt: skip
 JVM: Rows = (
+    (GIVEN, rf"\.get(?:Simple)?Name\(\)\s*\.(?:contains|startsWith|endsWith|equals|matches)\(\s*\"[^\"\n]*{FAKE}|\bmockingDetails\(|\bMockUtil\b"),
     ("the stack", r"\bgetStackTrace\(\)\s*\[|\b(?:Throwable|Exception)\(\)\s*\)?\.(?:getStackTrace|stackTrace)\b"),
     ("the stack", r"\bcurrentThread\(\)\.(?:getStackTrace|stackTrace)\b|\bStackWalker\b|\bgetAllStackTraces\(|\bfillInStackTrace\(\)\.getStackTrace"),
     ("the test runner", r"\borg[./](?:junit|testng|mockito|spockframework)\b|\bio\.kotest\b|\bgetRuntime\(\)\.(?:halt|addShutdownHook)\b"),
@@ -170,6 +183,7 @@ JVM: Rows = (
     ("the clock", r"\bYear\.now\(\)\.getValue\(\)\s*[<>=!]"),
 )  # fmt: skip
 DOTNET: Rows = (
+    (GIVEN, rf"\.GetType\(\)\.(?:Full)?Name\b[^\n;]{{0,40}}\"[^\"\n]*(?:{FAKE}|Proxy)"),
     ("the stack", r"\bnew\s+Stack(?:Trace|Frame)\b|\bEnvironment\.StackTrace\b|\[CallerMemberName\]|\[CallerFilePath\]"),
     ("the test runner", r"\"[^\"\n]*\b(?:xunit|nunit|testhost|Microsoft\.VisualStudio\.TestPlatform)\b|\b(?:Xunit|NUnit)\.\w"),
     ("the test runner", r"\bGetAssemblies\(\)|\bEnvironment\.(?:FailFast|CommandLine)\b|\bGetCallingAssembly\(\)|\bGetCommandLineArgs\(\)\[0\]|\bDebugger\.IsAttached\b"),
@@ -191,6 +205,8 @@ LANGUAGES: Mapping[str, tuple[str, Rows]] = {
 }
 _OF_JAVASCRIPT = (
     ("the machine it runs on", r"\{[^{}\n]*\b(platform|arch)\b[^{}\n]*\}\s*=\s*(?:process|os)\b", r"(?<![\w.]){name}\s*[!=]==?\s*[\"'`](?:linux|x64|arm64)"),
+    ("source files", r"\bfunction\s*\*?\s*(\w+)\s*\(|\bconst\s+(?P<name>\w+)\s*=\s*(?:async\s*)?(?:\([^()\n]*\)|\w+)\s*=>",
+     r"(?<![\w.]){name}(?:\.toString\(\)|\s*\+\s*[\"'`]{{2}})|\bString\(\s*{name}\s*\)|\btoString\.call\(\s*{name}\s*\)|\$\{{\s*{name}\s*\}}"),
     ("the stack", r"\b(?:const|let|var)\s+(\w+)\s*=\s*(?:new\s+)?Error\(", r"\b{name}\??(?:\.stack\b|\.?\[[\"'`]stack)"),  # made to be read, not thrown
     ("the test runner", r"\b(\w+)(?:\s*:\s*\w+)?\s*=\s*\(?(?:globalThis|global|window|self|Function\(\s*[\"'`]return this[\"'`]\s*\)\(\))(?![\w.\[(])",
      rf"\b{{name}}(?:\??\.|\[[\"'`])(?:{GLOBALS})\b"),
@@ -239,7 +255,7 @@ def hits(path: str, text: str, lines: Collection[int]) -> list[Hit]:
     for args in ARGS.finditer(plain) if rows is GO and not MAIN.search(plain) else ():
         found.add((_line(plain, args.start()), f"the program that was started ({args[0]})"))
     for what, given, used in FOLLOWED.get(suffix, ()):
-        for name in {each[1] for each in re.finditer(given, plain)}:
+        for name in {each[1] or each["name"] for each in re.finditer(given, plain)}:
             read = re.finditer(used.format(name=re.escape(name)), plain)
             found |= {(_line(plain, hit.start()), f"{what} ({hit[0]})") for hit in read}
     return sorted(found)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from detent.evidence.source.constant_folding import FoldedConstants
-from detent.evidence.static_analysis.knows_tests_names import NAME_OF
+from detent.evidence.static_analysis.knows_tests_names import FAKE, GIVEN, NAME_OF
 
 RUNNERS = ("pytest", "_pytest", "unittest", "nose", "nose2", "pluggy", "xdist", "hypothesis", "testtools", "ward", "behave")
 STACK = frozenset(
@@ -24,7 +24,7 @@ SOURCE = frozenset(
 WATCH = frozenset(
     {"sys.settrace", "sys.setprofile", "sys.gettrace", "sys.getprofile", "threading.settrace", "threading.setprofile", "sys.monitoring",
      "sys.orig_argv", "sys.meta_path", "sys.path_hooks", "os._exit", "os.abort", "atexit.register", "os.getppid", "sys.addaudithook",
-     "sys.unraisablehook"}
+     "sys.unraisablehook", "warnings.filters", "gc.callbacks"}
 )  # fmt: skip
 FIELDS = {
     **dict.fromkeys(("f_back", "f_code", "f_locals", "f_globals", "f_lineno", "tb_frame", "gi_frame", "cr_frame", "_getframe", "findCaller"), "the stack"),
@@ -32,6 +32,8 @@ FIELDS = {
     **dict.fromkeys(("runtest", "addFailure", "addError", "addSuccess", "_callTestMethod", "pytest_runtest_call", "pytest_runtest_makereport",
                      "pytest_pyfunc_call", "pytest_assertrepr_compare", "AssertionRewritingHook"), "the test runner"),
     **dict.fromkeys(("settrace", "setprofile", "gettrace", "_exit"), "the test runner"),
+    **dict.fromkeys(("assert_called", "assert_called_once", "assert_called_with", "assert_called_once_with", "assert_not_called", "assert_has_calls",
+                     "mock_calls", "method_calls", "call_args_list", "_mock_name", "_mock_methods", "_mock_return_value", "mock_add_spec"), GIVEN),
 }  # fmt: skip
 ENVIRONMENT = re.compile(
     r"\b(?:PYTEST_\w+|_?PYTEST_RAISE|TOX_ENV_NAME|NOSE_\w+|VITEST\w*|JEST_WORKER_ID|COVERAGE_PROCESS_START|COV_CORE_\w+|DETENT_\w+)\b"
@@ -60,7 +62,12 @@ MACHINE = frozenset(
     {"os.getpid", "resource.getrlimit", "socket.gethostname", "socket.getfqdn", "platform.node", "os.getlogin", "os.getcwd", "gc.get_count", "gc.isenabled",
      "gc.get_stats", "sys.getrecursionlimit", "threading.active_count"}
 )  # fmt: skip
-BEGINS = frozenset({"startswith", "endswith", "find", "count"})
+BEGINS = frozenset({"startswith", "endswith", "find", "count", "is_relative_to", "relative_to", "match", "search", "fullmatch"})
+TEMPORARY = frozenset({"tempfile.gettempdir", "tempfile.gettempdirb", "tempfile.tempdir"})
+BELOW = re.compile(r"/(?:tmp|var/folders)(?:/.*)?|.*\bpytest-.*")  # where tests have their files
+OWN = re.compile(r"sys\.__(?:std\w+|\w+hook)__")  # what a runner puts something else in the place of
+SORT = frozenset({"__name__", "__qualname__", "__module__"})
+HANDED = re.compile(rf".*{FAKE}|<locals>|tests?\b.*|test_.*|conftest")
 INSIDE = frozenset({"joinpath", "glob", "rglob", "exists", "is_dir", "is_file"})
 TESTS_LIE = re.compile(r"(?:.*/)?tests?(?:\.py)?")
 READS = frozenset({"open", "read_text", "read_bytes", "getmtime", "stat", "getsize", "getctime", "open_code", "get_data", "FileIO"})
@@ -170,7 +177,7 @@ class _File:
             case ast.Compare(left=left, comparators=others):
                 yield from self._clock([left, *others])
                 sides = {self.dotted(each) for each in (left, *others)}
-                yield from (f"the test runner ({name} compared)" for name in sides if name in ("sys.__stdout__", "sys.__stderr__"))
+                yield from (f"the test runner ({name} compared)" for name in sides if OWN.fullmatch(name))
                 if any(self._mentions(each, ("sys.argv",)) for each in (left, *others)) and any(
                     "test" in self.folded.text(e) for e in (left, *others)
                 ):
@@ -198,6 +205,7 @@ class _File:
             case ast.BinOp(op=ast.Div(), right=right) if TESTS_LIE.fullmatch(said := self.folded.text(right)):
                 yield f"source files ({said})"
         yield from self._machine(node)
+        yield from self._given(node)
         if isinstance(node, ast.Compare | ast.Call):
             words = [self.folded.text(each) for each in ast.walk(node) if isinstance(each, ast.Constant)]
             if any("site-packages" in each or "dist-packages" in each for each in words) and self._mentions(
@@ -217,6 +225,28 @@ class _File:
         written = any(isinstance(each, ast.Constant) and each.value is not None for each in sides)
         calls = {self.dotted(each.func) for side in sides for each in ast.walk(side) if isinstance(each, ast.Call)} if written else set()
         yield from (f"the machine it runs on ({name})" for name in sorted(calls & MACHINE))
+
+    def _given(self, node: ast.AST) -> Iterator[str]:
+        """What is asked of a value that was handed over: whether tests made it, by its type or by where it lies."""
+        match node:
+            case ast.Compare(left=left, comparators=others):
+                sides = [left, *others]
+            case ast.Call(func=ast.Attribute(value=of, attr=name), args=args) if name in BEGINS:
+                sides = [of, *args]
+            case _:
+                return
+        within = [each for side in sides for each in ast.walk(self._named_as(side))]
+        asked = {each.attr for each in within if isinstance(each, ast.Attribute)}
+        said = [text for side in sides if (text := self.folded.text(side))]
+        if asked & SORT:
+            yield from (f"{GIVEN} ({text})" for text in said if HANDED.match(text))
+        below = [text for text in said if BELOW.fullmatch(text)] if any(not self.folded.text(side) for side in sides) else []
+        temporary = sorted({self.dotted(each.func) if isinstance(each, ast.Call) else self.dotted(each) for each in within} & TEMPORARY)
+        yield from (f"the machine it runs on ({text})" for text in (*temporary, *below))
+
+    def _named_as(self, node: ast.expr) -> ast.expr:
+        """What a name was given, where that can be told."""
+        return self.folded.named.get(node.id, node) if isinstance(node, ast.Name) else node
 
     def _told(self, known: frozenset[str], node: ast.expr, what: str) -> Iterator[str]:
         if (said := self.folded.text(node)) in known:

@@ -36,6 +36,15 @@ PICTURES = frozenset(
 MANIFESTS = frozenset(
     {"pyproject.toml", "Pipfile", "Cargo.toml", "setup.cfg", "tox.ini", "setup.py", "package.json", "composer.json", "go.mod", "Gemfile"}
 )
+UNSEEN = tuple(
+    (what, re.compile(pattern))
+    for what, pattern in (
+        ("signs that turn the order of what is read", r"[\u202a-\u202e\u2066-\u2069]"),
+        ("signs that are not seen", r"[\u200b\u2060-\u2064\u115f\u1160\u3164\uffa0\ufeff\U000e0000-\U000e007f]"),
+        ("a word with letters of two alphabets", r"(?<!\\)\b(?=\w*[A-Za-z])(?=\w*[\u0400-\u04ff])\w+"),
+        ("code far to the right", r"\S {100,}(?!#|//|/\*|\\$|\*/|\|)\S"),
+    )
+)
 OTHERS = {  # manifests whose dependencies are told by a pattern
     "pom.xml": re.compile(r"<dependency>.*?<artifactId>\s*([^<\s]+)", re.DOTALL),
     "build.gradle": re.compile(r"\b(?:\w*[iI]mplementation|api|\w*[cC]ompileOnly|\w*[rR]untimeOnly)\b[ (]*[\"']([^\"':]+:[^\"':]+)"),
@@ -141,6 +150,14 @@ def _of_blob(file: EditedFile, blob: Blob | None) -> Iterator[Flag]:
         yield Flag(
             "binaries", f"{file.path} is read as {coding} by Python, so what runs is not what is shown", file.path, after=_first_line(file)
         )
+    if file.suffix in CODE and (unseen := _unseen(file)):
+        number, what = unseen
+        yield Flag(
+            "binaries",
+            f"{file.path} has {what}, so what runs is not what is shown",
+            f"{file.path}:{number}",
+            after=ascii(file.line(number)),
+        )
     if _is_binary(file):
         yield Flag("binaries", f"{file.path} is a binary file, so nobody can review it", file.path, after="(not shown)")
 
@@ -149,6 +166,16 @@ def _other_code(file: EditedFile) -> str:
     """The encoding by which Python reads a file otherwise than it is shown, such as `unicode_escape`: a comment may be a statement then."""
     said = CODING.match(file.after) if file.suffix in (".py", ".pyw", ".pyi") else None
     return said[1] if said and not AS_SHOWN.fullmatch(said[1]) else ""
+
+
+def _unseen(file: EditedFile) -> tuple[int, str] | None:
+    """The first new line that reads otherwise than it is shown, and why."""
+    rows, looks = file.after.split("\n"), UNSEEN if file.is_product else UNSEEN[:2]  # tests have examples of many alphabets
+    for number in sorted(file.came_in_all):
+        row = rows[number - 1] if number <= len(rows) else ""
+        if found := next((what for what, pattern in looks if pattern.search(row.removeprefix("\ufeff"))), ""):
+            return number, found
+    return None
 
 
 def _first_line(file: EditedFile) -> str:

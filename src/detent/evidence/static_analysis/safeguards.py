@@ -19,6 +19,7 @@ SAFEGUARDS: Rows = tuple(
          r"|\bset\w*Deadline\(|\bTimeout\.timeout\b|\.timeout\(\s*(?:std::time::)?Duration|\b(?:read|open|write|ssl|connect)_timeout\s*=(?!\s*(?:nil|0)\b)"
          r"|\bset(?:Connect|Read|Socket|So)?Timeout\(\s*(?!0\b|function|\()[\w.]|\bCURLOPT_(?:CONNECT)?TIMEOUT|\bTimeout\s*=\s*TimeSpan\.From")),
         ("a limit on what clients may send", r"\bMaxBytesReader\(|\bLimitReader\(|\.take\([\w.]+\)\s*\.read|\brateLimit(?:er)?\(|\blimit\s*:\s*[\"']\d+\s*[kmg]?b"),
+        ("a bound (min, max, clamp)", r"(?<!\.)\b(?:min|max|clamp\w*)\(|\bMath\.(?:min|max)\(|\]\.(?:min|max)\b|\.clamp\("),
         ("a secure random number", (r"\bsecrets\.\w|\bSystemRandom\b|\burandom\(|\brandom(?:Bytes|UUID)\(|\bgetRandomValues\(|\brand\.Read\(|\bSecureRandom\b"
          r"|\brandom_(?:bytes|int)\(|\bRandomNumberGenerator\b|\bOsRng\b|\bgetrandom\(")),
         ("a cookie attribute (HttpOnly, Secure, SameSite)", (
@@ -43,6 +44,12 @@ SAFEGUARDS: Rows = tuple(
          r"|\bdisallow-doctype-decl|\bFEATURE_SECURE_PROCESSING|\bDtdProcessing\.Prohibit|\bThrowIf(?:Null|Negative)\w*\(|\bstrict_types\s*=\s*1|\bforbid\(\s*unsafe_code")),
         ("an overflow check", (r"\bchecked_(?:add|sub|mul|div|rem|pow|neg|sh[lr])\(|\b(?:add|subtract|multiply|increment|decrement|negate|toInt)Exact\("
          r"|(?<![\w.])checked\s*[({]")),
+        ("an account without rights", (r"^\s*(?-i:USER)\s+(?!root\b|0\b)\w"
+         r"|\brunAsNonRoot:\s*true|\breadOnlyRootFilesystem:\s*true|\bno-new-privileges|\ballowPrivilegeEscalation:\s*false")),
+        ("a constraint of the database", (r"\bCHECK\s*\(|\bNOT NULL\b|\bREFERENCES\s+\w|\bFOREIGN KEY\b"
+         r"|\bunique\s*[=:]\s*true|\bnull(?:able)?\s*[=:]\s*false|\bforeign_key:\s*true")),
+        ("a security header", r"\bContent-Security-Policy\b|\bStrict-Transport-Security\b|\bX-Frame-Options\b|\bX-Content-Type-Options\b"),
+        ("a release of what was opened", r"^\s*defer\s+\w|^\s*finally\b|^\s*\}?\s*finally\s*\{|\bcontextlib\.closing\(|\bwith\s+(?:\w+\.)?open\("),
         ("a password hash", r"\bbcrypt\b|\bpassword_(?:hash|verify)\(|\bargon2\w*|\bscrypt\w*\(|\bpbkdf2\w*\("),
     )
 )  # fmt: skip
@@ -69,8 +76,10 @@ DANGERS: Rows = tuple(
           r"|\bLIBXML_NOENT\b")),
         ("unescaped HTML", (r"\bmark_safe\(|\.html_safe\b|\bautoescape\s*[=:]\s*(?:False|false)|\.innerHTML\s*=|\bdangerouslySetInnerHTML\b"
          r"|\btemplate\.(?:HTML|JS|URL)\("
-         r"|\bHtml\.Raw\(|\bv-html\b|\bbypassSecurityTrust\w+|\{!!")),
+         r"|\bHtml\.Raw\(|\bv-html\b|\bbypassSecurityTrust\w+|\{!!|\|\s*safe\b|\{\{[^}\n]*\|\s*raw\b|\{\{\{\s*[\w.]+\s*\}\}\}|<%==|<%-\s*(?!include)[\w.\[\]]+\s*%>|\bth:utext\b"
+         r"|\bautoescape\s+(?:false|off)\b")),
         ("CORS open to every site", r"Access-Control-Allow-Origin[\"']?\s*[\],:=]+\s*[\"']\*|\ballow_origins\s*=\s*\[\s*[\"']\*|\borigin\s*:\s*[\"']\*"),
+        ("an account with all rights", r"^\s*USER\s+(?:root|0)\b|\bprivileged:\s*true|\bGRANT\s+ALL\b|\bDROP\s+CONSTRAINT\b"),
         ("a world-writable file", r"\b0o?(?:777|666)\b"),
         ("a way around a permission check", (r"\.permit!|\[AllowAnonymous\b|\bcsrf(?:\(\))?\.disable\b|\bpermitAll\(\)|\bskip_before_action\s+:(?:auth|verify|require)"
          r"|\bskip_forgery_protection\b|\bcsrf_exempt\b")),
@@ -100,7 +109,7 @@ def lost(gone: Sequence[str], new: Sequence[str], elsewhere: Iterable[str]) -> s
     """What of this kind some lines had, or have now; empty if nothing. `elsewhere`: all lines that came, in which it may stand again."""
     there = list(elsewhere)
     for what, pattern in SAFEGUARDS:
-        if _count(pattern, gone) > _count(pattern, new) and not _count(pattern, there):
+        if _count(pattern, gone) > max(_count(pattern, new), _count(pattern, there)):
             return f"{what} was removed"
     for what, pattern in DANGERS:
         if _count(pattern, new) > _count(pattern, gone):
@@ -114,4 +123,4 @@ def lost(gone: Sequence[str], new: Sequence[str], elsewhere: Iterable[str]) -> s
 
 
 def _count(pattern: re.Pattern[str], lines: Iterable[str]) -> int:
-    return sum(bool(pattern.search(line)) for line in lines)
+    return sum(1 for line in lines for _ in pattern.finditer(line))

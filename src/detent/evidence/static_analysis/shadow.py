@@ -13,12 +13,14 @@ from detent.evidence.changes.edited_files import EditedFile, is_named_as_test
 from detent.evidence.changes.tree_files import TreeFiles
 from detent.evidence.static_analysis import shadow_mapped as mapped
 from detent.evidence.static_analysis import shadow_python as python
+from detent.evidence.static_analysis.package_sources import is_about_sources
 from detent.evidence.static_analysis.switches import ENDS as SWITCHING
-from detent.evidence.static_analysis.switches import methods_from_tests, switched, switches_of_go
+from detent.evidence.static_analysis.switches import methods_from_tests, set_for_all, switched, switches_of_go
 from detent.kernel.model import Flag
 
 PATH_RULES = re.compile(r"\bsys\.path\b|\bsyspath_prepend\b|\bpythonpath\b|\bPYTHONPATH\b|\b__path__\b|--import-mode|\bmeta_path\b")
 JAVASCRIPT = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
+BROUGHT = frozenset({"node_modules", "vendor", "third_party", "_vendor"})  # folders with code of others
 JS_RUNNERS = ("vitest", "@vitest", "jest", "@jest", "mocha", "jest-circus", "jest-runner", ".bin", "chai", "tap", "ava")
 RUBY = frozenset(
     {
@@ -52,6 +54,12 @@ def shadows(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
             continue
         if file.how == "added":
             yield from _new_file(file, ground)
+        elif BROUGHT & set(PurePosixPath(file.path).parts[:-1]) and not ground.installs:
+            yield _flag(
+                file.path,
+                f"{file.path} is code of others, and was edited where it lies; no list of packages changed",
+                file.line(min(file.came_in_all, default=1)),
+            )
         if file.suffix == ".py" and file.is_test and file.came_in_all:
             yield from _put_by_python(file, ground)
         if file.suffix in JAVASCRIPT and (file.is_test or file.sort == "config"):
@@ -62,7 +70,7 @@ def shadows(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
             )
         if file.path.endswith("_test.go") and file.came_in_all:
             yield from _put_by_go(file, ground)
-        if file.suffix in SWITCHING and file.is_test and file.came_in_all:
+        if file.is_test and file.came_in_all:
             yield from _switched(file, ground)
         yield from _mapped(file, ground)
 
@@ -85,6 +93,14 @@ class _Ground:
     @cached_property
     def modules(self) -> dict[str, str]:
         return python.modules_of(sorted(self.paths))
+
+    @cached_property
+    def installs(self) -> bool:
+        """Whether a list of packages changed, so that code of others may come."""
+        return any(
+            is_about_sources(f.path) or re.fullmatch(r"modules\.txt|vendor(?:ed)?\.(?:txt|json|toml)", PurePosixPath(f.path).name)
+            for f in self.files
+        )
 
     @cached_property
     def ruled(self) -> bool:
@@ -211,11 +227,13 @@ def _put_by_go(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
 
 
 def _switched(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
-    """What tests of JavaScript and Ruby set for everybody when they are loaded, and this change reads."""
+    """What tests set for all of them, when they are loaded or in their set-up, and this change reads."""
     lines = [f.line(n) for f in ground.files if f.path in ground.changed for n in sorted(f.came)]
-    for line, name in switched(file.after, lines):
+    tests = [f.after for f in ground.files if f.is_test and f.how != "deleted"]
+    loaded = switched(file.after, lines) if file.suffix in SWITCHING else ()
+    for line, name in dict.fromkeys((*loaded, *set_for_all(file.after, lines, tests))):
         if line in file.came_in_all:
-            said = f"tests set {name} when they are loaded, and this change goes by it: no test shows what the code does without that"
+            said = f"all tests set {name}, and this change goes by it: no test shows what the code does without that"
             yield _flag(f"{file.path}:{line}", said, file.line(line))
 
 

@@ -14,7 +14,13 @@ SUPPRESSED = re.compile(
 WHOLE_FILE = re.compile(
     r"^\s*#\s*(?:ruff|flake8):\s*noqa\s*$|^\s*#\s*mypy:\s*ignore-errors|^\s*#\s*pylint:\s*skip-file|^\s*#\s*type:\s*ignore\s*$|@ts-nocheck"
     r"|/\*\s*eslint-disable\s*\*/|/\*\s*(?:istanbul|c8|v8)\s+ignore\s+(?:file|start)|^\s*#!\[allow\((?:warnings|clippy::all|unused|dead_code)|//\s*nolint\s*(?:$|:all)"
+    r"|^\s*#\s*(?:pyright:\s*basic|pyre-ignore-all|pyrefly:\s*ignore-errors)|^\s*@(?:typing\.)?no_type_check\b|/\*\s*eslint\s+[\w@/-]+\s*:\s*(?:0|[\"']?off)|deno-lint-ignore-file"
+    r"|biome-ignore-all|tslint:disable\s*(?:\*/|$)|jshint\s+ignore:start|//lint:file-ignore|rubocop:disable\s+all|^\s*#\s*typed:\s*(?:false|ignore)\b"
 )
+SCANNER = re.compile(
+    r"#\s*nosec\b|\bnosemgrep\b|#\s*noqa:[^#\n]*\bS\d{3}\b|\b(?:codeql|lgtm)\s*\[|\bNOSONAR\b|rubocop:disable[^\n]*\bSecurity/|\b(?:checkov:skip|tfsec:ignore|trivy:ignore)"
+    r"|//\s*nolint:[^\n]*\bgosec\b|eslint-disable[^\n]*\bsecurity/|\bgitleaks:allow\b|allowlist secret"
+)  # what looks for holes is told not to look: one such line is worth a question
 MANY = 3
 ON_CI = re.compile(r"\b(?:CI|CONTINUOUS_INTEGRATION|GITHUB_ACTIONS|GITLAB_CI|TRAVIS|CIRCLECI|BUILDKITE|TF_BUILD|JENKINS_URL)\b")
 LEAVES_OUT = re.compile(r"skip|\bxfail\b|\bpending\b|\btodo\b|\breturn\s*;?$", re.IGNORECASE)
@@ -48,6 +54,10 @@ def suppressed(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
         if whole:
             said = f"a whole file is taken out of what judges the code: `{file.line(whole[0])[:80]}`"
             yield Flag("judged-by", said, f"{file.path}:{whole[0]}", after=file.line(whole[0]))
+        deaf = [n for n in sorted(file.came) if n not in whole and SCANNER.search(file.line(n)) and file.line(n) not in file.before]
+        if deaf:
+            said = f"what looks for security holes is told not to look at this line: `{file.line(deaf[0])[-60:]}`"
+            yield Flag("judged-by", said, f"{file.path}:{deaf[0]}", after=file.line(deaf[0]))
         came += [(file, n) for n in lines if n not in whole]
         old = file.before.split("\n")
         gone += sum(1 for n in file.gone if n <= len(old) and SUPPRESSED.search(old[n - 1]))

@@ -73,3 +73,69 @@ def methods_from_tests(text: str, product: str) -> Iterator[Place]:
 
 def _line(text: str, at: int) -> int:
     return text.count("\n", 0, at) + 1
+
+
+# -- variables of the environment that every test sets ---------------------------------------------------------------------------------
+
+PUT = re.compile(
+    r"(?:\benviron\[|\bENV\[|\bprocess\.env\[|\benviron\.setdefault\(\s*|\b(?:set|stub)_?[eE]nv\(\s*|\b(?:t|b|os)\.Setenv\(\s*|\bENV\.store\(\s*"
+    r"|\benviron[\"']?\s*,\s*\{\s*|\benviron\.update\(\s*\{\s*|\bENV\.update\(\s*|\bprocess\.env\.)[\"'`]?(?P<name>[A-Z]\w+)[\"'`]?\]?\s*(?:\|\|)?(?:=(?!=|~)>?|,|:)\s*(?P<value>[^\n,;})]+)"
+)
+SET_UP = re.compile(
+    r"\bdef (?:setUp|asyncSetUp|setup)\w*|\bbefore(?:Each|All)?\b|\bdef setup\b|\bfunc (?:TestMain|init)\(|\bautouse\s*=\s*True|^\s*@.*\bpatch\.dict\("
+)
+CLEARS_UP = re.compile(r"\bafter(?:Each|All)?\b|\bdef (?:tearDown|teardown)|\b[cC]leanup\(|\bensure\b|\bfinally\b|\baddfinalizer\b")
+TAKES = r"\b(?:delenv|Unsetenv|delete|pop|del|unset)\b[^\n]*\b{name}\b|\bclear\s*=\s*True"
+A_TEST = re.compile(r"^\s*(?:async\s+)?def test|^func Test\w|^\s*(?:it|test|specify)\s*[(\"' ]", re.MULTILINE)
+READS = r"(?:\benviron\b|\bgetenv\b|\bprocess\.env\b|\bENV\b|\bGetenv\b|\bLookupEnv\b|\benv\b)[^\n]{{0,20}}\b{name}\b"
+DECIDES = re.compile(r"[!=]==?|\bif\b|\bunless\b|\?[^.?]|\bin\s*[(\[{]|\bnot\b|\bbool\(|\bwhen\b|&&|\|\||\b(?:and|or)\b")
+
+
+def set_for_all(text: str, product: Iterable[str], tests: Iterable[str]) -> Iterator[Place]:
+    """Variables that a file of tests sets for all of them, always to the same, and that decide what the changed code answers. `tests`: all that changed."""
+    rows, code, every = text.split("\n"), list(product), "\n".join(tests)
+    for n, row in enumerate(rows, 1):
+        put = PUT.search(row)
+        if put is None or put["name"] in USUAL or CLEARS_UP.search(_around(rows, n)):
+            continue
+        same = {each["value"].strip() for each in PUT.finditer(every) if each["name"] == put["name"]}
+        first = [
+            m
+            for m, other in enumerate(rows, 1)
+            if (found := PUT.search(other)) and found["name"] == put["name"] and _above(rows, m) == m - 1
+        ]
+        often = len(first) >= len(A_TEST.findall(text)) > 1
+        for_all = not row[:1].isspace() or SET_UP.search(_around(rows, n)) or often
+        if for_all and len(same) == 1 and _decided_by(put["name"], code) and not _is_taken(put["name"], every):
+            yield n, put["name"]
+
+
+def _decided_by(name: str, code: list[str]) -> bool:
+    """Whether lines of code go by a variable, and do not only take its value."""
+    read = [line for line in code if re.search(READS.format(name=name), line)]
+    given = {found[1] for line in read if (found := re.match(r"\s*(?:(?:const|let|var)\s+)?([\w@]+)\s*:?=(?!=)", line))}
+    return any(map(DECIDES.search, read)) or any(
+        DECIDES.search(line) for line in code for word in given if re.search(rf"(?<!\w){word}\b", line)
+    )
+
+
+def _is_taken(name: str, tests: str) -> bool:
+    """Whether a test takes the variable away, and so shows what comes then; not where it only clears up."""
+    rows = tests.split("\n")
+    return any(re.search(TAKES.format(name=name), row) and not CLEARS_UP.search(_around(rows, n)) for n, row in enumerate(rows, 1))
+
+
+def _around(rows: list[str], number: int) -> str:
+    """A line with the one that it stands below, and what is written over that."""
+    above = _above(rows, number)
+    return "\n".join((*rows[max(0, above - 2) : above], rows[number - 1]))
+
+
+def _above(rows: list[str], number: int) -> int:
+    """The line that another one stands below, by its indentation; 0: none."""
+    deep = _indent(rows[number - 1])
+    return next((n for n in range(number - 1, 0, -1) if deep and rows[n - 1].strip() and _indent(rows[n - 1]) < deep), 0)
+
+
+def _indent(row: str) -> int:
+    return len(row.expandtabs()) - len(row.expandtabs().lstrip())

@@ -1,0 +1,132 @@
+"""Code that asks for less than the lines in whose place it came, by its form alone, in any language: a condition that lost a part, an error that
+became something else, a yes or no that was turned, a number that is a hundred times as large, a pattern without its ends. Pure.
+
+What it names is no proof. The lines are put back by others, and only what no test notices then is shown.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import product
+
+TOKEN = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`[^`]*`|\w+[?!]?|&&|\|\||[=!<>]=+|[^\w\s]")
+CONDITION = re.compile(
+    r"^\s*[})]*\s*(?:else\s+)?(?:if|elif|elsif|unless|while|when|guard|return|assert|require)\b|^\s*(?:raise|throw|return|next|break|fail)\b.*\s(?:if|unless)\s"
+    r"|^\s*(?:(?:const|let|var|final)\s+)?[\w.@]+\s*:?=\s|=>"
+)
+JOINS = frozenset({"or", "and", "&&", "||"})
+YES_OR_NO = frozenset({"True", "False", "true", "false"})
+LOOSER = frozenset(
+    frozenset(pair.split())
+    for pair in (
+        "=== ==", "!== !=", "== !=", "=== !==", "all any", "all? any?", "every some", "and or", "&& ||", "fullmatch match", "fullmatch search", "match search",
+        "< <=", "> >=", "< >", "<= >=", "<= >", ">= <",
+    )
+)  # which of the two asks for less hangs on what is made of it  # fmt: skip
+NUMBER = re.compile(r"(?<![\w.\"'{])-?\d[\d_]*(?:\.\d+)?(?![\w.])")
+ANCHOR = re.compile(r"\^|\$(?=[\"'/`)])|\\[AzZ]")
+PATTERN = re.compile(r"[\"'`/].*[\[\]*+?\\^$].*[\"'`/]")
+JOINED = re.compile(r"^\s*(?:\|\||&&|or\b|and\b)|\S\s*(?:\|\||&&)\s*$")  # one part of a condition, on a line of its own
+ASKED = re.compile(r"\w\(|[=!<>]=|\s[<>]\s|\|\||&&")  # no sentence
+REMARK = re.compile(r"\s(?:#|//)\s.*$")
+FAILS = re.compile(
+    r"^\s*(?:raise\b|throw\b|panic!?\(|abort\b|die\b|bail!|fail\b|reject\(|return\s+(?:[\w.\"'{}]+,\s*)*(?:\w*[eE]rr\w*\b|errors\.\w|fmt\.Errorf|Err\(|Promise\.reject))"
+)
+LEAVES = re.compile(r"\b(?:raise|throw|return|panic|abort|die|bail|fail|reject\w*|exit|continue|break|yield|\w*[eE]rr(?:or)?s?)\b")
+MISSING = re.compile(r"NotImplemented|unimplemented|todo", re.IGNORECASE)
+MARK = re.compile(r"^\s*@(?P<name>[A-Za-z_][\w.]*)(?:\(.*\))?\s*(?:#.*|//.*)?$")
+HARMLESS = re.compile(
+    r"(?:.*\.)?(?:\w*cache\w*|overload|override|Override|deprecated|Deprecated|final|property|\w+\.setter|staticmethod|classmethod|abstract\w*|wraps|dataclass|no_type_check)"
+)  # decorators that guard nothing
+MUCH = 100
+MOST_PAIRS = 400  # lines of a hunk that are compared with each other
+
+
+def weaker(gone: Sequence[str], new: Sequence[str], elsewhere: Collection[str]) -> str:
+    """What these lines lost, in words; empty if nothing. `elsewhere`: all lines that came, in which one of them may stand again."""
+    there = {line.strip() for line in elsewhere}
+    was = [line for line in gone if line.strip() and line.strip() not in there]
+    now = [line for line in new if line.strip() and line not in gone]
+    pairs = list(product(was, now) if len(was) * len(now) <= MOST_PAIRS else zip(was, now, strict=False))
+    words = {word for line in elsewhere for word in TOKEN.findall(line)}
+    grows = sum(map(_asks, now)) > sum(map(_asks, was))
+    if not grows and any(_lost_part(a, b, words) for a, b in pairs):
+        return "a condition lost a part"
+    if len(was) == len(now) and any(_loosened(a, b) for a, b in pairs):
+        return "a comparison asks for something else"
+    found = (what for what, form in FORMS if any(form(a, b) for a, b in pairs))
+    return next(found, "") or next(_gone(was, now, elsewhere), "")
+
+
+def _gone(was: Sequence[str], now: Sequence[str], elsewhere: Collection[str]) -> Iterator[str]:
+    """What is simply not there any more."""
+    fails = [line for line in was if FAILS.match(line) and not MISSING.search(line) and not _fails_alike(line, elsewhere)]
+    if fails and not any(CONDITION.match(line) for line in was if line not in fails) and not any(map(LEAVES.search, now)):
+        yield "an error became something else"
+    parts = [line for line in was if JOINED.search(line) and ASKED.search(line)]
+    if parts and not any(map(JOINED.search, now)) and not any(map(CONDITION.match, was)):
+        yield "a condition lost a part"
+    marks = [[said["name"] for line in side if (said := MARK.match(line))] for side in (was, now)]
+    if len(marks[0]) > len(marks[1]) and not all(map(HARMLESS.fullmatch, marks[0])):
+        yield "a decorator was removed"
+
+
+def _asks(line: str) -> bool:
+    return re.match(r"\s*[})]*\s*(?:else\s+)?(?:if|elif|elsif|unless|while|when|guard)\b", line) is not None
+
+
+def _fails_alike(line: str, elsewhere: Collection[str]) -> bool:
+    """Whether the same error came elsewhere, perhaps in other words."""
+    begins = TOKEN.findall(line)[:3]
+    return any(FAILS.match(other) and TOKEN.findall(other)[:3] == begins for other in elsewhere)
+
+
+def _lost_part(was: str, now: str, words: Collection[str]) -> bool:
+    """Whether a line is another one without a part of its condition, which is asked nowhere else."""
+    a, b = (TOKEN.findall(REMARK.sub("", line)) for line in (was, now))
+    left = _left_out(a, b) if a[:1] == b[:1] and any(map(str.isidentifier, b[1:])) and CONDITION.match(was) else []
+    return not JOINS.isdisjoint(left) and any(re.match(r"\w", word) and word not in words for word in left if word not in JOINS)
+
+
+def _left_out(a: list[str], b: list[str]) -> list[str]:
+    """What of `a` is not in `b`, where `b` is `a` without some tokens; else nothing."""
+    left, at = list[str](), 0
+    for token in a:
+        if at < len(b) and token == b[at]:
+            at += 1
+        else:
+            left.append(token)
+    return left if at == len(b) else []
+
+
+def _loosened(was: str, now: str) -> bool:
+    return CONDITION.match(was) is not None and _differ(was, now, LOOSER.__contains__)
+
+
+def _turned(was: str, now: str) -> bool:
+    return _differ(was, now, lambda pair: pair <= YES_OR_NO)
+
+
+def _differ(was: str, now: str, fits: Callable[[frozenset[str]], bool]) -> bool:
+    """Whether two lines are the same but for such pairs of tokens."""
+    a, b = TOKEN.findall(was), TOKEN.findall(now)
+    pairs = [frozenset(pair) for pair in zip(a, b, strict=False) if pair[0] != pair[1]]
+    return len(a) == len(b) and bool(pairs) and all(map(fits, pairs))
+
+
+def _much_larger(was: str, now: str) -> bool:
+    """Whether two lines are the same but for numbers, one of which is far larger, or nothing, now."""
+    if NUMBER.sub("0", was).split() != NUMBER.sub("0", now).split():
+        return False
+    sides = ([float(each.replace("_", "")) for each in NUMBER.findall(line)] for line in (was, now))
+    return any(a != b and (abs(b) >= MUCH * max(1.0, abs(a)) or b == 0) for a, b in zip(*sides, strict=True))
+
+
+def _unanchored(was: str, now: str) -> bool:
+    return len(now) < len(was) and ANCHOR.sub("", was) == ANCHOR.sub("", now) and PATTERN.search(was) is not None
+
+
+FORMS: tuple[tuple[str, Callable[[str, str], bool]], ...] = (
+    ("a yes or no was turned", _turned),
+    ("a number became far larger, or nothing", _much_larger),
+    ("a pattern lost its beginning or end", _unanchored),
+)
