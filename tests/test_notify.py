@@ -224,7 +224,7 @@ def test_pauses_budgets_and_the_end_of_the_night_are_told(tmp_path: Path, hook: 
         with queue.store.changing() as c:
             queue.store._put(c, outages.KEY, outages.write({"tests": row._replace(since=row.since - AWAY_LONG)}))
         (away,) = notifier.tell()
-        assert (away.event, away.text) == ("paused", "tests is away, and the queue waits for it: pytest cannot be started")
+        assert (away.event, away.text) == ("paused", "pytest cannot be started. The queue waits until that is over")
         assert away.items[0]["command"] == "detent queue retry --cause tests"
         queue.wake("tests")
         held(queue, two, ExecutionEnd("done"))

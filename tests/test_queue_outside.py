@@ -123,7 +123,11 @@ def test_a_remote_that_is_away_holds_the_queue_and_the_work_continues_by_itself_
         (away,) = till.project.run("queue", "list", "--json").json["away"]
         assert away["thing"] == "remote" and "cannot be reached" in away["said"]
         listed = till.project.run("queue", "list").out
-        assert "AWAY remote: the remote origin cannot be reached" in listed and "To ask now: detent queue retry --cause remote" in listed
+        assert (
+            ": the remote origin cannot be reached" in listed
+            and "AWAY remote, since " in listed
+            and "To ask now: detent queue retry --cause remote" in listed
+        )
         assert states(till) == {"it-1": "ready", "it-2": "waiting"} and till.item("it-1").status == "in_progress"
         moved.rename(till.remote)
         (till.remote / "hooks" / "update").unlink()

@@ -66,7 +66,7 @@ def _paused(app: App, queue: "DurableQueue") -> Iterator[Notice]:
         yield Notice("paused", f"{pause.since:.3f}", {"why": pause.reason, "command": "detent queue resume"})
     for each in queue.away():
         if RECOVERY[each.thing].holds and each.until - each.since > AWAY_LONG:
-            why = f"{each.thing} is away, and the queue waits for it: {one_line(each.said)}"
+            why = f"{one_line(each.said)}. The queue waits until that is over"
             yield Notice("paused", f"{each.thing} {each.since:.3f}", {"why": why, "command": f"detent queue retry --cause {each.thing}"})
 
 

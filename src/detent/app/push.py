@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from detent.app import App
@@ -10,6 +11,7 @@ from detent.app.overtime import ParkingClock
 from detent.app.registry import workflow_of
 from detent.app.run_configs import CONFIGURED, settings_at
 from detent.app.run_driver import only_driver, whole_driver
+from detent.app.suite_on_main import tests_run
 from detent.app.tally import never_told
 from detent.app.who import agents_are_ready
 from detent.config import Settings
@@ -76,7 +78,7 @@ def push(app: App, run: str, watch: Callable[[Seen], None], park: bool = False) 
     `park`: a long wait is left to others, who are told: for a usage limit (Parked), and for what is away, once it was asked for a while.
     """
     begun = time.monotonic()
-    app.worlds.runs.patient = park
+    app.worlds.runs.patient, app.worlds.runs.tests_run = park, partial(tests_run, app.worlds)
     with only_driver(app, run), whole_driver(app, run, kept_live(app, run, watch)) as driver:
         if park:
             driver.clock = ParkingClock(driver.clock)

@@ -146,11 +146,8 @@ class Worlds:
 
     def _is_waited_for(self, thing: str, run: AnyRun) -> bool:
         """Whether a run waits until a thing is there again. Tests that can be run on main are not away: then the trouble is this work's own."""
-        if not thing or not self.runs.patient or not _is_execution(run):
-            return False
-        from detent.app.suite_on_main import tests_run  # only where something is away
-
-        return thing != TESTS or not tests_run(self)
+        waits = bool(thing) and self.runs.patient and _is_execution(run)
+        return waits and (thing != TESTS or not self.runs.tests_run())
 
     def _world_for(self, effect: str, run: AnyRun) -> RepoWorld:
         """Where an effect is performed. Most of those of an execution need no workspace, and none is made for them."""
