@@ -30,7 +30,7 @@ from detent.queue.queue_protocol import ExecutionEnd
 from detent.queue.recovery import MOST_PARKED
 from detent.world.work_tree import _or_cannot_tell
 from tests.driven import scripted, workspaces
-from tests.executions import CONFIG, FAILS, WORKS, Till
+from tests.executions import CONFIG, FAILS, WORKS, Till, passing
 from tests.trackers import beads_folder
 
 RUN = "execute-it-1-1"
@@ -127,20 +127,13 @@ def test_a_remote_that_is_back_is_found_by_asking_it(tmp_path: Path) -> None:
         assert not asked("remote")
 
 
-def program(file: Path) -> Path:
-    file.parent.mkdir(exist_ok=True)
-    file.write_text("#!/bin/sh\nexit 0\n")
-    file.chmod(0o755)
-    return file
-
-
 def on_this_machine(tmp_path: Path, file: Path) -> Till:
     """A project that is tested by a program of its machine."""
     return Till(tmp_path, f"{CONFIG}[test]\ncommand = '{file}'\n[sandbox]\nmounts = ['{file.parent}']\n")
 
 
 def test_a_test_environment_that_works_again_is_found_by_running_the_tests_on_main(tmp_path: Path) -> None:
-    file = program(tmp_path / "env" / "tests")
+    file = passing(tmp_path / "env" / "tests")
     till = on_this_machine(tmp_path, file)
     with till.app():
         asked = back(find_place(till.project.root), till.project.env, load(lambda path: None, {}))
@@ -153,10 +146,10 @@ def test_a_test_environment_that_works_again_is_found_by_running_the_tests_on_ma
 
 @pytest.mark.slow
 def test_where_the_tests_run_on_main_an_execution_that_cannot_be_judged_waits_for_a_person_and_holds_nobody(tmp_path: Path) -> None:
-    file = program(tmp_path / "env" / "tests")
+    file = passing(tmp_path / "env" / "tests")
     till = on_this_machine(tmp_path, file)
     assert till.project.run("queue", "add", till.file(), "--agent", scripted(till.project, WORKS)).code == 0
-    kept = file.rename(program(file.with_name("kept")))
+    kept = file.rename(passing(file.with_name("kept")))
     (config := till.project.root / "detent.toml").write_text(config.read_text().replace(str(file), str(kept)))
     till.git("commit", "-qam", "the tests have another name")
     parked = till.project.run("run", "--run", RUN, "--park", "--events")

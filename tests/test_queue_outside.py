@@ -14,7 +14,7 @@ from detent.kernel.model import Run
 from detent.workflows.execute.execute_data import ExecuteData
 from detent.workflows.pr.pr_data import PrData
 from tests.driven import scripted, workspaces
-from tests.executions import CONFIG, FAILS, WORKS, Till
+from tests.executions import CONFIG, FAILS, WORKS, Till, passing
 from tests.patience import LONG, until
 
 RUN = "execute-it-1-1"
@@ -240,10 +240,8 @@ def test_a_test_environment_that_is_broken_holds_the_queue_and_the_work_continue
     tmp_path: Path, part: str
 ) -> None:
     env = tmp_path / "env"
-    env.mkdir()
     for name in ("tests", "prepare"):
-        (env / name).write_text("#!/bin/sh\nexit 0\n")
-        (env / name).chmod(0o755)
+        passing(env / name)
     till = Till(tmp_path, CONFIG + ENVIRONMENT.format(env=env))
     two_items(till, WORKS, {**WORKS, "write": {"taxes.py": "TAX = 19\n"}})
     (env / part).rename(env / "broken")

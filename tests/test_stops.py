@@ -62,6 +62,16 @@ def test_the_reason_of_a_stop_stands_in_status_in_history_and_in_the_last_line(p
     assert "  Why: it was the moon" in p.run("status").out, "whatever was said since"
 
 
+def test_why_the_machine_could_not_go_on_stands_in_status_until_it_does(p: Project) -> None:
+    agent = scripted(p, PLANS)
+    assert run(p, "--agent", agent).code == 2, "there is no turn for RED"
+    why = " ".join(p.run("status").out.split())
+    assert f"Stopped: {agent.removeprefix('scripted:')}: no entry is left for state 'RED', role 'test' (add one, or" in why, why
+    scripted(p, PLANS, {"fail": {"sort": "ModelUnavailable", "message": "gone"}})
+    p.run("resume")
+    assert "Stopped:" not in (now := p.run("status").out) and "Why: gone" in now, now
+
+
 def test_history_and_show_tell_the_time_of_the_same_clock(p: Project) -> None:
     ran = run(p, "--agent", scripted(p, {"fail": {"sort": "ModelUnavailable", "message": "gone"}}))
     first = datetime.fromisoformat(p.run("history", "--json").json["events"][0]["at"])

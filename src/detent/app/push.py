@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from detent.app import App
-from detent.app.live_log import kept_live
+from detent.app.live_log import keep_stop, kept_live
 from detent.app.overtime import ParkingClock
 from detent.app.registry import workflow_of
 from detent.app.run_configs import CONFIGURED, settings_at
@@ -82,7 +82,11 @@ def push(app: App, run: str, watch: Callable[[Seen], None], park: bool = False) 
     with only_driver(app, run), whole_driver(app, run, kept_live(app, run, watch)) as driver:
         if park:
             driver.clock = ParkingClock(driver.clock)
-        briefing = _asking_again(lambda: driver.drive(run))
+        try:
+            briefing = _asking_again(lambda: driver.drive(run))
+        except DetentError as e:
+            keep_stop(app, run, e)
+            raise
         if briefing.actor == "none":
             app.worlds.leave(app.door.load(run).run)
     return result(app, run, briefing, time.monotonic() - begun)
