@@ -39,6 +39,14 @@ exit 1
 """
 
 
+def passing(file: Path) -> Path:
+    """A program of the machine that always succeeds."""
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("#!/bin/sh\nexit 0\n")
+    file.chmod(0o755)
+    return file
+
+
 class Till:
     """A project, its remote, and its items."""
 

@@ -18,7 +18,7 @@ from detent.errors import DetentError
 from detent.queue.database import open_database
 from detent.queue.engine import DurableQueue
 from detent.queue.queue_protocol import ENDS, Execution
-from tests.executions import CONFIG, Till
+from tests.executions import CONFIG, Till, passing
 from tests.forge_github import PROJECT, GitHub
 from tests.forge_server import Call, Said, served
 from tests.machine import lacks
@@ -77,7 +77,9 @@ class Shift:
 
     def __init__(self, folder: Path, server: Server | None, tracker: str, machines: int, slots: int = 3) -> None:
         self.folder, self.server, self.forge = folder, server, NightForge()
-        more = f"slots = {slots}\n[tracker]\nkind = '{tracker}'\n"
+        self.prepares = passing(folder / "env" / "prepare")
+        env = f"[workspace]\nsetup = '{self.prepares}'\n[sandbox]\nmounts = ['{self.prepares.parent}']\n"
+        more = f"slots = {slots}\n[tracker]\nkind = '{tracker}'\n{env}"
         self.till = Till(folder, SETTINGS + more)
         self.till.hook(REJECTS)
         self.forge.tip = lambda branch: self.till.there("rev-parse", branch)
@@ -183,6 +185,13 @@ class Shift:
             lambda: back(self.till.remote, moved),
             lambda: self.away("remote"),
             lambda: back(moved, self.till.remote),
+        )
+
+    def tests_away(self, after: int, lasts: float) -> Fault:
+        """What the tests need on this machine does not work."""
+        moved = self.prepares.with_name("moved")
+        return Fault(
+            "tests", after, lasts, lambda: back(self.prepares, moved), lambda: self.away("tests"), lambda: back(moved, self.prepares)
         )
 
     def disk_full(self, after: int, lasts: float) -> Fault:

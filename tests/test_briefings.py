@@ -102,7 +102,7 @@ def test_an_agent_is_told_who_it_is_one_attempt_and_no_tests_through_the_shell(t
 def test_an_end_asks_for_nothing(table: str, state: str) -> None:
     done = shown(table, state)
     assert (done.instruction, done.allowed_actions) == ("", ())
-    assert "Nothing more is to be done" in done.briefing
+    assert "Nothing is left to do" in done.briefing
 
 
 @pytest.mark.parametrize(("table", "cause"), [(t, c) for t in CAUSES for c in CAUSES[t]])

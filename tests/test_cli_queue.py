@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,17 @@ def test_a_list_says_that_it_is_cut_and_that_a_worker_is_gone(till: Till) -> Non
 
 
 @pytest.mark.slow
+def test_a_list_says_what_is_away_since_when_and_when_it_is_asked_again(till: Till) -> None:
+    queue(till, "add", till.file())
+    with closing(DurableQueue(open_database("", till.project.root / ".git" / "detent" / "queue.db"))) as opened:
+        opened.store.meet_outage("tests", "pytest cannot be started")
+        (away,) = opened.away()
+    since, until = (datetime.fromtimestamp(at, UTC).astimezone().strftime("%H:%M:%S") for at in (away.since, away.until))
+    listed = till.project.run("queue", "list").out
+    assert f"AWAY tests, since {since}: pytest cannot be started\n" in listed, listed
+    assert f"  Detent asks again at {until}, and continues by itself. To ask now: detent queue retry --cause tests\n" in listed, listed
+
+
 def test_a_worker_waits_for_a_database_that_is_not_there_yet(till: Till) -> None:
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))

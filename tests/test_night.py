@@ -48,7 +48,7 @@ def test_a_night_of_twenty_items_on_the_embedded_queue(tmp_path: Path) -> None:
     need("small disks")
     with Shift(tmp_path, None, "builtin", machines=1).open() as shift:
         items = shift.file(items_of(TWENTY))
-        work_off(shift, items, [shift.remote_away(3, 60), shift.disk_full(9, 45)], every=60)
+        work_off(shift, items, [shift.remote_away(3, 60), shift.tests_away(6, 20), shift.disk_full(11, 45)], every=60)
         assert shift.leave() == [130], shift.told
         morning(shift, items)
         assert shift.kills >= 4, shift.told

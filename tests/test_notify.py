@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from detent.app import notifying
-from detent.app.notifying import Notifier, notices, telling
+from detent.app.notifying import AWAY_LONG, Notifier, notices, telling
 from detent.app.queue_budget import BUDGET, WINDOW
 from detent.notify import Notification, NotifyWay, send
+from detent.queue import outages
 from detent.queue.notices import AGAIN, MOST_TRIES, Notices
 from detent.queue.queue_protocol import ExecutionEnd, ExecutionProcess, WorkerTask
 from tests.driven import scripted
@@ -217,6 +218,15 @@ def test_pauses_budgets_and_the_end_of_the_night_are_told(tmp_path: Path, hook: 
         queue.store.pause("5 executions failed in a row", "detent")
         assert [(m.event, m.text) for m in notifier.tell()] == [("paused", "5 executions failed in a row")]
         queue.resume()
+        queue.store.meet_outage("tests", "pytest cannot be started")
+        assert notifier.tell() == [], "what is away for a moment wakes nobody"
+        (row,) = queue.away()
+        with queue.store.changing() as c:
+            queue.store._put(c, outages.KEY, outages.write({"tests": row._replace(since=row.since - AWAY_LONG)}))
+        (away,) = notifier.tell()
+        assert (away.event, away.text) == ("paused", "pytest cannot be started. The queue waits until that is over")
+        assert away.items[0]["command"] == "detent queue retry --cause tests"
+        queue.wake("tests")
         held(queue, two, ExecutionEnd("done"))
         assert [m.event for m in notifier.tell()] == ["over"] and notifier.tell() == []
         assert {m["event"] for m in hook.got} == {"budget", "over", "paused"}

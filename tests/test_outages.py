@@ -6,6 +6,7 @@ import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 import sqlalchemy as sa
@@ -16,7 +17,11 @@ from detent.app.queue_ends import ended
 from detent.app.queueing import open_queue, reconcile
 from detent.config import load
 from detent.drive import Seen
-from detent.errors import Away, CannotTell, DetentError, JournalAway, JournalDamaged, Outage, Unreached
+from detent.errors import Away, CannotTell, DetentError, Disturbed, JournalAway, JournalDamaged, Outage, Unreached
+from detent.evidence.report import TestReport as Report
+from detent.evidence.runners import Command
+from detent.evidence.running.good_tree import blamed, run_good
+from detent.evidence.running.suite import Suite
 from detent.git.place import find_place
 from detent.interfaces.cli import ends
 from detent.interfaces.cli.work import patiently
@@ -24,8 +29,8 @@ from detent.kernel.slug import slug
 from detent.queue.queue_protocol import ExecutionEnd
 from detent.queue.recovery import MOST_PARKED
 from detent.world.work_tree import _or_cannot_tell
-from tests.driven import scripted
-from tests.executions import CONFIG, FAILS, WORKS, Till
+from tests.driven import scripted, workspaces
+from tests.executions import CONFIG, FAILS, WORKS, Till, passing
 from tests.trackers import beads_folder
 
 RUN = "execute-it-1-1"
@@ -122,6 +127,65 @@ def test_a_remote_that_is_back_is_found_by_asking_it(tmp_path: Path) -> None:
         assert not asked("remote")
 
 
+def on_this_machine(tmp_path: Path, file: Path) -> Till:
+    """A project that is tested by a program of its machine."""
+    return Till(tmp_path, f"{CONFIG}[test]\ncommand = '{file}'\n[sandbox]\nmounts = ['{file.parent}']\n")
+
+
+def test_a_test_environment_that_works_again_is_found_by_running_the_tests_on_main(tmp_path: Path) -> None:
+    file = passing(tmp_path / "env" / "tests")
+    till = on_this_machine(tmp_path, file)
+    with till.app():
+        asked = back(find_place(till.project.root), till.project.env, load(lambda path: None, {}))
+        assert asked("tests")
+        moved = file.rename(file.with_name("moved"))
+        assert not asked("tests")
+        moved.rename(file)
+        assert asked("tests") and workspaces(till.project) == [], "nothing is left of asking"
+
+
+@pytest.mark.slow
+def test_where_the_tests_run_on_main_an_execution_that_cannot_be_judged_waits_for_a_person_and_holds_nobody(tmp_path: Path) -> None:
+    file = passing(tmp_path / "env" / "tests")
+    till = on_this_machine(tmp_path, file)
+    assert till.project.run("queue", "add", till.file(), "--agent", scripted(till.project, WORKS)).code == 0
+    kept = file.rename(passing(file.with_name("kept")))
+    (config := till.project.root / "detent.toml").write_text(config.read_text().replace(str(file), str(kept)))
+    till.git("commit", "-qam", "the tests have another name")
+    parked = till.project.run("run", "--run", RUN, "--park", "--events")
+    assert parked.code == 10 and (till.run(RUN).state, till.run(RUN).cause) == ("HALTED", "errors"), parked
+    left = ended(till.project.root, RUN, 10)
+    assert (left.state, left.cause) == ("blocked", "tests") and "could not be" in left.reason
+
+
+class Runs:
+    """A collector whose tests can be run on some trees."""
+
+    suite = Suite(Command(("pytest",), "pytest"), 60.0, "")
+
+    def __init__(self, *trees: str) -> None:
+        self.trees = trees
+
+    def clean(self, tree: str, wanted: object) -> Report:
+        if tree not in self.trees:
+            raise CannotTell("pytest wrote no report")
+        return Report()
+
+
+def test_tests_that_cannot_be_run_are_the_fault_of_the_change_only_if_they_can_be_run_without_it() -> None:
+    trouble = CannotTell("pytest ended with code 3")
+    found = blamed(trouble, cast("Any", Runs("good")), "good", lambda: True)
+    assert found.fault == "the test run came to nothing: pytest ended with code 3"
+    with pytest.raises(Away, match="code 3") as away:
+        blamed(trouble, cast("Any", Runs()), "good", lambda: True)
+    assert away.value.thing == "tests"
+    with pytest.raises(Away) as away:
+        run_good(cast("Any", Runs()), "good", lambda: True)
+    assert away.value.thing == "tests"
+    with pytest.raises(Disturbed):
+        blamed(Disturbed("it moved"), cast("Any", Runs()), "good", lambda: True)
+
+
 def test_how_a_program_left_an_execution_is_told_with_what_was_away_and_what_it_wrote(tmp_path: Path) -> None:
     till = Till(tmp_path)
     assert till.project.run("queue", "add", till.file(), "--agent", "human").code == 0
@@ -130,6 +194,8 @@ def test_how_a_program_left_an_execution_is_told_with_what_was_away_and_what_it_
     assert (away.state, away.cause, away.reason) == ("again", "remote", "no answer. It is asked again, and continues by itself")
     agent = ended(root, RUN, 75, json.dumps({"outcome": "parked", "cause": "agent", "reason": "there is no program 'claude'"}))
     assert (agent.state, agent.cause) == ("blocked", "agent") and agent.reason.endswith("then: detent queue retry --cause agent")
+    tests = ended(root, RUN, 75, json.dumps({"outcome": "parked", "cause": "tests", "reason": "'pytest' could not be started"}))
+    assert (tests.state, tests.cause) == ("again", "tests") and tests.reason.endswith("It is asked again, and continues by itself")
     bug = ended(root, RUN, 3, json.dumps({"error": "this is a bug in Detent: KeyError: 'x'", "exit_code": 3}))
     assert bug.state == "failed" and "it could not be driven (exit code 3): this is a bug in Detent: KeyError: 'x'. Then:" in bug.reason
     assert "Segmentation fault" in ended(root, RUN, 3, "Segmentation fault").reason

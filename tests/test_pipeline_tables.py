@@ -1220,7 +1220,7 @@ def test_a_briefing_renders_and_says_the_one_next_call(name: str, state: str) ->
     assert len(done.goal) > 10
     assert "$" not in done.briefing
     if TABLES[name].states[state].end:
-        assert (done.instruction, "Nothing more is to be done." in done.briefing) == ("", True)
+        assert (done.instruction, "Nothing is left to do." in done.briefing) == ("", True)
     else:
         assert done.instruction
         assert f"## Next\n\n{done.instruction}\n" in done.briefing

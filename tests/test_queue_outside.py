@@ -13,8 +13,8 @@ from detent.git.workspace import choose_root, make_workspace
 from detent.kernel.model import Run
 from detent.workflows.execute.execute_data import ExecuteData
 from detent.workflows.pr.pr_data import PrData
-from tests.driven import scripted
-from tests.executions import CONFIG, FAILS, WORKS, Till
+from tests.driven import scripted, workspaces
+from tests.executions import CONFIG, FAILS, WORKS, Till, passing
 from tests.patience import LONG, until
 
 RUN = "execute-it-1-1"
@@ -123,7 +123,11 @@ def test_a_remote_that_is_away_holds_the_queue_and_the_work_continues_by_itself_
         (away,) = till.project.run("queue", "list", "--json").json["away"]
         assert away["thing"] == "remote" and "cannot be reached" in away["said"]
         listed = till.project.run("queue", "list").out
-        assert "AWAY remote: the remote origin cannot be reached" in listed and "To ask now: detent queue retry --cause remote" in listed
+        assert (
+            ": the remote origin cannot be reached" in listed
+            and "AWAY remote, since " in listed
+            and "To ask now: detent queue retry --cause remote" in listed
+        )
         assert states(till) == {"it-1": "ready", "it-2": "waiting"} and till.item("it-1").status == "in_progress"
         moved.rename(till.remote)
         (till.remote / "hooks" / "update").unlink()
@@ -218,3 +222,40 @@ def test_an_execution_that_waits_for_a_person_can_be_cancelled_and_aborted(tmp_p
     assert till.project.run("work", "--once").code == 10
     gone = till.project.run("queue", "cancel", one, "--reason", "not now", "--json").json["executions"][0]
     assert (gone["state"], till.run(RUN).state) == ("cancelled", "CANCELLED")
+
+
+ENVIRONMENT = """
+[test]
+command = '{env}/tests'
+[workspace]
+setup = '{env}/prepare'
+[sandbox]
+mounts = ['{env}']
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", ["tests", "prepare"])
+def test_a_test_environment_that_is_broken_holds_the_queue_and_the_work_continues_by_itself_when_it_works(
+    tmp_path: Path, part: str
+) -> None:
+    env = tmp_path / "env"
+    for name in ("tests", "prepare"):
+        passing(env / name)
+    till = Till(tmp_path, CONFIG + ENVIRONMENT.format(env=env))
+    two_items(till, WORKS, {**WORKS, "write": {"taxes.py": "TAX = 19\n"}})
+    (env / part).rename(env / "broken")
+    argv = till.project.argv("-C", str(till.project.root), "work", "--once", "--json")
+    with subprocess.Popen(argv, env=till.project.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as worker:
+        until(lambda: held(till))
+        (away,) = till.project.run("queue", "list", "--json").json["away"]
+        assert away["thing"] == "tests" and part in away["said"], away
+        assert "To ask now: detent queue retry --cause tests" in till.project.run("queue", "list").out
+        assert states(till) == {"it-1": "ready", "it-2": "waiting"}
+        (env / "broken").rename(env / part)
+        out, err = worker.communicate(timeout=LONG)
+    assert (worker.returncode, json.loads(out)["done"], json.loads(out)["failed"]) == (0, 2, 0), (out, err)
+    assert [e.status for e in till.events(RUN)].count("ERROR") == 0, "an outage is no event of the run"
+    assert len([e for e in till.events(RUN) if e.was == "RUNNING" and e.sent.verb == "submit"]) == 1, "the agent was asked once"
+    assert [item.title for item in till.items()] == ["Add prices", "Add taxes"], "and no follow-up"
+    assert workspaces(till.project) == []

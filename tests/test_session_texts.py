@@ -17,7 +17,7 @@ from detent.gates.documents import ChangedFile, Criterion, KnownIssue
 from detent.gates.human import decision_row, pending
 from detent.gates.reply import ReviewPoint
 from detent.interfaces.cli.decisions import _told
-from detent.interfaces.http.inbox import WHY
+from detent.interfaces.http.answer_words import WHY, options_of
 from detent.kernel.model import Flag, Run, Sent
 from detent.kernel.table import Table
 from detent.workflows.pipeline.pipeline_data import PipelineData
@@ -283,7 +283,8 @@ def at_terminal(run: Run[Any], table: Table[Any]) -> str:
         text = flow.asks(None, run, replace(asked, before=0))  # type: ignore[arg-type]  # what changed since is git's to say
         rows = [{**row, "shown": shown, "text": text, "means": flow.means(run, asked)}]
     said = "\n\n".join(_told(row, "") for row in rows) or "(no question with a name: it waits to be released)"
-    return f"{said}\n\nTo choose from, in a dialog or on the page: {', '.join(open_now)}\n"
+    page = "\n".join(f"  {each.value}: {each.does}" for each in options_of(run, asked, open_now)) or "  (words of one's own)"
+    return f"{said}\n\nTo choose from, in a dialog: {', '.join(open_now)}\nOn the page:\n{page}\n"
 
 
 QUESTIONS = {
@@ -300,6 +301,13 @@ QUESTIONS = {
 def test_a_question_is_the_recorded_one(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     holds(GOLDEN / "questions" / f"{name}.txt", at_terminal(*QUESTIONS[name]))
+
+
+def test_the_page_says_what_each_answer_does_and_names_no_command() -> None:
+    for name, (run, table) in QUESTIONS.items():
+        asked = pending(run.data) if workflow_of(run.workflow).has_decisions else None
+        told = {each.value: each.does for each in options_of(run, asked, offered_with_end(table, run))}
+        assert not [value for value, does in told.items() if not does.endswith(".") or "detent " in does or "--" in does], (name, told)
 
 
 def test_every_recorded_question_and_every_recorded_door_is_still_made() -> None:

@@ -1,8 +1,11 @@
 """Why a driven run stopped, where a person looks for it; what a machine that works says; and what a start that cannot work leaves behind."""
 
 import json
+import subprocess
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -53,8 +56,29 @@ def test_the_reason_of_a_stop_stands_in_status_in_history_and_in_the_last_line(p
     assert p.run("status", "--json").json["reason"] == "it was the moon"
     history = p.run("history").out
     assert "it was the moon" in history
-    p.run("steer", "look at the moon")
+    assert p.run("steer", "look at the moon").out.endswith("Next: detent resume\n"), (
+        "nobody calls get-task for a run that the machine drives"
+    )
     assert "  Why: it was the moon" in p.run("status").out, "whatever was said since"
+
+
+def test_why_the_machine_could_not_go_on_stands_in_status_until_it_does(p: Project) -> None:
+    agent = scripted(p, PLANS)
+    assert run(p, "--agent", agent).code == 2, "there is no turn for RED"
+    why = " ".join(p.run("status").out.split())
+    assert f"Stopped: {agent.removeprefix('scripted:')}: no entry is left for state 'RED', role 'test' (add one, or" in why, why
+    scripted(p, PLANS, {"fail": {"sort": "ModelUnavailable", "message": "gone"}})
+    p.run("resume")
+    assert "Stopped:" not in (now := p.run("status").out) and "Why: gone" in now, now
+
+
+def test_history_and_show_tell_the_time_of_the_same_clock(p: Project) -> None:
+    ran = run(p, "--agent", scripted(p, {"fail": {"sort": "ModelUnavailable", "message": "gone"}}))
+    first = datetime.fromisoformat(p.run("history", "--json").json["events"][0]["at"])
+    clock = first.astimezone(ZoneInfo("Asia/Tokyo")).strftime("%H:%M:%S")
+    for words in (["history"], ["show"]):
+        told = subprocess.run(p.argv(*words), cwd=p.root, env={**p.env, "TZ": "Asia/Tokyo"}, capture_output=True, text=True)
+        assert f"{clock}  " in told.stdout, (words, told, ran)
 
 
 @pytest.mark.slow
@@ -76,10 +100,13 @@ def test_history_shows_commit_cycle_and_test_and_rollback_ends_with_the_new_run(
 # -- a start that cannot work --------------------------------------------------------------------------------------------------
 
 
-def test_without_a_key_nothing_is_left_behind(p: Project) -> None:
+@pytest.mark.parametrize(
+    ("agent", "said"), [((), "has no key"), (("--agent", "scripted:nowhere.json"), "the script nowhere.json cannot be read")]
+)
+def test_without_a_key_or_a_script_nothing_is_left_behind(p: Project, agent: tuple[str, ...], said: str) -> None:
     refs, before = p.git("for-each-ref"), p.run("runs", "--all", "--json").out
-    ran = p.run("run", "add numbers", ANTHROPIC_API_KEY="")
-    assert ran.code == 2 and "has no key" in ran.err
+    ran = p.run("run", "add numbers", *agent, ANTHROPIC_API_KEY="")
+    assert ran.code == 2 and said in ran.err, ran
     assert (p.git("for-each-ref"), p.run("runs", "--all", "--json").out) == (refs, before)
     assert workspaces(p) == []
 

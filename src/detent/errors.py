@@ -120,7 +120,7 @@ class Parted(CannotTell):
 
 
 class Away(CannotTell):
-    """Something that every run needs is away: remote, disk, tracker. No verdict on this one, whoever is asked."""
+    """Something that every run needs is away: remote, disk, tracker, tests. No verdict on this one, whoever is asked."""
 
     def __init__(self, thing: str, message: str) -> None:
         super().__init__(message)

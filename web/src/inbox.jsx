@@ -5,6 +5,7 @@ import { ago, sentence, words } from "./format.js";
 import { Flagged, Proof, useCard } from "./proof.jsx";
 import { Ask, Button, Chip, Empty, Link, Loading, Pick, STOP, Tabs, useSteps } from "./parts.jsx";
 import { Allow } from "./notices.jsx";
+import { Revise } from "./revise.jsx";
 import { ask, asked as known, at, go, phone, questions, tell, told } from "./store.js";
 import { titleOf } from "./titles.js";
 import { Ansi, Document, Markdown, T, Unified } from "./text.jsx";
@@ -43,6 +44,10 @@ const NAMES = { approved: "Approve", "changes-requested": "Request changes", res
 // What is offered first is the last button, unless there is a safer one; where security is at stake, that is to have it mended.
 const RANK = { abort: -2, override: -1, review: 1 };
 const rank = (o, security) => (security && o.value === "fix" ? 1 : RANK[o.value] ?? 0);
+
+const PAPERS = ["approval", "strategy"]; // questions about documents of the session, which a person may change here
+const nameOf = (o) => NAMES[o.value] ?? words(o.value);
+const DECLINES = "You will not decide; your text says why. The run is blocked until somebody presses Continue.";
 
 const CALM = 700; // milliseconds in which a question that has just come up takes no answer: a click may have been meant for the one before
 
@@ -83,28 +88,41 @@ function Question({ id, asked, onBack, onAnswered }) {
   const tabs = got.artifacts.map((a) => ({ id: a.path.replace(/\W/g, "_"), name: a.path, ...a }));
   const ordered = [...got.options].reverse().sort((a, b) => rank(a, row.security) - rank(b, row.security));
   const shown = tabs.find((t) => t.id === paper) ?? tabs[0];
-  const needs = got.options.some((o) => o.words === "changes") ? "What should change; or a note, kept with your answer" : got.options.some((o) => o.words === "guidance") ? "Guidance for the agent; it reads it before it continues" : got.options.some((o) => o.needed) ? "A note, kept with the answer" : "A note, kept with the answer (may be empty)";
+  const needs = got.options.some((o) => o.words === "changes") ? "What should change; or a note, kept with your answer" : got.options.some((o) => o.words === "guidance") ? "Guidance for the agent; it reads it before it continues" : got.options.some((o) => o.needed) ? `A note, kept with the answer; ${got.options.filter((o) => o.needed).map((o) => `“${nameOf(o)}”`).join(" and ")} needs one` : "A note, kept with the answer (may be empty)";
   return (
     <section class="shown question" aria-label={titleOf(row)}>
-      <header class="one"><button type="button" class="button plain phone-only" aria-label="Back" onClick={onBack}>←</button><h3>{titleOf(row)}</h3>{row.security && <Chip tone="bad">security</Chip>}<span class="grow" />{row.run && <Link to={at("runs", row.run)} class="button">See the run</Link>}</header>
+      <header class="one"><button type="button" class="button plain phone-only" aria-label="Back" onClick={onBack}>←</button><h3>{titleOf(row)}</h3>{row.security && <Chip tone="bad">security</Chip>}<span class="grow" />{PAPERS.includes(row.kind) && <Button onClick={() => setAsking({ revise: true })} title="Change a document, or have a stage done again">Revise</Button>}{row.run && <Link to={at("runs", row.run)} class="button">See the run</Link>}</header>
       <div class="body">
         <p class="muted about"><T text={row.title} /> · {row.workflow}</p>
         {said && <Said verdict={said} />}
         <div class="asked"><Markdown text={got.lead} /></div>
         {got.flags.length > 0 ? <Branch row={row} flags={got.flags} /> : row.decision === "waits" ? tabs.map((t) => <details key={t.id} class="seen"><summary>{sentence(t.name)}</summary><pre class="code"><Ansi text={t.text} /></pre></details>) : tabs.length > 0 && <div class="papers"><Tabs tabs={tabs} at={shown.id} onPick={setPaper} label="What to look at" of="paper" /><div class="paper"><Document path={shown.path} text={shown.text} /></div></div>}
+        <Does options={ordered} free={got.free} cancels={got.may_cancel} />
       </div>
       <footer class="answer">
         <label class="field"><span>{got.free ? "Your answer" : needs}</span><textarea rows={2} name="words" value={text} onInput={(e) => setText(e.target.value)} onKeyDown={byKey} /></label>
         <div class="buttons">
           {got.to.length > 0 && <label class="tick">changes go to <select aria-label="Who gets the changes" value={to} onChange={(e) => setTo(e.target.value)}><option value="">spec</option>{got.to.filter((t) => t !== "spec").map((t) => <option key={t}>{t}</option>)}</select></label>}
           <span class="grow" />
-          {got.may_cancel && <Button kind="plain" busy={!calm || !text.trim()} title="Decline to answer; the text says why" onClick={() => send({ cancel: text.trim() })}>Decline</Button>}
+          {got.may_cancel && <Button kind="plain" busy={!calm || !text.trim()} title={DECLINES} onClick={() => send({ cancel: text.trim() })}>Decline</Button>}
           {got.free && <Button kind="primary" busy={!calm || !text.trim()} onClick={() => send({ value: text.trim() })}>Answer</Button>}
-          {ordered.map((o, i, list) => <Button key={o.value} kind={i === list.length - 1 && !got.free ? "primary" : ""} busy={!calm || ((o.needed || o.words === "changes") && !text.trim())} onClick={() => pick(o)}>{NAMES[o.value] ?? words(o.value)}</Button>)}
+          {ordered.map((o, i, list) => <Button key={o.value} kind={i === list.length - 1 && !got.free ? "primary" : ""} busy={!calm || ((o.needed || o.words === "changes") && !text.trim())} title={o.does} onClick={() => pick(o)}>{nameOf(o)}</Button>)}
         </div>
       </footer>
-      {asking && <Ask {...asking} onClose={() => setAsking(null)} />}
+      {asking?.revise ? <Revise run={row.run} onClose={async () => { setAsking(null); await ask(); await load(); }} /> : asking && <Ask {...asking} onClose={() => setAsking(null)} />}
     </section>
+  );
+}
+
+// What comes of each answer, the one that is offered first at the top.
+function Does({ options, free, cancels }) {
+  const told = options.filter((o) => o.does).reverse();
+  return (
+    <section class="does"><h4>What each answer does</h4><dl class="facts">
+      {free && <><dt>Answer</dt><dd>Whoever asks gets your words, and continues with them.</dd></>}
+      {told.map((o) => <><dt key={o.value}>{nameOf(o)}</dt><dd><T text={o.does} /></dd></>)}
+      {cancels && <><dt>Decline</dt><dd>{DECLINES}</dd></>}
+    </dl></section>
   );
 }
 

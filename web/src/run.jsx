@@ -170,7 +170,7 @@ function Now({ got, flags, onRevise }) {
   if (run.group === "ended") {
     return <Card title={run.outcome === "done" ? "Done" : "Stopped"} class={run.outcome === "done" ? "good" : ""}><p>{run.outcome === "done" ? (got.merged_into ? `Every step was proved, and the branch is merged into ${got.merged_into}.` : "Every step was proved. The branch holds the result.") : "The run was ended by a person. Files and branch are as they were."}</p>{run.branch && <p class="muted">Look at it: <code class="break">git log -p <T text={run.branch} /></code></p>}{got.has_documents && run.outcome === "done" && <p><Link to={at("runs", run.run, "documents")} class="button">Read the report</Link></p>}{got.unproven.length > 0 && <ul class="reasons warn">{got.unproven.map((u, i) => <li key={i}><T text={u} /></li>)}</ul>}</Card>;
   }
-  const who = { human: "A person is asked", agent: got.role ? `The agent works: ${got.role}` : "The agent works", system: "The machine is at work" }[got.actor] ?? "";
+  const who = { human: "A person is asked", agent: run.pushed && !run.driven ? "Nobody drives it" : got.role ? `The agent works: ${got.role}` : "The agent works", system: "The machine is at work" }[got.actor] ?? "";
   return (
     <Card title="Now" aside={<span class="muted">{who}</span>} class={run.group === "waiting" ? "wait" : ""}>
       {run.group === "waiting" && <p>{got.asks.length ? "It continues once this is answered" : "It waits to be released"}{run.cause ? <>: <b>{words(run.cause)}</b></> : ""}. {got.asks.length > 0 && <Link to={at("inbox", got.asks[0])} class="button">Answer</Link>}</p>}

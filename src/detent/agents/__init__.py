@@ -140,6 +140,10 @@ def must_be_ready(spec: str, outer: Mapping[str, str], project: Path, model: str
         from detent.agents.command import find_command
 
         find_command(rest, outer, project)
+    if name == "scripted":
+        from detent.agents.scripted import read
+
+        read(Path(rest.strip()))
     if name in CLIENTS:
         from detent.agents.client import find
         from detent.agents.clients import CLIENTS as ROWS

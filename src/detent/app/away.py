@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from detent.app import open_app
 from detent.app.project import items_of, project_settings
+from detent.app.suite_on_main import tests_run
 from detent.config import Settings
 from detent.errors import DetentError, JournalAway, Outage, Unreached
 from detent.git.place import Place
@@ -87,6 +88,7 @@ def back(place: Place, env: Mapping[str, str], settings: Settings) -> Callable[[
         "remote": lambda: _remote_answers(place, env),
         "tracker": lambda: _tracker_answers(place, env),
         "disk": lambda: not room(place, settings.queue.free_disk)(0),
+        "tests": lambda: _tests_answer(place, env),
     }
     return lambda thing: asked[thing]() if thing in asked else True
 
@@ -106,3 +108,9 @@ def _tracker_answers(place: Place, env: Mapping[str, str]) -> bool:
         except Unreached:
             return False
         return True
+
+
+def _tests_answer(place: Place, env: Mapping[str, str]) -> bool:
+    app = open_app(place.root, env=env)
+    with closing(app.journal):
+        return tests_run(app.worlds)

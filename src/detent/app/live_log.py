@@ -11,10 +11,13 @@ from typing import NamedTuple
 
 from detent.app import App, now
 from detent.drive import Seen
+from detent.errors import DetentError
 
 MARK = "\x1e"
 LARGEST = 64_000_000  # bytes of one file; what comes after that is not kept
 LONGEST_READ = 1_000_000
+LONGEST_STOP = 10_000
+STOPPED = "stopped"  # the kind of a line that says why nobody drives a run any more
 
 
 class LogChunk(NamedTuple):
@@ -49,6 +52,25 @@ def _line(seen: Seen) -> str:
     said = {"kind": seen.kind, "at": now(), "run": seen.run.id, "state": seen.briefing.state, "role": seen.briefing.role}
     verdict = {"status": seen.verdict.status, "to": seen.verdict.state} if seen.verdict else {}
     return f"{MARK}{json.dumps({**said, **verdict, 'text': seen.text})}\n"
+
+
+def keep_stop(app: App, run: str, why: DetentError) -> None:
+    """That whoever drove a run could not go on, and why: no event says it."""
+    said = f"{why.message} ({why.hint})" if why.hint else why.message
+    append(
+        live_file(app, run),
+        f"{MARK}{json.dumps({'kind': STOPPED, 'at': now(), 'run': run, 'state': STOPPED.upper(), 'role': '', 'text': said})}\n",
+    )
+
+
+def why_stopped(app: App, run: str) -> str:
+    """Why nobody drives a run any more, if that is the last that was said of it."""
+    last = read_from(live_file(app, run), -LONGEST_STOP).text.rstrip("\n").rpartition("\n")[2]
+    try:
+        said = json.loads(last.removeprefix(MARK)) if last.startswith(MARK) else {}
+    except ValueError:
+        return ""
+    return str(said.get("text", "")) if said.get("kind") == STOPPED else ""
 
 
 def append(file: Path, text: str) -> None:

@@ -24,11 +24,13 @@ from detent.kernel.redact import Redact, redact_all, redactor, secrets_of
 from detent.notify import Notification, NotifyWay, send
 from detent.notify.by_webhook import SLACK
 from detent.queue.queue_protocol import WorkerTask
+from detent.queue.recovery import RECOVERY
 
 if TYPE_CHECKING:
     from detent.queue.engine import DurableQueue
 
 A_DAY, HALF_A_DAY = 86400.0, 43200.0
+AWAY_LONG = 600.0  # seconds for which something is away before people are told
 MOST_ITEMS = 50  # of one message
 MACHINE = "detent"  # who paused the queue, where nobody did
 WORDS = {"landed": "landed", "finished": "to merge", "waits": "waiting for a person", "failed": "failed", "running": "running", "queued": "queued"}  # fmt: skip
@@ -62,6 +64,10 @@ def _paused(app: App, queue: "DurableQueue") -> Iterator[Notice]:
     pause = queue.paused()
     if pause.reason and pause.by == MACHINE and pause.kind not in (WINDOW, BUDGET):
         yield Notice("paused", f"{pause.since:.3f}", {"why": pause.reason, "command": "detent queue resume"})
+    for each in queue.away():
+        if RECOVERY[each.thing].holds and each.until - each.since > AWAY_LONG:
+            why = f"{one_line(each.said)}. The queue waits until that is over"
+            yield Notice("paused", f"{each.thing} {each.since:.3f}", {"why": why, "command": f"detent queue retry --cause {each.thing}"})
 
 
 def _budgets(app: App, queue: "DurableQueue") -> Iterator[Notice]:

@@ -2,14 +2,16 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from detent.app import App
-from detent.app.live_log import kept_live
+from detent.app.live_log import keep_stop, kept_live
 from detent.app.overtime import ParkingClock
 from detent.app.registry import workflow_of
 from detent.app.run_configs import CONFIGURED, settings_at
 from detent.app.run_driver import only_driver, whole_driver
+from detent.app.suite_on_main import tests_run
 from detent.app.tally import never_told
 from detent.app.who import agents_are_ready
 from detent.config import Settings
@@ -76,11 +78,15 @@ def push(app: App, run: str, watch: Callable[[Seen], None], park: bool = False) 
     `park`: a long wait is left to others, who are told: for a usage limit (Parked), and for what is away, once it was asked for a while.
     """
     begun = time.monotonic()
-    app.worlds.runs.patient = park
+    app.worlds.runs.patient, app.worlds.runs.tests_run = park, partial(tests_run, app.worlds)
     with only_driver(app, run), whole_driver(app, run, kept_live(app, run, watch)) as driver:
         if park:
             driver.clock = ParkingClock(driver.clock)
-        briefing = _asking_again(lambda: driver.drive(run))
+        try:
+            briefing = _asking_again(lambda: driver.drive(run))
+        except DetentError as e:
+            keep_stop(app, run, e)
+            raise
         if briefing.actor == "none":
             app.worlds.leave(app.door.load(run).run)
     return result(app, run, briefing, time.monotonic() - begun)

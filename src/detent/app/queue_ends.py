@@ -8,7 +8,7 @@ from detent.app import AnyJournal, journal_at
 from detent.app.overtime import seconds_until
 from detent.blocks.open_flags import CAUSE
 from detent.queue.queue_protocol import ExecutionEnd
-from detent.queue.recovery import PARKS, RECOVERY
+from detent.queue.recovery import RECOVERY
 
 WAY = "Look: detent status --run {run}. Then: detent resume --run {run}"
 WAYS = {
@@ -35,10 +35,9 @@ def ended(root: Path, run: str, code: int | None, last: str = "") -> ExecutionEn
         if code == PERSON:
             return ExecutionEnd("blocked", _waits(journal, run), cause=_away(journal, run))
         if code == PARKED and (cause := said.get("cause", "")) in RECOVERY:
-            why = f"{said.get('reason', '?')}"
-            parks = cause in PARKS
-            way = f"Fix that, then: detent queue retry --cause {cause}" if parks else ASKED
-            return ExecutionEnd("blocked" if parks else "again", f"{why}. {way}", cause=cause)
+            asked = RECOVERY[cause].holds
+            way = ASKED if asked else f"Fix that, then: detent queue retry --cause {cause}"
+            return ExecutionEnd("again" if asked else "blocked", f"{said.get('reason', '?')}. {way}", cause=cause)
         if code == PARKED and (until := _parked(journal, run)):
             trouble = _trouble(journal, run)
             why = (

@@ -10,6 +10,7 @@ from detent.app.registry import is_workflow, workflow_of
 from detent.app.shared import shared_url
 from detent.door import AnyEvent, AnyRun, Case
 from detent.errors import Away, CannotTell, DetentError, Outage, Unreached
+from detent.evidence.running.good_tree import TESTS
 from detent.git.commits import bring_to, main_branch
 from detent.git.place import Place
 from detent.git.remote import has_remote, share, take_in
@@ -71,9 +72,10 @@ class Worlds:
                 self.runs.say(f"setting up the workspace: `{setup}`")
             furnish(world.git, self.runs.config_of(run), self.git.place.root, world.collector(run).env, self.runs.wanted)
         except CannotTell as e:
-            raise DetentError(
-                f"the workspace cannot be made ready: {e}", "fix [workspace] in detent.toml, then continue with `detent resume`"
-            ) from e
+            said = f"the workspace cannot be made ready: {e}"
+            if self._is_waited_for(TESTS, run):
+                raise Outage(TESTS, said) from e
+            raise DetentError(said, "fix [workspace] in detent.toml, then continue with `detent resume`") from e
 
     def leave(self, run: AnyRun) -> None:
         """See to it that a run that has ended leaves no workspace behind, nor its children. What lies there is kept first."""
@@ -138,9 +140,14 @@ class Worlds:
             yield
         except (Away, Unreached, OSError) as e:
             thing = thing_of(e)
-            if not thing or not self.runs.patient or not _is_execution(run) or isinstance(e, Outage):
+            if isinstance(e, Outage) or not self._is_waited_for(thing, run):
                 raise
             raise Outage(thing, str(e)) from e
+
+    def _is_waited_for(self, thing: str, run: AnyRun) -> bool:
+        """Whether a run waits until a thing is there again. Tests that can be run on main are not away: then the trouble is this work's own."""
+        waits = bool(thing) and self.runs.patient and _is_execution(run)
+        return waits and (thing != TESTS or not self.runs.tests_run())
 
     def _world_for(self, effect: str, run: AnyRun) -> RepoWorld:
         """Where an effect is performed. Most of those of an execution need no workspace, and none is made for them."""
@@ -163,7 +170,7 @@ class Worlds:
         """What the gates say. A tree that passed is shared before that is marked, where several machines work: none of them can be lost with it."""
         with self._patiently(case.run):
             found = self._judged(case)
-        if found.away and self.runs.patient and _is_execution(case.run):
+        if self._is_waited_for(found.away, case.run):
             raise Outage(found.away, found.unclear)
         return found
 

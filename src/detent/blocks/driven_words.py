@@ -11,10 +11,6 @@ RUN_TESTS = {
     True: "Run the project's tests in your sandbox as often as you like; what counts is the machine's own run.",
 }
 WORDS = (
-    (
-        "call escalate_for_external_help with markdown_report",
-        'end your turn with {"action": "escalate_for_external_help", "report": "…"}',
-    ),
     ("call escalate_for_external_help with markdown_report", 'end your turn with {"action": "escalate_for_external_help", "report": "…"}'),
     ("call request_scope_reduction", 'end your turn with {"action": "request_scope_reduction"}'),
     ("Call request_scope_reduction", 'End your turn with {"action": "request_scope_reduction"}'),

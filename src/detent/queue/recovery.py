@@ -64,13 +64,13 @@ RECOVERY: dict[str, Recovery] = {
         wakes="it answers",
     ),
     "tests": Recovery(
-        noticed="three times in a row the tests, the set-up or the sandbox could not be judged",
-        here=0.0, first=0.0, most=0.0, holds=False,
-        parked=BLOCKED,
-        wakes="a person runs `detent queue retry --cause tests`",
+        noticed="the tests cannot be run, not even on main: the runner, the set-up or the sandbox does not work",
+        here=0.0, first=15.0, most=600.0, holds=True,
+        parked=f"{SLOT_BACK}; where they can be run on main, it waits as `blocked` after three tries",
+        wakes="the tests can be run on main again",
     ),
 }  # fmt: skip
-PARKS = ("agent", "model", "tests")  # what waits for a person
+PARKS = ("agent", "model", "tests")  # what may wait for a person
 LOOKED_AT = ("agent",)  # of these, what is asked for again by itself
 
 
@@ -85,9 +85,8 @@ def _cells(thing: str, row: Recovery) -> tuple[str, ...]:
     times = (
         f"every {_time(row.most)}" if row.first == row.most else f"after {_time(row.first)}, then twice as long, up to {_time(row.most)}"
     )
-    asked = f"{here}{times}" if row.most else "by nobody"
     held = "is held" if row.holds else f"pauses after {MOST_PARKED} in a row" if thing in PARKS else "continues"
-    return (f"`{thing}`", row.noticed, asked, held, row.parked, row.wakes)
+    return (f"`{thing}`", row.noticed, f"{here}{times}", held, row.parked, row.wakes)
 
 
 def _time(seconds: float) -> str:

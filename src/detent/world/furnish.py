@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from detent.effects.merge import Ways
-from detent.errors import CannotTell, DetentError
+from detent.errors import Away, CannotTell, DetentError
 from detent.evidence.runners.build_caches import for_agents
 from detent.evidence.running.checkout_files import copy_as_is
+from detent.evidence.running.good_tree import TESTS
 from detent.evidence.running.version_files import lend_version_files
 from detent.git.commits import main_branch, short
 from detent.git.repo import Git
@@ -92,16 +93,17 @@ def named_in(origin: Path, name: str) -> list[Path]:
 
 
 def _set_up(git: Git, config: RunConfig, command: str, places: list[Path], env: Mapping[str, str], wanted: Callable[[], bool]) -> None:
+    """Run the project's set-up. Where it does not work, the test environment is away: what it needs is seldom in the project."""
     if brought(places, git.place.root):
         return
     before = _ignored(git)
     try:
         ran = config.start(["sh", "-c", command], git.place.root, for_agents(env), PATIENCE, wanted)
     except OSError as e:
-        raise CannotTell(f"[workspace] setup could not be started: {e.strerror}") from e
+        raise Away(TESTS, f"[workspace] setup could not be started: {e.strerror}") from e
     if ran.exit_code != 0:
         how = "did not finish in time" if ran.timed_out else f"failed with exit code {ran.exit_code}"
-        raise CannotTell(f"[workspace] setup (`{command}`) {how}:\n{ran.output[-2000:]}")
+        raise Away(TESTS, f"[workspace] setup (`{command}`) {how}:\n{ran.output[-2000:]}")
     if places:
         keep_made(places[-1], git.place.root, [path for path in _ignored(git) if path not in before])
 

@@ -59,6 +59,7 @@ class Runs:
     reviewer: Callable[[AnyRun], Asking] = staticmethod(no_reviewer)
     say: Callable[[str], None] = staticmethod(quietly)  # what is done now, for whoever watches
     share: Callable[[AnyRun], None] = staticmethod(alone)  # bring what is kept of a run to other machines, where there are any
+    tests_run: Callable[[], bool] = staticmethod(always)  # whether the tests can be run on main now; asked only where that is away
     patient = False  # whether a run waits for what is away, instead of counting that as trouble: whoever drives for a queue says so
 
     def __init__(

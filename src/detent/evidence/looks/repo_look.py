@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from detent.errors import CannotTell, Disturbed
+from detent.errors import CannotTell
 from detent.evidence.changes.changes import Changes
 from detent.evidence.changes.tree_files import LARGEST_DOCUMENT, TreeFiles, read_plain
 from detent.evidence.look import PROBE_SECONDS, Branch, Probed
@@ -20,10 +20,10 @@ from detent.evidence.runners.detect import refuse
 from detent.evidence.running.busy import patient
 from detent.evidence.running.canary import TAMPERED
 from detent.evidence.running.checks import ChecksAsked, own_checks
+from detent.evidence.running.good_tree import blamed, run_good
 from detent.evidence.running.suite import in_time
 from detent.evidence.source.diff import Changed, Rewritten, rewritten
 from detent.evidence.source.test_ids import behind_links, selects
-from detent.git.repo import GitError
 from detent.kernel.model import Evidence, Flag, Record, Tally
 from detent.kernel.own_gate import OwnGate, commands_of, gates_at
 from detent.kernel.rows import Said
@@ -173,14 +173,7 @@ class RepoLook:
         return "" if self.subject.collect.suite.base else self.sent.test_command
 
     def _blame(self, trouble: CannotTell) -> TestReport:
-        """If the same command works on the last good tree, the trouble came with the change: it is a failure, not an error."""
-        if isinstance(trouble, Disturbed):
-            raise trouble
-        try:
-            self.subject.collect.clean(self.subject.reference.good, self.subject.wanted)
-        except (CannotTell, GitError, OSError):
-            raise trouble from None
-        return TestReport(output=str(trouble), complete=False, fault=f"the test run came to nothing: {trouble}")
+        return blamed(trouble, self.subject.collect, self.subject.reference.good, self.subject.wanted)
 
     def _in_time(self, report: TestReport) -> TestReport:
         return in_time(report, self.tests_before(), self.subject.collect.suite.timeout) if report.late else report
@@ -209,7 +202,7 @@ class RepoLook:
         known = self.subject.collect.known(self.subject.reference.good)
         if known is not None:
             return known
-        return self.subject.collect.clean(self.subject.reference.good, self.subject.wanted)
+        return run_good(self.subject.collect, self.subject.reference.good, self.subject.wanted)
 
     def selected(self) -> TestReport:
         if self._picked is None:

@@ -9,7 +9,7 @@ from detent.app import App
 from detent.blocks.open_flags import CAUSE
 from detent.interfaces.cli.folding import fold
 from detent.interfaces.cli.paper import paper
-from detent.interfaces.cli.tell import STUCK, plain
+from detent.interfaces.cli.tell import STUCK, local_time, plain
 
 
 @click.command("decisions")
@@ -111,7 +111,7 @@ def _told(d: dict[str, object], of_run: str) -> str:
         lines.append(f"  Answer: {command}")
     elif d["status"] == "answered":
         lines.append(f"  {plain(str(d['answer']))}" + (f" ({plain(str(d['note']))})" if d["note"] else ""))
-        lines.append(f"  by {d['resolved_by'] or 'a person'}, {d['channel']}, {d['resolved_at']}")
+        lines.append(f"  by {d['resolved_by'] or 'a person'}, {d['channel']}, {local_time(str(d['resolved_at']))}")
     else:
         lines.append(f"  {plain(str(d['resolution_reason'] or ''))}")
     return "\n".join(lines)

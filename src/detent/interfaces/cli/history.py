@@ -12,7 +12,7 @@ from detent.app.plain_text import typed
 from detent.app.run_rows import about_event, history_of, left_behind, newest, worked_on
 from detent.door import AnyEvent
 from detent.interfaces.cli.folding import fold
-from detent.interfaces.cli.tell import card_lines, flag_lines, plain
+from detent.interfaces.cli.tell import card_lines, flag_lines, local_time, plain
 
 WIDE = 110  # columns from which an event stands on one line
 
@@ -65,16 +65,17 @@ def _said(e: AnyEvent) -> str:
 def _show(e: AnyEvent, day: str) -> str:
     """One line; on a narrow terminal the time alone, the day where it is another one, and the words below. Returns the day."""
     said, what = _said(e), f"{e.sent.by:<6}  {e.on:<16} {e.status:<14} → {e.run.state}"
-    width = shutil.get_terminal_size().columns
+    width, at = shutil.get_terminal_size().columns, local_time(e.at)
+    today, clock = at.split()
     if not _narrow():
-        click.echo(f"{e.run.seq:>4}  {e.at[:19]}  {what}" + (f"  {said}" if said else ""))
+        click.echo(f"{e.run.seq:>4}  {at}  {what}" + (f"  {said}" if said else ""))
         return day
-    if e.at[:10] != day:
-        click.echo(f"{'':6}{e.at[:10]}")
-    click.echo(f"{e.run.seq:>4}  {e.at[11:19]}  {what}")
+    if today != day:
+        click.echo(f"{'':6}{today}")
+    click.echo(f"{e.run.seq:>4}  {clock}  {what}")
     for line in textwrap.wrap(said, width - 7, break_long_words=False, break_on_hyphens=False):
         click.echo(f"{'':6}{line}")
-    return e.at[:10]
+    return today
 
 
 def _narrow() -> bool:

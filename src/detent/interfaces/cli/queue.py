@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from detent.app.queue_rows import as_row, when
-from detent.interfaces.cli.queue_text import execution_line, is_gone, lines
+from detent.interfaces.cli.queue_text import execution_line, is_gone, lines, outage_lines
 from detent.interfaces.cli.tell import channel, plain
 from detent.queue.recovery import RECOVERY
 
@@ -156,9 +156,7 @@ def list_(everything: bool, limit: int, watch: bool, as_json: bool) -> None:
         if pause.reason:
             click.echo(f"PAUSED by {pause.by or 'a person'}: {plain(pause.reason)}\n  Continue now: detent queue resume")
         for each in away:
-            click.echo(
-                f"AWAY {each.thing}: {plain(each.said)}\n  Detent asks again by itself. To ask now: detent queue retry --cause {each.thing}"
-            )
+            click.echo(outage_lines(each))
         click.echo("\n".join(execution_line(e, alive) for e in found) or "Nothing is queued. Add something: detent queue add ITEM")
         if more:
             click.echo(

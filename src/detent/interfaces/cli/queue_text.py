@@ -5,8 +5,9 @@ from collections.abc import Container
 
 import click
 
-from detent.interfaces.cli.tell import plain
-from detent.queue.queue_protocol import Execution
+from detent.app.queue_rows import when
+from detent.interfaces.cli.tell import local_time, plain
+from detent.queue.queue_protocol import Execution, OutageRow
 
 COLOURS = {"running": "cyan", "done": "green", "failed": "red", "blocked": "magenta", "cancelled": "yellow"}
 
@@ -23,6 +24,15 @@ def execution_line(e: Execution, alive: Container[str] | None = None) -> str:
         return f"{line}\n          {e.worker} is gone; another worker takes it over (detent work)"
     why = f"waits for {', '.join(e.waits_for)}" if e.waits_for else e.reason or (f"on {e.worker}" if e.worker else "")
     return f"{line}\n          {plain(why)}" if why else line
+
+
+def outage_lines(each: OutageRow) -> str:
+    """What is away, since when, when it is asked again, and how to ask now."""
+    since, until = (local_time(str(when(seconds)))[11:] for seconds in (each.since, each.until))
+    return (
+        f"AWAY {each.thing}, since {since}: {plain(each.said)}\n"
+        f"  Detent asks again at {until}, and continues by itself. To ask now: detent queue retry --cause {each.thing}"
+    )
 
 
 def is_gone(e: Execution, alive: Container[str] | None) -> bool:

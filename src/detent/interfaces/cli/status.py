@@ -39,7 +39,7 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
         click.echo(json.dumps(stands(app, event)))
         return 0
     ended = bool(table.states[run_now.state].end)  # what it waited for last is over
-    click.echo(f"{run_now.id}  {run_now.workflow}  {run_now.state}{'' if ended else _because(run_now)}")
+    click.echo(f"{run_now.id}  {run_now.workflow}  {run_now.state}{'' if ended else _because(run_now) + _stopped(app, run_now)}")
     about = [f"Step: {step.type} of '{step.task}': {step.description}"] if step else []
     counted = (f"{name}: {count} of {run_now.limits[name]}" for name, count in run_now.counts.items())
     for line in (*about, *_driven(app, run_now), *_tasks(run_now), *_costs(app, run_now), *counted):
@@ -79,6 +79,15 @@ def _because(run: AnyRun) -> str:
     """Why a run waits, and what was seen, on a line below."""
     why = typed(plain(reason_of(run))) if run.cause else ""
     return (f"  because of: {run.cause}" if run.cause else "") + (f"\n  Why: {why}" if why else "")
+
+
+def _stopped(app: App, run: AnyRun) -> str:
+    """Why the process ended that drove a run, where no event says it, on a line below."""
+    from detent.app.live_log import why_stopped
+    from detent.app.run_driver import driver_of
+
+    said = why_stopped(app, run.id) if is_pushed(run) and not run.cause and not driver_of(app, run.id) else ""
+    return f"\n{fold(f'  Stopped: {plain(said)}', 4)}" if said else ""
 
 
 def _driven(app: App, run: AnyRun) -> list[str]:

@@ -16,7 +16,7 @@ from detent.app.push import is_pushed
 from detent.app.run_driver import driver_of
 from detent.app.run_rows import newest
 from detent.app.tally import UsageTally, add, budget_of
-from detent.interfaces.cli.tell import COLOURS, plain
+from detent.interfaces.cli.tell import COLOURS, local_time, plain
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -56,7 +56,9 @@ def _lines(app: App, run: str) -> int:
     for seq in _numbers(app, run):
         for e in newest(app, run, seq - seen) if seq > seen else ():
             said = typed("; ".join(e.verdict.reasons)) or e.sent.summary or e.sent.note
-            click.echo(f"{e.run.seq:>4}  {e.at[11:19]}  {e.on:<16} {e.status:<14} → {e.run.state}" + (f"  {plain(said)}" if said else ""))
+            click.echo(
+                f"{e.run.seq:>4}  {local_time(e.at)[11:]}  {e.on:<16} {e.status:<14} → {e.run.state}" + (f"  {plain(said)}" if said else "")
+            )
         seen, before, alone = seq, alone, _alone(app, run)
         if alone and alone != before and seq == app.journal.heads(run)[0].seq:
             click.echo(f"      {alone}")
@@ -117,7 +119,7 @@ def _events(app: App, run: str) -> "RenderableType":
         tone = NAMES.get(COLOURS.get(e.status, 33), "")
         words = (
             Text(str(e.run.seq), style="dim"),
-            Text(e.at[11:19], style="dim"),
+            Text(local_time(e.at)[11:], style="dim"),
             Text(e.on),
             Text(e.status, style=tone),
             Text(f"→ {e.run.state}"),

@@ -1,6 +1,7 @@
 """`detent steer`: tell a run something while it works."""
 
 import click
+from msgspec.structs import replace
 
 from detent.errors import DetentError
 from detent.interfaces.cli.tell import tell_verdict
@@ -18,9 +19,14 @@ def command(text: str, to: str, run: str | None, as_json: bool) -> int:
     detent steer "prices are in cents"
     detent steer "look at the rounding" --to Reviewer
     """
+    from detent.app.next_step import after_a_word
     from detent.app.registry import workflow_of
     from detent.interfaces.cli.runner import here, person
 
-    if to and not workflow_of((app := here()).door.load(app.chosen(run)).run.workflow).has_decisions:
+    app = here()
+    chosen = app.chosen(run)
+    if to and not workflow_of(app.door.load(chosen).run.workflow).has_decisions:
         raise DetentError("only a session has roles to name", "leave out --to")
-    return tell_verdict(person("steer", run, note=text, to=to), as_json)
+    verdict = person("steer", chosen, note=text, to=to)
+    taken = replace(verdict, instruction=after_a_word(app, chosen)) if verdict.status == "SUCCESS" else verdict
+    return tell_verdict(taken, as_json)

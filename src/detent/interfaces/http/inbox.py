@@ -13,39 +13,14 @@ from detent.app.registry import workflow_of
 from detent.blocks.open_flags import ACCEPT, CAUSE, asking, hunk_of
 from detent.door import AnyRun
 from detent.errors import DetentError
-from detent.gates.human import ANSWERS, CORRECTIONS, NEED_WORDS, PICKING, DecisionData, PersonDecision, pending
+from detent.gates.human import CORRECTIONS, PICKING, DecisionData, PersonDecision, pending
 from detent.interfaces.http import shapes, shapes_inbox
+from detent.interfaces.http.answer_words import DOES, STOPPED, WHY, options_of
 from detent.interfaces.http.heads import NotFound, StalePage, cut_flag, head_of
 from detent.interfaces.http.runs_board import MOST, RowStamp, RunsBoard, stands
 from detent.journal.journal import Head
 from detent.kernel.model import Flag
 
-CHANGES = "changes-requested"
-STOPPED = "The run stopped, and waits to be released. What was seen last is below."
-WHY = {  # what led there, for a person who has the buttons at hand; the briefing tells the same with commands
-    "escalation": "The agent is stuck and asks for help. Its next briefing includes what you write.",
-    "retries": "The step has used up its retries. Nothing is lost; Continue gives it all of them again.",
-    "errors": "The work could not be judged three times in a row, or the agent's calls were refused again and again. Fix what is named below, then press "
-    "Continue.",
-    "agent": "The agent ended several times without a usable answer.",
-    "subagent_failure": "The agent ended several times without a usable answer.",
-    "mandatory_user_decision_missing": "A question was cancelled, or three answers to it could not be understood. Continue asks it again.",
-    "context_missing": "A document that the role must read is not there; its path is below. Bring it back, then press Continue.",
-    "task_aborted": "A task was ended. Continue starts it again.",
-    "task_unproved": "A task ended without saying what it proved. Continue starts it again.",
-    "tree_moved": "Files changed while the checks ran, so their result counts for nothing. Continue runs them again.",
-    "design_unsound": "What you approve does not hold together, as said below. Fix the documents, then press Continue: you are asked again.",
-    "design_changed": "The design changed again and again after it was approved. Continue asks about it as it is now.",
-    "open_ends": "Not everything is proved; what is missing is below. Settle it, then press Continue.",
-    "model": "The configured model is not available, and no other one is tried. Fix the configuration, then press Continue.",
-    "budget": "A limit is reached. Continue grants the same amount again.",
-    "review": "The review says that no pull request may be opened yet. Each issue is filed as an item; once all of them are closed, trying the "
-    "execution again opens it.",
-    "review rounds": "The review still has findings after the last round. Approve the tree as it is, or let the agent work on them.",
-    "plan": "The agent says that no pull request is left, and the plan has an open entry. Continue sends the agent back to the plan.",
-    "flags": "The work is finished and proved. Before it lands, look at what was flagged, and accept it as it is or have it fixed.",
-    "conflict": "The finished branch could not be landed; what was in the way is below. Fix it, or merge by hand, then press Continue.",
-}
 LANDING = "land:"  # how the id of a question begins that belongs to no run
 AFTERWARDS = (
     "If you accept, it is recorded, and `detent land {branch}` lands the branch as it is; in a terminal, `{command}` does both. "
@@ -134,7 +109,7 @@ def shown(app: App, id: str) -> shapes_inbox.DecisionShown:
     run, row = _open(app, id)
     asked = pending(run.data) if row.decision != WAITS else None
     flags = asking(run) if run.cause == CAUSE else ()
-    text, options, artifacts = _told(app, run, asked), _options(app, run, asked), _artifacts(app, run, asked)
+    text, options, artifacts = _told(app, run, asked), options_of(run, asked, ways(app, run)), _artifacts(app, run, asked)
     return shapes_inbox.DecisionShown(
         row=row,
         shown=_digest(row, text, options, artifacts),
@@ -175,7 +150,7 @@ def left_of(app: App, id: str) -> Left:
 
 def _landing(app: App, id: str) -> shapes_inbox.DecisionShown:
     left = left_of(app, id)
-    row, options, artifacts = _landing_row(left), (shapes_inbox.Option(value=ACCEPT, words="note"),), _hunks(left.flags)
+    row, options, artifacts = _landing_row(left), (shapes_inbox.Option(value=ACCEPT, words="note", does=DOES[ACCEPT]),), _hunks(left.flags)
     text = f"{left.question}\n\n{_lines(left.flags)}\n\n{AFTERWARDS.format(branch=left.branch, command=left.command)}"
     return shapes_inbox.DecisionShown(
         row=row,
@@ -261,17 +236,6 @@ def _hunks(flags: tuple[Flag, ...]) -> tuple[shapes_inbox.Artifact, ...]:
 def _reviewed(run: AnyRun) -> str:
     """What the review found that a run waits because of."""
     return workflow_of(run.workflow).findings(run)
-
-
-def _options(app: App, run: AnyRun, asked: PersonDecision | None) -> tuple[shapes_inbox.Option, ...]:
-    if asked is None:
-        return tuple(
-            shapes_inbox.Option(value=word, words="guidance" if sent.verb == "resume" else "note") for word, sent in ways(app, run).items()
-        )
-    plain = tuple(shapes_inbox.Option(value=v, words="note", needed=v in NEED_WORDS) for v in asked.options if v in ANSWERS[asked.kind])
-    if any(v.startswith(f"{CHANGES}:") for v in asked.options):
-        return (*plain, shapes_inbox.Option(value=CHANGES, words="changes", needed=True))
-    return plain or tuple(shapes_inbox.Option(value=v, words="note") for v in asked.options)
 
 
 def _artifacts(app: App, run: AnyRun, asked: PersonDecision | None) -> tuple[shapes_inbox.Artifact, ...]:

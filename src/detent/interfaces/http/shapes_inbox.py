@@ -12,11 +12,12 @@ class Artifact(Shape, frozen=True, kw_only=True):
 
 
 class Option(Shape, frozen=True, kw_only=True):
-    """One way to answer. `words`: a text goes with it; `needed`: it must not be empty."""
+    """One way to answer. `words`: a text goes with it; `needed`: it must not be empty; `does`: what comes of it."""
 
     value: str
     words: Literal["", "note", "guidance", "changes"] = ""
     needed: bool = False
+    does: str = ""
 
 
 class DecisionRow(Shape, frozen=True, kw_only=True):

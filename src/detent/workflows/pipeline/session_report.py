@@ -79,14 +79,14 @@ def _rounds(session: str, events: Sequence[AnyEvent]) -> Iterable[str]:
     """What people asked to have changed, or changed themselves, in order."""
     for e in events:
         if e.sent.verb == "rollback":
-            yield f"{e.at[:16]} {e.sent.facts.get('who') or 'a person'} went back: {e.sent.note}"
+            yield f"{e.at[:10]} {e.at[11:16]} UTC, {e.sent.facts.get('who') or 'a person'} went back: {e.sent.note}"
         if e.status != "SUCCESS" or not e.on.startswith(("correct-", "again-", "edited-", "manual-failed")):
             continue
         names = ", ".join(sorted(path.removeprefix(f"{session}/") for path in e.sent.documents))
         words = " ".join((e.sent.value.partition(":")[2] + " " + e.sent.note).split())
         asked = "found a check by hand to fail" if e.on == "manual-failed" else f"asked for changes ({e.on.partition('-')[2]})"
         what = f"changed {names}" if names else asked
-        yield f"{e.at[:16]} {e.sent.facts.get('who') or 'a person'} {what}" + (f": {words}" if words else "")
+        yield f"{e.at[:10]} {e.at[11:16]} UTC, {e.sent.facts.get('who') or 'a person'} {what}" + (f": {words}" if words else "")
 
 
 def _facts(run: Run[Any]) -> tuple[str, ...]:

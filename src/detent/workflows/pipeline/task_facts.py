@@ -67,6 +67,7 @@ FINAL = (
     "dangle? Look for interfaces that do not fit, duplicated logic, assumptions that contradict each other, and regressions between tasks."
 )
 BREACH = "Check the work against the project's constitution (below): a breach of it is at least `major`."
+NEXT = ',\n  "next": {"research": false, "ui": false, "complexity": "low", "reason": ""}'
 WAYS_OUT: Mapping[str, str] = {  # of BLOCKED: what happened, and what a person can do
     "subagent_failure": "The role failed, or gave no reply that can be read, three times. `detent resume` asks it again.",
     "mandatory_user_decision_missing": "A question was cancelled, or three answers to it could not be understood. `detent resume` asks it again.",
@@ -96,7 +97,7 @@ ANSWERS_MEAN: Mapping[tuple[str, str], str] = {  # what an answer does, by the k
     ("instructions", "accept"): "they stay as this work changed them.",
     ("instructions", "fix"): "the Coder puts them back as they were.",
     ("budget", "different-approach"): "the repair starts again with your words, and its tries count from 0.",
-    ("budget", "guidance"): "the same; your words are how to do it.",
+    ("budget", "guidance"): "the repair starts again, as your words say.",
     (
         "budget",
         "accept-known-issues",
@@ -150,7 +151,7 @@ def session_facts(run: Run[DD], task: TaskEntry | None = None) -> dict[str, str]
         "given": _given(run, task),
         "last_attempt": last_seen(run),
         "rules": part("rules", run_tests=RUN_TESTS[is_driven(data)], tested=_tested(run.state), asking=_asking(run)),
-        "reply_form": _reply_form(run.state),
+        "reply_form": _reply_form(run),
         "statuses": part("statuses", asks="\n".join(_asks(run))),
         "changed_files": below("All files that the session changed, by any role:", tuple(f"{f.path} ({f.change_type})" for f in data.changed_files)),
         "decision_id": asked.decision_id if asked else "",
@@ -228,8 +229,10 @@ def _asks(run: Run[DD]) -> tuple[str, ...]:
     return (ASKS_DECISION,) if getattr(run.data, "clarified", False) else (ASKS_FIRST, ASKS_DECISION)
 
 
-def _reply_form(state: str) -> str:
-    role = ROLES.get(state, "")
+def _reply_form(run: Run[DD]) -> str:
+    """The keys of a reply. `next` is for whom it means something: the SpecAgent, and the Coder of the lean way."""
+    state, role = run.state, ROLES.get(run.state, "")
+    knows_next = state == "INTAKE" or (role == "Coder" and run.data.mode == "lean")
     told = (
         "what was built, in a few sentences"
         if role == "Docs"
@@ -242,6 +245,7 @@ def _reply_form(state: str) -> str:
         told=told,
         files="" if state in JUDGES else '"every file you wrote"',
         notes=DOCS_NOTES if role == "Docs" else '"what others should know"',
+        next=NEXT if knows_next else "",
         own="".join(f',\n  "{name}": {OWN_KEYS[name]}' for name in OF_ROLE.get(role, ())),
     )
 

@@ -83,6 +83,9 @@ RIGHT_BEFORE = (
     "- `FAILURE`: it tests something else, or failed there for another reason (a slip, a wrong import). You get the chance to fix it."
 )
 
+FREEZES = "Once you say SUCCESS, the test is frozen until the code passes it."
+REMARKS = "Remarks of reviewers that did not block:\n\n"
+
 DOES_NOT_HOLD = (
     "The pull request is finished on the present branch. Looked at as a whole, it does not hold; the error says why. Fix it there and commit it, then "
     "`detent resume`: it is looked at again."
@@ -140,21 +143,30 @@ BY_HAND = (
     "No reviewer is configured, so the review is done by hand: give everything below to a fresh agent that has not written this code "
     "(or review it yourself, as a stranger would), and hand in what it finds. It is recorded as self-reported."
 )
-INDEPENDENT = (
-    "The review is not yours to report: an independent one is required, and the machine asks the configured reviewer. If no answer came, the reason "
-    "stands in the journal (`detent history`); call get_task again, and ask a person to fix `[review] agent` if that does not help."
+INDEPENDENT = "The review is not yours to report: an independent one is required, and the machine asks the configured reviewer. "
+NO_ANSWER = {  # by whether the machine drives
+    True: "It gave no answer yet, and is asked again once your turn ends.",
+    False: "If no answer came, the reason stands in the journal (`detent history`); call get_task again, and ask a person to fix `[review] agent` if that does "
+    "not help.",
+}
+LOOK_FOR = (
+    "## What to look for\n\nBugs and edge cases, missing or weak tests, security, performance, clarity; and that no temporary logs or other debugging traces "
+    "are left."
 )
+ONE_REVIEW = "Make one attempt, then report: one review, in one call."
 
 
 def _review(data: PrData) -> Mapping[str, str]:
     """Who reviews, and how the answer is written, if it is for the agent to write one."""
     if data.setup.independent:
-        return {"reviewed_by": INDEPENDENT, "review_answer": "", "review_writes": "Write nothing"}
+        told = {"look_for": "", "review_answer": "", "review_report": "Hand in no review of your own: it would be refused."}
+        return {**told, "reviewed_by": INDEPENDENT + NO_ANSWER[is_driven(data)], "review_writes": "Write nothing"}
     answer = Path(__file__).with_name("answer-of-a-review.md").read_text("utf-8").strip()
+    own = {"look_for": LOOK_FOR, "review_report": ONE_REVIEW}
     if data.setup.agent:
         handed = answer.replace("Write it to `FINDINGS.json`, and pass it as `findings`:", "It goes into `findings`, as one object:")
-        return {"reviewed_by": BY_A_FRESH_AGENT, "review_answer": handed, "review_writes": "Write nothing"}
-    return {"reviewed_by": BY_HAND, "review_answer": answer, "review_writes": "You may write `FINDINGS.json`, and nothing else"}
+        return {**own, "reviewed_by": BY_A_FRESH_AGENT, "review_answer": handed, "review_writes": "Write nothing"}
+    return {**own, "reviewed_by": BY_HAND, "review_answer": answer, "review_writes": "You may write `FINDINGS.json`, and nothing else"}
 
 
 def _way_out(run: Run[PrData]) -> str:
@@ -191,6 +203,7 @@ def facts(run: Run[PrData]) -> Mapping[str, str]:
         "doors": _doors(run),
         "seen": _seen(data),
         "decide": RIGHT_BEFORE if verified_from(data.plan) else RIGHT_RED,
+        "freezes": "" if verified_from(data.plan) and data.passes_now else FREEZES,
         "earlier": _earlier(data) if run.state != "HALTED" or run.cause in ("escalation", "attempts") else "",
         "kept": _kept(run),
         "seen_last": _seen_last(run),
@@ -199,7 +212,7 @@ def facts(run: Run[PrData]) -> Mapping[str, str]:
         "way_out": _way_out(run),
         **_review(data),
         "report": f"## The agent's report\n\n{data.report}" if run.cause == "escalation" else "",
-        "notes": "\n".join(f"- {n}" for n in data.notes) or "(none)",
+        "remarks": REMARKS + "\n".join(f"- {n}" for n in data.notes) if data.notes else "",
         "merged": "\n".join(f"- {t}" for t in data.merged) or "(none)",
     }
 
