@@ -18,7 +18,7 @@ from detent.evidence.looks.branch_probes import ProbedBranch, examples_in_code, 
 from detent.evidence.looks.card_trials import TrialRun, places, trials
 from detent.evidence.looks.exit_code import CommandSpan, by_exit_code
 from detent.evidence.looks.no_proof import no_proof
-from detent.evidence.looks.not_installed import cannot_run, flag_lacking, lacking_packages
+from detent.evidence.looks.not_installed import flag_lacking, unknown_for_want_of_packages
 from detent.evidence.looks.old_tests import MOST_SHOWN, Judging, certain_failures, old_tests
 from detent.evidence.looks.repo_look import RepoLook
 from detent.evidence.looks.rewritten_tests import beside_new_tests, flag_replaced, flag_rewritten
@@ -97,21 +97,21 @@ def _card(span: BranchSpan, tried: Tried) -> Card:
         return Card(span.base, span.tip, unclear=said)
     span.say("3 of 5: running the new tests without the change")
     seen, mixed = look.outcomes(), without_change(span.collector, look, before, span.wanted)
-    proved, lacks = _proved(look, before, mixed, tip, seen), lacking_packages(look)
-    if lacks and (not proved or lacks.keys() & seen.newly_failing):
-        return Card(span.base, span.tip, unclear=cannot_run(look, lacks))
+    proved = _proved(look, before, mixed, tip, seen)
+    if said := unknown_for_want_of_packages(look, proved, seen.newly_failing):
+        return Card(span.base, span.tip, unclear=said)
     old = old_tests(span.collector, look, span.wanted)
     failed, flags = certain_failures(Judging(span.collector, look, span.wanted, _context(look, 0.0, tried)), seen, old)
     flags += [*_without_probes(span, look, proved), *_without_files(span, seen, before)]
-    flags += [*flag_endless(mixed, tip), *_idle_here(before, tip), *flag_lacking(look, lacks)]
+    flags += [*flag_endless(mixed, tip), *_idle_here(before, tip), *flag_lacking(look)]
     seen_by = Noticed()
     if not failed and is_probed(span.settings):
         branch = ProbedBranch(span.base, look.changes.patch(), look.changes.overlay(span.base), before, mixed, tip, proved, span.reds)
         probed, seen_by = _probed(span, look, branch, tried)
         flags += probed
     context = _context(look, 0.0, tried) if is_probed(span.settings) and not failed else None
-    flags += flag_replaced(look, seen, before, context)
-    flags += flag_rewritten(look, seen, before, beside_new_tests(old, proved - before.ids, seen_by, seen), context)
+    old = beside_new_tests(old, proved - before.ids, seen_by, seen)
+    flags += [*flag_replaced(look, seen, before, context), *flag_rewritten(look, seen, before, old, context)]
     pins = (seen.pins & mixed.having("passed")) - proved
     tried += trials(look, TrialRun(mixed, tip, old.report), proved | pins, flags)
     return Card(

@@ -13,21 +13,28 @@ from detent.kernel.model import Flag
 IN_CLEAN = "or have it done in clean checkouts: detent check --install 'CMD'"
 
 
-def lacking_packages(look: RepoLook) -> dict[str, str]:
+def unknown_for_want_of_packages(look: RepoLook, proved: frozenset[str], failing: frozenset[str]) -> str:
+    """Why nothing can be said of a change whose tests lack a package: none that runs proves it, or they are new and would count as failing."""
+    lacks = _lacking(look)
+    return _cannot_run(look, lacks) if lacks and (not proved or lacks.keys() & failing) else ""
+
+
+def flag_lacking(look: RepoLook) -> list[Flag]:
+    """A note on such tests, where others prove the change."""
+    lacks = _lacking(look)
+    return [Flag("weak-evidence", _cannot_run(look, lacks).replace("\n", "; "), next(iter(lacks)), level="note")] if lacks else []
+
+
+def _lacking(look: RepoLook) -> dict[str, str]:
     """The tests in files that the change wrote which lack a package, each with its name."""
     tip, wrote = look.tests(), {c.path for c in look.changed() if c.sort == "test" and c.how != "deleted"}
     failed = sorted(test for test in tip.bad if file_of(tip, test) in wrote)
     return {test: name for test in failed if (name := not_installed(look.why(test)))}
 
 
-def cannot_run(look: RepoLook, lacks: dict[str, str]) -> str:
-    """Why nothing can be said of them, and what helps."""
+def _cannot_run(look: RepoLook, lacks: dict[str, str]) -> str:
+    """What is not known, and what helps."""
     test, name = next(iter(lacks.items()))
     line = install_line(TreeFiles(look.changes.git, look.tree), name)
     first = f"{test} cannot run, so whether it needs this change is not known: {name} is not installed here"
     return f"{first}\n{line or 'install what the tests need'}, {IN_CLEAN}"
-
-
-def flag_lacking(look: RepoLook, lacks: dict[str, str]) -> list[Flag]:
-    """A note on them, where other tests prove the change."""
-    return [Flag("weak-evidence", cannot_run(look, lacks).replace("\n", "; "), next(iter(lacks)), level="note")] if lacks else []
