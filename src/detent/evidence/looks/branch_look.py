@@ -95,6 +95,12 @@ def _card(span: BranchSpan, tried: Tried) -> Card:
         return Card(span.base, span.tip, failed=(f"the tests of the tip cannot be run: {tip.fault}",))
     if said := f"the tests of the base cannot be run: {before.fault}" if before.fault else _helpless(span, look, before, tip):
         return Card(span.base, span.tip, unclear=said)
+    return _compared(span, look, tried)
+
+
+def _compared(span: BranchSpan, look: RepoLook, tried: Tried) -> Card:
+    """The card of a branch whose tests run, with the change and without it."""
+    before, tip = look.tests_before(), look.tests()
     span.say("3 of 5: running the new tests without the change")
     seen, mixed = look.outcomes(), without_change(span.collector, look, before, span.wanted)
     proved = _proved(look, before, mixed, tip, seen)
