@@ -1,6 +1,5 @@
 """A change whose tests need a package that is not installed here: that is told with the line that installs it, and nothing is said of the change."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,30 +7,12 @@ import pytest
 from detent.evidence.changes.dependencies import install_line
 from detent.world.whole_branch import sources_digest
 from tests.test_check import BASE, Branch
+from tests.test_check_monorepo import Words
 
 GROUPS = '[project]\nname = "calc"\nversion = "1"\n\n[dependency-groups]\ntest = ["pytest", "pretend-nobody-has"]\n'
 NEEDS = "import pretend_nobody_has\n\nfrom calc import half\n\n\ndef test_whole():\n    assert half(4) == 2\n"
 ODD = "\n\ndef test_odd():\n    assert half(3) == 1.5\n"
 FIXED = {"calc.py": BASE["calc.py"].replace("n // 2", "n / 2")}
-
-
-class Manifests:
-    """A project that has only these files."""
-
-    def __init__(self, files: dict[str, str]) -> None:
-        self.files = files
-
-    def exists(self, path: str) -> bool:
-        return path in self.files
-
-    def read(self, path: str) -> str | None:
-        return self.files.get(path)
-
-    def paths(self) -> Iterator[str]:
-        yield from self.files
-
-    def which(self, name: str) -> str | None:
-        return None
 
 
 @pytest.mark.parametrize(
@@ -47,7 +28,7 @@ class Manifests:
     ],
 )
 def test_the_line_that_installs_a_package_is_that_of_where_it_is_declared(files: dict[str, str], module: str, line: str) -> None:
-    assert install_line(Manifests(files), module) == line
+    assert install_line(Words(files), module) == line
 
 
 @pytest.mark.parametrize("new", [False, True], ids=["an older file", "a new file"])
