@@ -88,18 +88,32 @@ def _in_time(seen: Outcomes, look: SettleLook, why: Callable[[str], Reason]) -> 
 def _by_chance(seen: Outcomes, look: SettleLook) -> Outcomes:
     """Tests that passed before and failed now are flaky if they pass in every further run: alone, with all others, and alone.
 
-    Only those in files that the change left alone. With all others, since one that another test disturbs now passes alone.
+    Only those that the change left as they were. With all others, since one that another test disturbs now passes alone.
     """
-    now, touched = look.tests(), {c.path for c in look.changed()}
-    flaky = frozenset(test for test in seen.regressions if file_of(now, test) not in touched)
-    if len(seen.regressions) > MOST_AGAIN:
-        return seen
+    now = look.tests()
+    flaky = _as_they_were(seen.regressions, look) if len(seen.regressions) <= MOST_AGAIN else frozenset[str]()
     for which in (flaky, now.ids, flaky):
         try:
             flaky &= look.again(which, False).having("passed") if flaky else flaky
         except CannotTell:
             return seen
     return seen._replace(newly_failing=seen.newly_failing - flaky, regressions=seen.regressions - flaky, flaky=flaky)
+
+
+def _as_they_were(tests: frozenset[str], look: SettleLook) -> frozenset[str]:
+    """The tests that the change did not write: their file is as it was, or says of them what it said."""
+    from detent.evidence.source.changed_tests import changed_tests, standing_otherwise
+    from detent.evidence.source.test_blocks import blocks
+    from detent.evidence.source.test_ids import is_named  # only where a test seems broken
+
+    now, touched, found = look.tests(), {c.path for c in look.changed()}, set[str]()
+    for path in {file_of(now, test) for test in tests}:
+        both = (look.read(f"GOOD:{path}") or "", look.read(path) or "") if path in touched else ("", "")
+        other = changed_tests(path, *both) | standing_otherwise(path, *both)
+        known = blocks(path, both[0]).keys() if path in touched else None
+        ours = (test for test in tests if file_of(now, test) == path and not any(is_named(test, name) for name in other))
+        found |= {test for test in ours if known is None or any(is_named(test, name) for name in known)}
+    return frozenset(found)
 
 
 def _only(report: TestReport, wanted: Callable[[str], bool]) -> TestReport:

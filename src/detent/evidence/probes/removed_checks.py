@@ -6,7 +6,7 @@ from typing import Literal
 
 from detent.evidence.changes.projects import is_tooling
 from detent.evidence.probes.context import ProbeContext, one_run
-from detent.evidence.probes.removed_lines import Removed, added, removed
+from detent.evidence.probes.removed_lines import SAFETY, Removed, added, removed
 from detent.evidence.probes.trials import came_of, trial_of
 from detent.evidence.report import TestReport
 from detent.evidence.source.document_paths import is_words
@@ -29,13 +29,14 @@ def look_put_back(context: ProbeContext, tip: TestReport, patch: bytes, until: f
     tried = [*((each, _flag) for each in (*checks[:MOST_CHECKS], *others[:MOST_OTHERS])), *((each, _flag_new) for each in new[:MOST_NEW])]
     seen = [(each, flag, _is_unnoticed(context, tip, each, until, files)) for each, flag in tried]
     left = [*checks[MOST_CHECKS:], *others[MOST_OTHERS:], *new[MOST_NEW:], *(each for each, _, unnoticed in seen if unnoticed is None)]
-    hides = any(each.sure for each in checks[MOST_CHECKS:]) and any(unnoticed is not None for _, _, unnoticed in seen)
+    safety = any(each.sure and (each.what or SAFETY.search(each.said)) for each in checks[MOST_CHECKS:])
+    hides = safety and any(unnoticed is not None for _, _, unnoticed in seen)
     return [*(flag(each) for each, flag, unnoticed in seen if unnoticed), *_left_out(left, len(gone) + len(new), hides)]
 
 
 def _left_out(left: list[Removed], every: int, hides: bool) -> list[Flag]:
     """What was not looked at is named: the most telling pieces are tried, as long as there is time. `hides`: there was
-    time, and so many checks went that some were not tried; others may have been taken out to hide one."""
+    time, and so many checks about rights or safety went that some were not tried; others may have been taken out to hide one."""
     if not left:
         return []
     places = list(dict.fromkeys(f"{each.path}:{each.line}" for each in left))
