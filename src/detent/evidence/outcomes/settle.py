@@ -90,8 +90,9 @@ def _by_chance(seen: Outcomes, look: SettleLook) -> Outcomes:
 
     Only those that the change left as they were. With all others, since one that another test disturbs now passes alone.
     """
-    now = look.tests()
-    flaky = _as_they_were(seen.regressions, look) if len(seen.regressions) <= MOST_AGAIN else frozenset[str]()
+    if not 0 < len(seen.regressions) <= MOST_AGAIN:
+        return seen
+    now, flaky = look.tests(), _as_they_were(seen.regressions, look)
     for which in (flaky, now.ids, flaky):
         try:
             flaky &= look.again(which, False).having("passed") if flaky else flaky
