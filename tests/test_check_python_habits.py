@@ -249,6 +249,18 @@ def test_a_test_that_fails_and_passes_on_one_tree_is_told_and_fails_nothing(
     assert (found["answer"], flag["place"], said in flag["says"]) == (answer, "tests/test_speed.py::test_speed", True), found
 
 
+def test_a_test_may_fail_by_chance_in_a_file_that_gets_another_one(tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    speed = "from pathlib import Path\n\nimport calc\n\n\ndef test_speed():\n    if hasattr(calc, 'third'):\n"
+    speed += f"        file = Path({str(seen)!r})\n        fast = file.exists()\n        file.touch()\n        assert fast\n"
+    p = Branch(tmp_path / "p", {**BASE, "tests/test_speed.py": speed})
+    more = "\n\ndef test_third():\n    assert calc.third(9) == 3\n"
+    p.commit({"calc.py": BASE["calc.py"] + "\n\ndef third(n):\n    return n / 3\n", "tests/test_speed.py": speed + more})
+    found = p.run("check", "--json").json
+    assert (found["answer"], found["proved"]) == ("clean", ["tests/test_speed.py::test_third"]), found
+    assert any("failed once, and passed in three more runs" in flag["says"] for flag in found["flags"])
+
+
 def test_only_the_lines_of_tests_that_fail_now_are_said_to_fail(tmp_path: Path) -> None:
     p = Branch(tmp_path / "p", {**BASE, "words.py": WORDS, "tests/test_words.py": OLD})
     tests = OLD.replace('low("A") == "a"', 'low("A") == "A"').replace('cut(text, 2) == "ab"', 'cut(text, 1) == "a"')
