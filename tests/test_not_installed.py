@@ -25,6 +25,7 @@ FIXED = {"calc.py": BASE["calc.py"].replace("n // 2", "n / 2")}
         ({"package.json": '{"devDependencies": {"a": "1"}}', "package-lock.json": "{}"}, "a", "npm ci"),
         ({"package.json": '{"devDependencies": {"a": "1"}}', "pnpm-lock.yaml": ""}, "a", "pnpm install"),
         ({"pyproject.toml": "= broken"}, "mock", ""),
+        ({"pyproject.toml": "project = 3\ndependency-groups = [1]\n"}, "mock", ""),
     ],
 )
 def test_the_line_that_installs_a_package_is_that_of_where_it_is_declared(files: dict[str, str], module: str, line: str) -> None:

@@ -61,8 +61,8 @@ def install_line(files: Files, module: str) -> str:
         table = tomllib.loads(files.read("pyproject.toml") or "")
     except tomllib.TOMLDecodeError:
         table = {}
-    extras = table.get("project", {}).get("optional-dependencies", {})
-    for rows, line in ((table.get("dependency-groups", {}), "pip install --group {}"), (extras, "pip install -e '.[{}]'")):
+    extras = _table(_table(table, "project"), "optional-dependencies")
+    for rows, line in ((_table(table, "dependency-groups"), "pip install --group {}"), (extras, "pip install -e '.[{}]'")):
         for group, names in rows.items():
             if wanted & {plain(name) for name in _packages(names, False)}:
                 return line.format(group)
@@ -71,6 +71,11 @@ def install_line(files: Files, module: str) -> str:
     if found:
         return f"pip install -r {found}"
     return installing(files.read) if wanted & {plain(name) for name in _package(files)} else ""
+
+
+def _table(within: dict[str, object], key: str) -> dict[str, object]:
+    """A table of a table; empty where the project has something else there."""
+    return found if isinstance(found := within.get(key), dict) else {}
 
 
 def plain(name: str) -> str:

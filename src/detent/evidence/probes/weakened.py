@@ -204,7 +204,8 @@ def speaking_of(context: ProbeContext, words: set[str]) -> list[str]:
     using = [each.partition(":")[2] for each in out.items] if out.code == 0 else []
     spoken = {_language(c.path) for c in context.changed if c.sort == "test"}
     paths = dict.fromkeys((*(path for path, _, _ in most), *using))
-    return [p for p in paths if _language(p) in spoken and context.sort(p) == "production" and not is_tooling(p)][:MOST_FILES]
+    code = [path for path in paths if context.sort(path) == "production" and not is_tooling(path)]
+    return ([path for path in code if _language(path) in spoken] or code)[:MOST_FILES]  # only data of tests may have changed
 
 
 def _language(path: str) -> str:
