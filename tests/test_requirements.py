@@ -4,7 +4,6 @@
 It knows the form of the tables only, nothing of what they demand.
 """
 
-import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -118,8 +117,7 @@ def faults_of_test(place: str, test: str, root: Path) -> Iterator[str]:
 
 @cache
 def functions_of(file: Path) -> set[str]:
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+    return set(re.findall(r"^(?:async )?def (\w+)", file.read_text(encoding="utf-8"), re.MULTILINE))
 
 
 def superseded_faults(rows: list[Row], known: set[str]) -> Iterator[str]:

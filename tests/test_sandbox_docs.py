@@ -1,10 +1,10 @@
 """The pages on threats and the sandbox say what is: each threat names tests that exist, each attack of a test has its row."""
 
-import ast
 import re
 from pathlib import Path
 
 from detent.sandbox import SANDBOXES
+from tests.test_requirements import functions_of
 from tests.test_sandbox import CASES
 
 ROOT = Path(__file__).parent.parent
@@ -24,8 +24,7 @@ def test_every_threat_has_one_row_and_names_tests_that_exist() -> None:
     for _, _, _, tests in rows():
         for test in tests.split("; "):
             file, _, name = test.strip().partition("::")
-            tree = ast.parse((ROOT / file).read_text("utf-8"))
-            assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}, test
+            assert name in functions_of(ROOT / file), test
 
 
 def test_of_every_threat_it_is_said_what_holds_where() -> None:
