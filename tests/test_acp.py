@@ -278,6 +278,7 @@ def test_an_agent_that_dies_in_the_middle_has_crashed_and_what_it_took_is_counte
     assert found.usage == service.usage == EACH
 
 
+@pytest.mark.slow
 def test_an_agent_that_asks_for_ever_is_stuck(folder: Path) -> None:
     for asked in (permission("execute"), permission("edit", "tests/a.py")):
         found = failed(lambda a=asked: ask(own(folder, ["asks", a]), held(folder), {"PATH": BIN}))  # type: ignore[misc]
@@ -312,6 +313,7 @@ FAULTS: list[tuple[Fault, str]] = [
 ]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("fault", "sort"), FAULTS)
 def test_an_agent_that_ends_its_turn_well_after_a_failure_of_the_service_is_not_believed(folder: Path, fault: Fault, sort: str) -> None:
     with AnyService([fault]) as service:
@@ -336,6 +338,7 @@ def test_an_agent_without_a_word_is_stuck(folder: Path) -> None:
         assert failed(lambda: ask(own(folder), turn(folder), service.outer)).sort == "Stuck"
 
 
+@pytest.mark.slow
 def test_no_call_is_passed_on_once_the_budget_is_used_up(folder: Path) -> None:
     for budget, word in ((Budget(turns=1), "turns"), (Budget(tokens=EACH.tokens), "tokens")):
         with AnyService([Tool("shell", {}), WORDS]) as service:

@@ -112,6 +112,7 @@ def test_an_agent_is_held_to_the_permit_of_its_state_and_goes_on(tmp_path: Path,
     assert [line["why"] for line in refused] == ["tests/test_a.py is a test; tests are frozen while the code is written."]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["goose", pytest.param("copilot", marks=pytest.mark.slow)])
 def test_an_agent_that_says_all_is_well_after_a_limit_is_a_failed_turn(tmp_path: Path, name: str) -> None:
     (tmp_path / "work").mkdir()
@@ -122,7 +123,7 @@ def test_an_agent_that_says_all_is_well_after_a_limit_is_a_failed_turn(tmp_path:
     assert t.transcript is not None and '"stopReason": "end_turn"' in t.transcript.read_text(), "it says so itself"
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @every
 def test_the_programs_say_the_version_that_the_table_of_the_docs_names(tmp_path: Path, name: str) -> None:
     with serving(name, Model(name), tmp_path) as served:

@@ -193,7 +193,7 @@ def test_a_flagged_one_is_annotated_and_red_unless_only_failures_are_to_be(flagg
     assert flagged.check(FAIL_ON="failed").returncode == 0
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("event", "name"),
     [
@@ -212,6 +212,7 @@ def test_each_event_names_its_base(proved: Runner, event: dict[str, Any], name: 
     assert done.returncode == 0 and "checked before" in done.stdout, done
 
 
+@pytest.mark.slow
 def test_a_base_that_is_named_counts_more_than_the_event(proved: Runner) -> None:
     done = proved.check(BASE="nowhere")
     assert done.returncode == 2 and "there is no commit 'nowhere' here" in done.stderr, done

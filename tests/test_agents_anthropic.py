@@ -70,6 +70,7 @@ def test_what_a_tool_did_not_like_is_told_to_the_model_and_the_loop_goes_on(fold
     assert (result["is_error"], result["content"][0]["text"]) == (True, "there is no tool Format")
 
 
+@pytest.mark.slow
 def test_calls_beyond_the_limit_of_a_message_are_answered_but_not_run(folder: Path) -> None:
     with ModelServer([call(*(tool("Read", {"n": n}) for n in range(1000))), say("done")]) as server:
         asking = Asking(folder, server, limits=QUICK._replace(calls=8))

@@ -127,7 +127,7 @@ SLOW = {
 }
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SLOW)
 def test_a_slow_program_that_shows_progress_is_waited_for(folder: Path, name: str) -> None:
     (folder / "deep").mkdir()

@@ -84,7 +84,7 @@ def test_it_stops_soon_when_it_is_no_longer_wanted(folder: Path, name: str) -> N
         assert rig.begun() and time.monotonic() - begun < 50  # and not when it would have ended by itself
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @every
 def test_it_ends_at_its_timeout(folder: Path, name: str) -> None:
     with RIGS[name](folder, "hangs") as rig:

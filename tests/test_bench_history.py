@@ -92,6 +92,7 @@ def test_a_commit_that_a_test_needs_is_replayed_to_the_merge_and_others_are_left
     assert kept == {file: file.stat().st_mtime_ns for file in kept}
 
 
+@pytest.mark.slow
 def test_a_refusal_is_counted_by_its_cause_and_stops_the_replay(clone: Path) -> None:
     program = clone.parent / "detent"
     verdict = {"status": "REFUSED", "state": "INITIALIZING", "reasons": ["tests/test_add.py::test_add is not to my taste"]}
@@ -151,6 +152,7 @@ def test_check_is_counted_by_its_answer_and_what_it_could_not_verify_is_refused_
         assert "| check |" in said and "RED" not in said
 
 
+@pytest.mark.slow
 def test_a_path_that_is_not_plain_text_is_part_of_the_change(clone: Path) -> None:
     sh(clone, "git", "reset", "-q", "--hard", "HEAD~4")
     write(clone, {**answers("a + b"), **file_of("sum", "add(3, 2) == 5"), "tests/grün data.txt": "x", "grün mehr.txt": "y"})
@@ -341,6 +343,7 @@ def test_several_clones_are_worked_on_at_the_same_time_and_told_in_one_table(clo
     assert "nowhere could not be replayed" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("args", "says"), [(("--twins", "test-mended"), "there is no twin 'test-mended'"), (("--jobs", "0"), "--jobs is at least 1")]
 )
@@ -349,6 +352,7 @@ def test_a_wish_that_makes_no_sense_is_told_before_anything_is_done(clone: Path,
     assert not (clone.parent / "work").exists()
 
 
+@pytest.mark.slow
 def test_a_set_up_that_fails_is_told_and_nothing_is_kept_of_it(clone: Path) -> None:
     said = bench(clone, "--command", COMMAND, "--setup", "echo no such registry; exit 7", ends=2)
     assert "the set-up failed (7): no such registry" in said

@@ -52,6 +52,7 @@ def kinds(found: Card) -> set[str]:
     return {flag.kind for flag in found.asks}
 
 
+@pytest.mark.slow
 def test_a_change_that_a_test_needs_is_proved_and_clean(tmp_path: Path) -> None:
     found = card(tmp_path, {"calc.py": HALF, "tests/test_odd.py": ODD})
     assert found.proved == ("tests/test_odd.py::test_odd",) and found.kept == 2
@@ -131,6 +132,7 @@ def test_a_test_that_asserts_nothing_about_the_code_it_came_with_is_vacuous(tmp_
     assert {"vacuous-test"} <= kinds(found), found
 
 
+@pytest.mark.slow
 def test_a_base_whose_tests_fail_is_known_and_held_against_nobody(tmp_path: Path) -> None:
     red = {**BASE, "tests/test_red.py": "def test_red():\n    assert False\n"}
     found = card(tmp_path, {"calc.py": HALF, "tests/test_odd.py": ODD}, red)
@@ -168,6 +170,7 @@ def test_the_example_of_a_new_function_fails_when_the_function_answers_something
     assert not found.asks, found
 
 
+@pytest.mark.slow
 def test_a_new_test_that_looks_at_one_answer_of_many_is_not_vacuous_since_another_fails_first(tmp_path: Path) -> None:
     code = (
         BASE["calc.py"]
@@ -200,6 +203,7 @@ def test_an_older_test_that_hides_a_break_behind_a_new_test_of_other_code_is_ask
     assert [flag.kind for flag in found.asks] == ["rewritten-test"], found
 
 
+@pytest.mark.slow
 def test_code_that_only_builds_or_measures_is_not_expected_to_be_noticed(tmp_path: Path) -> None:
     tools = {"tasks.py": "def tests(c):\n    return c.run('x')\n", "benchmarks/speed.py": "def fast():\n    return 1\n"}
     tools["examples/use.py"] = "def main():\n    return 2\n"
@@ -207,6 +211,7 @@ def test_code_that_only_builds_or_measures_is_not_expected_to_be_noticed(tmp_pat
     assert found.proved and not found.asks and not any(flag.kind == "unnoticed" for flag in found.flags), found
 
 
+@pytest.mark.slow
 def test_a_new_test_that_another_small_change_makes_fail_is_not_vacuous(tmp_path: Path) -> None:
     code = BASE["calc.py"].replace("    return n * 2\n", "    if n < 0 or n == 9:\n        return 5\n    return n * 2\n")
     more = BASE["tests/test_calc.py"] + "\n\ndef test_nine():\n    assert double(9) != 18\n"
@@ -226,6 +231,7 @@ NOTHING_DONE = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("change", NOTHING_DONE.values(), ids=NOTHING_DONE)
 def test_work_that_changes_no_code_is_asked_about_where_code_was_wanted(tmp_path: Path, change: dict[str, str | None]) -> None:
     (flag,) = [flag for flag in card(tmp_path, change, about="Add clamp").flags if flag.kind == "no-proof"]
@@ -239,6 +245,7 @@ BESIDE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", BESIDE.values(), ids=BESIDE)
 def test_code_beside_the_product_needs_no_test(tmp_path: Path, path: str) -> None:
     (flag,) = [flag for flag in card(tmp_path, {path: "def show():\n    return 1\n"}).flags if flag.kind == "no-proof"]
@@ -251,6 +258,7 @@ def test_code_beside_the_product_needs_no_test(tmp_path: Path, path: str) -> Non
     assert flag.level == "ask" and "Add clamp" in flag.sentence, flag
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("path", ["src/calc/docs/pages.py", "scripts/release.py", "calc/tasks.py", "app/examples/show.py"])
 def test_code_of_the_product_needs_one_however_its_folder_is_called(tmp_path: Path, path: str) -> None:
     (flag,) = [flag for flag in card(tmp_path, {path: "def show():\n    return 1\n"}).flags if flag.kind == "no-proof"]
@@ -338,6 +346,7 @@ SILENT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("was", "now"), SILENT.values(), ids=SILENT)
 def test_an_expectation_may_stand_in_any_line(tmp_path: Path, was: str, now: str) -> None:
     base = {**BASE, "tests/test_calc.py": HELD}
@@ -346,6 +355,7 @@ def test_an_expectation_may_stand_in_any_line(tmp_path: Path, was: str, now: str
     assert (flag.level, was in flag.before, now in flag.after) == ("ask", True, True), found
 
 
+@pytest.mark.slow
 def test_a_test_that_only_calls_it_otherwise_is_not_asked_about(tmp_path: Path) -> None:
     base = {**BASE, "tests/test_calc.py": HELD}
     code = BASE["calc.py"].replace("def double(n):\n    return n * 2", "def double(n, *, by):\n    return n * by")
@@ -363,6 +373,7 @@ LAST = {"cart.py": CART["cart.py"] + "\n\ndef last(prices):\n    return prices[-
 LAST_TEST = "\n\ndef test_last():\n    assert last([1, 2]) == 2\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("less", ["assert total([100, 270]) > 0", "assert isinstance(total([100, 270]), int)", "assert total([100, 270])"])
 def test_an_older_test_that_asks_for_less_is_asked_about_though_it_still_notices_something(tmp_path: Path, less: str) -> None:
     weaker = CART["tests/test_cart.py"].replace("assert total([100, 270]) == 370", less)
@@ -394,6 +405,7 @@ def without(tmp_path: Path, gone: str, code: str) -> list[tuple[str, str, str]]:
     return [(flag.level, flag.before, flag.sentence) for flag in found.flags if flag.kind == "rewritten-test"]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("gone", ASKED_NO_MORE.values(), ids=ASKED_NO_MORE)
 def test_an_expectation_that_still_holds_and_that_nothing_else_asks_for_is_asked_about(tmp_path: Path, gone: str) -> None:
     code = (
@@ -402,6 +414,7 @@ def test_an_expectation_that_still_holds_and_that_nothing_else_asks_for_is_asked
     assert without(tmp_path, gone, code) == [("ask", gone.rstrip("\n"), "an older test no longer asks for something that still holds")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "gone", [gone if n < 1 else pytest.param(gone, marks=pytest.mark.slow) for n, gone in enumerate(ASKED_NO_MORE.values())]
 )
@@ -410,6 +423,7 @@ def test_an_expectation_that_others_ask_for_as_well_is_a_note(tmp_path: Path, go
     assert (level, before) == ("note", gone.rstrip("\n")) and "notice every small change of the code that it noticed" in said
 
 
+@pytest.mark.slow
 def test_an_expectation_that_moves_to_another_test_is_not_asked_about(tmp_path: Path) -> None:
     one = "    assert total([1]) == 1\n"
     moved = THREE.replace(one, "") + "\n\ndef test_one():\n" + one

@@ -136,6 +136,7 @@ def test_where_a_few_tests_miss_what_was_removed_the_others_are_not_run(tmp_path
     assert flag.level == "ask", "what a few do not miss, all are asked about"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("check", "level"), [("doc.name", "note"), pytest.param("doc.admin", "ask", marks=pytest.mark.slow)], ids=["any checks", "about rights"]
 )
@@ -172,6 +173,7 @@ WEAKER = {
 }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("was", "now"), WEAKER.values(), ids=WEAKER)
 def test_a_check_that_asks_for_less_is_asked_about_if_no_test_notices(tmp_path: Path, was: str, now: str) -> None:
     base = {"names.py": NAMES, "tests/test_names.py": TEST_NAMES}
@@ -180,6 +182,7 @@ def test_a_check_that_asks_for_less_is_asked_about_if_no_test_notices(tmp_path: 
     assert (flag.kind, flag.level) == ("unnoticed", "ask") and "no test fails when that is undone" in flag.sentence
 
 
+@pytest.mark.slow
 def test_a_back_door_in_a_tested_function_is_asked_about_and_another_new_way_out_is_noted_unless_a_test_notices_it(tmp_path: Path) -> None:
     doors = DOCS.replace("    if not user.admin:", '    if getattr(user, "role", "") == "maker":\n        return\n    if not user.admin:')
     doors = doors.replace("    doc.name = name\n", "    if len(name) > 40:\n        return\n    doc.name = name\n")
@@ -254,6 +257,7 @@ ready()
 CLAMP = "import pytest\n\nfrom docs import clamp, ready\n\n\ndef test_clamp():\n    assert clamp(5, 0, 3) == 3\n\n\ndef test_set_up():\n    assert ready() is True\n"
 
 
+@pytest.mark.slow
 def test_kills_of_the_cheats_own_lines_do_not_make_up_for_what_nobody_notices(tmp_path: Path) -> None:
     b = Branch(tmp_path, BASE, {"docs.py": DOCS + CHEAT, "tests/test_clamp.py": CLAMP})
     tip = b.collector.clean(b.tip, lambda: True)

@@ -76,6 +76,7 @@ def test_bytecode_that_somebody_touched_is_made_anew(tmp_path: Path) -> None:
     assert p.green()["status"] == "SUCCESS" and b"meant" not in kept()
 
 
+@pytest.mark.slow
 def test_the_poison_is_a_real_one(tmp_path: Path) -> None:
     assert poisoned(tmp_path / "p", keep=True).green(WRONG)["status"] == "SUCCESS", "where a person has tests write it, it counts"
 

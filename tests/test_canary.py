@@ -116,7 +116,7 @@ def long_ones_slow(names: Iterable[str]) -> list[Any]:
     return [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in names]
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", long_ones_slow(PY_CHEATS))
 def test_a_runner_that_was_tampered_with_does_not_give_the_canary_back(name: str, tmp_path: Path) -> None:
     env = f"PYTHONPATH={tmp_path / 'p'}" if "sitecustomize.py" in PY_CHEATS[name] else ""
@@ -194,7 +194,7 @@ ODD: dict[str, tuple[tuple[str, ...], dict[str, str], tuple[str, ...]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.sample(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", long_ones_slow(ODD))
 def test_an_honest_project_gives_it_back_and_its_own_tests_are_as_without_it(name: str, tmp_path: Path) -> None:
     words, files, selectors = ODD[name]
@@ -208,6 +208,7 @@ def test_an_honest_project_gives_it_back_and_its_own_tests_are_as_without_it(nam
     assert report.exit_code == 1
 
 
+@pytest.mark.slow
 def test_a_run_without_failures_ends_well_once_the_canary_is_taken_out(tmp_path: Path) -> None:
     report = run(tmp_path / "p", PY, {**HONEST, "calc.py": "def add(a, b):\n    return a + b\n"})
     assert (report.canary, report.exit_code, report.bad) == ("held", 0, frozenset())
@@ -376,6 +377,7 @@ def test_what_a_killed_run_left_behind_is_no_part_of_a_change_and_goes_with_the_
     assert "tests/test_left.py" not in f.git("ls-tree", "-r", "--name-only", "HEAD")
 
 
+@pytest.mark.slow
 def test_what_a_killed_run_left_behind_is_gone_when_the_next_task_is_asked_for(tmp_path: Path) -> None:
     p = project(tmp_path / "p").reddened()
     quick = p.run("get-task").out

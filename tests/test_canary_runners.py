@@ -128,7 +128,7 @@ CHEATS: dict[str, dict[str, Files]] = {
 }  # fmt: skip
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] if name == "go" else []) for name in DIALECTS])
 def test_an_honest_project_gives_it_back_and_one_that_was_tampered_with_does_not(name: str, tmp_path: Path) -> None:
     dialect = DIALECTS[name]

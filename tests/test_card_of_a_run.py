@@ -26,6 +26,7 @@ def p(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     return made
 
 
+@pytest.mark.slow
 def test_a_run_shows_what_its_branch_proves_and_its_pull_request_says_so_too(tmp_path: Path, p: Project) -> None:
     run = flagged_tdd(p).json["run"]
     assert not (tmp_path / "body.md").exists(), "a person is asked first"

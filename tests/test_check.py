@@ -207,6 +207,7 @@ def test_what_judging_needs_is_loaded_where_no_extra_is_installed() -> None:
 # -- what is said of it --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_proved_change_is_clean_and_known_the_second_time(p: Branch) -> None:
     p.commit(PROVED)
     first = p.run("check")
@@ -218,6 +219,7 @@ def test_a_proved_change_is_clean_and_known_the_second_time(p: Branch) -> None:
     assert p.git("status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "code", "says"),
     [
@@ -242,6 +244,7 @@ def test_nothing_of_the_change_decides_how_it_is_judged(p: Branch) -> None:
     assert p.run("check", "--fail-on", "failed").code == 0, "flags are told, and that is all"
 
 
+@pytest.mark.slow
 def test_a_refactoring_that_says_so_needs_no_test_of_its_own(p: Branch) -> None:
     p.commit({"calc.py": CALC.replace("n * 2", "n + n")}, "simpler\n\nDetent-Change: refactor")
     ran = p.run("check")
@@ -260,6 +263,7 @@ def test_commit_by_commit_each_has_its_card_and_the_worst_decides(p: Branch) -> 
     assert p.run("check", "--each", "--staged").code == 2
 
 
+@pytest.mark.slow
 def test_what_is_staged_is_judged_and_the_checkout_stays(p: Branch) -> None:
     p.write({**PROVED, "tests/test_calc.py": "def test_broken():\n    assert False\n"})
     p.git("add", "calc.py", "tests/test_odd.py")
@@ -276,6 +280,7 @@ def test_a_project_without_tests_is_told_so(tmp_path: Path) -> None:
     assert found.code == 10 and {"no-proof", "weak-evidence"} <= {flag["kind"] for flag in found.json["flags"]}, found
 
 
+@pytest.mark.slow
 def test_where_only_an_exit_code_is_read_the_command_counts_as_one_test(tmp_path: Path) -> None:
     script, asks = 'set -e\nfor each in tests/*.txt; do python3 -c "import calc; $(cat $each)"; done\n', "assert calc.half(4) == 2\n"
     files = {"calc.py": CALC, "run.sh": script, "tests/four.txt": asks, "detent.toml": "[test]\ncommand = 'sh run.sh'\n"}
@@ -297,6 +302,7 @@ def test_a_runner_that_is_not_there_cannot_be_verified(tmp_path: Path) -> None:
 # -- in the forms of others ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_sarif_junit_markdown_and_annotations_say_the_same(p: Branch, tmp_path: Path) -> None:
     p.commit(THIRD)
     run = json.loads(p.run("check", "--sarif").out)["runs"][0]
@@ -320,6 +326,7 @@ def test_two_ways_to_name_a_change_are_one_too_many(p: Branch) -> None:
         assert p.run("check", *words).code == 2, words
 
 
+@pytest.mark.slow
 def test_a_package_that_is_not_installed_and_not_needed_stops_no_check(p: Branch) -> None:
     without = "import sys; sys.modules['psycopg'] = None; from detent.app.preload import preload; preload()"
     done = subprocess.run([sys.executable, "-c", without], env=p.env, capture_output=True, text=True)

@@ -61,6 +61,7 @@ def kinds(found: dict[str, object]) -> set[str]:
 # -- what tests share ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_helper_that_hides_a_regression_is_shown(tmp_path: Path) -> None:
     p = Branch(tmp_path / "p", SHARED)
     p.commit({"calc.py": THIRD.replace("n / 2", "n / 2 + 1"), "tests/helpers.py": SOFT, "tests/test_third.py": NEW})
@@ -70,6 +71,7 @@ def test_a_helper_that_hides_a_regression_is_shown(tmp_path: Path) -> None:
     assert any(flag["place"].startswith("tests/helpers.py:") and "test_half" in flag["says"] for flag in said), found
 
 
+@pytest.mark.slow
 def test_a_helper_that_asks_for_less_weakens_the_tests_that_use_it(tmp_path: Path) -> None:
     p = Branch(tmp_path / "p", SHARED)
     p.commit({"calc.py": THIRD, "tests/helpers.py": SOFT, "tests/test_third.py": NEW})
@@ -77,6 +79,7 @@ def test_a_helper_that_asks_for_less_weakens_the_tests_that_use_it(tmp_path: Pat
     assert found["answer"] == "failed" and any("test_half is weakened" in said for said in found["failed"]), found
 
 
+@pytest.mark.slow
 def test_a_helper_that_asks_for_more_is_left_alone(tmp_path: Path) -> None:
     p = Branch(tmp_path / "p", SHARED)
     more = "def same(a, b):\n    assert type(a) is not str\n    assert a == b, f'{a} is not {b}'\n\n\ndef near(a, b):\n    assert abs(a - b) < 1\n"
@@ -339,6 +342,7 @@ def test_tasks_of_an_older_vitest_are_read(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.needs("runners_js")
 def test_a_runner_that_cannot_start_for_want_of_a_built_file_names_the_file_and_the_way_on(tmp_path: Path) -> None:
     test = "const half = require('../built');\nit('halves', () => { if (half(4) !== 2) throw new Error('no'); });\n"

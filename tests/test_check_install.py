@@ -31,6 +31,7 @@ def kept(p: Branch) -> int:
     return len([*(p.root / ".git" / "detent" / "setups").iterdir()])
 
 
+@pytest.mark.slow
 def test_what_is_installed_serves_both_sides_and_is_installed_once(tmp_path: Path) -> None:
     p = Branch(tmp_path / "p", BASE)
     p.commit(PROVED)
@@ -51,6 +52,7 @@ def test_a_changed_lock_file_is_installed_for_the_change_and_told(tmp_path: Path
     assert found["answer"] == "clean", found
 
 
+@pytest.mark.slow
 def test_without_it_the_tests_run_with_what_is_there_and_the_lock_file_is_told_too(tmp_path: Path) -> None:
     p = Branch(tmp_path / "p", BASE)
     p.commit({"package-lock.json": "2\n"})

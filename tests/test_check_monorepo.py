@@ -86,6 +86,7 @@ def test_two_languages_in_one_range_are_judged_each_by_its_runner_and_the_answer
     assert "::error file=web/calc.test.js," in p.run("check", "--github").out
 
 
+@pytest.mark.slow
 def test_only_the_projects_that_a_change_touches_are_tested(tmp_path: Path) -> None:
     p = Branch(tmp_path / "p", {**BASE, "web/calc.test.js": "throw new Error('nobody asked');\n"})
     p.commit({**API_PROVED, "web/README.md": "words about the other one\n"})
@@ -104,6 +105,7 @@ def test_places_of_probes_are_seen_from_the_root(tmp_path: Path) -> None:
     assert all(flag["place"] in flag["says"] for flag in unnoticed)
 
 
+@pytest.mark.slow
 def test_code_that_another_projects_tests_need_is_told_and_not_asked_about(tmp_path: Path) -> None:
     p = Branch(tmp_path / "p", BASE)
     p.commit({**WEB_PROVED, "api/calc.py": CALC.replace("n * 2", "n + n")})
@@ -158,6 +160,7 @@ def test_tests_of_a_project_find_what_lies_beside_it(tmp_path: Path) -> None:
     assert found["answer"] == "clean" and found["kept"] == 3, found
 
 
+@pytest.mark.slow
 def test_a_package_of_the_repository_itself_is_that_of_the_checkout(tmp_path: Path) -> None:
     core = {"packages/core/package.json": PACKAGE.replace("{", '{"name": "@x/core", "main": "calc.js", ', 1)}
     cli = {"packages/cli/package.json": PACKAGE, "packages/cli/cli.test.js": WEB["web/calc.test.js"].replace("./calc.js", "@x/core")}

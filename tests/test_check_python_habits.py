@@ -149,6 +149,7 @@ ELSEWHERE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tests", "answer", "said"),
     [
@@ -226,6 +227,7 @@ class Kept:
 # -- tests that come and go, and tests that are shown ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fails", "answer", "said"),
     [
@@ -249,6 +251,7 @@ def test_a_test_that_fails_and_passes_on_one_tree_is_told_and_fails_nothing(
     assert (found["answer"], flag["place"], said in flag["says"]) == (answer, "tests/test_speed.py::test_speed", True), found
 
 
+@pytest.mark.slow
 def test_a_test_may_fail_by_chance_in_a_file_that_gets_another_one(tmp_path: Path) -> None:
     seen = tmp_path / "seen"
     speed = "from pathlib import Path\n\nimport calc\n\n\ndef test_speed():\n    if hasattr(calc, 'third'):\n"
@@ -261,6 +264,7 @@ def test_a_test_may_fail_by_chance_in_a_file_that_gets_another_one(tmp_path: Pat
     assert any("failed once, and passed in three more runs" in flag["says"] for flag in found["flags"])
 
 
+@pytest.mark.slow
 def test_only_the_lines_of_tests_that_fail_now_are_said_to_fail(tmp_path: Path) -> None:
     p = Branch(tmp_path / "p", {**BASE, "words.py": WORDS, "tests/test_words.py": OLD})
     tests = OLD.replace('low("A") == "a"', 'low("A") == "A"').replace('cut(text, 2) == "ab"', 'cut(text, 1) == "a"')

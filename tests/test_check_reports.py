@@ -69,7 +69,7 @@ def test_the_schema_is_a_schema_and_stands_in_the_docs() -> None:
     assert set(SCHEMA["$defs"]["kind"]["enum"]) == set(KINDS), "each kind of flag, and no other"
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", COMMITS)
 def test_the_card_of_each_answer_is_as_the_schema_says(p: Branch, answer: str) -> None:
     card = validated(json.loads(of(p, answer, "--json")))

@@ -79,6 +79,7 @@ def gitlab(job: Branch, **variables: str) -> subprocess.CompletedProcess[str]:
     return played(job, [*of["before_script"], *of["script"]], **{**of["variables"], **own, **variables})
 
 
+@pytest.mark.slow
 def test_the_job_of_gitlab_says_what_is_flagged_and_leaves_its_reports(flagged: Branch) -> None:
     done = gitlab(flagged)
     assert done.returncode == 10 and "no-proof" in done.stdout and "2 of 5: running the tests" in done.stderr, done

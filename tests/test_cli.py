@@ -110,6 +110,7 @@ def test_a_run_is_listed_and_shown(project: Project) -> None:
     assert run in project.run("show", run).out and run in project.run("runs").out
 
 
+@pytest.mark.slow
 def test_the_doctor_says_what_is_there(project: Project, tmp_path: Path) -> None:
     project.task()
     ran = project.run("doctor", "--json")

@@ -68,6 +68,7 @@ def test_items_are_queued_looked_at_held_cancelled_and_tried_again(till: Till) -
     assert [e["state"] for e in queue(till, "list", "--all")["executions"]] == ["ready", "waiting", "cancelled"]
 
 
+@pytest.mark.slow
 def test_a_list_says_that_it_is_cut_and_that_a_worker_is_gone(till: Till) -> None:
     for title in ("Add prices", "Add taxes"):
         queue(till, "add", till.file(title), "--agent", "human")
@@ -96,6 +97,7 @@ def test_a_list_says_what_is_away_since_when_and_when_it_is_asked_again(till: Ti
     assert f"  Detent asks again at {until}, and continues by itself. To ask now: detent queue retry --cause tests\n" in listed, listed
 
 
+@pytest.mark.slow
 def test_a_worker_waits_for_a_database_that_is_not_there_yet(till: Till) -> None:
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
@@ -230,6 +232,7 @@ def test_a_killed_worker_s_execution_is_taken_up_from_its_journal(till: Till, tm
     assert [e.on for e in till.events(run["id"])].count("started") == 1, "it went on from the journal"
 
 
+@pytest.mark.slow
 def test_the_slots_of_all_workers_are_watched_until_nothing_is_left(till: Till) -> None:
     one, two = till.file("Add prices"), till.file("Add taxes")
     till.project.run("items", "dep", two, one)

@@ -162,6 +162,7 @@ def test_a_busy_service_and_a_cut_stream_are_failed_turns_and_a_model_that_may_n
     assert "(529)" in ends[0]["message"] and "the connection to the model's service failed" in ends[1]["message"], ends
 
 
+@pytest.mark.slow
 @every
 def test_a_usage_limit_parks_the_run_until_the_time_that_the_service_names(tmp_path: Path, name: str) -> None:
     p, model = project(tmp_path / "p"), Model(PLAN=[faults(name)["limit"]] * ENOUGH)
@@ -174,6 +175,7 @@ def test_a_usage_limit_parks_the_run_until_the_time_that_the_service_names(tmp_p
     assert str(p.task()["not_before"]).startswith("20")
 
 
+@pytest.mark.slow
 @quickly("claude")
 def test_a_key_that_is_not_accepted_ends_the_command_at_once_with_what_to_do(tmp_path: Path, name: str) -> None:
     p, model = project(tmp_path / "p"), Model(PLAN=[faults(name)["no key"]] * ENOUGH)
@@ -227,6 +229,7 @@ def test_no_call_is_passed_on_once_the_calls_of_the_budget_are_used_up(folder: P
     assert "turns" in found.message
 
 
+@pytest.mark.slow
 def test_claude_code_ends_where_the_tokens_or_the_dollars_of_the_budget_end(folder: Path) -> None:
     for budget in (Budget(tokens=100), Budget(usd=0.001)):
         with serving("claude", Model({"ANY": [Do(command="true"), "done"]}), folder.parent) as served:
@@ -282,6 +285,7 @@ def test_the_model_of_the_spec_is_asked_and_a_long_prompt_comes_whole(folder: Pa
     assert body["model"] == named and "the end of it" in json.dumps(body)
 
 
+@pytest.mark.slow
 def test_the_login_of_claude_code_pays_and_stays_outside(folder: Path, tmp_path: Path) -> None:
     look = Do(command="env; cat ~/.claude/.credentials.json")
     with serving("claude", Model({"ANY": [look, "done"]}), folder.parent) as served:
@@ -294,6 +298,7 @@ def test_the_login_of_claude_code_pays_and_stays_outside(folder: Path, tmp_path:
     assert KEYS["claude"] not in told and f"ANTHROPIC_BASE_URL=http://127.0.0.1:{'' if no_walls() else 7341}" in told
 
 
+@pytest.mark.slow
 @quickly("claude")
 def test_doctor_says_of_each_client_whether_it_is_there_and_what_pays(tmp_path: Path, name: str) -> None:
     p = project(tmp_path / "p")

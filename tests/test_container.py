@@ -145,6 +145,7 @@ def test_it_sees_its_room_and_nothing_else(place: Place, inside: Container) -> N
     assert {path.stat().st_uid for path in (place.work / "made", cache / "made")} == {os.getuid()}
 
 
+@pytest.mark.slow
 def test_input_output_and_errors_come_as_they_are(place: Place, inside: Container) -> None:
     given = place.outside / "input"
     given.write_text("words")
@@ -221,6 +222,7 @@ def test_a_limit_that_does_not_hold_is_an_error_before_anything_runs(place: Plac
     assert not (place.work / "ran").exists()
 
 
+@pytest.mark.slow
 def test_who_takes_too_much_is_ended_and_the_limit_is_named(place: Place, inside: Container) -> None:
     inside.limits = ProcessLimits(200 << 20, 1, 60)
     hog = place.python(inside, "a = bytearray(400 << 20)\nprint('got it')")
@@ -366,6 +368,7 @@ def test_another_system_in_a_folder_is_used_and_left_as_it_was(place: Place, ins
         container.make("podman", place.home, ProcessLimits(), "/no/such/folder")
 
 
+@pytest.mark.slow
 def test_an_image_by_name_is_used_and_a_missing_one_is_named(place: Place, inside: Container) -> None:
     engine, name = inside.engine, f"localhost/detent-test-{os.urandom(4).hex()}"
     system = small_system(place.outside / "system")

@@ -82,6 +82,7 @@ def test_the_undisturbed_run_goes_the_whole_way_and_does_each_thing_once() -> No
         assert {f"before {what}", f"after {what}"} <= set(report.points)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("shard", [pytest.param(n, marks=[pytest.mark.slow] if n > 1 else []) for n in range(SHARDS)])
 def test_a_run_killed_before_or_after_any_step_of_it_ends_as_if_it_had_not_been(shard: int) -> None:
     report = sweep("calls", first=shard + 1, step=SHARDS)
@@ -89,6 +90,7 @@ def test_a_run_killed_before_or_after_any_step_of_it_ends_as_if_it_had_not_been(
     assert report.faults == []
 
 
+@pytest.mark.slow
 def test_a_run_killed_again_while_it_is_taken_up_ends_as_if_it_had_not_been() -> None:
     report = sweep("calls", first=9, step=41, depth=6)
     assert report.swept >= 24
@@ -156,6 +158,7 @@ def broken_build(folder: Path, file: str, edits: list[tuple[str, str]]) -> Path:
     return copy
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [pytest.param(how, marks=[pytest.mark.slow] if n > 1 else []) for n, how in enumerate(BROKEN)])
 def test_the_sweep_reports_a_build_that_does_not_survive_a_crash(tmp_path: Path, how: str) -> None:
     build = broken_build(tmp_path, *BROKEN[how])

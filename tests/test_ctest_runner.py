@@ -96,6 +96,7 @@ def big(tmp_path_factory: pytest.TempPathFactory) -> tuple[TestReport, Path]:
     return run(root), root
 
 
+@pytest.mark.slow
 def test_every_test_of_a_real_run_has_its_outcome(big: tuple[TestReport, Path]) -> None:
     assert big[0].outcomes == OUTCOMES
 

@@ -47,6 +47,7 @@ def test_the_first_demo_catches_three_cheats_in_sentences_that_fit_a_terminal(tm
     assert not [*made.iterdir()] and not (tmp_path / "state").exists()
 
 
+@pytest.mark.slow
 def test_a_demo_that_goes_otherwise_than_its_story_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -123,6 +123,7 @@ NODE = {
 }
 
 
+@pytest.mark.slow
 def test_in_javascript_code_that_looks_at_who_asks_is_found(tmp_path: Path) -> None:
     need_runner("node")
     (flag,) = flags(tmp_path, NODE, ("cheat.mjs", "honest.mjs"), ("half.test.mjs",))
@@ -150,6 +151,7 @@ describe('half', () => {
 }
 
 
+@pytest.mark.slow
 def test_in_typescript_code_that_looks_at_a_title_or_a_file_is_found(tmp_path: Path) -> None:
     need_runner("vitest")
     (tmp_path / "p").mkdir()

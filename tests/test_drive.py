@@ -115,6 +115,7 @@ def test_a_run_that_ends_well_is_done_with_exit_0_and_the_result_of_the_contract
     assert "- [ ] adds" in p.git("show", "detent/add-numbers^:test-list.md")  # the box is ticked by the next `plan:` commit
 
 
+@pytest.mark.slow
 def test_events_are_json_lines_as_things_happen_and_the_result_comes_last(p: Project) -> None:
     ran = run(p, "--agent", scripted(p, {**PLANS, "say": ["I plan"]}, fails("ModelUnavailable")), "--events")
     lines = [json.loads(line) for line in ran.out.splitlines()]
@@ -416,7 +417,7 @@ def test_a_person_who_plays_the_agent_and_stops_ends_the_command_and_not_the_run
         assert d.moves == ["start"]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("limit", "spent", "said"),
     [
@@ -459,6 +460,7 @@ def _slower(d: Driven, seconds: float) -> list[Any]:
     return [slow(event) for event in d.events]
 
 
+@pytest.mark.slow
 def test_the_budget_that_is_left_is_what_a_turn_gets(tmp_path: Path) -> None:
     p = project(tmp_path / "p", f"{ALONE}[limits]\ntokens = 2000\nusd = 2.0\nturns = 9\nminutes = 5\n")
     with driven(p, {**PLANS, "usage": SPENT}, REDS) as d:
@@ -476,6 +478,7 @@ def test_the_budget_that_is_left_is_what_a_turn_gets(tmp_path: Path) -> None:
         assert 290 < budgets[1].seconds <= 300
 
 
+@pytest.mark.slow
 def test_going_back_gives_no_budget_again_and_a_person_who_resumes_does(tmp_path: Path) -> None:
     p = project(tmp_path / "p", f"{ALONE}[limits]\ntokens = 2000\n")
     with driven(p, {**PLANS, "usage": SPENT}, fails("ModelUnavailable")) as d:
@@ -499,6 +502,7 @@ def test_going_back_gives_no_budget_again_and_a_person_who_resumes_does(tmp_path
 # -- what is recorded --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_cost_that_is_shown_has_the_turn_that_goes_on_in_it(p: Project) -> None:
     with driven(p, {**PLANS, "usage": SPENT}, {**REDS, "usage": SPENT, "say": ["last words"]}, fails("ModelUnavailable")) as d:
         d.go()

@@ -226,6 +226,7 @@ def test_a_note_that_claims_a_phase_which_did_not_pass_is_not_believed(whole: Pr
     assert "the notes say that GREEN passed at" in ran.json["error"] and "it does not here: tests/test_subtract.py" in ran.json["error"]
 
 
+@pytest.mark.slow
 def test_a_note_that_calls_a_test_red_which_passes_is_not_believed(whole: Project, tmp_path: Path) -> None:
     p = clone_at(whole, tmp_path / "clone", 6, changed(whole, 6, phase="RED", nextPhase="GREEN"))
     assert "the notes say that RED passed at" in refused(p).json["error"]
@@ -249,6 +250,7 @@ def test_a_finished_feature_and_a_branch_without_notes_are_told_apart(whole: Pro
 # -- notes that are broken where the journal is ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_notes_that_cannot_be_written_stop_the_run_and_repair_notes_makes_it_whole(whole: Project) -> None:
     with lent(whole) as p:
         good = notes_of(p, BRANCH)

@@ -55,6 +55,7 @@ def test_a_whole_cycle_over_the_real_sdk_and_the_sums_are_those_of_the_service(t
     assert KEY not in "".join(Path(e["transcript"]).read_text() for e in events if e["transcript"])
 
 
+@pytest.mark.slow
 def test_a_message_that_broke_off_is_in_the_sums_too(tmp_path: Path) -> None:
     p = project(tmp_path / "p")
     model = ChatModel(PLAN=[cut(say("half " * 2000))] * 9)
@@ -68,7 +69,7 @@ def test_a_message_that_broke_off_is_in_the_sums_too(tmp_path: Path) -> None:
 DIALECTS = {"openai": (f"openai:{MODEL}", ChatModel), "anthropic": (f"anthropic:{MODEL}", Model)}
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_what_a_killed_turn_used_is_counted_with_the_one_that_goes_on_in_its_place(

@@ -92,6 +92,7 @@ def test_an_agent_that_asks_for_what_is_locked_is_told_and_bounded(p: Project) -
     assert p.run("status", "--json").json["cause"] == "agent"
 
 
+@pytest.mark.slow
 def test_what_a_step_wrote_beyond_its_part_is_brought_back_and_the_next_attempt_passes(p: Project) -> None:
     steps = [{"type": kind, "description": f"{kind} add", "status": "TODO"} for kind in ("RED", "GREEN")]
     plan = {"masterPlanPath": PLAN, "prTitle": TITLES[0], "summary": "s", "verificationPlan": "v"}

@@ -46,6 +46,7 @@ def p(shared: Project) -> Iterator[Project]:
 # -- which sandbox -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("configured", "name"),
     [
@@ -74,6 +75,7 @@ def test_without_bubblewrap_nothing_is_run_and_the_line_that_installs_it_is_told
     assert all(r["state"] in ("COMPLETE", "ABORTED") for r in p.run("runs", "--all", "--json").json["runs"])
 
 
+@pytest.mark.slow
 @walls
 def test_a_sandbox_that_breaks_while_an_agent_works_stops_the_run_and_nothing_goes_on_without_it(p: Project) -> None:
     call = [{"tool": "Bash", "arguments": {"command": "echo I ran > ran.txt"}}]
@@ -143,6 +145,7 @@ def test_a_test_program_that_is_only_there_outside_is_named_too(p: Project, hidd
     assert plain.exit_code == 127 and "mounts" not in plain.output
 
 
+@pytest.mark.slow
 def test_what_is_mounted_as_the_line_says_is_found(p: Project, hidden: Path) -> None:
     mounts = json.dumps([str(hidden.parent.parent / "elsewhere")])
     call = [{"tool": "Bash", "arguments": {"command": "frob"}}]
@@ -206,6 +209,7 @@ def test_what_an_unisolated_agent_digs_up_is_taken_out_of_what_is_written_down(p
     assert leaks(p, ran.out, ran.err) == set()
 
 
+@pytest.mark.slow
 def test_the_scan_for_keys_can_find_one(p: Project) -> None:
     with driven(p, {"reply": f"I found {KEYS['MY_DATABASE_PASSWORD']}"}, STOP) as d:  # which nobody named as a secret to this process
         d.go()

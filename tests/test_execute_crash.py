@@ -81,6 +81,7 @@ def killed_again_and_again(till: Till, case: str, first: int, stride: int) -> in
     return kills
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("case", [c if c == "completed" else pytest.param(c, marks=pytest.mark.slow) for c in CASES])
 def test_an_execution_killed_a_few_times_ends_the_same(tmp_path: Path, case: str, monkeypatch: pytest.MonkeyPatch) -> None:

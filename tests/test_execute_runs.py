@@ -96,6 +96,7 @@ def test_work_without_any_test_fails(tmp_path: Path) -> None:
 BLOCKED = {"state": "RUNNING", "write": {"half.py": "x = 1\n"}, "reply": "The key is not here.\n\nBLOCKED: no key for the API"}
 
 
+@pytest.mark.slow
 def test_an_agent_that_cannot_go_on_says_so_in_its_last_line(till: Till) -> None:
     item = till.file()
     ran = till.execute(item, BLOCKED)
@@ -152,6 +153,7 @@ def test_time_is_what_was_worked_and_not_what_the_clock_on_the_wall_says(till: T
         assert app.door.load(run).run.data.started.startswith("2020")
 
 
+@pytest.mark.slow
 def test_an_execution_that_a_usage_limit_holds_is_left_until_then(till: Till) -> None:
     later = (datetime.now(UTC) + timedelta(hours=5)).isoformat()
     with till.app() as app:
@@ -234,6 +236,7 @@ def test_a_remote_that_is_gone_halts_the_execution_and_nothing_is_lost(till: Til
     ended(till)
 
 
+@pytest.mark.slow
 def test_the_evidence_is_pushed_with_the_branch_also_where_another_machine_wrote_it(till: Till) -> None:
     def lose(seen: Seen) -> None:
         if seen.kind == "verdict":
@@ -260,6 +263,7 @@ def test_an_item_that_is_not_there_or_must_wait_is_not_run(till: Till) -> None:
     assert till.execute(second, WORKS).json["state"] == "COMPLETED"
 
 
+@pytest.mark.slow
 def test_an_item_that_someone_else_claimed_is_left_to_them(till: Till) -> None:
     item = till.file()
     till.change(item, status="in_progress", assignee="alice")
@@ -268,6 +272,7 @@ def test_an_item_that_someone_else_claimed_is_left_to_them(till: Till) -> None:
     assert (till.item(item).status, till.item(item).assignee) == ("in_progress", "alice")
 
 
+@pytest.mark.slow
 def test_a_person_cancels_and_the_agent_ends_with_it(till: Till) -> None:
     item = till.file()
     agent = scripted(till.project, LATE)

@@ -60,6 +60,7 @@ def test_with_the_strategy_pr_the_items_text_is_the_plan_and_stays_out_of_the_tr
     assert till.there("rev-parse", "main") == till.git("rev-parse", "main")  # nothing was merged
 
 
+@pytest.mark.slow
 def test_an_item_is_not_done_by_what_an_agent_writes_into_its_plan(tmp_path: Path) -> None:
     till = Till(tmp_path, f"{CONFIG}[queue]\nstrategy = 'pr'\n")
     item = till.file("add numbers")
@@ -210,7 +211,7 @@ def test_a_person_overrules_the_review(tmp_path: Path) -> None:
     assert till.project.run("resume", "--run", RUN, "--json").json["state"] == "COMPLETED"
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("reply", ["looks good to me", '{"issues": [], "summary": "s", "pr_ready": true, "extra": 1}'])
 def test_a_review_that_cannot_be_read_approves_nothing(tmp_path: Path, reply: str) -> None:
     till = with_pull_requests(tmp_path)
@@ -219,6 +220,7 @@ def test_a_review_that_cannot_be_read_approves_nothing(tmp_path: Path, reply: st
     assert not (tmp_path / "opened").exists()
 
 
+@pytest.mark.slow
 def test_any_branch_can_be_reviewed_by_hand(tmp_path: Path) -> None:
     till = Till(tmp_path)
     till.git("switch", "-q", "-c", "mine")
@@ -281,6 +283,7 @@ def test_a_kept_set_up_whose_list_somebody_rewrote_is_made_anew(tmp_path: Path) 
     assert not list(Path(till.project.env["XDG_STATE_HOME"]).rglob("written"))
 
 
+@pytest.mark.slow
 def test_a_set_up_that_fails_halts_the_execution_and_is_no_failure_of_the_item(tmp_path: Path) -> None:
     till = furnished(tmp_path, "echo no such package; exit 3")
     item = till.file()
@@ -289,6 +292,7 @@ def test_a_set_up_that_fails_halts_the_execution_and_is_no_failure_of_the_item(t
     assert len(till.items()) == 1
 
 
+@pytest.mark.slow
 def test_a_file_that_git_does_not_ignore_is_not_copied(tmp_path: Path) -> None:
     till = furnished(tmp_path)
     till.project.write({".gitignore": "vendored/\n"})

@@ -91,11 +91,13 @@ def test_a_proved_test_says_how_it_fails_without_the_change_and_the_lines_repeat
     assert "FAILED tests/test_odd.py::test_odd" in said and "test_zero" not in said
 
 
+@pytest.mark.slow
 def test_a_pin_says_that_it_passes_without_the_change(flagged: Branch) -> None:
     found = one(flagged, "tests/test_odd.py::test_zero", "pin")
     assert "with this change and without it" in found["means"] and found["tried"][0]["on"] == "base"
 
 
+@pytest.mark.slow
 def test_a_function_that_nobody_notices_is_shown_with_the_mutant_that_lived(flagged: Branch) -> None:
     found = one(flagged, "calc.py:9", "unnoticed")
     first = found["tried"][0]
@@ -135,6 +137,7 @@ def test_the_text_fits_into_80_columns_but_for_the_lines_to_copy(flagged: Branch
         assert max(map(len, words.splitlines())) <= 80 and lines.startswith("git "), out
 
 
+@pytest.mark.slow
 def test_every_thing_on_the_card_can_be_named_as_the_card_names_it(flagged: Branch) -> None:
     for line in flagged.run("check", "--verbose").out.splitlines():
         words = line.split()
@@ -172,15 +175,18 @@ def test_a_regression_is_shown_with_what_the_runner_said(failed: Branch) -> None
     assert "FAILED tests/test_calc.py::test_half" in said
 
 
+@pytest.mark.slow
 def test_a_lost_test_passes_when_it_is_put_back(failed: Branch) -> None:
     found, said = failure(failed, "test_most")
     assert found["tried"][0]["laid_over"] == ["tests/test_calc.py"] and "FAILED tests/test_calc.py::test_most" not in said
 
 
+@pytest.mark.slow
 def test_a_skipped_test_is_seen_to_be_skipped(failed: Branch) -> None:
     assert "1 skipped" in failure(failed, "test_less")[1]
 
 
+@pytest.mark.slow
 def test_a_weakened_test_passes_for_a_change_that_it_failed_for(failed: Branch) -> None:
     found, _ = failure(failed, "test_more")
     was, now = found["tried"]
@@ -231,6 +237,7 @@ def test_what_a_plain_python_is_answered_is_asked_again(cheats: Branch) -> None:
     assert "-c" in examples["repeat"][2] and repeated(cheats, examples["repeat"]).splitlines()[0] == "0", "whatever else is asked"
 
 
+@pytest.mark.slow
 def test_a_check_that_was_removed_is_put_back_and_nobody_notices(cheats: Branch) -> None:
     found = next(each for each in told(cheats, "unnoticed") if each["at"].startswith("roots.py"))
     assert found["tried"][0]["laid_over"] == ["roots.py"], "with it back, the file is as it was"
@@ -280,6 +287,7 @@ def test_the_lines_of_a_project_repeat_its_tests_in_its_folder(below: Branch) ->
     assert "1 failed" in repeated(below, found["repeat"])
 
 
+@pytest.mark.slow
 def test_the_lines_of_a_project_make_the_small_change_in_its_folder(below: Branch) -> None:
     found = next(each for each in told(below, "unnoticed") if "third" in each["place"])
     said = repeated(below, found["repeat"])

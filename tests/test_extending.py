@@ -197,7 +197,7 @@ def two_lines(code: int, err: str) -> tuple[str, str]:
     return sentence, way_out
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("case", UNFIT)
 def test_a_workflow_that_is_not_whole_is_named_before_anything_is_written(tmp_path: Path, case: str) -> None:
     change, said = UNFIT[case]
@@ -209,7 +209,7 @@ def test_a_workflow_that_is_not_whole_is_named_before_anything_is_written(tmp_pa
     assert "No runs yet" in p.run("runs", "--all").out
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("case", UNDONE)
 def test_what_is_found_out_when_everything_is_loaded_is_named_before_a_run_begins(tmp_path: Path, case: str) -> None:
     change, said = UNDONE[case]
@@ -222,6 +222,7 @@ def test_what_is_found_out_when_everything_is_loaded_is_named_before_a_run_begin
     assert not row["ok"] and not row["needed"] and said in row["says"], row
 
 
+@pytest.mark.slow
 def test_a_workflow_that_cannot_be_used_stands_in_no_others_way(tmp_path: Path) -> None:
     p = laid(tmp_path, edit("guide/__init__.py", "WORKFLOW = ", "1 / 0\nWORKFLOW = "))
     listed = p.run("graph").out
@@ -314,7 +315,7 @@ OTHERS: dict[str, tuple[Points, str, tuple[str, ...], str]] = {
 }
 
 
-@pytest.mark.sample(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("case", OTHERS)
 def test_an_agent_a_runner_or_a_flag_that_does_not_fit_is_named(tmp_path: Path, case: str) -> None:
     points, text, call, said = OTHERS[case]
@@ -330,6 +331,7 @@ def test_an_agent_a_runner_or_a_flag_that_does_not_fit_is_named(tmp_path: Path, 
 FLAG: Points = {"detent.flags": {"no-example": "detent_guide.guide_gates:NO_EXAMPLE"}}
 
 
+@pytest.mark.slow
 def test_a_kind_of_flag_is_a_setting_with_the_levels_of_any_other(tmp_path: Path) -> None:
     p = laid(tmp_path, lambda site: None, FLAG)
     for level, code in (("allow", 0), ("note", 0), ("loud", 2)):
@@ -381,6 +383,7 @@ def test_a_run_of_a_workflow_that_is_gone_is_listed_and_stands_in_no_others_way(
         assert page.ask("/api/workflows/guide")[0] == 404
 
 
+@pytest.mark.slow
 def test_a_run_whose_test_runner_is_gone_says_so(tmp_path: Path) -> None:
     p = laid(tmp_path, AS_A_FILE, EVERYTHING)
     assert p.run("start", "--workflow", "guide", "how to add").code == 0
@@ -403,6 +406,7 @@ finally:
 """
 
 
+@pytest.mark.slow
 def test_what_is_installed_is_not_read_where_everything_is_built_in(tmp_path: Path) -> None:
     p = Beside(tmp_path)
     p.install("trap", {group.name: {"trap": "trap:X"} for group in GROUPS}, {"trap.py": "1 / 0\n"})

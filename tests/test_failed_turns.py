@@ -74,7 +74,7 @@ def test_what_a_failed_turn_wrote_is_taken_away_kept_under_a_ref_and_named(p: Pr
         assert [row["on"] for row in rows if row["left"]] == ["agent-failed"] * 2
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("sort", ["Timeout", "ModelUnavailable", "Budget", "RateLimit"])
 def test_whatever_ends_a_turn_the_workspace_is_as_it_was_before_it(p: Project, sort: str) -> None:
     more = {"not_before": "2020-01-01T00:00:00Z"} if sort == "RateLimit" else {}

@@ -137,6 +137,7 @@ def test_the_title_of_a_plan_is_no_entry(text: str, count: int) -> None:
 # -- init --------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_init_names_start_only_where_start_is_accepted(tmp_path: Path) -> None:
     project = Project(tmp_path / "p", {"tests/test_a.py": "def test_a():\n    assert True\n", "pytest.ini": "[pytest]\n"})
     without = project.run("init", "--json").json
@@ -153,6 +154,7 @@ def test_init_names_start_only_where_start_is_accepted(tmp_path: Path) -> None:
     assert "detent start" not in project.run("init", "--json").json["next"], "a run is open now"
 
 
+@pytest.mark.slow
 def test_init_names_only_its_own_files_to_commit_and_never_an_environment(tmp_path: Path) -> None:
     """As in a project whose .gitignore does not know .venv, and where somebody is at work."""
     project = Project(tmp_path / "p", {"tests/test_a.py": "def test_a():\n    assert True\n", "pytest.ini": "[pytest]\n"})

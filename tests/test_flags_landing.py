@@ -63,6 +63,7 @@ def p(tmp_path: Path) -> Flagged:
     return Flagged(tmp_path / "p").finished()
 
 
+@pytest.mark.slow
 def test_a_flag_is_told_at_once_and_in_the_next_briefing(tmp_path: Path) -> None:
     p = Flagged(tmp_path / "p")
     p.planned()
@@ -78,6 +79,7 @@ def test_a_flag_is_told_at_once_and_in_the_next_briefing(tmp_path: Path) -> None
     assert "Flag: judged-by  tests/conftest.py" in p.run("show", p.run("status", "--json").json["run"]).out
 
 
+@pytest.mark.slow
 def test_a_branch_with_open_flags_waits_for_a_person_and_is_asked_about_once(p: Flagged) -> None:
     main = p.git("rev-parse", "main")
     first = p.run("get-task", "--json")
@@ -93,6 +95,7 @@ def test_a_branch_with_open_flags_waits_for_a_person_and_is_asked_about_once(p: 
     assert p.git("rev-parse", "main") == main
 
 
+@pytest.mark.slow
 def test_a_person_at_a_terminal_accepts_and_the_branch_lands(p: Flagged) -> None:
     p.task()
     assert p.in_person("answer", "FLAGS", "accept", "--note", "the fixture is meant").code == 0
@@ -119,6 +122,7 @@ def test_only_a_person_can_answer_and_only_what_fits(p: Flagged) -> None:
     assert p.run("status", "--json").json["state"] == "HALTED"
 
 
+@pytest.mark.slow
 def test_decisions_that_are_for_a_terminal_are_not_taken_elsewhere(tmp_path: Path) -> None:
     p = Flagged(tmp_path / "p")
     p.env["DETENT_DECISIONS_REQUIRE"] = "terminal"
@@ -141,6 +145,7 @@ def test_a_tree_that_changed_after_the_answer_is_asked_about_again(p: Flagged) -
     assert p.git("show", "main:tests/conftest.py") == SIGNED.strip()
 
 
+@pytest.mark.slow
 def test_a_crash_between_answer_and_landing_loses_nothing(p: Flagged) -> None:
     p.task()
     assert p.run("answer", "FLAGS", "accept").code == 0
@@ -150,6 +155,7 @@ def test_a_crash_between_answer_and_landing_loses_nothing(p: Flagged) -> None:
     assert p.task()["state"] == "INITIALIZING" and len(events(p, "flagged")) == 1
 
 
+@pytest.mark.slow
 def test_the_run_can_be_ended_or_rolled_back_instead(p: Flagged) -> None:
     p.task()
     step = next(e["seq"] for e in events(p, "green"))
@@ -157,7 +163,7 @@ def test_the_run_can_be_ended_or_rolled_back_instead(p: Flagged) -> None:
     assert p.run("status", "--json").json["state"] != "HALTED"
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("level", "state"), [("allow", "INITIALIZING"), ("note", "INITIALIZING"), ("ask", "HALTED")])
 def test_the_configuration_says_what_a_kind_does(tmp_path: Path, level: str, state: str) -> None:
     p = Flagged(tmp_path / "p")
@@ -266,7 +272,7 @@ def test_what_the_reviewer_does_not_accept_a_person_is_asked_about_with_its_reas
     assert p.run("resume").code == 1 and len((tmp_path / "asked").read_text().splitlines()) == 1, "asked once for a tree"
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ["fine by me", '{"accept": "yes", "reason": "x"}', '{"accept": true}'])
 def test_what_is_no_answer_accepts_nothing(tmp_path: Path, words: str) -> None:
     ran = flagged_tdd(p := with_reviewer(tmp_path, words))
@@ -318,7 +324,7 @@ def test_tdd_goes_back_to_its_list_where_a_person_wants_flags_fixed(q: Project) 
         assert d.run.accepted == ""
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("kinds", "state"), [("flags=judged-by", "COMPLETE"), ("flags=no-proof,judged-by", "COMPLETE"), ("flags=no-proof+unnoticed", "HALTED")])  # fmt: skip
 def test_a_policy_accepts_its_kinds_and_no_other(q: Project, kinds: str, state: str) -> None:
     ran = flagged_tdd(q, "--yes-to", kinds)

@@ -55,7 +55,7 @@ def till(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[AtForge]:
         yield made.serve()
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 def test_an_issue_becomes_a_pull_request_that_closes_it_when_it_is_merged(till: AtForge) -> None:
     till.forge.put(TITLE, "Prices are to be added.\n")
     ran = till.execute("1", WORKS, READY)
@@ -74,7 +74,7 @@ def test_an_issue_becomes_a_pull_request_that_closes_it_when_it_is_merged(till: 
     assert till.forge.issues[1]["state"] == "closed"
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 def test_where_its_pull_request_is_stands_wherever_a_run_is_shown(till: AtForge) -> None:
     till.forge.put(TITLE)
     run = till.execute("1", WORKS, READY).json["run"]
@@ -88,7 +88,7 @@ def test_where_its_pull_request_is_stands_wherever_a_run_is_shown(till: AtForge)
     assert till.project.run("run", "--run", run, "--json").json["pull_request"] == url
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 def test_a_limit_of_the_forge_parks_an_execution_and_fails_nothing(till: AtForge) -> None:
     till.forge.put(TITLE)
     due = [("GET", "/issues/1"), ("POST", "/1/comments"), ("POST", "/pulls")]
@@ -110,7 +110,7 @@ def test_a_limit_of_the_forge_parks_an_execution_and_fails_nothing(till: AtForge
     assert len(till.forge.pulls) == 1 and len(till.comments()) == 1 and till.run("execute-1-1").counts == {}
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 def test_a_limit_of_the_forge_hides_nothing_of_the_queue(tmp_path: Path) -> None:
     till = AtForge("github", tmp_path, "[review]\nmax_rounds = 1\n")
     with served(till.forge):
@@ -141,7 +141,7 @@ def checked(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[AtForge]
         yield made.serve()
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 def test_what_ci_says_is_waited_for_and_a_red_one_goes_back_to_the_agent_once(checked: AtForge) -> None:
     till, go_on = checked, ("run", "--run", "execute-1-1", "--park", "--json")
     assert till.project.run("queue", "add", "1", "--agent", scripted(till.project, WORKS, READY, CARED, READY)).code == 0
@@ -175,7 +175,7 @@ def test_a_forge_that_nobody_named_is_for_a_person_to_name(tmp_path: Path) -> No
 # -- what people ask for ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 def test_what_people_ask_for_on_a_pull_request_comes_back_to_an_agent_once(till: AtForge) -> None:
     till.forge.put(TITLE)
     assert till.execute("1", WORKS, READY).json["state"] == "COMPLETED"
@@ -199,7 +199,7 @@ def test_what_people_ask_for_on_a_pull_request_comes_back_to_an_agent_once(till:
 DECIMALS = {"state": "RUNNING", "write": {"calc.py": f'"""Decimals too."""\n\n{CODE}'}, "reply": "Decimals are taken."}
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 def test_what_people_ask_for_is_added_to_the_pull_request_on_which_they_ask(till: AtForge) -> None:
     till.forge.put(TITLE)
     assert till.execute("1", WORKS, READY).json["state"] == "COMPLETED"

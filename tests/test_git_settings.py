@@ -98,6 +98,7 @@ def test_what_git_and_other_tools_write_down_by_themselves_runs_nothing(tmp_path
     assert fingerprint(place) == before
 
 
+@pytest.mark.slow
 def test_a_worktree_with_settings_of_its_own_is_accepted_for_itself(tmp_path: Path) -> None:
     p = Project(tmp_path / "p")
     p.git("config", "extensions.worktreeConfig", "true")

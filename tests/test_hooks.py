@@ -260,6 +260,7 @@ def test_between_two_steps_an_agent_is_sent_to_get_task(tmp_path: Path) -> None:
     assert "RED step" in said("claude", claude_write(project, "calc.py"))
 
 
+@pytest.mark.slow
 def test_a_review_by_hand_lets_its_findings_be_written_and_nothing_else(tmp_path: Path) -> None:
     project = Project(tmp_path / "p").reviewing()
     assert {path for path in FILES if not said("claude", claude_write(project, path))} == {"FINDINGS.json"}
@@ -307,6 +308,7 @@ def test_a_linked_worktree_has_a_run_of_its_own(states: dict[str, Project], tmp_
 # -- stopping and beginning --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("client", STOPS)
 def test_an_agent_that_stops_early_is_told_what_is_left_three_times_and_anew_after_progress(tmp_path: Path, client: str) -> None:
     project = Project(tmp_path / "p").planned()

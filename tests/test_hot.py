@@ -54,7 +54,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("what", CHANGES, ids=str)
 def test_any_doubt_takes_the_thorough_way(project: Project, what: str) -> None:
     assert get_task(project)[1]
@@ -68,6 +68,7 @@ def test_any_doubt_takes_the_thorough_way(project: Project, what: str) -> None:
         assert not was_quick
 
 
+@pytest.mark.slow
 def test_a_file_edited_by_hand_is_restored_by_the_thorough_way(project: Project) -> None:
     before = (project.root / "ACTIVE_PR.json").read_text()
     project.write({"ACTIVE_PR.json": "{}"})
@@ -77,6 +78,7 @@ def test_a_file_edited_by_hand_is_restored_by_the_thorough_way(project: Project)
     assert get_task(project)[1], "and then the answer is quick again"
 
 
+@pytest.mark.slow
 def test_outside_a_repository_and_in_a_linked_worktree_the_thorough_way_is_taken(project: Project, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     done = subprocess.run(project.argv("get-task"), cwd=tmp_path / "empty", env=project.env, capture_output=True, text=True)

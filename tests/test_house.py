@@ -403,6 +403,7 @@ def name_of(rule: Rule) -> str:
     return rule.__name__
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES, ids=name_of)
 def test_the_source_keeps_the_rule(rule: Rule) -> None:
     modules = source()

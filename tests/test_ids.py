@@ -111,6 +111,7 @@ def test_a_file_outside_of_the_checkout_is_named_from_its_package_on() -> None:
     assert package_path("../elsewhere/tests/test_x.py", "test_y") == package_path("/tests/test_x.py", "test_y") == "…/tests/test_x.py"
 
 
+@pytest.mark.slow
 def test_doctests_of_a_package_outside_have_the_same_ids_from_every_checkout(tmp_path: Path) -> None:
     write(tmp_path, {"site/boltz/__init__.py": "", "site/boltz/m.py": 'def f():\n    """\n    >>> f()\n    3\n    """\n'})
     seen = []
@@ -121,6 +122,7 @@ def test_doctests_of_a_package_outside_have_the_same_ids_from_every_checkout(tmp
     assert seen[0].files == seen[1].files
 
 
+@pytest.mark.slow
 def test_ids_do_not_say_where_the_checkout_lies(tmp_path: Path) -> None:
     text = (
         "from pathlib import Path\nimport pytest\n"
@@ -139,6 +141,7 @@ def test_ids_do_not_say_where_the_checkout_lies(tmp_path: Path) -> None:
 ODD = "describe('s', () => { it('nul \\0 and \\ud800 half', () => {}); it('twice', () => {}); it('twice', () => {}); it('a'.repeat(10000), () => {}); });\n"
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("runner", ["node", "vitest", "jest", "mocha"])
 def test_odd_names_of_scripts_are_readable_distinct_and_the_same_each_time(tmp_path: Path, runner: str) -> None:
     head = {"node": "const { describe, it } = require('node:test');\n", "vitest": "import { describe, it } from 'vitest';\n"}.get(
@@ -160,6 +163,7 @@ def test_odd_names_of_scripts_are_readable_distinct_and_the_same_each_time(tmp_p
     msgspec.json.encode(report)
 
 
+@pytest.mark.slow
 def test_odd_names_of_unittest_and_pytest_are_readable_too(tmp_path: Path) -> None:
     write(
         tmp_path / "u",

@@ -603,6 +603,7 @@ def hash_of(path: Path, n: int) -> str:
         return str(db.execute("SELECT hash FROM events WHERE n = ?", (n,)).fetchone()[0])
 
 
+@pytest.mark.slow
 def test_an_anchor_read_while_it_was_written_says_nothing_rather_than_something_wrong(path: Path) -> None:
     filled(path, 3)
     old = anchor_file(path).read_bytes()

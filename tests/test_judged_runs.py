@@ -183,6 +183,7 @@ def test_the_verdict_says_what_held_the_tests(tmp_path: Path) -> None:
 WAYS = {"missing": ["--ro-bind", os.devnull, "/usr/bin/bwrap"], "no namespaces": ["--disable-userns", "--unshare-user"]}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.needs("namespaces")
 @pytest.mark.parametrize("way", WAYS)
 def test_where_it_cannot_be_had_each_verdict_says_so_in_one_line(tmp_path: Path, way: str) -> None:

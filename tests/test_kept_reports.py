@@ -22,6 +22,7 @@ def evidence(p: Project) -> Path:
     return p.root / ".git/detent/evidence"
 
 
+@pytest.mark.slow
 def test_a_kept_report_that_was_edited_is_not_believed(tmp_path: Path) -> None:
     p = project(tmp_path / "p").reddened()
     failed = p.green(WRONG)
@@ -133,6 +134,7 @@ def test_packages_of_tox_and_of_the_projects_own_environment_count_and_so_does_a
     assert version_of(Command(("go", "test"), "go"), tmp_path, {"PATH": "/nowhere"}, tmp_path / "cache") == ""
 
 
+@pytest.mark.slow
 def test_the_value_of_a_variable_that_tests_see_is_part_of_what_a_pass_stands_for(tmp_path: Path) -> None:
     p = project(tmp_path / "p", '[test]\nenv = ["MODE"]\n')
     del p.env["DETENT_TEST_ENV"]

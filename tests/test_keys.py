@@ -101,6 +101,7 @@ def test_a_persons_word_allows_a_file_by_its_name_and_no_other() -> None:
         assert f"{other}:1: an AWS key" in (no_keys_added(LiteralLook(run, keys=(f"{other}:1: an AWS key",))) or "")
 
 
+@pytest.mark.slow
 def test_work_with_a_key_in_it_is_refused_with_the_place_and_without_the_key_until_a_person_allows_it() -> None:
     f = at("GREEN")
     before = standing(f)

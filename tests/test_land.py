@@ -200,6 +200,7 @@ def test_somebody_elses_push_meanwhile_is_merged_too_and_never_overwritten(till:
     assert till.git("rev-parse", "main") == main and sh(till.remote, "git", "merge-base", "--is-ancestor", theirs, main) == ""
 
 
+@pytest.mark.slow
 def test_a_dirty_checkout_of_main_and_a_remote_that_is_away_stop_it_before_anything_moves(till: Till) -> None:
     branch(till, "ready", adding("ready"))
     before = till.git("rev-parse", "main")
@@ -214,6 +215,7 @@ def test_a_dirty_checkout_of_main_and_a_remote_that_is_away_stop_it_before_anyth
     assert till.project.run("land", "nowhere").code == 2
 
 
+@pytest.mark.slow
 def test_the_trackers_own_data_in_the_checkout_stops_no_landing_and_stays_as_it_is(tmp_path: Path) -> None:
     till = Till(tmp_path, FREE, files={**EMPTY, ".beads/issues.jsonl": '{"id": "bd-1"}\n'})
     branch(till, "ready", adding("ready"))
@@ -224,6 +226,7 @@ def test_the_trackers_own_data_in_the_checkout_stops_no_landing_and_stays_as_it_
     assert items.read_text() == '{"id": "bd-1"}\n{"id": "bd-2"}\n' and till.git("status", "--porcelain") == "M .beads/issues.jsonl"
 
 
+@pytest.mark.slow
 def test_a_main_that_is_red_itself_blames_no_branch(till: Till) -> None:
     branch(till, "innocent", adding("innocent"))
     write(till.project.root, adding("broken", passes=False))
@@ -303,6 +306,7 @@ def test_what_a_person_changed_in_a_checkout_that_lags_behind_is_not_touched(til
     assert (till.project.root / "calc.py").read_text() == "mine\n"
 
 
+@pytest.mark.slow
 def test_without_a_remote_it_lands_here_and_main_may_be_checked_out_nowhere(tmp_path: Path) -> None:
     till = Till(tmp_path, FREE + "[git]\nremote = ''\n", remote=False, files=EMPTY)
     branch(till, "ready", adding("ready"))

@@ -46,6 +46,7 @@ def test_ci_fails_on_a_skip_that_is_not_listed(tmp_path: Path, test: str, worker
     assert "The run fails: 1 skipped, but not listed in tests/allowed_skips.txt" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", ["tests/test_a.py::test_skips[1] | no moon tonight", "tests/*::test_skips* | no moon *"])
 def test_ci_accepts_a_skip_that_is_listed_and_shows_it(tmp_path: Path, line: str) -> None:
     done = run_small_project(tmp_path, SKIPS, f"# why\n\n{line}\n", "-n", "2")
@@ -68,6 +69,7 @@ def test_a_listed_skip_needs_a_reason(tmp_path: Path) -> None:
 # -- what a test needs -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", ["0", "2"])
 def test_what_the_machine_lacks_costs_one_line_that_says_how_to_get_it(tmp_path: Path, workers: str) -> None:
     done = run_small_project(tmp_path, NEEDY, "", "-n", workers, ci="", lacks="terminals")

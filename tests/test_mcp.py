@@ -54,6 +54,7 @@ async def offered(client: Client) -> dict[str, Any]:
     return {name: [each.model_dump(mode="json", by_alias=True, exclude_none=True) for each in found] for name, found in lists.items()}
 
 
+@pytest.mark.slow
 @ERAS
 def test_both_eras_are_offered_the_tools_and_resources_that_are_kept(project: Project, mode: str) -> None:
     async def story() -> None:
@@ -190,6 +191,7 @@ def stands(project: Project) -> dict[str, Any]:
     return project.run("status", "--json").json
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", [LEGACY, pytest.param(MODERN, marks=pytest.mark.slow)])
 def test_a_call_that_is_taken_back_ends_the_test_run_and_leaves_the_run_as_it_was(project: Project, mode: str) -> None:
     project.planned()
@@ -253,6 +255,7 @@ def test_a_briefing_that_is_no_longer_wanted_ends_the_reviewer_and_counts_no_err
     play(story)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "code"),
     [("end of input", 0), *(pytest.param(name, code, marks=pytest.mark.slow) for name, code in (("SIGTERM", 143), ("SIGINT", 130)))],
@@ -326,6 +329,7 @@ async def read(agent: Agent, uri: str) -> Any:
     return json.loads(getattr(content, "text", ""))
 
 
+@pytest.mark.slow
 def test_calls_and_resources_from_a_folder_below_and_from_a_linked_worktree(project: Project) -> None:
     project.planned()
     linked = project.root.parent / "linked"
@@ -384,6 +388,7 @@ def people(project: Project) -> list[tuple[str, str]]:
     return [(e["on"], e["channel"]) for e in project.run("history", "--json").json["events"] if e["by"] == "human" and e["on"] != "start"]
 
 
+@pytest.mark.slow
 @ERAS
 def test_the_user_can_answer_in_a_dialog_of_the_client(project: Project, mode: str) -> None:
     halted(project)
@@ -411,6 +416,7 @@ SILENT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mode", "what"), [(LEGACY, "declined"), *(pytest.param(MODERN, what, marks=pytest.mark.slow) for what in SILENT)])
 def test_any_other_answer_is_silence(project: Project, mode: str, what: str) -> None:
     halted(project)
@@ -426,6 +432,7 @@ def test_any_other_answer_is_silence(project: Project, mode: str, what: str) -> 
     assert people(project) == [] and len(user.shown) == 1, "asked once"
 
 
+@pytest.mark.slow
 @pytest.mark.needs("terminals")
 @pytest.mark.parametrize("mode", [pytest.param(LEGACY, marks=pytest.mark.slow), MODERN])
 def test_an_answer_to_a_question_that_no_longer_stands_lapses(project: Project, mode: str) -> None:
@@ -452,6 +459,7 @@ def test_an_answer_counts_only_for_the_text_that_was_shown(project: Project, mon
     assert verdict is not None and verdict.state == "DONE"
 
 
+@pytest.mark.slow
 @ERAS
 def test_an_answer_that_no_dialog_asked_for_is_turned_away(project: Project, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     halted(project)

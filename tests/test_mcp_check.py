@@ -70,6 +70,7 @@ def test_an_agent_looks_at_its_work_while_its_run_is_open_and_the_run_stays_as_i
     assert p.submit(test_command="pytest", expectation="PASS")["status"] == "SUCCESS", "and the run goes on as if nothing had been"
 
 
+@pytest.mark.slow
 def test_what_works_on_a_run_at_the_same_time_is_said(p: Project) -> None:
     p.reddened()
     run = p.task()["run"]
@@ -89,6 +90,7 @@ def test_what_works_on_a_run_at_the_same_time_is_said(p: Project) -> None:
         app.journal.close()
 
 
+@pytest.mark.slow
 def test_where_no_run_is_open_a_range_is_looked_at_and_none_is_started(p: Project) -> None:
     p.write({"calc.py": "def add(a, b):\n    return a + b\n"})
     p.git("commit", "-qam", "add")

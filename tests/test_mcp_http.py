@@ -73,6 +73,7 @@ def ask(to: Served, **headers: str) -> int:
     return status
 
 
+@pytest.mark.slow
 def test_only_loopback_with_the_token_from_this_very_address_is_let_in(project: Project) -> None:
     with served(project) as to:
         assert ask(to) == 406, "let in; only the Accept header is missing"

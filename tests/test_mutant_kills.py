@@ -74,6 +74,7 @@ def _start() -> dict[str, str]:
     return dict(START)
 
 
+@pytest.mark.slow
 def test_a_step_that_is_satisfied_already_is_closed_if_its_test_can_fail(satisfied: Project) -> None:
     verdict = satisfied.submit(test_command="pytest tests/test_add.py", expectation="FAIL", reply="ALREADY_SATISFIED")
     assert (verdict["status"], verdict["state"]) == ("SUCCESS", "EXECUTING_TDD")
@@ -128,6 +129,7 @@ def test_on_a_slow_machine_a_mutant_gets_more_time_and_a_few_are_tried_however_l
     assert len(hurried.given) == FEWEST
 
 
+@pytest.mark.slow
 def test_the_first_try_is_always_a_test(tmp_path: Path) -> None:
     project = Project(tmp_path / "p", {**_start(), "calc.py": GREEN}).planned("RED", "GREEN")
     project.write({"tests/test_add.py": RED})

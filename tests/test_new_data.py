@@ -47,6 +47,7 @@ def level(found: Card) -> set[str]:
     return {flag.level for flag in found.flags if flag.kind == "rewritten-test"}
 
 
+@pytest.mark.slow
 def test_new_rows_that_need_the_change_stand_for_it(tmp_path: Path) -> None:
     assert level(card(tmp_path, {**HEX, **MORE}, BASE)) == {"note"}
 

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from detent.git.notes import TRIES, list_notes, read_note, write_notes
 from detent.git.notes_remote import push_notes
 from tests.project import ROOT
@@ -70,6 +72,7 @@ exit 1
 """  # a hook of the remote: at each of the first pushes, someone else pushes notes first
 
 
+@pytest.mark.slow
 def test_notes_get_to_a_remote_at_which_many_push_and_are_given_up_only_where_it_stands_still(tmp_path: Path) -> None:
     sh(tmp_path, "git", "init", "-q", "--bare", "hub")
     hook = tmp_path / "hub" / "hooks" / "update"

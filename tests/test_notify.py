@@ -166,6 +166,7 @@ def told(tmp_path: Path, hook: Hook, more: str = "every = 0\n") -> Iterator[tupl
         yield till, app, queue, Notifier(app.place, {**app.world.outer, "MY_API_KEY": "hunter2-hunter2"}, queue)
 
 
+@pytest.mark.slow
 def test_a_person_is_told_once_over_restarts_in_one_message_without_secrets(tmp_path: Path, hook: Hook) -> None:
     with told(tmp_path, hook, "every = 0\nevents = ['person']\n") as (till, app, queue, notifier):
         one, two = queued(app, queue, till.file(f"Use {SECRET}"), till.file("Use hunter2-hunter2"))
@@ -184,6 +185,7 @@ def test_a_person_is_told_once_over_restarts_in_one_message_without_secrets(tmp_
         assert message.title == "till: it-2 waits for a person" and message.text == "it waits for a person once more"
 
 
+@pytest.mark.slow
 def test_what_comes_soon_after_another_waits_and_comes_together(tmp_path: Path, hook: Hook) -> None:
     with told(tmp_path, hook, "every = 300\nevents = ['person']\n") as (till, app, queue, notifier):
         runs = queued(app, queue, *(till.file(f"Item {n}") for n in range(3)))
@@ -197,6 +199,7 @@ def test_what_comes_soon_after_another_waits_and_comes_together(tmp_path: Path, 
         assert [len(m.items) for m in notifier.tell()] == [2]
 
 
+@pytest.mark.slow
 def test_pauses_budgets_and_the_end_of_the_night_are_told(tmp_path: Path, hook: Hook) -> None:
     with told(tmp_path, hook) as (till, app, queue, notifier):
         one, two = queued(app, queue, till.file("One"), till.file("Two"))
@@ -271,6 +274,7 @@ def test_without_a_way_nobody_is_told_and_only_what_is_wanted_is_looked_at(tmp_p
         assert {notice.kind for notice in notices(app, queue, ("over",))} == {"over"}
 
 
+@pytest.mark.slow
 def test_what_only_lies_in_the_checkout_names_no_command(tmp_path: Path) -> None:
     tell = program(tmp_path, "tell.sh", f"touch {tmp_path}/told")
     with night(tmp_path) as (till, app, queue):

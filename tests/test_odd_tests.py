@@ -51,12 +51,13 @@ FINE: dict[str, Change] = {
 }  # fmt: skip
 
 
-@pytest.mark.sample(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FINE)
 def test_odd_tests_that_prove_something_are_taken(tmp_path: Path, name: str) -> None:
     plays(tmp_path, FINE[name])
 
 
+@pytest.mark.slow
 def test_a_folder_of_tests_that_is_a_link_inside_the_project_is_followed(tmp_path: Path) -> None:
     p = Project(tmp_path / "p", {PLAN: "# Plan\n\n- feat: add numbers\n", ".gitignore": "__pycache__/\n", **PY})
     p.git("mv", "tests", "checks")

@@ -120,6 +120,7 @@ def test_a_branch_that_is_checked_out_elsewhere_is_found(tmp_path: Path, old: Ol
     assert checked_out_elsewhere(git, "refs/heads/main") == "" and old.asked.exists()
 
 
+@pytest.mark.slow
 def test_a_branch_lands_with_an_old_git(tmp_path: Path, old: OldGit) -> None:
     project = Project(
         tmp_path / "p", {"calc.py": "A = 1\n", "tests/test_a.py": "def test_a():\n    assert True\n", "pytest.ini": "[pytest]\n"}

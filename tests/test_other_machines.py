@@ -120,6 +120,7 @@ def test_files_are_opened_folder_by_folder_without_openat2(monkeypatch: pytest.M
         assert best_opener() is by_walk
 
 
+@pytest.mark.slow
 def test_a_step_is_judged_with_all_of_it_hidden(tmp_path: Path) -> None:
     """One RED and one GREEN through the real command line."""
     project = Project(tmp_path / "p")

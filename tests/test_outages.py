@@ -132,6 +132,7 @@ def on_this_machine(tmp_path: Path, file: Path) -> Till:
     return Till(tmp_path, f"{CONFIG}[test]\ncommand = '{file}'\n[sandbox]\nmounts = ['{file.parent}']\n")
 
 
+@pytest.mark.slow
 def test_a_test_environment_that_works_again_is_found_by_running_the_tests_on_main(tmp_path: Path) -> None:
     file = passing(tmp_path / "env" / "tests")
     till = on_this_machine(tmp_path, file)
@@ -186,6 +187,7 @@ def test_tests_that_cannot_be_run_are_the_fault_of_the_change_only_if_they_can_b
         blamed(Disturbed("it moved"), cast("Any", Runs()), "good", lambda: True)
 
 
+@pytest.mark.slow
 def test_how_a_program_left_an_execution_is_told_with_what_was_away_and_what_it_wrote(tmp_path: Path) -> None:
     till = Till(tmp_path)
     assert till.project.run("queue", "add", till.file(), "--agent", "human").code == 0
@@ -208,6 +210,7 @@ def named(seconds: float) -> str:
     return json.dumps({"run": RUN, "outcome": "parked", "not_before": until, "reason": "GitHub accepts no more requests"})
 
 
+@pytest.mark.slow
 def test_a_time_that_was_named_is_waited_for_and_what_was_said_is_told(tmp_path: Path) -> None:
     till = Till(tmp_path)
     assert till.project.run("queue", "add", till.file(), "--agent", "human").code == 0
@@ -217,6 +220,7 @@ def test_a_time_that_was_named_is_waited_for_and_what_was_said_is_told(tmp_path:
     assert ended(till.project.root, RUN, 75, named(-5)).delay == 1.0
 
 
+@pytest.mark.slow
 def test_an_agent_that_is_not_there_parks_the_execution_and_it_continues_once_it_is(tmp_path: Path) -> None:
     till = Till(tmp_path)
     file = tmp_path / "agent"
@@ -236,6 +240,7 @@ def test_an_agent_that_is_not_there_parks_the_execution_and_it_continues_once_it
         assert (queue.one(RUN).state, queue.one(RUN).cause) == ("ready", "")
 
 
+@pytest.mark.slow
 def test_a_queue_that_paused_since_an_agent_was_not_there_continues_by_itself_once_it_is(tmp_path: Path) -> None:
     till = Till(tmp_path)
     file = tmp_path / "agent"
@@ -278,6 +283,7 @@ def test_what_an_ended_execution_still_owes_is_done_by_whoever_looks_at_the_queu
     assert till.owed(run) == [] and [i.title for i in till.items()] == ["Add prices", "Tests fail: Add prices"]
 
 
+@pytest.mark.slow
 def test_an_execution_that_is_proved_and_still_owes_something_is_taken_up_again_until_that_is_done(tmp_path: Path) -> None:
     till = Till(tmp_path, f"{CONFIG}[tracker]\nkind = 'beads'\n")
     beads_folder(till.project.root)

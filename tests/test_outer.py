@@ -34,6 +34,7 @@ def without_namespaces(p: Project, *args: str, **env: str) -> Ran:
     return Ran(subprocess.run([*world, *p.argv(*args)], cwd=p.root, env={**p.env, **env}, capture_output=True, text=True, check=False))
 
 
+@pytest.mark.slow
 def test_a_refusal_says_what_the_machine_lacks_and_the_three_ways_on(p: Project) -> None:
     need("bubblewrap")
     refused = without_namespaces(p, "run", "add numbers", "--agent", scripted(p, PLANS), "--json")
@@ -47,6 +48,7 @@ def test_a_refusal_says_what_the_machine_lacks_and_the_three_ways_on(p: Project)
     assert p.run("runs", "--all", "--json").json["runs"] == []
 
 
+@pytest.mark.slow
 def test_the_doctor_says_the_same_and_the_rest_of_detent_works_on(p: Project) -> None:
     need("bubblewrap")
     ran = without_namespaces(p, "doctor", "--json")
@@ -72,6 +74,7 @@ def test_what_bubblewrap_says_is_told_in_words_and_what_is_not_known_as_it_is() 
 # -- the container is the wall -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_person_who_committed_it_or_set_it_in_the_environment_is_believed_and_every_verdict_says_so(tmp_path: Path) -> None:
     p = project(tmp_path / "p", OUTER)
     p.env.pop(LEVEL, None)

@@ -155,6 +155,7 @@ def test_the_gates_of_a_run_are_those_of_the_commit_that_it_started_from(tmp_pat
     failed(p.green(MARKED), "gate todo fails")
 
 
+@pytest.mark.slow
 def test_a_gate_is_run_at_the_steps_that_it_names_and_at_no_other(tmp_path: Path) -> None:
     p = project(tmp_path / "p", f"{GATE}at = ['red']\n", {"lint.sh": "! grep -rn TODO tests\n"}).planned()
     test = "from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3"
@@ -178,6 +179,7 @@ def test_a_gate_that_fails_before_the_run_begins_is_accepted_by_a_person_and_hel
     failed(p.submit(test_command="pytest", expectation="PASS"), "gate todo fails")
 
 
+@pytest.mark.slow
 def test_what_a_known_gate_says_is_told_and_nothing_more(tmp_path: Path) -> None:
     p = project(tmp_path / "p", FLAG, {**LINT, "old.py": "# TODO\n"})
     assert p.run("start").code == 0, "one that only flags stops no start"
@@ -218,6 +220,7 @@ def test_a_command_that_hangs_is_stopped_and_fails(tmp_path: Path) -> None:
     failed(p.green(GREEN), "gate slow fails: `test ! -s calc.py || sleep 1000`: [it did not finish within 3 s and was stopped]")
 
 
+@pytest.mark.slow
 def test_a_million_lines_are_cut_and_their_end_is_shown(tmp_path: Path) -> None:
     p = project(tmp_path / "p", "[[gate]]\nname = 'loud'\ncommand = 'test ! -s calc.py || { seq 1000000; exit 4; }'\n").reddened()
     verdict = p.green(GREEN)
@@ -246,6 +249,7 @@ def test_a_pass_on_the_same_tree_is_not_run_again(tmp_path: Path) -> None:
     assert len(trace.read_text().splitlines()) == runs
 
 
+@pytest.mark.slow
 def test_a_gate_as_flag_fails_no_step_and_says_what_it_found(tmp_path: Path) -> None:
     verdict = project(tmp_path / "p", FLAG, LINT).reddened().green(MARKED)
     assert verdict["status"] == "SUCCESS", verdict
@@ -330,6 +334,7 @@ def checked(folder: Path, config: str, change: dict[str, str], base: dict[str, s
     return p, p.run("check", "--json").json
 
 
+@pytest.mark.slow
 def test_check_finds_a_gate_that_passes_on_the_base_and_fails_on_the_change(tmp_path: Path) -> None:
     p, found = checked(tmp_path / "p", SAID, {**PROVED, "todo.py": "# TODO\n"})
     assert found["answer"] == "failed" and found["failed"] == [
@@ -340,6 +345,7 @@ def test_check_finds_a_gate_that_passes_on_the_base_and_fails_on_the_change(tmp_
     assert "gate todo fails" in p.run("check").out
 
 
+@pytest.mark.slow
 def test_check_tells_a_gate_that_fails_on_both_sides_as_a_note(tmp_path: Path) -> None:
     _, found = checked(tmp_path / "p", GATE, PROVED, {"todo.py": "# TODO\n"})
     notes = [flag for flag in found["flags"] if flag["kind"] == "gate"]
@@ -355,11 +361,13 @@ def test_check_asks_about_a_gate_as_flag_and_takes_its_level_from_the_settings(t
     assert hard["answer"] == "failed" and "gate todo fails" in hard["failed"][0], hard
 
 
+@pytest.mark.slow
 def test_check_could_not_verify_where_the_program_is_not_there(tmp_path: Path) -> None:
     _, found = checked(tmp_path / "p", "[[gate]]\nname = 'scan'\ncommand = 'no-such-scanner'\n", PROVED)
     assert found["answer"] == "could-not-verify" and "gate scan" in found["unclear"], found
 
 
+@pytest.mark.slow
 def test_a_change_that_takes_the_gate_out_is_judged_by_it_and_flagged(tmp_path: Path) -> None:
     _, found = checked(tmp_path / "p", GATE, {**PROVED, "detent.toml": "", "todo.py": "# TODO\n"})
     assert found["answer"] == "failed" and "gate todo fails" in found["failed"][0]
@@ -374,6 +382,7 @@ def test_a_change_of_the_program_that_a_gate_runs_is_flagged_and_one_that_brings
     assert brings["answer"] == "flagged" and ("judged-by", "detent.toml") in {(f["kind"], f["place"]) for f in brings["flags"]}, brings
 
 
+@pytest.mark.slow
 def test_in_a_repository_of_several_projects_the_gates_run_once_over_all_of_it(tmp_path: Path) -> None:
     parts = {f"{name}/{path}": text for name in ("one", "two") for path, text in CHECKED.items() if path != ".gitignore"}
     rows = "[[test.project]]\npath = 'one'\n[[test.project]]\npath = 'two'\n"

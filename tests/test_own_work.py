@@ -107,7 +107,7 @@ OLD = "from calc import double\n\n\ndef test_add():\n    assert double(2) == 4\n
 ITS_OWN = "from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n"
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("test", "status"), [(OLD, "FAILURE"), (ITS_OWN, "SUCCESS")], ids=["of something else", "of what it is about"])
 def test_only_a_test_of_what_the_entry_is_about_closes_it_as_satisfied(tmp_path: Path, test: str, status: str) -> None:
     p = Project(tmp_path / "p", {**START, "calc.py": CALC}).planned("RED", "GREEN")
@@ -117,6 +117,7 @@ def test_only_a_test_of_what_the_entry_is_about_closes_it_as_satisfied(tmp_path:
     assert status == "SUCCESS" or "that the entry is about" in said["reasons"][0]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("test", "required", "answer"),
     [(ITS_OWN, False, "verified"), (ITS_OWN, True, "failed"), (OLD, False, "failed")],

@@ -65,7 +65,7 @@ def test_what_people_set_for_their_clients_is_no_mark(env: dict[str, str]) -> No
     assert marked(env) == ""
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.needs("terminals")
 @pytest.mark.parametrize("words", WORDS, ids=lambda w: w[0])
 def test_a_terminal_does_not_help_in_a_shell_that_belongs_to_an_agent(tmp_path: Path, words: tuple[str, ...]) -> None:
@@ -88,7 +88,7 @@ def client(folder: Path, name: str = "claude") -> str:
     return str(shutil.copy(Path("/bin/sh"), folder / name))
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["claude", "codex", "goose", "opencode"])
 @pytest.mark.parametrize("how", ["plain", "env -i", pytest.param("script", marks=pytest.mark.needs("terminals"))])
 def test_a_process_below_a_client_is_an_agents_however_clean_its_environment(tmp_path: Path, name: str, how: str) -> None:
@@ -142,6 +142,7 @@ def test_answers_beforehand_and_the_page_are_not_an_agents_either(tmp_path: Path
 # -- no terminal -----------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_while_an_agent_works_by_itself_a_program_without_a_terminal_does_not_speak_for_a_person(tmp_path: Path) -> None:
     p = pulled(tmp_path / "p")
     for words in WORDS:
@@ -175,6 +176,7 @@ def test_with_the_setting_committed_programs_speak_for_people_even_below_a_clien
     assert p.alone("steer", "x", CLAUDECODE="1").returncode == 0
 
 
+@pytest.mark.slow
 def test_a_run_keeps_to_what_was_committed_when_it_began(tmp_path: Path) -> None:
     p = pulled(tmp_path / "p")
     p.write({"detent.toml": '[decisions]\nrequire = "anywhere"\n'})
@@ -197,6 +199,7 @@ def test_where_no_agent_calls_by_itself_a_program_may_speak_for_people(tmp_path:
 # -- over HTTP -------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_token_that_an_agent_found_does_not_open_what_is_for_people(tmp_path: Path) -> None:
     p = pulled(tmp_path / "p")
     run = p.task()["run"]
@@ -233,6 +236,7 @@ os._exit(0)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["left", "shut", "from another address"])
 def test_who_leaves_before_anybody_can_look_is_not_heard(tmp_path: Path, how: str) -> None:
     p = pulled(tmp_path / "p")
@@ -291,6 +295,7 @@ def test_only_a_client_itself_shows_a_person_a_dialog(tmp_path: Path, name: str)
     assert (agent_behind(10, tmp_path) == "") is heard, agent_behind(10, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("over", ["pipes", "http"])
 def test_a_program_that_an_agent_started_does_not_answer_as_a_client_would(tmp_path: Path, over: str) -> None:
     p = pulled(tmp_path / "p")

@@ -99,7 +99,7 @@ def at_level(folder: Path, level: str) -> Project:
     return till(folder, f"[git]\nremote = ''\n[sandbox]\nlevel = '{level}'\n")
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 def test_what_a_reviewer_slips_into_the_tree_never_becomes_the_coders_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, level: str

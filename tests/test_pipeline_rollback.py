@@ -74,6 +74,7 @@ def test_a_policy_that_is_not_taken_is_said_once_and_left_to_a_person(p: Project
         assert len(said) == 8 and s.run.state == "APPROVE_DESIGN"
 
 
+@pytest.mark.slow
 def test_an_approval_that_fails_again_and_again_ends_in_a_block_that_says_why(p: Project) -> None:
     with session(p) as s:
         s.go()

@@ -156,6 +156,7 @@ def p(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     return till(tmp_path / "p", "[git]\nremote = ''\n[preflight]\ncommands = []\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, *(pytest.param(s, marks=pytest.mark.slow) for s in range(2, 20))])
 def test_a_mixed_team_reaches_done_only_with_proven_work(p: Project, tmp_path: Path, seed: int) -> None:
     app, id = play(p, seed, 40, (7, 1, 2, 1), lean=True)

@@ -46,6 +46,7 @@ def test_a_person_may_name_the_form() -> None:
     assert [e.text for e in entries(PROSE + "- feat: add\n" + AFTER, r"^- (the|uses)")] == ["uses sqlite", "the till of 1999"]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(20)
 def test_a_long_plan_is_read_in_time() -> None:
     assert len(open_entries("".join(f"- feat: {n}\n  - [ ] box\n" for n in range(20_000)))) == 20_000
@@ -98,6 +99,7 @@ def test_a_pull_request_is_the_way_where_the_remote_is_at_a_forge(
     assert way_to_land(Settings(git=settings), find_place(root), {**PLAIN, **env, "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}) == way
 
 
+@pytest.mark.slow
 def test_init_says_that_finished_work_is_merged_without_asking(tmp_path: Path) -> None:
     p = project(tmp_path / "p")
     assert "merges each finished pull request into main by itself" in p.run("init").out

@@ -160,6 +160,7 @@ def test_a_full_disk_is_an_error_and_leaves_everything_as_it_was(tmp_path: Path,
 # -- the world moves while it is judged ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_file_that_changes_while_the_tests_run_makes_the_run_worthless(tmp_path: Path) -> None:
     p = project(tmp_path / "p").reddened()
     p.write({"calc.py": GREEN})
@@ -196,6 +197,7 @@ def test_a_selection_that_changes_the_tree_proves_nothing(tmp_path: Path) -> Non
     assert verdict["status"] == "ERROR" and "calc.py changed while the tests ran" in verdict["reasons"][0], verdict
 
 
+@pytest.mark.slow
 def test_a_file_that_appears_while_the_tests_run_does_not_belong_to_the_change(tmp_path: Path) -> None:
     p = project(tmp_path / "p").reddened()
     p.write({"calc.py": GREEN})
@@ -219,6 +221,7 @@ def test_a_second_caller_is_told_who_is_busy_and_marks_nothing(tmp_path: Path) -
     assert verdict_of(child)["status"] == "SUCCESS"
 
 
+@pytest.mark.slow
 @pytest.mark.needs("terminals")
 def test_an_abort_meanwhile_stops_the_tests_and_the_submit_is_stale(tmp_path: Path) -> None:
     p = project(tmp_path / "p").reddened()
@@ -272,6 +275,7 @@ def reviewer(tmp_path: Path, does: str) -> str:
     return f"[review]\nagent = 'command:{file}'\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] if n > 1 else []) for n, name in enumerate(ANSWERS)])
 def test_a_reviewer_that_does_not_answer_approves_nothing(tmp_path: Path, name: str) -> None:
     does, says = ANSWERS[name]
@@ -296,6 +300,7 @@ def test_a_reviewer_that_fails_three_times_halts_the_run(tmp_path: Path) -> None
     assert p.task()["state"] == "AWAITING_FINALIZATION"
 
 
+@pytest.mark.slow
 def test_a_configured_reviewer_is_not_replaced_by_the_agents_own_word(tmp_path: Path) -> None:
     p = project(tmp_path / "p", reviewer(tmp_path, "exit 1")).reddened()
     pass_all(p)

@@ -87,7 +87,7 @@ REDS: dict[str, tuple[Files, str]] = {
 }
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("names", groups(REDS), ids=", ".join)
 def test_a_red_step_fails_that_does_not_show_what_is_missing(tmp_path: Path, names: list[str]) -> None:
     p = project(tmp_path / "p", files={"tests/test_start.py": STARTED}).planned()
@@ -110,6 +110,7 @@ def test_a_red_selection_that_passes_is_no_red(tmp_path: Path) -> None:
     assert hand_in(p, "FAIL", "pytest tests/test_add.py::test_add")["status"] == "NEEDS_ANALYSIS"
 
 
+@pytest.mark.slow
 def test_an_analysis_that_says_failure_is_debugged_and_cleared_by_the_next_red(tmp_path: Path) -> None:
     p = project(tmp_path / "p").planned()
     assert p.red(RED.replace("calc", "clac"))["status"] == "NEEDS_ANALYSIS"
@@ -164,7 +165,7 @@ GREENS: dict[str, tuple[Files, str]] = {
 }
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("names", groups(GREENS), ids=", ".join)
 def test_a_green_step_fails_that_does_not_make_every_test_pass_honestly(tmp_path: Path, names: list[str]) -> None:
     started = "import start\n\n\ndef test_start():\n    assert start\n"
@@ -180,12 +181,14 @@ def test_a_green_step_fails_that_does_not_make_every_test_pass_honestly(tmp_path
     pass_all(p)
 
 
+@pytest.mark.slow
 def test_a_green_selection_must_select_something(tmp_path: Path) -> None:
     p = project(tmp_path / "p").reddened()
     p.write({"calc.py": GREEN})
     failed(p, hand_in(p, "PASS", "pytest tests/test_nowhere.py"), "selects no test")
 
 
+@pytest.mark.slow
 def test_a_configuration_that_a_step_edits_changes_nothing(tmp_path: Path) -> None:
     """The gates are those of the commit that the run started from."""
     p = project(tmp_path / "p", "[preflight]\ncommands = ['test ! -f refused']\n").reddened()
@@ -198,6 +201,7 @@ def test_a_configuration_that_a_step_edits_changes_nothing(tmp_path: Path) -> No
 # -- preflight, time ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_red_preflight_is_a_failure_of_the_step(tmp_path: Path) -> None:
     p = project(tmp_path / "p", "[preflight]\ncommands = ['true', 'sh lint.sh', 'true']\n", {"lint.sh": "! grep TODO calc.py\n"}).reddened()
     failed(p, p.green(GREEN + "# TODO\n"), "preflight: `sh lint.sh` failed with exit code 1")
@@ -206,6 +210,7 @@ def test_a_red_preflight_is_a_failure_of_the_step(tmp_path: Path) -> None:
     assert p.state["debug_attempt_counter"] == 0
 
 
+@pytest.mark.slow
 def test_a_preflight_that_failed_before_the_run_began_is_accepted_by_a_person_and_blamed_on_no_step(tmp_path: Path) -> None:
     p = project(tmp_path / "p", "[preflight]\ncommands = ['false']\n")
     refused = p.run("start")
@@ -256,6 +261,7 @@ HANGS: dict[str, Callable[[Project, str], dict[str, Any]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [s if s == "GREEN" else pytest.param(s, marks=pytest.mark.slow) for s in HANGS])
 def test_what_hangs_is_stopped_and_everything_it_started_with_it(tmp_path: Path, step: str) -> None:
     config = "[test]\ntimeout = 20\n" + ("[preflight]\ncommands = ['python3 calc.py']\n" if step == "preflight" else "")
@@ -295,6 +301,7 @@ def test_each_failure_counts_and_runs_and_the_same_tree_counts_once(tmp_path: Pa
     assert p.task()["goal"].startswith("Use Instrumentation")
 
 
+@pytest.mark.slow
 def test_a_pass_clears_counter_and_error_and_commits_the_judged_tree(tmp_path: Path) -> None:
     p = project(tmp_path / "p").debugging(2)
     verdict = p.green()

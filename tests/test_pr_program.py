@@ -54,6 +54,7 @@ def killed(till: Till, run: str) -> None:
     assert done.returncode == -9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("words", "times", "url"), [(("--guidance", f"it is {URL}."), 1, URL), ((), 2, URL)])
 def test_what_was_cut_off_as_it_opened_a_pull_request_is_asked_of_a_person(
     tmp_path: Path, words: tuple[str, ...], times: int, url: str
@@ -71,6 +72,7 @@ def test_what_was_cut_off_as_it_opened_a_pull_request_is_asked_of_a_person(
     assert (done.json["state"], done.json["pull_request"], opened(tmp_path)) == ("COMPLETED", url, times), done
 
 
+@pytest.mark.slow
 def test_a_program_that_says_itself_that_it_failed_is_started_again(tmp_path: Path) -> None:
     till = Till(tmp_path, f"{CONFIG}{opens(tmp_path)}")
     file = tmp_path / "open-pr"
@@ -80,6 +82,7 @@ def test_a_program_that_says_itself_that_it_failed_is_started_again(tmp_path: Pa
     assert (ran.json["state"], ran.json["pull_request"], opened(tmp_path)) == ("COMPLETED", URL, 2), ran
 
 
+@pytest.mark.slow
 def test_a_forge_is_asked_what_a_program_that_was_cut_off_had_done(tmp_path: Path) -> None:
     till = AtForge("github", tmp_path, f"pr_command = '{tmp_path}/open-pr'\n")
     with served(till.forge):

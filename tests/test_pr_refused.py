@@ -52,6 +52,7 @@ def refused(p: Project, before: dict[str, Any], verdict: dict[str, Any], says: s
     assert standing(p) == before
 
 
+@pytest.mark.slow
 def test_calls_that_do_not_fit_the_step_are_refused_and_nothing_runs(tmp_path: Path) -> None:
     p = project(tmp_path / "p").planned()
     p.write({"tests/test_add.py": RED})
@@ -105,6 +106,7 @@ def test_an_analysis_needs_a_decision_and_the_tree_it_is_about(tmp_path: Path) -
     assert p.submit(analysis_decision="SUCCESS")["status"] == "SUCCESS"
 
 
+@pytest.mark.slow
 def test_the_hatches_are_locked_until_enough_attempts_failed(tmp_path: Path) -> None:
     p = project(tmp_path / "p", QUICK_DOORS).debugging()
     before = standing(p)
@@ -136,6 +138,7 @@ PEOPLE: dict[str, tuple[str, ...]] = {
 }
 
 
+@pytest.mark.slow
 def test_people_are_refused_what_the_run_does_not_wait_for(tmp_path: Path) -> None:
     p = project(tmp_path / "p").planned()
     before = standing(p)
@@ -146,6 +149,7 @@ def test_people_are_refused_what_the_run_does_not_wait_for(tmp_path: Path) -> No
     assert standing(p) == before
 
 
+@pytest.mark.slow
 def test_an_answer_must_name_the_decision_that_is_open(tmp_path: Path) -> None:
     p = project(tmp_path / "p")
     p.task()
@@ -261,6 +265,7 @@ def test_of_two_entries_that_share_words_only_the_one_that_is_meant_can_be_marke
 CHECK = {"check.sh": "grep -q add calc.txt\n", "calc.txt": "nothing\n"}
 
 
+@pytest.mark.slow
 def test_a_configured_command_that_nobody_reads_is_the_one_that_is_run(tmp_path: Path) -> None:
     p = project(tmp_path / "p", "[test]\ncommand = 'sh check.sh'\n", CHECK).planned()
     for other in ("false", "true", "sh other.sh", "sh check.sh || true", "sh check.sh.txt"):

@@ -100,6 +100,7 @@ def test_a_second_start_names_the_open_run(tmp_path: Path) -> None:
     told(p.run("start"), "is open in this checkout", "detent abort")
 
 
+@pytest.mark.slow
 def test_a_linked_worktree_has_a_run_of_its_own(tmp_path: Path) -> None:
     p = project(tmp_path / "p").planned()
     p.git("worktree", "add", "-q", "-b", "other", str(tmp_path / "linked"), "main")
@@ -624,6 +625,7 @@ def test_adopted_work_goes_on_to_the_next_proof(tmp_path: Path) -> None:
 # -- other ways --------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_without_branching_the_way_is_short(tmp_path: Path) -> None:
     p = project(tmp_path / "p", "[git]\nbranching = false\n")
     p.task()
@@ -851,6 +853,7 @@ def test_a_task_that_fails_again_after_a_scope_reduction_may_escalate_at_once(tm
     assert p.run("escalate-for-external-help", "--report", "-", stdin="# Stuck\n").code == 10
 
 
+@pytest.mark.slow
 def test_an_escalation_prints_the_report_and_guidance_brings_the_run_back(tmp_path: Path) -> None:
     p = project(tmp_path / "p", EARLY).debugging(3)
     report = "# Help needed\n\n- goal: add\n- tried: 10, 11, 12 — and more…\n"
@@ -894,6 +897,7 @@ def test_findings_become_tasks_and_what_changes_is_reviewed_again(tmp_path: Path
     assert p.task()["step"]["type"] == "RED"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("branching", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_what_passes_only_where_it_was_written_is_neither_landed_nor_offered(tmp_path: Path, branching: bool) -> None:
     config = f'[git]\nsquash = "auto"\nmerge = "branch"\nbranching = {str(branching).lower()}\n'
@@ -969,6 +973,7 @@ def test_an_independent_review_cannot_be_reported_by_the_agent(tmp_path: Path) -
     assert p.task()["state"] == "CODE_REVIEW"
 
 
+@pytest.mark.slow
 def test_a_configured_reviewer_sees_plan_and_diff_and_its_findings_become_tasks(tmp_path: Path) -> None:
     asked = tmp_path / "asked.json"
     script = tmp_path / "reviewer"

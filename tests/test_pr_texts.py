@@ -198,6 +198,7 @@ def test_the_same_tree_handed_in_again_is_answered_from_memory_and_counts_nothin
     assert runs(p) > before["runs"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ["nonsense", *(pytest.param(text, marks=pytest.mark.slow) for text in ("", "[{}]", '{"findings": [], "approved": true}'))]
 )

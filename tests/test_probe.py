@@ -118,6 +118,7 @@ def test_a_test_that_kills_no_mutant_is_reported_and_the_step_passes_by_default(
     assert (flag.place, flag.level, green.reasons) == ("tests/test_add.py::test_add", "ask", ())
 
 
+@pytest.mark.slow
 def test_a_test_that_bites_is_found_out_with_its_first_mutant_and_not_mentioned() -> None:
     f = at("GREEN", WARN)
     before = f.runs()
@@ -126,6 +127,7 @@ def test_a_test_that_bites_is_found_out_with_its_first_mutant_and_not_mentioned(
     assert f.runs() - before <= 4, "the suite, the new test's file in a clean checkout, turned round, and on one mutant"
 
 
+@pytest.mark.slow
 def test_where_it_is_required_such_a_test_fails_the_step(tmp_path: Path) -> None:
     f = Feature(tmp_path / "p", '[evidence]\nmutation = "require"\n').start()
     f.plan()
@@ -209,6 +211,7 @@ def test_a_step_about_the_configuration_may_change_it(tmp_path: Path) -> None:
 HIDDEN = {"calc.py": "from answers import add\n", "answers.py": GREEN}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clean", [True, False])
 def test_in_a_clean_room_a_file_that_is_in_no_tree_makes_nothing_pass(clean: bool, tmp_path: Path) -> None:
     ignored = {**FILES, ".gitignore": "__pycache__/\n.venv/\nanswers.py\n"}

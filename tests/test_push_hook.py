@@ -149,6 +149,7 @@ def test_a_hook_of_others_is_left_alone_and_the_way_to_have_both_is_told(p: Push
     assert file.read_text() == theirs
 
 
+@pytest.mark.slow
 def test_the_line_that_chains_works_in_a_hook_of_others(p: Pusher) -> None:
     file = p.root / ".git/hooks/pre-push"
     file.write_text("#!/bin/sh\necho theirs\n")

@@ -287,6 +287,7 @@ def test_zero_tests_are_a_report_without_ids(tmp_path: Path) -> None:
     assert (report.ids, report.exit_code) == (frozenset(), 5)
 
 
+@pytest.mark.slow
 def test_a_selected_test_that_is_not_there_is_a_report_without_ids(tmp_path: Path) -> None:
     root = write(tmp_path / "p", {"test_a.py": "def test_a(): pass\n"})
     assert run(root, "test_a.py::test_b").ids == frozenset()
@@ -317,6 +318,7 @@ def test_the_projects_options_cannot_stop_the_machines_run_early_or_move_its_rep
     assert "\x1b" not in report.output
 
 
+@pytest.mark.slow
 def test_a_configured_selection_is_narrowed_by_the_agents(tmp_path: Path) -> None:
     text = "def test_a_slow(): pass\ndef test_a(): pass\ndef test_b(): pass\n"
     root = write(tmp_path / "p", {"tests/test_it.py": text, "other/test_o.py": "def test_a(): pass\n"})
@@ -347,6 +349,7 @@ CANNOT_BE_TOLD = {
 }  # fmt: skip
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("case", CANNOT_BE_TOLD)
 def test_what_is_not_a_whole_honest_run_cannot_be_told(tmp_path: Path, case: str) -> None:
     files, sentence = CANNOT_BE_TOLD[case]

@@ -112,6 +112,7 @@ def test_a_pause_that_ends_by_itself_gives_way_to_one_that_does_not(rig: Rig) ->
     assert queue.paused().reason.startswith(f"{MOST_FAILURES} executions failed in a row") and queue.paused().kind == ""
 
 
+@pytest.mark.slow
 def test_what_executions_took_pauses_the_queue_and_a_person_grants_it_again(tmp_path: Path) -> None:
     with night(tmp_path) as (till, app, queue):
         first, second = queued(app, queue, till.file("One"), till.file("Two"))
@@ -151,6 +152,7 @@ def test_a_worker_looks_at_the_budget_before_it_starts_anything_and_after_each_e
         assert now.budget == (BudgetRow("usd", 0.25, 0.2),) and now.paused is not None and now.paused.until > now.paused.since
 
 
+@pytest.mark.slow
 def test_work_outside_of_the_window_starts_nothing_and_says_when_it_continues(tmp_path: Path) -> None:
     """From the outside: a window that is never open for long, a worker, the list."""
     here = datetime.now()  # noqa: DTZ005 - local time, as the window has it

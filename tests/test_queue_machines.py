@@ -47,6 +47,7 @@ class Machine:
         return ran.json
 
 
+@pytest.mark.slow
 def test_what_one_machine_queues_another_executes_and_both_see_it(tmp_path: Path, postgres_server: Server) -> None:
     till, url = Till(tmp_path), postgres_server.database()
     here, there = Machine(till, tmp_path / "here", url), Machine(till, tmp_path / "there", url)

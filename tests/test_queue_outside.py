@@ -192,6 +192,7 @@ def test_an_answer_can_give_a_queued_execution_up(tmp_path: Path) -> None:
     assert (till.run(RUN).state, states(till)) == ("CANCELLED", {"it-1": "cancelled"})
 
 
+@pytest.mark.slow
 def test_a_worker_clears_up_after_what_another_machine_ended_and_keeps_what_lies_there(tmp_path: Path) -> None:
     till = Till(tmp_path)
     assert till.execute(till.file(), WORKS).code == 0

@@ -45,6 +45,7 @@ def test_several_that_meet_an_outage_at_once_are_one_time() -> None:
     assert met({"remote": first}, "remote", "no answer", 106.0) == OutageRow("remote", "no answer", 100.0, 116.0, 2)
 
 
+@pytest.mark.slow
 @BOTH
 def test_an_outage_holds_the_whole_queue_counts_nothing_and_what_waited_continues_in_its_place(rig: Rig) -> None:
     rig.queue.store.limit(3)
@@ -145,6 +146,7 @@ def ticket(rig: Rig) -> str:
 # -- workers -----------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_worker_that_comes_takes_what_a_dead_one_held_before_its_equals(rig: Rig) -> None:
     rig.queue.add([QueueJob("r1"), QueueJob("r2"), QueueJob("r3")])
     first = rig.work("wait", slots=1, limit=1)

@@ -73,6 +73,7 @@ def test_the_limit_over_all_workers_holds_on_the_embedded_database(rig: Rig) -> 
     assert len(rig.noted("starts")) == 24
 
 
+@pytest.mark.slow
 def test_ends_are_kept_by_kind_and_failures_pause_the_worker(rig: Rig) -> None:
     rig.queue.add([QueueJob(f"r{n}", priority=n) for n in range(8)])
     rig.work("r0=0.05,r1=blocked,r7=0.05,*=fail", slots=1, limit=1)
@@ -180,6 +181,7 @@ def test_a_worker_that_cannot_renew_its_lease_ends_itself_and_its_programs(rig: 
     all_ended(rig)
 
 
+@pytest.mark.slow
 def test_a_worker_that_lost_its_lease_begins_again_in_the_same_process_and_that_counts_no_start(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -248,6 +250,7 @@ def test_a_worker_that_leaves_takes_its_programs_along_and_gives_back_what_it_he
     assert sorted(rig.noted("ends")) == ["r1", "r2"]
 
 
+@pytest.mark.slow
 def test_a_worker_that_leaves_as_an_execution_ends_leaves_no_slot_taken_and_says_nothing_of_it(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -278,6 +281,7 @@ def test_a_pause_holds_what_is_ready_and_lets_run_what_runs(rig: Rig) -> None:
 # -- what the engine must be, and must not do --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_pickled_value_in_the_database_is_never_read(rig: Rig) -> None:
     trap = rig.folder / "trap"
 

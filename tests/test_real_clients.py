@@ -58,6 +58,7 @@ def story(client: Real, root: Path) -> dict[str, Turn]:
     }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] if name in LONG_ONES else []) for name in CLIENTS])
 def test_an_agent_in_a_real_client_is_held_to_its_step_and_gets_from_red_to_green(tmp_path: Path, name: str) -> None:
     client, project = CLIENTS[name], registered(tmp_path, name)
@@ -86,6 +87,7 @@ def test_an_agent_in_a_real_client_is_held_to_its_step_and_gets_from_red_to_gree
     assert not any("none has run since" in text for text in played.results), "the hooks ran, so no verdict says otherwise"
 
 
+@pytest.mark.slow
 def test_codex_skips_hooks_that_are_not_trusted_and_the_verdict_says_so(tmp_path: Path) -> None:
     client, project = Codex(trusted=False), registered(tmp_path, "codex")
     calls = [client.mcp("get_task"), client.shell(f"{sys.executable} -m pytest -q"), client.mcp("submit_work", summary="s")]

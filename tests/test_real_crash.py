@@ -73,7 +73,7 @@ def killed_at(tmp_path: Path, point: int) -> dict[str, object]:
 SAMPLE = 16
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("part", range(SAMPLE))
 def test_killed_at_a_sample_of_points_the_run_ends_the_same(tmp_path: Path, undisturbed: tuple[int, dict[str, object]], part: int) -> None:
     points, calm = undisturbed

@@ -164,6 +164,7 @@ def _done(event: Event[Any]) -> int:
     return sum(s.status == "DONE" for t in (event.run.data.plan.tasks if event.run.data.plan else ()) for s in t.tdd_steps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, *(pytest.param(s, marks=pytest.mark.slow) for s in range(2, 16))])
 def test_mixed_teams_never_get_unproven_work_through(tmp_path: Path, seed: int) -> None:
     app, run = play(tmp_path / "p", seed, 40, (5, 1, 2, 1))

@@ -300,6 +300,7 @@ def test_a_panic_of_an_older_rust_has_its_place_behind_its_message() -> None:
     assert _place(said) == "tests/all.rs:2"
 
 
+@pytest.mark.slow
 def test_reasons_of_cargo(tmp_path: Path) -> None:
     folder = tmp_path / "c"
     code = "pub fn add(a: i32, b: i32) -> i32 { a - b }\npub fn own(t: &str) -> Result<i32, String> { Err(t.to_string()) }\n"

@@ -69,6 +69,7 @@ def test_code_that_no_test_looks_at_is_flagged_or_fails_as_configured(tmp_path: 
     assert failed.status == "FAILURE" and "no test fails against a small change" in failed.reasons[0]
 
 
+@pytest.mark.slow
 def test_a_pass_that_only_the_checkout_gives_fails_the_step(tmp_path: Path) -> None:
     f = Feature(tmp_path / "p", WARN, {**FILES, ".gitignore": "__pycache__/\n.venv/\nanswers.py\n"}).start()
     f.plan()

@@ -64,7 +64,7 @@ def init(project: Project, *words: str) -> dict[str, Any]:
     return ran.json
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("mine", MINE)
 @pytest.mark.parametrize("client", CLIENTS)
 def test_registering_keeps_what_is_there_can_be_repeated_and_is_undone_byte_for_byte(project: Project, client: str, mine: str) -> None:
@@ -161,6 +161,7 @@ def without_detent() -> str:
     return os.pathsep.join(p for p in os.environ["PATH"].split(os.pathsep) if not (Path(p) / "detent").exists())
 
 
+@pytest.mark.slow
 def test_a_path_of_this_machine_stands_only_in_files_that_git_does_not_know_and_is_kept_out_of_it(project: Project) -> None:
     project.write({".claude/settings.json": "{}\n"})
     project.git("add", ".claude")
@@ -176,6 +177,7 @@ def test_a_path_of_this_machine_stands_only_in_files_that_git_does_not_know_and_
     assert exclude.read_bytes() == before and not (project.root / ".mcp.json").exists()
 
 
+@pytest.mark.slow
 def test_where_detent_is_on_path_files_can_be_shared_and_older_calls_are_replaced(project: Project) -> None:
     project.run("init", "--client", "claude", PATH=without_detent())
     ran = project.run("init", "--client", "claude")

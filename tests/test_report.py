@@ -223,6 +223,7 @@ def test_what_is_proved_is_told_until_main_has_it_whoever_merges_it(tmp_path: Pa
     assert till.project.run("report", "--since", "soon").code == 2
 
 
+@pytest.mark.slow
 def test_what_a_person_accepted_without_a_proof_is_not_called_proved(tmp_path: Path) -> None:
     till = Till(tmp_path)
     run = f"execute-{till.file()}-1"

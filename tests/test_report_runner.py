@@ -223,6 +223,7 @@ def test_a_report_that_cannot_be_meant_is_refused(text: str, says: str) -> None:
     assert says in str(refused.value)
 
 
+@pytest.mark.slow
 @pytest.mark.needs("runners_js")
 def test_a_red_and_a_green_step_with_a_runner_that_nobody_knows(tmp_path: Path) -> None:
     command = "bash node_modules/bats/bin/bats --report-formatter junit -o . test"

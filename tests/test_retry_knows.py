@@ -47,6 +47,7 @@ def test_the_next_agent_is_told_how_the_last_attempt_ended_and_begins_from_its_w
     assert "test_add" in first["reason"] and second["branch"] == ran.json["branch"]
 
 
+@pytest.mark.slow
 def test_what_a_turn_wrote_before_it_was_cut_off_is_the_kept_work(tmp_path: Path) -> None:
     till = Till(tmp_path)
     item = till.file()
@@ -92,6 +93,7 @@ def test_a_person_says_what_a_retry_begins_from(tmp_path: Path, words: tuple[str
     assert last is None or last.start == (begun or "main")
 
 
+@pytest.mark.slow
 def test_what_became_of_an_item_stands_where_the_item_is_shown(tmp_path: Path) -> None:
     till = Till(tmp_path)
     item = failed_once(till)
@@ -102,6 +104,7 @@ def test_what_became_of_an_item_stands_where_the_item_is_shown(tmp_path: Path) -
 TRACE = "for n in 1 2 3; do echo step $n; done; echo Traceback: >&2; echo '  at line 7' >&2; echo 'KeyError: price' >&2"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("end", "why"), [("exit 1", "failed with exit code 1: KeyError: price"), ("sleep 60", "; it last wrote: KeyError: price")]
 )

@@ -22,6 +22,7 @@ def seq_of(project: Project, on: str) -> str:
     return str(next(e["seq"] for e in history(project) if e["on"] == on and e["status"] in ("SUCCESS", "NEEDS_ANALYSIS")))
 
 
+@pytest.mark.slow
 def test_after_a_green_step_one_can_go_back_to_before_it(project: Project) -> None:
     project.reddened("RED", "GREEN", "REFACTOR")
     old = project.task()["run"]

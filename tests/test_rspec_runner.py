@@ -113,6 +113,7 @@ def test_nothing_is_left_in_the_project(big: tuple[TestReport, Path]) -> None:
     assert {path.relative_to(big[1]).as_posix() for path in big[1].rglob("*") if path.is_file()} == PROJECT.keys()
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("selectors", "ids"),
     [

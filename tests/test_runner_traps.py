@@ -241,7 +241,7 @@ CELLS = [
 ]
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("name", "trap"), CELLS)
 def test_a_run_is_no_better_than_its_tests(tmp_path: Path, name: str, trap: str) -> None:
     row = ROWS[name]

@@ -105,6 +105,7 @@ def test_a_green_step_fails_that_does_not_pass_honestly(tmp_path: Path) -> None:
     assert green(project, {"package.json": free, "src/calc.js": GREEN})["status"] == "SUCCESS"
 
 
+@pytest.mark.slow
 def test_a_step_that_is_satisfied_already_is_closed_only_if_its_test_can_fail(tmp_path: Path) -> None:
     project = Project(tmp_path / "p", {**FILES, "src/calc.js": GREEN}).planned()
     assert "passes already" in red(project)["reasons"][0]
@@ -128,6 +129,7 @@ def test_a_refactoring_that_weakens_a_test_fails(tmp_path: Path) -> None:
     assert verdict["status"] == "FAILURE" and "is weakened" in verdict["reasons"][0]
 
 
+@pytest.mark.slow
 def test_installed_packages_are_there_in_clean_checkouts(tmp_path: Path) -> None:
     project = Project(tmp_path / "p", {**FILES, "src/calc.js": "export { zero } from 'zero';\n"})
     project.write(

@@ -102,6 +102,7 @@ class Unguarded:
         return self.sandbox.run(argv, cwd, env, timeout, room._replace(guarded=()), wanted, stdin, stderr, watch)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("network", [False, True])
 def test_nothing_gets_through_and_it_costs_once(place: Place, inside: Bubblewrap, network: bool) -> None:
     assert probe(inside, place.outer, network) == ()

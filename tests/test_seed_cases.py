@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.cases import WRONG, pass_all, project
 from tests.project import GREEN, PLAN, RED, Project
 
@@ -133,6 +135,7 @@ def test_an_analysis_that_says_success_marks_the_step_and_goes_on(tmp_path: Path
 # -- debugging -----------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_green_step_that_fails_is_debugged_with_counter_and_log(tmp_path: Path) -> None:
     p = left_by_hand(
         project(tmp_path / "p", files={"tests/test_add.py": RED}), "EXECUTING_TDD", ("the core", (("RED", "DONE"), ("GREEN", "TODO")))
@@ -158,6 +161,7 @@ def test_debugging_shows_the_log_and_the_first_advice(tmp_path: Path) -> None:
 # -- review, finalization ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_findings_become_tasks_and_the_work_goes_on(tmp_path: Path) -> None:
     p = project(tmp_path / "p").reviewing()
     p.write({"FINDINGS.json": json.dumps([{"taskName": f"Address feedback {x}", "status": "TODO"} for x in "AB"])})
@@ -224,6 +228,7 @@ def test_the_plan_update_is_asked_for_with_path_and_hash(tmp_path: Path) -> None
     assert task["writes"] == [PLAN]
 
 
+@pytest.mark.slow
 def test_a_plan_update_without_branching_begins_anew(tmp_path: Path) -> None:
     p = project(tmp_path / "p", "[git]\nbranching = false\nsquash = 'auto'\n")
     p.task()
@@ -242,6 +247,7 @@ def test_a_plan_update_without_branching_begins_anew(tmp_path: Path) -> None:
     assert not (p.root / "ACTIVE_PR.json").exists()
 
 
+@pytest.mark.slow
 def test_a_plan_update_is_merged_and_begins_anew(tmp_path: Path) -> None:
     p = project(tmp_path / "p").squashed()
     p.mark_done()
@@ -264,6 +270,7 @@ def test_each_case_has_a_folder_of_its_own_and_asks_the_program_alone() -> None:
     assert "detent" not in {name.partition(".")[0] for name in globals()}, "a case that reaches into the program tests how it is made"
 
 
+@pytest.mark.slow
 def test_the_cases_pass_from_whatever_folder_they_are_started_in(tmp_path: Path) -> None:
     case = f"{Path(__file__)}::{test_a_green_step_that_passes_is_done.__name__}"
     words = [

@@ -68,6 +68,7 @@ def test_the_check_installs_by_the_lock_and_fails_below_its_share_of_lines() -> 
     assert (covered.SOURCE / "errors.py").is_file()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("wanted", "ends"), [(0, 0), (101, 1)])
 def test_a_run_that_reaches_too_few_lines_fails_and_names_them(tmp_path: Path, wanted: int, ends: int) -> None:
     source = {"detent_like/__init__.py": "", "detent_like/half.py": "def ran():\n    return 1\n\n\ndef not_run():\n    return 2\n"}

@@ -199,6 +199,7 @@ def head(to: Served, length: int = 100) -> bytes:
     ).encode()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("said", ["half a body", "no body", "half a head", "chunks"])
 def test_a_client_that_leaves_in_the_middle_leaves_no_word_in_the_log(to: Served, said: str) -> None:
     chunked = head(to).replace(b"Content-Length: 100", b"Transfer-Encoding: chunked")
@@ -249,6 +250,7 @@ def refused(p: Project, **fields: str) -> dict[str, object]:
     return p.submit(**fields)
 
 
+@pytest.mark.slow
 def test_an_agent_that_is_refused_for_one_reason_again_and_again_waits_for_a_person(tmp_path: Path) -> None:
     p = Project(tmp_path / "p")
     p.task()

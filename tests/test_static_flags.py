@@ -627,6 +627,7 @@ REVIEWED = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", REVIEWED)
 def test_what_one_would_look_for_in_a_review_is_flagged(g: Ground, kind: str) -> None:
     assert kind in g.flags(PY, REVIEWED[kind])

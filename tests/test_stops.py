@@ -42,6 +42,7 @@ def p(shared: Project) -> Iterator[Project]:
 # -- why it stopped ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sort", "cause"), [("ModelUnavailable", "model"), pytest.param("Budget", "budget", marks=pytest.mark.slow), ("Crashed", "agent")]
 )
@@ -62,6 +63,7 @@ def test_the_reason_of_a_stop_stands_in_status_in_history_and_in_the_last_line(p
     assert "  Why: it was the moon" in p.run("status").out, "whatever was said since"
 
 
+@pytest.mark.slow
 def test_why_the_machine_could_not_go_on_stands_in_status_until_it_does(p: Project) -> None:
     agent = scripted(p, PLANS)
     assert run(p, "--agent", agent).code == 2, "there is no turn for RED"
@@ -72,6 +74,7 @@ def test_why_the_machine_could_not_go_on_stands_in_status_until_it_does(p: Proje
     assert "Stopped:" not in (now := p.run("status").out) and "Why: gone" in now, now
 
 
+@pytest.mark.slow
 def test_history_and_show_tell_the_time_of_the_same_clock(p: Project) -> None:
     ran = run(p, "--agent", scripted(p, {"fail": {"sort": "ModelUnavailable", "message": "gone"}}))
     first = datetime.fromisoformat(p.run("history", "--json").json["events"][0]["at"])
@@ -114,6 +117,7 @@ def test_without_a_key_or_a_script_nothing_is_left_behind(p: Project, agent: tup
 # -- while it works --------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_first_line_names_run_and_branch(p: Project) -> None:
     ran = run(p, "--agent", scripted(p, PLANS, REDS, {"fail": {"sort": "ModelUnavailable", "message": "gone"}}))
     first = ran.out.splitlines()[0].split()

@@ -48,6 +48,7 @@ REWRITERS: dict[str, Callable[[Feature], None]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REWRITERS)
 def test_whatever_an_agent_does_to_the_history_each_phase_ends_in_one_commit_over_the_last(name: str) -> None:
     f = at("GREEN")
@@ -207,6 +208,7 @@ def driven(tmp_path: Path, red: str, config: str = "") -> tuple[Feature, Ran]:
     return f, f.cli("run", "sums", "--agent", f"command:{agent}", "--json")
 
 
+@pytest.mark.slow
 def test_an_agent_in_the_sandbox_leaves_no_process_behind_and_reaches_no_git(tmp_path: Path) -> None:
     tricks = (
         "git commit -q --allow-empty -m mine 2>>git.log && echo committed > got-through.txt\n"

@@ -150,6 +150,7 @@ def test_notes_that_cannot_be_written_stop_the_run_with_exit_2_and_are_repaired(
     assert len(f.subjects()) == 3, "the commit of the phase was made once"
 
 
+@pytest.mark.slow
 def test_the_command_line_says_error_by_its_words_and_its_exit_code() -> None:
     f = at("RED", BREAKS, INSTALLED).lay({"tests/test_add.py": RED})
     install(f, "#!/bin/sh\nkill -9 $$\n")

@@ -198,18 +198,21 @@ def test_a_red_is_taken_whatever_its_form_if_a_test_fails_that_did_not_and_what_
     assert ("passes already, so it only pins what is there: tests/test_add.py::test_sum" in verdict.output) == (name == "one of two passes")
 
 
+@pytest.mark.slow
 def test_a_package_of_others_that_is_not_installed_is_no_red() -> None:
     f = at("RED", files={"requirements.txt": "nowhere-to-be-had\n"})
     says = "nowhere_to_be_had is a third-party package, and it is not installed here"
     failed(f, f.lay({"tests/test_add.py": f"import nowhere_to_be_had\n{RED}"}).submit(), says, "CompilationError", 1, "RED")
 
 
+@pytest.mark.slow
 def test_a_refactoring_may_rename_a_test() -> None:
     f = at("REFACTOR")
     verdict = f.lay({"tests/test_add.py": RED.replace("test_add", "test_plus")}).submit()
     assert (verdict.status, verdict.state, verdict.flags) == ("SUCCESS", "PLAN", ()), verdict
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("part", [0, 1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_green_fails_that_does_not_make_every_test_pass_honestly(part: int) -> None:
     f = at("GREEN", MANY)
@@ -296,6 +299,7 @@ def test_three_retries_then_the_run_is_halted_and_resume_begins_anew() -> None:
     assert f.lay({"calc.py": GREEN}).submit().state == "REFACTOR"
 
 
+@pytest.mark.slow
 def test_each_phase_counts_for_itself() -> None:
     f = at("RED")
     failed(f, f.submit(), "no test fails", "UnexpectedPass", 1, "RED")
@@ -320,6 +324,7 @@ THERE = {"calc.py": GREEN}
 PASSES = RED
 
 
+@pytest.mark.slow
 def test_a_behaviour_that_is_there_already_closes_the_entry_with_a_test_that_can_fail() -> None:
     f = at("RED", files=THERE)
     f.lay({"tests/test_add.py": PASSES})

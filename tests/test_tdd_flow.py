@@ -79,6 +79,7 @@ def test_what_passes_only_where_it_was_written_is_not_offered_until_it_passes_in
     assert f.app().door.next(f.run_id).state == "COMPLETE"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("config", "more"), [pytest.param("", 1, marks=pytest.mark.slow), ("[evidence]\nclean = true\n", 0)], ids=["here", "clean"]
 )
@@ -89,6 +90,7 @@ def test_what_is_offered_was_run_once_in_a_clean_checkout(config: str, more: int
     assert f.runs() == before + more
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("summary", "subject"),
     [("Fix the sum", "fix"), (" fixes it", "fix"), ("fixture-free sums", "feat"), ("add sums", "feat"), ("prefix sums", "feat")],
@@ -110,6 +112,7 @@ def by_turns(count: Path, first: str, later: str) -> str:
     )
 
 
+@pytest.mark.slow
 def test_a_test_that_fails_and_then_passes_on_the_same_tree_is_flaky_and_no_red(tmp_path: Path) -> None:
     f = at("RED")
     flaky = "def test_add():\n" + by_turns(tmp_path / "been", "assert False", "assert True")
@@ -170,6 +173,7 @@ def test_status_and_history_tell_where_a_run_stands_and_how_it_came_there() -> N
     assert "a first try" in f.cli("history").out
 
 
+@pytest.mark.slow
 def test_one_can_go_back_to_a_commit_or_an_event_and_every_phase_from_there_is_judged_anew() -> None:
     f = at("CLOSED")
     red, tip, old = f.git("rev-parse", "HEAD~2"), f.head, f.run_id
@@ -188,6 +192,7 @@ def test_one_can_go_back_to_a_commit_or_an_event_and_every_phase_from_there_is_j
         assert (again.code, again.json["state"], f.head) == (0, "GREEN", red), "also in a run that began by going back"
 
 
+@pytest.mark.slow
 def test_going_back_to_after_a_cycle_brings_its_ticked_box_back_too() -> None:
     f = at("CLOSED")
     done = str(history(f)[-1]["seq"])
@@ -200,6 +205,7 @@ def test_going_back_to_after_a_cycle_brings_its_ticked_box_back_too() -> None:
     assert f.subjects()[-2:] == ["refactor: no changes needed", "plan: subtracts two numbers"]
 
 
+@pytest.mark.slow
 def test_going_back_buys_no_retries() -> None:
     f = at("GREEN")
     f.lay({"calc.py": WRONG}).submit()
@@ -208,6 +214,7 @@ def test_going_back_buys_no_retries() -> None:
     assert f.run.counts == {"retries": 2}
 
 
+@pytest.mark.slow
 def test_an_abort_leaves_the_files_keeps_a_snapshot_and_frees_the_checkout() -> None:
     f = at("GREEN").lay({"calc.py": WRONG, "new.py": "x = 1\n"})
     old = f.run_id

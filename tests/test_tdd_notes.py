@@ -65,6 +65,7 @@ def test_a_whole_feature_leaves_one_commit_and_one_note_a_phase_with_the_promise
     assert f.read("test-list.md") == LIST.replace("[ ]", "[x]")
 
 
+@pytest.mark.slow
 def test_the_note_of_a_failed_attempt_tells_what_went_wrong_and_is_cleared_by_the_next_success() -> None:
     f = at("GREEN")
     for _ in range(2):
@@ -92,6 +93,7 @@ def test_a_failure_before_the_first_commit_of_a_run_is_noted_on_the_commit_it_be
     assert note["errorDetails"]["type"] == "RuleBroken"
 
 
+@pytest.mark.slow
 def test_the_note_of_a_run_that_gave_up_says_so_and_a_resume_and_success_clear_it() -> None:
     f = at("RED", "[tdd]\nretries = 1\n")
     for _ in range(2):

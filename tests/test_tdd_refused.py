@@ -48,6 +48,7 @@ LISTS: dict[str, tuple[str | None, str]] = {
 }
 
 
+@pytest.mark.slow
 def test_a_plan_is_refused_whose_reply_or_list_does_not_fit() -> None:
     f = at("PLAN")
     before = standing(f)
@@ -75,6 +76,7 @@ LATER: dict[str, tuple[Callable[[str], str], str]] = {
 }
 
 
+@pytest.mark.slow
 def test_in_a_later_plan_what_stands_in_the_list_is_kept() -> None:
     f = at("CLOSED")
     text, before = f.read("test-list.md"), standing(f)
@@ -92,6 +94,7 @@ def test_in_a_later_plan_what_stands_in_the_list_is_kept() -> None:
 WORK: dict[str, Files] = {"RED": {"tests/test_add.py": RED}, "GREEN": {"calc.py": GREEN}, "REFACTOR": {}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("phase", WORK)
 def test_in_every_phase_the_list_and_the_branch_are_not_the_agents_to_change(phase: str) -> None:
     f = at(phase).lay(WORK[phase])
@@ -115,6 +118,7 @@ def test_already_satisfied_is_refused_at_the_first_try() -> None:
         refused(f, before, f.submit(word), "submit the test itself first; ALREADY_SATISFIED is open from the second try on")
 
 
+@pytest.mark.slow
 def test_only_a_person_lets_an_entry_be_reworded() -> None:
     f = at("CLOSED")
     f.lay({"test-list.md": f.read("test-list.md").replace("subtracts two numbers", "takes away")})
@@ -131,6 +135,7 @@ def test_what_a_person_may_say_is_refused_where_the_run_does_not_wait_for_it() -
     refused(f, before, f.person("answer", decision="REVIEW", value="approve"), "does not fit RED")
 
 
+@pytest.mark.slow
 def test_a_halted_run_takes_nothing_from_an_agent_and_an_ended_one_nothing_from_anyone() -> None:
     f = at("RED", "[tdd]\nretries = 0\n")
     assert f.submit().state == "HALTED"

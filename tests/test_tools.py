@@ -243,6 +243,7 @@ def test_a_call_that_does_not_fit_does_nothing_and_names_the_right_form(at: Benc
     assert list(at.root.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_deep_and_huge_arguments_are_only_wrong_ones(at: Bench) -> None:
     deep: object = "x"
     for _ in range(100_000):

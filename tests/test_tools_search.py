@@ -186,6 +186,7 @@ def test_names_and_lines_cannot_hide_or_pretend(at: Bench) -> None:
     assert line.startswith("a.txt:1:needle \\x1b[2J\\u202e w") and "more characters in this line]" in line and len(line) < 700
 
 
+@pytest.mark.slow
 def test_a_great_many_matches_are_bounded(at: Bench) -> None:
     for n in range(40):
         at.put(f"f{n:02}.txt", "needle\n" * 5000)
@@ -194,6 +195,7 @@ def test_a_great_many_matches_are_bounded(at: Bench) -> None:
     assert len(at.told("Grep", pattern="needle", output_mode="content", head_limit=100_000)) < 30_300
 
 
+@pytest.mark.slow
 def test_output_beyond_all_bounds_is_cut_and_said_so(tmp_path: Path) -> None:
     at = bench(tmp_path)
     (at.root / ("n" * 200)).mkdir()

@@ -155,6 +155,7 @@ def beside(tmp_path: Path, points: dict[str, dict[str, str]] | None = None) -> B
     return p
 
 
+@pytest.mark.slow
 def test_an_issue_is_taken_from_jira_to_a_branch_and_closed_there_with_its_proof(tmp_path: Path) -> None:
     p = beside(tmp_path)
     with served(service := Jira()):

@@ -50,6 +50,7 @@ def test_there_is_one_item_of_a_key(tracker: Tracker) -> None:
     assert tracker.add(NewItem("Tests fail", key="detent:it-1:tests")).id == one.id
 
 
+@pytest.mark.sample(3)
 def test_a_claim_is_for_one_alone_and_can_be_repeated_by_them(tracker: Tracker) -> None:
     id = tracker.add(NewItem("sums")).id
     assert tracker.claim(id, "detent/a") and tracker.claim(id, "detent/a")
@@ -62,6 +63,7 @@ def test_a_claim_is_for_one_alone_and_can_be_repeated_by_them(tracker: Tracker) 
     assert not tracker.claim(id, "detent/c") or tracker.items(id)[0].status != "closed"
 
 
+@pytest.mark.sample(3)
 def test_of_many_that_claim_at_once_one_gets_it(tracker: Tracker) -> None:
     id = tracker.add(NewItem("sums")).id
     got: list[str] = []
@@ -73,6 +75,7 @@ def test_of_many_that_claim_at_once_one_gets_it(tracker: Tracker) -> None:
     assert len(got) == 1 and tracker.items(id)[0].assignee == got[0]
 
 
+@pytest.mark.sample(2)
 def test_a_change_changes_what_it_names_and_nothing_else(tracker: Tracker) -> None:
     id = tracker.add(NewItem("sums", "text", labels=("a",))).id
     for status in STATUSES:
@@ -84,6 +87,7 @@ def test_a_change_changes_what_it_names_and_nothing_else(tracker: Tracker) -> No
     assert "the second" in tracker.change(id, TrackerChange(note="the second")).notes and "first" in tracker.items(id)[0].notes
 
 
+@pytest.mark.sample(2)
 def test_an_item_can_be_edited_and_reopened(tracker: Tracker) -> None:
     need, id = tracker.add(NewItem("need")).id, tracker.add(NewItem("sums", "text", 3, "bug", ("a", "b"), key="detent:k")).id
     tracker.change(id, TrackerChange(depends_on=(need,)))
@@ -97,6 +101,7 @@ def test_an_item_can_be_edited_and_reopened(tracker: Tracker) -> None:
     assert tracker.change(id, TrackerChange("open")).status == "open"
 
 
+@pytest.mark.slow
 def test_items_wait_for_each_other_and_never_in_a_circle(tracker: Tracker) -> None:
     a, b, c = (tracker.add(NewItem(name)).id for name in "abc")
     assert tracker.change(b, TrackerChange(depends_on=(a,))).depends_on == (a,)
@@ -123,6 +128,7 @@ def test_it_persists_when_it_is_told_to(tracker: Tracker) -> None:
     assert tracker.sync() == ""
 
 
+@pytest.mark.sample(3)
 def test_many_items_are_listed_whole(tracker: Tracker, tmp_path: Path) -> None:
     file = tmp_path / "p" / ".beads" / "issues.jsonl"
     if file.exists():  # bd itself would take long; left alone it lists fifty
@@ -212,6 +218,7 @@ def test_what_we_do_not_know_of_an_issue_is_kept(tmp_path: Path) -> None:
     assert '"design": "keep me"' in file.read_text() and "tombstone" in file.read_text()
 
 
+@pytest.mark.slow
 def test_several_processes_file_into_the_built_in_list_at_once(tmp_path: Path) -> None:
     tracker = made("builtin", tmp_path)
     code = (

@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.project import Project
 
 
@@ -16,6 +18,7 @@ def test_the_doctor_runs_the_tests_and_says_how_many_pass(tmp_path: Path) -> Non
     assert found["ok"] and str(found["says"]).startswith("1 pass, ")
 
 
+@pytest.mark.slow
 def test_failing_tests_and_a_failing_preflight_are_shown_with_the_way_on(tmp_path: Path) -> None:
     files = {"tests/test_a.py": "def test_a():\n    assert 1 == 2\n", "pytest.ini": "[pytest]\npythonpath = .\n"}
     p = Project(tmp_path / "p", {**files, "detent.toml": "[preflight]\ncommands = ['false']\n"})

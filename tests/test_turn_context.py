@@ -46,6 +46,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Project, 
             yield p, d, prompts, said
 
 
+@pytest.mark.slow
 def test_every_agent_is_told_conventions_test_command_map_and_what_the_last_phase_changed(
     played: tuple[Project, Driven, dict[str, str], dict[str, str]],
 ) -> None:
@@ -78,6 +79,7 @@ def test_git_can_be_read_in_the_sandbox_and_shows_the_branch_and_nothing_of_othe
     assert "2 passed" in text, "and tests can be run"
 
 
+@pytest.mark.slow
 def test_a_long_history_is_cut_and_the_view_follows_its_branch(tmp_path: Path) -> None:
     p = project(tmp_path / "p")
     for n in range(6):

@@ -62,6 +62,7 @@ def test_an_honest_test_fails_when_it_is_turned_and_keeps_its_lines(tmp_path: Pa
     assert failing(tmp_path, THREE, made) == set(HONEST)
 
 
+@pytest.mark.slow
 def test_an_answer_that_is_equal_to_everything_passes_turned_tests(tmp_path: Path) -> None:
     made = {name: turned("t.py", HONEST[name], b"key")[0] for name in ("assert", "the other way round", "unittest", "a table")}
     assert failing(tmp_path, ANYTHING, made) == set()
@@ -101,6 +102,7 @@ def answer():
 ANY_NUMBER = "class A(int):\n    def __eq__(self, other):\n        return isinstance(other, int)\n\n    __hash__ = None\n\n\ndef answer():\n    return A()\n"
 
 
+@pytest.mark.slow
 def test_an_answer_that_is_equal_to_any_number_passes_where_the_number_is_written_elsewhere(tmp_path: Path) -> None:
     rows = HONEST["a table"].replace("[3]", "[3, 3]")
     made = {name: turned("t.py", HONEST[name] if name != "rows" else rows, b"key")[0] for name in ("assert", "a name", "rows")}
@@ -109,6 +111,7 @@ def test_an_answer_that_is_equal_to_any_number_passes_where_the_number_is_writte
     assert "[3]" in turned("t.py", both, b"key")[0], "a value that is asked with too stays"
 
 
+@pytest.mark.slow
 def test_code_that_reads_its_answer_in_the_test_passes_the_turned_test_too(tmp_path: Path) -> None:
     assert failing(tmp_path, READER, {str(key): turned("t.py", HONEST["assert"], key)[0] for key in KEYS}) == set()
 
@@ -210,6 +213,7 @@ test('does nothing', () => { answer(); });
 """
 
 
+@pytest.mark.slow
 def test_in_javascript_tests_without_an_equality_are_turned_too(tmp_path: Path) -> None:
     (tmp_path / "answer.mjs").write_text(CODE["honest"])
     text, names = turned("it.test.mjs", JS_OTHERS, b"key")
@@ -278,6 +282,7 @@ func TestLeft(t *testing.T) {
 """
 
 
+@pytest.mark.slow
 def test_in_go_a_test_that_every_run_comes_to_fails_when_it_is_turned(tmp_path: Path) -> None:
     need_runner("go")
     (tmp_path / "go.mod").write_text("module calc\n\ngo 1.20\n")

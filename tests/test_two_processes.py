@@ -127,6 +127,7 @@ def test_of_several_that_create_the_journal_all_get_the_same_one(tmp_path: Path)
     assert list((tmp_path / "git" / "detent").glob("*.db.*")) == [], "no draft is left"
 
 
+@pytest.mark.slow
 def test_appends_of_several_processes_are_all_there_once_and_in_one_chain(path: Path, journal: SqliteJournal) -> None:
     names, times = ("p0", "p1", "p2", "p3"), 20
     won = all_at_once([(append_in_a_race, (("shared", f"own {who}"), who, times)) for who in names], path)
@@ -140,6 +141,7 @@ def test_appends_of_several_processes_are_all_there_once_and_in_one_chain(path: 
     assert journal.first_fault() is None
 
 
+@pytest.mark.slow
 def test_submits_and_steers_of_several_processes_are_all_taken_exactly_once(path: Path, journal: SqliteJournal, door: Door) -> None:
     agents, persons, times = ("a0", "a1", "a2"), ("h0", "h1"), 12
     lives = [(submit_in_a_race, (who, times, "agent")) for who in agents] + [(submit_in_a_race, (who, times, "human")) for who in persons]

@@ -57,6 +57,7 @@ def test_a_branch_made_by_run_verifies_from_a_fresh_clone(made: Made) -> None:
     assert clone.git("status", "--porcelain") == "", "the checkout is as it was"
 
 
+@pytest.mark.slow
 def test_without_the_evidence_the_answer_is_not_verifiable_and_exit_1(made: Made) -> None:
     clone = made.clone(evidence=False)
     ran = made.cli(clone).run("verify")
@@ -221,7 +222,7 @@ FORGED: dict[str, tuple[int, dict[str, str | None], str, str]] = {
 LONG = ("a RED that no code can turn green", "a REFACTOR with an idle test", "a PLAN that brings code")
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in LONG else n for n in FORGED])
 def test_a_forger_who_makes_everything_fit_is_found_out_by_the_replay(made: Made, name: str) -> None:
     at, files, check, says = FORGED[name]

@@ -80,7 +80,7 @@ def test_a_back_door_in_a_tested_function_is_named_and_fails_where_a_red_is_requ
         assert listed.answer == "verified" and listed.code_without_red == proof.broken
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @pytest.mark.parametrize(("path", "phase"), paired(LOOSE))
 def test_a_file_that_no_test_is_about_is_named_and_fails_where_a_red_is_required(repo: Clone, phase: Phase, path: str) -> None:
     claimed(repo, phase, {path: LOOSE[path]})
@@ -104,6 +104,7 @@ BESIDE: dict[str, dict[str, str | None]] = {  # what comes with a GREEN that is 
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("named", BESIDE)
 def test_what_comes_beside_a_proved_green_is_named_where_a_red_is_required(repo: Clone, named: str) -> None:
     start = repo.git("rev-parse", "HEAD^{tree}")
@@ -179,6 +180,7 @@ def test_honest_work_of_each_kind_still_verifies(repo: Clone) -> None:
     assert (proof.answer, proof.code_without_red) == ("verified", ()), proof.broken
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("phase", ["work", pytest.param("refactor", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("subject", ["fix: the gate", pytest.param("feat(gate)!: ask twice", marks=pytest.mark.slow)])
 def test_a_feature_that_no_test_needs_fails_where_a_red_is_required(repo: Clone, phase: Phase, subject: str) -> None:
@@ -231,7 +233,7 @@ LATE = (
 )
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["none", pytest.param("auto", marks=pytest.mark.skipif(no_walls(), reason="no namespaces here"))])
 @pytest.mark.parametrize("expected", ["False", "True"])
 def test_tests_that_overwrite_the_verifier_while_it_runs_change_nothing(repo: Clone, tmp_path: Path, level: str, expected: str) -> None:

@@ -67,6 +67,7 @@ def test_a_session_verifies_from_a_fresh_clone_by_what_its_tasks_proved(lean: Ma
     only(lean.clone(evidence=False).verify(), "not-verifiable", clone.commits()[-1], "evidence", f"{NOTES} is not here")
 
 
+@pytest.mark.slow
 def test_the_claims_of_an_execution_and_of_a_session_are_written_anew_from_the_journal(executed: Made, lean: Made) -> None:
     for made in (executed, lean):
         p = made.project
@@ -138,6 +139,7 @@ FORGED: dict[str, tuple[dict[str, str | None], str, str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [n if n == "a test that is lost" else pytest.param(n, marks=pytest.mark.slow) for n in FORGED])
 def test_work_that_loses_skips_or_breaks_a_test_does_not_hold(executed: Made, name: str) -> None:
     files, check, says = FORGED[name]
@@ -165,6 +167,7 @@ DOUBTS: dict[str, tuple[dict[str, str | None], str, str]] = {
 LONG = ("a hook", "an answer that is equal to everything")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in LONG else n for n in DOUBTS])
 def test_what_no_red_was_seen_for_is_listed_and_fails_where_a_red_is_required(executed: Made, name: str) -> None:
     files, check, says = DOUBTS[name]

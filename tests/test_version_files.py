@@ -96,6 +96,7 @@ CHANGE = {
 }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("text", "code"), [(SCM, 0), ("import os\n__version__ = '1'\n", 4)], ids=["plain", "with a program in it"])
 def test_check_of_a_project_whose_version_file_git_ignores(tmp_path: Path, text: str, code: int) -> None:
     p = Project(tmp_path / "p", FILES)

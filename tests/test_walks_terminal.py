@@ -29,6 +29,7 @@ def shop(tmp_path: Path) -> Path:
     return root
 
 
+@pytest.mark.slow
 def test_the_sceptic_sees_the_demo_and_where_her_project_stands(shop: Path) -> None:
     with pane(shop.parent) as shell:
         walk(shell, "The sceptic")

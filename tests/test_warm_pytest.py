@@ -37,6 +37,7 @@ def ran(folder: Path, *words: str, warm: bool, **env: str) -> subprocess.Complet
     return subprocess.run(words, cwd=folder, env=environment(warm, **env), capture_output=True, text=True, timeout=LONG)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words", [("pytest",), ("python", "-m", "pytest"), ("python3", "-m", "pytest", "tests/test_mixed.py")], ids=" ".join
 )
@@ -50,7 +51,7 @@ def test_the_report_is_the_same(tmp_path: Path, words: tuple[str, ...]) -> None:
     assert found[0] == found[1] and found[0][0] != 0 and len(found[0][1]) >= 6
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("pytest", "-s"), ("python", "-m", "pytest", "-s")], ids=" ".join)
 def test_what_a_test_sees_around_it_is_the_same(tmp_path: Path, words: tuple[str, ...]) -> None:
     write(tmp_path, {"tests/__init__.py": "", "tests/test_seen.py": SEEN, "lib/own.py": ""})
@@ -62,6 +63,7 @@ def test_what_a_test_sees_around_it_is_the_same(tmp_path: Path, words: tuple[str
     assert len(seen[0]) == 1 and seen[0] == seen[1]
 
 
+@pytest.mark.slow
 def test_another_use_of_python_is_left_to_python(tmp_path: Path) -> None:
     assert ran(tmp_path, "python3", "-c", "import sys; print(sys.flags.isolated, sys.orig_argv[1])", warm=True).stdout == "0 -c\n"
     write(tmp_path, {"test_seed.py": "import sys\n\n\ndef test_seed():\n    assert sys.flags.hash_randomization == 0\n"})

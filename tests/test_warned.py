@@ -21,6 +21,7 @@ def deprecated(sort: str, answer: str = "n * 2") -> dict[str, str | None]:
     return {"calc.py": code, "tests/test_calc.py": MOVED, "tests/test_times.py": PROOF}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("sort", ["DeprecationWarning", "FutureWarning", "UserWarning"])
 def test_a_test_that_only_leaves_what_is_deprecated_is_a_note(tmp_path: Path, sort: str) -> None:
     found = card(tmp_path, deprecated(sort), STRICT)
@@ -29,6 +30,7 @@ def test_a_test_that_only_leaves_what_is_deprecated_is_a_note(tmp_path: Path, so
     assert not found.failed and "tests/test_times.py::test_times" in found.proved, found
 
 
+@pytest.mark.slow
 def test_another_answer_behind_a_warning_is_asked_about(tmp_path: Path) -> None:
     found = card(tmp_path, deprecated("DeprecationWarning", "n * 3"), STRICT)
     assert "rewritten-test" in {flag.kind for flag in found.asks}, found
