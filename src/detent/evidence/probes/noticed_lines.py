@@ -4,7 +4,6 @@ Answers two questions with the same runs: which places of the change no test not
 """
 
 import re
-import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
@@ -16,6 +15,7 @@ from detent.evidence.probes.mutant_order import OUTSIDE, Mutant, candidates, of_
 from detent.evidence.probes.trials import trial_of
 from detent.evidence.probes.vacuous_tests import table_in, vacuous_of
 from detent.evidence.report import TestReport
+from detent.evidence.running.busy import idle_clock
 
 MOST_PLACES = 12  # functions that are looked at, those that the tests name first
 MOST_OF_ONE = 4  # small changes of one place
@@ -65,7 +65,7 @@ def notice(
     say: Callable[[str], None] = lambda words: None,
 ) -> Noticed:
     """What the tests notice of the code between two trees. `proved`: the tests that need it; `new`: those of them that were not there before."""
-    until = time.monotonic() + context.seconds
+    until = idle_clock() + context.seconds
     files = tuple(sorted({file_of(tip, test) for test in proved} | _changed_tests(context, tip)))
     said = "\n".join(context.text(path) for path in files)
     places: dict[str, list[Mutant]] = {}
@@ -136,7 +136,7 @@ def _unheard(tries: dict[str, list[MutationTry]]) -> list[str]:
 
 
 def _late(until: float) -> bool:
-    return time.monotonic() >= until
+    return idle_clock() >= until
 
 
 def _changed_tests(context: ProbeContext, tip: TestReport) -> set[str]:
@@ -163,8 +163,8 @@ def _rounds(
             if not due or _late(until):
                 break
             due = rng.mixed(due)
-            say(f"{len(due)} at {len(places)} places, at most {until - time.monotonic():.0f} s left")
-            tries = pool.map(lambda each: _try(context, each[1], files, min(one, until - time.monotonic())), due)
+            say(f"{len(due)} at {len(places)} places, at most {until - idle_clock():.0f} s left")
+            tries = pool.map(lambda each: _try(context, each[1], files, min(one, until - idle_clock())), due)
             for (place, _), tried in zip(due, tries, strict=True):
                 found[place].append(tried)
     return found

@@ -6,7 +6,6 @@ tried, and what is said; knows no gates.
 """
 
 import re
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice, zip_longest
 from typing import NamedTuple
@@ -19,6 +18,7 @@ from detent.evidence.probes.context import ProbeContext
 from detent.evidence.probes.mutant_order import changed_lines, is_tried
 from detent.evidence.probes.weakened import changed_older, failing, speaking_of
 from detent.evidence.report import TestReport
+from detent.evidence.running.busy import idle_clock
 from detent.evidence.source.test_blocks import blocks
 from detent.evidence.source.test_ids import family, is_named
 from detent.kernel.model import Flag
@@ -55,9 +55,9 @@ def successors_by_mutants(context: ProbeContext, now: TestReport, before: TestRe
     if not gone.tests or not came:
         return {}
     files, new = (tuple(sorted({file_of(of, t) for t in tests})) for of, tests in ((before, gone.tests), (now, came)))
-    until, found, open_ = time.monotonic() + context.seconds + PATIENCE * now.wall, dict[str, Successors](), set(gone.tests)
+    until, found, open_ = idle_clock() + context.seconds + PATIENCE * now.wall, dict[str, Successors](), set(gone.tests)
     for path, text in _mutants(context, _words(context, before, gone.tests)):
-        if not open_ or time.monotonic() > until:
+        if not open_ or idle_clock() > until:
             break
         failed = open_ & (failing(context, files, {**gone.older, path: text}) or frozenset())
         bad = failing(context, new, {path: text}) if failed else None
