@@ -1,15 +1,11 @@
 """The seconds of a probe on a machine that is busy with other things."""
 
 import os
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
-from detent.evidence.changes.changes import ReferenceTrees
-from detent.evidence.probes.context import ProbeContext
 from detent.evidence.report import TestReport
-from detent.evidence.running.busy import MOST, idle_clock, patient
+from detent.evidence.running.busy import MOST, idle_clock, in_time, patient
 
 
 @pytest.mark.parametrize(("load", "seconds"), [(0.0, 60.0), (1.0, 60.0), (2.5, 150.0), (12.0, 60.0 * MOST), (400.0, 60.0 * MOST)])
@@ -50,23 +46,22 @@ def test_this_machine_says_it_and_the_clock_goes_on() -> None:
     assert later > first
 
 
-class Busy:
-    """Test runs that do not end in time, as often as is said."""
+@pytest.mark.parametrize(
+    ("late", "passed", "runs"),
+    [
+        pytest.param(0, 1.0, 1, id="it ended"),
+        pytest.param(1, 3.0, 2, id="others had the cores"),
+        pytest.param(5, 3.0, 2, id="others had the cores twice"),
+        pytest.param(1, 30.0, 1, id="it had its time, and hangs"),
+    ],
+)
+def test_a_run_that_did_not_end_since_others_had_the_cores_is_made_once_more(late: int, passed: float, runs: int) -> None:
+    limits = list[float]()
 
-    def __init__(self, late: int) -> None:
-        self.late, self.limits = late, list[float]()
+    def run(limit: float) -> TestReport:
+        limits.append(limit)
+        return TestReport(late=len(limits) <= late)
 
-    def probe(self, tree: str, wanted: Any, files: Any, overlay: Any, seconds: float, name: str = "") -> TestReport:
-        self.limits.append(seconds)
-        return TestReport(late=len(self.limits) <= self.late)
-
-
-@pytest.mark.parametrize(("late", "runs"), [(0, 1), (1, 2), (5, 2)])
-def test_a_run_that_did_not_end_since_others_had_the_cores_is_made_once_more(late: int, runs: int) -> None:
-    busy = Busy(late)
-    context = ProbeContext(
-        SimpleNamespace(), busy, lambda: True, lambda path: "production", "tree", ReferenceTrees("good", (), ""), ()  # type: ignore[arg-type]
-    )  # fmt: skip
-    report = context.run(("tests/test_a.py",), {}, 30.0)
-    assert report is not None and report.late == (late > 1)
-    assert len(busy.limits) == runs and busy.limits[1:] == [MOST * 30.0] * (runs - 1)
+    report = in_time(30.0, run, lambda: passed * len(limits))
+    assert len(limits) == runs and report.late == (late >= runs)
+    assert limits[1:] == [MOST * 30.0] * (runs - 1)

@@ -11,7 +11,8 @@ from detent.world.work_tree import RepoWorld
 def base_of(world: RepoWorld, run: AnyRun) -> str:
     """The commit from which a run's branch is looked at. Where it is to land on main, that is where it left main: what it had before the run
     began lands with it."""
-    base, ways = run.data.base, world.config_of(run).ways
+    base: str = run.data.base
+    ways = world.config_of(run).ways
     if not base or ways.merge == "branch":
         return base
     try:

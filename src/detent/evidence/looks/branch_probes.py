@@ -15,7 +15,6 @@ from detent.evidence.probes.disguise import look_disguised
 from detent.evidence.probes.plain_calls import look_at_plain_calls
 from detent.evidence.probes.removed_checks import look_put_back
 from detent.evidence.report import TestReport
-from detent.evidence.running.busy import idle_clock
 from detent.evidence.running.collect import Collector
 from detent.evidence.static_analysis.examples_in_code import examples
 from detent.evidence.static_analysis.literals import values_in
@@ -44,7 +43,7 @@ def look_without_mutating(
     context: ProbeContext, collector: Collector, branch: ProbedBranch, allowed: Callable[[str], bool], jobs: int
 ) -> list[Flag]:
     """The flags of all these looks, but for kinds that are allowed."""
-    until = idle_clock() + context.seconds / 2
+    until = context.clock() + context.seconds / 2
     new = frozenset(test for test in branch.tip.having("passed") if test in branch.proved or test not in branch.before.ids)
     files = tuple(sorted({file_of(branch.tip, test) for test in new}))
     tests = {path: frozenset(test for test in new if file_of(branch.tip, test) == path) for path in files}

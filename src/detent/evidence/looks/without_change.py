@@ -7,7 +7,6 @@ from detent.evidence.looks.repo_look import RepoLook
 from detent.evidence.outcomes.outcomes import laid_over
 from detent.evidence.outcomes.settle import runnable
 from detent.evidence.report import TestReport
-from detent.evidence.running.busy import patient
 from detent.evidence.running.collect import Collector
 from detent.evidence.source.new_names import NAME, new_names
 from detent.kernel.model import Flag
@@ -22,7 +21,7 @@ def without_change(collector: Collector, look: RepoLook, before: TestReport, wan
     if not (overlay := look.changes.overlay(base)):
         return before
     files = runnable(look.changed(), before) if not any(c.inside for c in look.changed()) else ()
-    limit = patient(max(PATIENCE, ENDLESS * look.tests().wall))
+    limit = max(PATIENCE, ENDLESS * look.tests().wall)
     part = collector.probe(base, wanted, files, overlay, limit)
     if part.late and files and limit <= collector.suite.timeout:
         part = _endless(files, limit)

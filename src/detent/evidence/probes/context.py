@@ -8,7 +8,7 @@ from detent.evidence.changes.changes import ReferenceTrees
 from detent.evidence.look import PROBE_SECONDS
 from detent.evidence.outcomes.card import Trial
 from detent.evidence.report import TestReport
-from detent.evidence.running.busy import MOST, idle_clock, patient
+from detent.evidence.running.busy import idle_clock
 from detent.evidence.running.collect import Collects, Overlay, Wanted
 from detent.evidence.source.diff import Changed
 from detent.git.repo import Git
@@ -30,6 +30,7 @@ class ProbeContext(NamedTuple):
     seconds: float = PROBE_SECONDS  # how long a probe may take
     key: bytes = b""  # what is drawn by lot in a probe is drawn with it; the code that is probed does not know it
     tried: Callable[[Trial], None] = lambda trial: None  # who wants to know what was tried
+    clock: Callable[[], float] = idle_clock  # by which its seconds are counted
 
     def text(self, path: str, tree: str | None = None) -> str:
         """A file of the judged tree, or of another one; empty if it has none."""
@@ -44,21 +45,12 @@ class ProbeContext(NamedTuple):
         if seconds <= 0:
             return None
         try:
-            return self.run_surely(files, overlay, seconds, tree, name)
+            return self.collect.probe(self.tree if tree is None else tree, self.wanted, files, overlay, seconds, name)
         except Disturbed:
             raise
         except CannotTell:
             return None
 
-    def run_surely(self, files: tuple[str, ...], overlay: Overlay, seconds: float, tree: str | None = None, name: str = "") -> TestReport:
-        """The same; what cannot be run is an error. A run that did not end since other programs had the cores is made once more, with time enough."""
-        of, begun = self.tree if tree is None else tree, idle_clock()
-        report = self.collect.probe(of, self.wanted, files, overlay, patient(seconds), name)
-        if not report.late or idle_clock() - begun >= seconds:
-            return report
-        return self.collect.probe(of, self.wanted, files, overlay, MOST * seconds, name)
-
-
-def one_run(wall: float, until: float) -> float:
-    """The seconds for one run of tests that take so long by themselves, if all runs have to end by then."""
-    return min(max(ONE_RUN, SLOWER * wall), until - idle_clock())
+    def one_run(self, wall: float, until: float) -> float:
+        """The seconds for one run of tests that take so long by themselves, if all runs have to end by then."""
+        return min(max(ONE_RUN, SLOWER * wall), until - self.clock())

@@ -10,7 +10,6 @@ from detent.errors import CannotTell
 from detent.evidence.outcomes.outcomes import file_of
 from detent.evidence.probes.context import ONE_RUN, SLOWER, ProbeContext
 from detent.evidence.report import TestReport
-from detent.evidence.running.busy import idle_clock
 
 FEWEST, PATIENCE = 10, 6  # as many mutants are tried, in up to so many times the seconds: a busy machine is no reason to give up after two
 
@@ -58,13 +57,13 @@ def _weakened(context: ProbeContext, tests: list[str]) -> bool:
 def _kill(context: ProbeContext, tree: str, tests: list[str], every: bool = False, about: tuple[str, ...] = ()) -> bool | None:
     """Whether a small mutation of a tree's code makes one of its tests fail; None if that cannot be told in time."""
     there = [t for t in tests if context.git.read(tree, t) is not None]
-    begun, now = idle_clock(), context.collect.known(tree)
+    begun, now = context.clock(), context.collect.known(tree)
     one = max(ONE_RUN, SLOWER * now.wall) if now else ONE_RUN
     for tried, (path, text) in enumerate(_mutants(context, tree, tests, every, about) if there else ()):
         seconds = context.seconds if tried >= FEWEST else PATIENCE * context.seconds
-        if (left := begun + seconds - idle_clock()) <= 0:
+        if (left := begun + seconds - context.clock()) <= 0:
             return None
-        report = context.run_surely(tuple(there), {path: text.encode()}, min(one, left), tree)
+        report = context.collect.probe(tree, context.wanted, tuple(there), {path: text.encode()}, min(one, left))
         if report.bad - context.reference.baseline or (report.fault and not report.late):
             return True
     return False

@@ -4,11 +4,10 @@ code: it is taken out. Owns what is tried and what is said of it."""
 from typing import Literal
 
 from detent.evidence.changes.projects import is_tooling
-from detent.evidence.probes.context import ProbeContext, one_run
+from detent.evidence.probes.context import ProbeContext
 from detent.evidence.probes.removed_lines import SAFETY, Removed, added, removed
 from detent.evidence.probes.trials import came_of, trial_of
 from detent.evidence.report import TestReport
-from detent.evidence.running.busy import idle_clock
 from detent.evidence.source.document_paths import is_words
 from detent.kernel.model import Flag
 
@@ -71,7 +70,7 @@ def _is_unnoticed(context: ProbeContext, tip: TestReport, piece: Removed, until:
         if few is not None and few.bad - tip.bad:
             continue
         report = _ran(context, tip, piece.path, text, (), until)
-        if report is None and idle_clock() >= until:
+        if report is None and context.clock() >= until:
             return None
         if report is not None and len(report.ids) >= len(tip.ids) and not report.bad - tip.bad:
             what = "the piece put back, or the new way out taken out"
@@ -82,5 +81,5 @@ def _is_unnoticed(context: ProbeContext, tip: TestReport, piece: Removed, until:
 
 def _ran(context: ProbeContext, tip: TestReport, path: str, text: str, files: tuple[str, ...], until: float) -> TestReport | None:
     """What the tests of some files, or of all, say with another text in one file; None if that cannot be told."""
-    report = context.run(files, {path: text.encode()}, one_run(tip.wall, until))
+    report = context.run(files, {path: text.encode()}, context.one_run(tip.wall, until))
     return None if report is None or report.late else report

@@ -18,7 +18,6 @@ from detent.evidence.probes.context import ProbeContext
 from detent.evidence.probes.mutant_order import changed_lines, is_tried
 from detent.evidence.probes.weakened import changed_older, failing, speaking_of
 from detent.evidence.report import TestReport
-from detent.evidence.running.busy import idle_clock
 from detent.evidence.source.test_blocks import blocks
 from detent.evidence.source.test_ids import family, is_named
 from detent.kernel.model import Flag
@@ -55,9 +54,9 @@ def successors_by_mutants(context: ProbeContext, now: TestReport, before: TestRe
     if not gone.tests or not came:
         return {}
     files, new = (tuple(sorted({file_of(of, t) for t in tests})) for of, tests in ((before, gone.tests), (now, came)))
-    until, found, open_ = idle_clock() + context.seconds + PATIENCE * now.wall, dict[str, Successors](), set(gone.tests)
+    until, found, open_ = context.clock() + context.seconds + PATIENCE * now.wall, dict[str, Successors](), set(gone.tests)
     for path, text in _mutants(context, _words(context, before, gone.tests)):
-        if not open_ or idle_clock() > until:
+        if not open_ or context.clock() > until:
             break
         failed = open_ & (failing(context, files, {**gone.older, path: text}) or frozenset())
         bad = failing(context, new, {path: text}) if failed else None

@@ -4,7 +4,7 @@ A test that fails against no mutation may prove nothing about that code; one tha
 Owns how many mutants are tried and for how long; knows no phases and no gates.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from detent.errors import CannotTell, Disturbed
@@ -16,7 +16,6 @@ from detent.evidence.probes.mutant_order import Mutant, candidates
 from detent.evidence.probes.trials import came_of, trial_of
 from detent.evidence.probes.vacuous_tests import table_in, vacuous_of
 from detent.evidence.report import TestReport
-from detent.evidence.running.busy import idle_clock
 from detent.evidence.source.test_ids import is_named
 
 MOST_IN_VAIN = 12  # mutants in a row that make no test fail
@@ -30,9 +29,10 @@ class Clock(NamedTuple):
 
     until: float
     one: float
+    now: Callable[[], float]
 
     def left(self) -> float:
-        return min(self.one, self.until - idle_clock())
+        return min(self.one, self.until - self.now())
 
 
 def probe(context: ProbeContext, now: TestReport, before: TestReport) -> Probed:
@@ -55,7 +55,7 @@ def probe_refactored(context: ProbeContext, now: TestReport) -> Probed:
     proved = _were_red_earlier(context, now)
     files = _files(now, proved)
     tried = candidates(context, _text(context, files))
-    clock = _apart(context, now, proved) if proved else Clock(idle_clock() + context.seconds, ONE_RUN)
+    clock = _apart(context, now, proved) if proved else Clock(context.clock() + context.seconds, ONE_RUN, context.clock)
     if isinstance(clock, Probed):
         return clock
     whole = tried[:MOST_WHOLE]
@@ -109,11 +109,11 @@ def _together(context: ProbeContext, now: TestReport, before: TestReport, new: f
 
 def _apart(context: ProbeContext, now: TestReport, tests: frozenset[str]) -> Clock | Probed:
     """The tests once as they are, where the mutants will be tried: how long that takes, or what makes mutants worthless there."""
-    begun = idle_clock()
+    begun = context.clock()
     if context.collect.suite.clean:
-        return Clock(begun + context.seconds, max(ONE_RUN, SLOWER * now.seconds))
+        return Clock(begun + context.seconds, max(ONE_RUN, SLOWER * now.seconds), context.clock)
     try:
-        report = context.run_surely(_files(now, tests), {}, context.seconds)
+        report = context.collect.probe(context.tree, context.wanted, _files(now, tests), {}, context.seconds)
     except Disturbed:
         raise
     except CannotTell as e:
@@ -122,7 +122,7 @@ def _apart(context: ProbeContext, now: TestReport, tests: frozenset[str]) -> Clo
         return Probed(why=f"they take longer than {context.seconds:.0f} s")
     if lost := tests - report.having("passed"):
         return Probed(apart=tuple(sorted(lost)))
-    return Clock(begun + context.seconds, max(ONE_RUN, SLOWER * (idle_clock() - begun)))
+    return Clock(begun + context.seconds, max(ONE_RUN, SLOWER * (context.clock() - begun)), context.clock)
 
 
 def agreeing(context: ProbeContext, now: TestReport, before: TestReport) -> tuple[str, ...]:
@@ -178,7 +178,7 @@ def indifferent(context: ProbeContext, now: TestReport, tests: frozenset[str]) -
     files = _files(now, left)
     if not left or not (tried := candidates(context, _text(context, files))):
         return Probed()
-    clock = Clock(idle_clock() + context.seconds, max(ONE_RUN, SLOWER * now.wall))
+    clock = Clock(context.clock() + context.seconds, max(ONE_RUN, SLOWER * now.wall), context.clock)
     return _try(context, tried, files, left, {}, clock)
 
 

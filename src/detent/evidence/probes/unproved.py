@@ -11,7 +11,6 @@ from detent.evidence.mutate import bodies_on
 from detent.evidence.mutate.omissions import omissions
 from detent.evidence.probes.context import ONE_RUN, SLOWER, ProbeContext
 from detent.evidence.probes.mutant_order import OUTSIDE, Mutant, candidates, changed_lines
-from detent.evidence.running.busy import idle_clock
 from detent.evidence.source.diff import Changed
 from detent.evidence.source.document_paths import is_words
 
@@ -28,7 +27,7 @@ def code_of(changes: Changes) -> tuple[Changed, ...]:
 
 def unproved(context: ProbeContext, code: tuple[Changed, ...]) -> tuple[str, ...]:
     """The places of these files that nothing proves. What was not tried in time is named too."""
-    until = idle_clock() + context.seconds
+    until = context.clock() + context.seconds
     places: dict[str, list[Mutant]] = {}
     for mutant in candidates(context):
         places.setdefault(f"{mutant.path}: {mutant.place}", []).append(mutant)
@@ -46,7 +45,7 @@ def unproved(context: ProbeContext, code: tuple[Changed, ...]) -> tuple[str, ...
 
 def unneeded(context: ProbeContext, code: tuple[Changed, ...]) -> tuple[str, ...]:
     """The files that might be as they were before the step: no test fails for it. Of a submodule nothing can be tried."""
-    until = idle_clock() + context.seconds
+    until = context.clock() + context.seconds
     there = [change for change in code if change.how != "deleted"]
     modules = {change.path for change in there if context.git.read(context.tree, change.path) is None}
     return tuple(c.path for c in there if c.path in modules or not _fails(context, c.path, _before(context, c), until, True))
@@ -83,7 +82,7 @@ def _misses(context: ProbeContext, mutant: Mutant, until: float, loads: bool = F
 
 def _fails(context: ProbeContext, path: str, data: bytes, until: float, loads: bool) -> bool:
     """Whether a test fails with this file in the tree. `loads`: a file of tests that does not load then counts as well."""
-    if (left := until - idle_clock()) <= 0:
+    if (left := until - context.clock()) <= 0:
         return False
     known = context.collect.known(context.tree)
     one = max(ONE_RUN, SLOWER * (known.wall if known else context.seconds))

@@ -8,10 +8,21 @@ import resource
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 MOST = 10.0  # times the seconds, however busy: somebody waits
 STAT = Path("/proc/stat")
 IDLE, WAITING = 4, 5  # fields of its first line: ticks in which cores had nothing to do
+
+
+class MayBeLate(Protocol):
+    """A run that may not have ended by itself."""
+
+    @property
+    def late(self) -> bool: ...
+
+
+R = TypeVar("R", bound=MayBeLate)
 
 
 def _load() -> float:
@@ -49,3 +60,9 @@ def idle_clock(
 def patient(seconds: float, load: Callable[[], float] = _load) -> float:
     """As many seconds as it takes here, now, to do what an idle machine does in these: the limit of a single run."""
     return seconds * min(MOST, max(1.0, load()))
+
+
+def in_time(seconds: float, run: Callable[[float], R], clock: Callable[[], float] = idle_clock) -> R:
+    """One run within these seconds of an idle machine. One that did not end since other programs had the cores is made again, for as long as it takes."""
+    begun, first = clock(), run(patient(seconds))
+    return first if not first.late or clock() - begun >= seconds else run(MOST * seconds)
