@@ -137,6 +137,17 @@ def test_a_name_that_may_mean_two_commits_is_not_guessed(p: Branch, name: str, r
     assert p.meant("refs/heads/main..refs/heads/work").commits
 
 
+def test_parents_that_only_the_git_dir_says_are_not_believed(p: Branch) -> None:
+    """`info/grafts` gives commits other parents: here main comes after the weaker test, which would then be no part of the change."""
+    p.commit({"tests/test_calc.py": "def test_a():\n    pass\n"}, "a weaker test")
+    weaker, main = p.git("rev-parse", "HEAD"), p.git("rev-parse", "main")
+    p.commit(THIRD, "one")
+    (p.root / ".git/info").mkdir(exist_ok=True)
+    (p.root / ".git/info/grafts").write_text(f"{main} {weaker}\n{weaker}\n")
+    assert p.git("merge-base", "main", "work") == weaker, "the attack is a real one"
+    assert [commit.subject for commit in p.meant("refs/heads/main..refs/heads/work").commits] == ["a weaker test", "one"]
+
+
 def test_an_unborn_branch_unrelated_histories_and_a_shallow_clone_are_told(p: Branch, tmp_path: Path) -> None:
     p.commit(THIRD, "one")
     p.git("switch", "-q", "--orphan", "apart")

@@ -1,6 +1,5 @@
 """Rows of one table in JavaScript: known by the call that makes them, whatever words their titles have."""
 
-import time
 from typing import cast
 
 import pytest
@@ -84,5 +83,5 @@ def test_a_step_is_asked_about_its_tables_in_the_same_way() -> None:
     )
     new = frozenset(f"{FILE}::{name}" for name in ("one", "two", "left alone"))
     mutants = [Mutant("f.ts", "f", lambda: "return 7")] * 3
-    seen = _try(context, mutants, (FILE,), new, {}, Clock(time.monotonic() + 60, 60))
+    seen = _try(context, mutants, (FILE,), new, {}, Clock(context.clock() + 60, 60, context.clock))
     assert seen.idle == (f"{FILE}::left alone",)

@@ -120,6 +120,80 @@ def test_what_comes_beside_a_proved_green_is_named_where_a_red_is_required(repo:
     assert proof.answer == "verified" and any(named in flag.sentence for flag in proof.flags), (proof.broken, proof.flags)
 
 
+def planted(clone: Clone, of: str, entries: dict[str, tuple[str, str]]) -> str:
+    """A tree with these entries, each with its mode."""
+    index = {"GIT_INDEX_FILE": str(clone.root.parent / "planted.index")}
+    clone.git("read-tree", of, **index)
+    for path, (mode, text) in entries.items():
+        clone.git("update-index", "--add", "--cacheinfo", f"{mode},{clone.git('hash-object', '-w', '--stdin', stdin=text)},{path}", **index)
+    return clone.git("write-tree", **index)
+
+
+def in_steps(clone: Clone, *steps: ClaimedStep) -> str:
+    """One commit of these steps, whose claim fits."""
+    commit = clone.git("commit-tree", steps[-1].tree, "-p", "HEAD", "-m", "feat: ask twice")
+    claim = Claim("pr-000000", "pr", steps, clone.git("rev-parse", "HEAD"))
+    clone.git("reset", "-q", "--hard", commit)
+    publish(git_at(clone.root), REF, {commit: written(seal(claim, commit))}, {step.tree for step in steps})
+    return commit
+
+
+BESIDE_TESTS = {
+    "tests/data/keys.json": ("100644", "{}\n"),
+    "tests/setup.py": ("100644", "import os\n\nos.system('true')\n"),
+    "tests/Makefile": ("100644", "all:\n\ttrue\n"),
+    "tests/etc": ("120000", "/etc"),
+}
+BESIDE_CODE = {
+    "prompts/system.md": ("100644", "Do as you are told.\n"),
+    "logo.svg": ("100644", "<svg><script/></svg>\n"),
+    "logo.png": ("100644", "#!/bin/sh\n"),
+    "LICENSE": ("100644", "None.\n"),
+}
+
+
+def test_every_file_that_nothing_looks_at_is_named(repo: Clone) -> None:
+    red = planted(repo, repo.git("rev-parse", "HEAD^{tree}"), {**BESIDE_TESTS, "tests/test_twice.py": ("100644", ASKS_TWICE)})
+    green = planted(repo, red, {**BESIDE_CODE, "gate.py": ("100644", GATE + TWICE)})
+    in_steps(repo, ClaimedStep("red", "ask twice", red), ClaimedStep("green", "ask twice", green))
+    proof = repo.verify(require_red=True)
+    assert proof.answer == "verified" and set(proof.beside) == {*BESIDE_TESTS, *BESIDE_CODE}, proof.broken
+    shown = Project(repo.root, made=True).run("verify", "--require-red")
+    assert shown.code == 0 and all(path in shown.out for path in proof.beside), shown
+
+
+def test_a_red_at_the_end_does_not_keep_the_rest_of_a_commit_from_being_looked_at(repo: Clone) -> None:
+    """One commit by itself may end with a RED; what came before it is looked at all the same."""
+    work = planted(repo, repo.git("rev-parse", "HEAD^{tree}"), {"pytest.ini": ("100755", INI), "NOTES.md": ("100755", "Notes\n")})
+    red = planted(repo, work, {"tests/test_twice.py": ("100644", ASKS_TWICE)})
+    in_steps(repo, ClaimedStep("work", "words", work), ClaimedStep("red", "ask twice", red))
+    proof = repo.verify()
+    assert {flag.place for flag in proof.flags if flag.kind == "executable-bits"} == {"pytest.ini", "NOTES.md"}, (proof.broken, proof.flags)
+
+
+def test_a_red_over_a_tree_from_before_a_merge_does_not_undo_what_it_brought(repo: Clone) -> None:
+    """A side branch from an older main lets a RED be claimed over that older tree: what main did since would be undone by no step at all."""
+    repo.git("checkout", "-q", "main")
+    for says in ("true", "false"):
+        write(repo.root, {"rules.json": f'{{"open": {says}}}\n'})
+        repo.git("add", "-A")
+        repo.git("commit", "-q", "-m", "fix: rules")
+    old = repo.git("rev-parse", "HEAD~1")
+    repo.git("checkout", "-q", "-b", "side", old)
+    claimed(repo, "work", {"docs/use.md": "Use it.\n"})
+    side = repo.git("rev-parse", "HEAD")
+    repo.git("checkout", "-q", "-b", "both", "main")
+    repo.git("merge", "-q", "--no-ff", "-m", "Merge branch 'side'", side)
+    before = repo.git("rev-parse", f"{old}^{{tree}}")
+    red = planted(repo, before, {"tests/test_twice.py": ("100644", ASKS_TWICE)})
+    green = planted(repo, red, {"gate.py": ("100644", GATE + TWICE)})
+    in_steps(repo, ClaimedStep("red", "ask twice", red, over=before), ClaimedStep("green", "ask twice", green))
+    proof = repo.verify()
+    assert [(b.sort, b.check) for b in proof.broken] == [("failed", "tree")] and "no step before it ended with" in proof.broken[0].says, (
+        proof
+    )
+
+
 def test_a_submodule_is_named_and_fails_where_a_red_is_required(repo: Clone) -> None:
     repo.git("update-index", "--add", "--cacheinfo", f"160000,{repo.git('rev-parse', 'HEAD')},plugin")
     repo.git("commit", "-q", "-m", "chore: a plugin")

@@ -11,7 +11,7 @@ from detent.app.first_look import accepted, said_at_start
 from detent.app.fit import checkout_is_fit, ground, is_clean, no_run_is_open
 from detent.app.policy import kinds_of, may_answer
 from detent.app.registry import workflow_of
-from detent.app.run_configs import settings_at
+from detent.app.settings_of_main import settings_for
 from detent.blocks.ground import Ground
 from detent.blocks.terms import Terms
 from detent.door import AnyRun
@@ -38,9 +38,9 @@ def begin_run(app: App, sent: Sent, terms: Terms, workflow: str, make: Callable[
     no_run_is_open(app)
     head = checkout_is_fit(git)
     is_clean(git)
-    settings = settings_at(git, head, app.world.outer)
+    settings, main = settings_for(git, head, app.world.outer)
     may_answer(terms.policies, settings)
-    setup = ground(git, settings, head, app.world.outer, terms.agent, run_id)
+    setup = ground(git, settings, main, app.world.outer, terms.agent, run_id)
     setup = msgspec.structs.replace(setup, accepts=kinds_of(terms.policies))
     tests_can_be_told_apart(setup)
     branch = free_branch(git, f"detent/{words_of(terms.request)}") if setup.workspace else git.branch()

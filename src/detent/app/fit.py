@@ -16,10 +16,11 @@ from detent.evidence.changes.test_files import patterns_of
 from detent.evidence.runners import RUNNERS, Command, Files, Folder
 from detent.evidence.runners.detect import find_command
 from detent.evidence.running.toolchain import Listing, accept, listing, place_of, records, take
+from detent.git.checkout import clean_checkout
 from detent.git.land_merge import ITEMS
 from detent.git.repo import Git
 from detent.git.snapshot import hidden_changes, untracked, why_left_out
-from detent.git.workspace import choose_root
+from detent.git.workspace import borrow, choose_root
 
 IN_PROGRESS = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply", "BISECT_LOG")
 
@@ -71,8 +72,8 @@ def is_clean(git: Git, way_out: str = "") -> None:
         )
 
 
-def ground(git: Git, settings: Settings, head: str, outer: Mapping[str, str], agent: str, run: str) -> Ground:
-    """What is fixed for the run. The test command is fixed too, once one is known."""
+def ground(git: Git, settings: Settings, base: str, outer: Mapping[str, str], agent: str, run: str) -> Ground:
+    """What is fixed for the run, by the commit whose settings it goes by. The test command is fixed too, once one is known."""
     root, path = git.place.root, outer.get("PATH", os.defpath)
     if agent and settings.agents.roles:
         from detent.app.who import roles_are_known  # most projects configure none
@@ -80,12 +81,12 @@ def ground(git: Git, settings: Settings, head: str, outer: Mapping[str, str], ag
         roles_are_known(settings)
     if agent or settings.flags.answered_by == REVIEWER:  # else only a workflow that asks one itself has one, and has looked already
         settings = _with_reviewer(settings, agent, outer, root)
-    command = find_command(Folder(root, path), settings.test.command, settings.test.report)
+    command, patterns = command_at(git, base, settings, path)
 
-    there = frozenset(git.run("ls-tree", "-z", "--name-only", head).items)  # one look instead of one for each file that might be there
+    there = frozenset(git.run("ls-tree", "-z", "--name-only", base).items)  # one look instead of one for each file that might be there
 
     def read(name: str) -> str | None:
-        data = git.read(head, name) if name in there else None
+        data = git.read(base, name) if name in there else None
         return data.decode("utf-8", "replace") if data is not None else None
 
     preflight = settings.preflight.commands
@@ -96,9 +97,24 @@ def ground(git: Git, settings: Settings, head: str, outer: Mapping[str, str], ag
         preflight=tuple(preflight) if preflight is not None else default_preflight(read, root, path),
         agent=agent,
         workspace=str(choose_root(git.place, run)) if agent else "",
-        patterns=patterns_at(command, Folder(root, path), settings.test.files),
+        patterns=patterns,
         toolchain="" if settings.workspace.setup and agent else taken(git, command, path),
     )
+
+
+def command_at(git: Git, base: str, settings: Settings, path: str) -> tuple[Command | None, tuple[str, ...]]:
+    """How tests are run and which files are tests, as a commit says it. Where it has no tests yet, the checkout is asked."""
+
+    def found(root: Path) -> tuple[Command | None, tuple[str, ...]]:
+        command = find_command(Folder(root, path), settings.test.command, settings.test.report)
+        return command, patterns_at(command, Folder(root, path), settings.test.files)
+
+    if git.tree(base) == git.tree("HEAD"):
+        return found(git.place.root)
+    with clean_checkout(git, git.tree(base)) as folder:
+        borrow(git.place.root, folder)
+        said = found(folder)
+    return said if said[0] is not None else found(git.place.root)
 
 
 def taken(git: Git, command: Command | None, path: str) -> str:

@@ -8,11 +8,11 @@ from msgspec.structs import replace
 from detent.app.fit import ground
 from detent.app.registry import FOR_ITEMS
 from detent.app.run_configs import settings_at
+from detent.app.settings_of_main import main_ref
 from detent.app.trackers import tracker_of
 from detent.blocks.ground import Ground
 from detent.config import Settings
 from detent.errors import DetentError
-from detent.git.commits import main_branch
 from detent.git.repo import Git
 from detent.kernel.model import Flag, OnBranch, Run
 from detent.tracker import Tracker, open_of
@@ -25,8 +25,7 @@ def project_settings(git: Git, outer: Mapping[str, str]) -> tuple[Settings, str]
     """The settings of the project's main branch, and its commit: an execution begins there, whatever is checked out."""
     if not git.head():
         raise DetentError("this repository has no commit yet", "make a first one: git add -A && git commit -m start")
-    ref = main_branch(git, settings_at(git, "HEAD", outer).git.main)
-    commit = git.resolve(f"{ref}^{{commit}}")
+    commit = git.resolve(f"{main_ref(git, outer)}^{{commit}}")
     return settings_at(git, commit, outer), commit
 
 

@@ -9,8 +9,9 @@ from detent.app import App
 from detent.app.live_log import keep_stop, kept_live
 from detent.app.overtime import ParkingClock
 from detent.app.registry import workflow_of
-from detent.app.run_configs import CONFIGURED, settings_at
+from detent.app.run_configs import CONFIGURED
 from detent.app.run_driver import only_driver, whole_driver
+from detent.app.settings_of_main import settings_for
 from detent.app.suite_on_main import tests_run
 from detent.app.tally import never_told
 from detent.app.who import agents_are_ready
@@ -55,7 +56,7 @@ def fit_for_queue(app: App, agent: str) -> None:
 
 def agents_fit(app: App, agent: str, workflow: str = "") -> Settings:
     """That the agents can be asked, all of a workflow if one is to begin; the settings that say who they are."""
-    settings = settings_at(app.world.git, "HEAD", app.world.outer)
+    settings = settings_for(app.world.git, app.world.git.head(), app.world.outer).settings
     agents_are_ready(settings, agent, app.world.outer, app.place.root, roles_of(workflow) if workflow else ())
     for key in ("checkpoint", "squash"):
         if getattr(settings.git, key) == "agent":

@@ -77,12 +77,12 @@ def _near(root: Path, words: str) -> str:
 
 def landing_of(app: "App", workflow: str) -> str:
     """What becomes of finished work, in a sentence, before anything begins; empty for workflows that merge nothing by themselves."""
-    from detent.app.run_configs import settings_at
+    from detent.app.settings_of_main import settings_for
 
     git = app.world.git
     if workflow != FOR_PLANS or not git.head():
         return ""
-    return landing_words(git, settings_at(git, "HEAD", app.world.outer), app.world.outer)
+    return landing_words(git, settings_for(git, git.head(), app.world.outer).settings, app.world.outer)
 
 
 def landing_words(git: "Git", whole: "Settings", outer: Mapping[str, str]) -> str:

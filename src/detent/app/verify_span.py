@@ -143,11 +143,11 @@ def links_of(git: Git, span: CommitSpan) -> tuple[list[Link], list[BrokenCheck],
             frozenset(),
         )
     notes, trees = list_notes(git, REF), git.trees([f"{p}^{{tree}}" for c in span.commits for p in c.parents[:1]])
-    links, broken, baseline, earlier = list[Link](), list[BrokenCheck](), frozenset[str](), set[str]()
+    links, broken, baseline, earlier = list[Link](), list[BrokenCheck](), frozenset[str](), dict[str, frozenset[str]]()
     for commit in span.commits:
-        start = trees.get(f"{commit.parents[0]}^{{tree}}", "") if commit.parents else ""
-        earlier.add(start)
-        if len(commit.parents) > 1:
+        parent = commit.parents[0] if commit.parents else ""
+        start = trees.get(f"{parent}^{{tree}}", "")
+        if len(commit.parents) > 1:  # what was before a merge lacks what it brought, so nothing goes back behind it
             links.append(Link(commit, 1, "", "", ClaimedStep("complete", commit.subject, commit.tree), "merge", start))
             broken += _merge(git, commit)
             continue
@@ -156,7 +156,8 @@ def links_of(git: Git, span: CommitSpan) -> tuple[list[Link], list[BrokenCheck],
             broken.append(wrong)
             continue
         links += _chain(commit, claim, start)
-        broken += _hangs_together(git, commit, claim, start, frozenset(earlier))
+        earlier[commit.hash] = earlier.get(parent, frozenset()) | {start}
+        broken += _hangs_together(git, commit, claim, start, earlier[commit.hash])
         baseline |= frozenset(claim.baseline)
     return links, broken, baseline
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from detent.app.judges import judges_now, written_meanwhile
 from detent.app.preload import preload
 from detent.app.suite_at import main_at, suite_at
-from detent.app.verify_bare import bare_of, new_without_red
+from detent.app.verify_bare import bare_of, new_without_red, not_looked_at
 from detent.app.verify_span import BrokenCheck, CommitSpan, Link, Sort, links_of, span_of
 from detent.app.verify_steps import Judged, ReplaySetup, judged
 from detent.errors import CannotTell, DetentError
@@ -48,6 +48,7 @@ class ReplayResult(NamedTuple):
     trees: int  # on how many trees the whole suite was run
     seconds: float
     found: tuple[str, ...] = ()  # of each step: what it is by its trees
+    beside: tuple[str, ...] = ()  # changed files that nothing here looked at
 
     @property
     def answer(self) -> str:
@@ -121,13 +122,15 @@ def _weighed(
     mutation = ground.settings.evidence.mutation
     asked = require_red or mutation == "require"
     bare = () if broken or (mutation == "off" and not asked) else bare_of(ground, steps, jobs)
-    flags = () if broken or steps[-1].found == "red" else seen()
+    flags = () if broken or all(step.found in ("red", "tests") for step in steps) else seen()
+    wrong = (*broken, *(bare if asked else ()), *_failing(proof.span, flags, asked))
     return proof._replace(
-        broken=(*broken, *(bare if asked else ()), *_failing(proof.span, flags, asked)),
+        broken=wrong,
         code_without_red=bare,
         flags=tuple(flag for flag in flags if flag.level != "fail"),
         without_red=new_without_red(ground, steps),
         found=tuple(step.found for step in steps),
+        beside=not_looked_at(ground, proof.span, steps, [*wrong, *bare, *flags]),
     )
 
 

@@ -188,7 +188,7 @@ def main_branch(git: Git, configured: str) -> str:
     names = [
         configured,
         remote.text.removeprefix("origin/") if remote.code == 0 else "",
-        git.config("init.defaultBranch"),
+        "" if git.call("config", "--local", "--get", "init.defaultBranch").code == 0 else git.config("init.defaultBranch"),
         "main",
         "master",
     ]

@@ -22,6 +22,7 @@ FIXED = {
     "GIT_ATTR_NOSYSTEM": "1",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_GRAFT_FILE": os.devnull,  # parents are those that commits have
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_EDITOR": "true",
     "GIT_PAGER": "cat",

@@ -19,6 +19,7 @@ from detent.kernel.model import Sent
 from detent.kernel.own_gate import LAND, commands_of
 from detent.kernel.redact import keys_of, redactor, secrets_of
 from detent.storage.seal import keep, kept
+from detent.world.branch_card import base_of
 from detent.world.work_tree import RepoWorld
 
 if TYPE_CHECKING:
@@ -29,23 +30,24 @@ JUDGING = Path(detent.evidence.__file__).parent
 
 def look_over(world: RepoWorld, run: AnyRun, tip: str) -> Card:
     """The card of a run's branch, whose tip has this tree. Flags of what was done on the way stay, whatever the trees say."""
-    base = world.git.tree(run.data.base) if run.data.base else ""
+    commit = base_of(world, run)
+    base = world.git.tree(commit) if commit else ""
     if not base or base == tip:
         return Card(base, tip, flags=tuple(flag for flag in run.flags if flag.stays))
     wish = asked(world.look(run, Sent("due"), tip))
-    card = _gated(world, run, _looked(world, run, base, tip, wish))
+    card = _gated(world, run, _looked(world, run, commit, tip, wish))
     card = msgspec.structs.replace(card, flags=tuple(as_named(flag, wish) for flag in card.flags))
     said = {(flag.kind, flag.place): flag for flag in (*card.flags, *(flag for flag in run.flags if flag.stays))}
     return weighed_card(msgspec.structs.replace(card, flags=tuple(said.values())), world.config_of(run).settings)
 
 
-def _looked(world: RepoWorld, run: AnyRun, base: str, tip: str, about: str) -> Card:
+def _looked(world: RepoWorld, run: AnyRun, commit: str, tip: str, about: str) -> Card:
     from detent.evidence.looks.branch_look import BranchSpan  # most submits land nothing
 
     config = world.config_of(run)
     settings = dict(config.settings)
     span = BranchSpan(
-        base,
+        world.git.tree(commit),
         tip,
         world.collector(run),
         settings,
@@ -53,7 +55,7 @@ def _looked(world: RepoWorld, run: AnyRun, base: str, tip: str, about: str) -> C
         seconds=float(settings.get("evidence.seconds") or 60),
         jobs=os.cpu_count() or 1,
         run=run,
-        commit=run.data.base,
+        commit=commit,
         known=frozenset(run.data.setup.baseline),
         reds=run.data.reds,
         preflight=(*config.preflight, *commands_of(config.gates)),

@@ -32,7 +32,7 @@ from detent.evidence.probes.mutant_order import OUTSIDE
 from detent.evidence.probes.noticed_lines import Noticed, notice
 from detent.evidence.probes.test_probes import indifferent
 from detent.evidence.report import TestReport
-from detent.evidence.running.busy import patient
+from detent.evidence.running.busy import idle_clock
 from detent.evidence.running.cannot_run import hint_for, left_behind, not_fetched, said_by
 from detent.evidence.running.clean_runs import CleanRuns
 from detent.evidence.running.collect import Collector
@@ -76,7 +76,7 @@ def look_over(span: BranchSpan) -> Card:
     """The card of a branch. What cannot be told is said on it, never left out."""
     begun, runs, tried = time.monotonic(), span.collector.runs, Tried()
     try:
-        card = _card(span._replace(seconds=patient(span.seconds)), tried)
+        card = _card(span, tried)
     except CannotTell as e:
         behind = left_behind(span.collector, span.tip, [str(e)]) if span.run is None else []
         card = Card(span.base, span.tip, unclear="\n".join([str(e), *([hint_for(behind)] if behind else [])]))
@@ -149,16 +149,16 @@ def _context(look: RepoLook, seconds: float, tried: Tried) -> ProbeContext:
 
 def _probed(span: BranchSpan, look: RepoLook, branch: ProbedBranch, tried: Tried) -> tuple[list[Flag], Noticed]:
     """What the probes say: first those that mutate nothing, then small changes of the code, for the time that is left."""
-    begun = time.monotonic()
+    begun = idle_clock()
     span.say(f"4 of 5: running the new tests under other names, and putting back what was removed (at most {span.seconds / 2:.0f} s)")
     flags = look_without_mutating(
         _context(look, span.seconds, tried), span.collector, branch, lambda kind: span.settings.get(f"flags.{kind}") == "allow", span.jobs
     )
-    left = max(span.seconds / 2, span.seconds - (time.monotonic() - begun))
+    left = max(span.seconds / 2, span.seconds - (idle_clock() - begun))
     new = branch.proved - branch.before.ids  # an older test may fail without the change only since its file does not load
     small = "5 of 5: trying small changes of the code"
     seen_by = notice(_context(look, left, tried), branch.tip, branch.proved, span.jobs, new, lambda done: span.say(f"{small} ({done})"))
-    rest = max(begun + span.seconds - time.monotonic(), 0.0)
+    rest = max(begun + span.seconds - idle_clock(), 0.0)
     unsure = new & set(seen_by.idle)
     idle = indifferent(_context(look, rest, tried), branch.tip, unsure - failing_by_old_answers(look, branch.mixed, unsure))
     found = seen_by._replace(idle=idle.idle, tried=seen_by.tried + idle.tried)

@@ -3,7 +3,6 @@
 They run side by side, in an order drawn by lot, for half of the time that all probes have; small changes of the code come after them.
 """
 
-import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
@@ -44,7 +43,7 @@ def look_without_mutating(
     context: ProbeContext, collector: Collector, branch: ProbedBranch, allowed: Callable[[str], bool], jobs: int
 ) -> list[Flag]:
     """The flags of all these looks, but for kinds that are allowed."""
-    until = time.monotonic() + context.seconds / 2
+    until = context.clock() + context.seconds / 2
     new = frozenset(test for test in branch.tip.having("passed") if test in branch.proved or test not in branch.before.ids)
     files = tuple(sorted({file_of(branch.tip, test) for test in new}))
     tests = {path: frozenset(test for test in new if file_of(branch.tip, test) == path) for path in files}

@@ -17,7 +17,6 @@ from detent.evidence.outcomes.settle import describe_outcomes, runnable, settled
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS
 from detent.evidence.runners.detect import refuse
-from detent.evidence.running.busy import patient
 from detent.evidence.running.canary import TAMPERED
 from detent.evidence.running.checks import ChecksAsked, own_checks
 from detent.evidence.running.good_tree import blamed, run_good
@@ -249,7 +248,7 @@ class RepoLook:
         from detent.evidence.probes.context import ProbeContext
 
         subject = self.subject
-        seconds = seconds or patient(self._quick() if subject.quick else PROBE_SECONDS)
+        seconds = seconds or (self._quick() if subject.quick else PROBE_SECONDS)
         key = drawing_key(self.tree)
         return ProbeContext(
             subject.git, subject.collect, subject.wanted, self.changes.sort, self.tree, subject.reference, self.changed(), seconds, key
@@ -264,7 +263,7 @@ class RepoLook:
         from detent.evidence.probes.mutant_kills import new_tests_kill_mutant
 
         # where this is asked it is all the proof there is, so it gets its time
-        return new_tests_kill_mutant(self.probe_context(patient(PROBE_SECONDS)), about)
+        return new_tests_kill_mutant(self.probe_context(PROBE_SECONDS), about)
 
     def agreeing(self) -> tuple[str, ...]:
         from detent.evidence.probes.test_probes import agreeing
@@ -278,7 +277,7 @@ class RepoLook:
 
     def _asked(self, kind: str) -> float:
         """The seconds for a probe without which a step does not pass, if it is one: whoever asks for it waits."""
-        return patient(PROBE_SECONDS) if self.setting(f"flags.{kind}") == "fail" else 0.0
+        return PROBE_SECONDS if self.setting(f"flags.{kind}") == "fail" else 0.0
 
     def refactored(self) -> Probed:
         from detent.evidence.probes.test_probes import probe_refactored

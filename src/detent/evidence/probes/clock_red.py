@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from detent.evidence.mutate.keyed_random import KeyedRandom
 from detent.evidence.outcomes.outcomes import file_of
-from detent.evidence.probes.context import ProbeContext, one_run
+from detent.evidence.probes.context import ProbeContext
 from detent.evidence.probes.trials import came_of, trial_of
 from detent.evidence.report import TestReport
 from detent.kernel.model import Flag
@@ -103,4 +103,4 @@ def look_at_dates(
 
 def _run(context: ProbeContext, tree: str, files: tuple[str, ...], overlay: Mapping[str, bytes], wall: float, until: float) -> TestReport:
     """What the tests of some files say; nothing if they could not be run."""
-    return context.run(files, overlay, one_run(wall, until), tree) or TestReport()
+    return context.run(files, overlay, context.one_run(wall, until), tree) or TestReport()

@@ -1,6 +1,5 @@
 """What every probe works with: the repository, how tests are run, the tree, what it is compared with, and how long it may take."""
 
-import time
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -9,6 +8,7 @@ from detent.evidence.changes.changes import ReferenceTrees
 from detent.evidence.look import PROBE_SECONDS
 from detent.evidence.outcomes.card import Trial
 from detent.evidence.report import TestReport
+from detent.evidence.running.busy import idle_clock
 from detent.evidence.running.collect import Collects, Overlay, Wanted
 from detent.evidence.source.diff import Changed
 from detent.git.repo import Git
@@ -30,6 +30,7 @@ class ProbeContext(NamedTuple):
     seconds: float = PROBE_SECONDS  # how long a probe may take
     key: bytes = b""  # what is drawn by lot in a probe is drawn with it; the code that is probed does not know it
     tried: Callable[[Trial], None] = lambda trial: None  # who wants to know what was tried
+    clock: Callable[[], float] = idle_clock  # by which its seconds are counted
 
     def text(self, path: str, tree: str | None = None) -> str:
         """A file of the judged tree, or of another one; empty if it has none."""
@@ -50,7 +51,6 @@ class ProbeContext(NamedTuple):
         except CannotTell:
             return None
 
-
-def one_run(wall: float, until: float) -> float:
-    """The seconds for one run of tests that take so long by themselves, if all runs have to end by then."""
-    return min(max(ONE_RUN, SLOWER * wall), until - time.monotonic())
+    def one_run(self, wall: float, until: float) -> float:
+        """The seconds for one run of tests that take so long by themselves, if all runs have to end by then."""
+        return min(max(ONE_RUN, SLOWER * wall), until - self.clock())

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from detent.evidence.changes.test_files import ALWAYS_DATA, is_below_tests
 from detent.evidence.mutate.keyed_random import KeyedRandom
 from detent.evidence.mutate.renamed import Renamed, looks_at_itself, renamed, told_back, with_a_word
-from detent.evidence.probes.context import ProbeContext, one_run
+from detent.evidence.probes.context import ProbeContext
 from detent.evidence.probes.trials import came_of, said_of, trial_of
 from detent.evidence.report import TestReport
 from detent.evidence.source.test_blocks import blocks
@@ -95,7 +95,7 @@ def _seen(
 def _run(
     context: ProbeContext, tip: TestReport, files: tuple[str, ...], overlay: dict[str, bytes | None], folder: str, until: float
 ) -> TestReport | None:
-    report = context.run(files, overlay, one_run(tip.wall, until), name=folder)
+    report = context.run(files, overlay, context.one_run(tip.wall, until), name=folder)
     return None if report is None or report.late or not report.ids else report
 
 

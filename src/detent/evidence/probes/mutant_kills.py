@@ -3,7 +3,6 @@
 Owns the probes and how long they may take; knows no phases and no gates.
 """
 
-import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -58,11 +57,11 @@ def _weakened(context: ProbeContext, tests: list[str]) -> bool:
 def _kill(context: ProbeContext, tree: str, tests: list[str], every: bool = False, about: tuple[str, ...] = ()) -> bool | None:
     """Whether a small mutation of a tree's code makes one of its tests fail; None if that cannot be told in time."""
     there = [t for t in tests if context.git.read(tree, t) is not None]
-    begun, now = time.monotonic(), context.collect.known(tree)
+    begun, now = context.clock(), context.collect.known(tree)
     one = max(ONE_RUN, SLOWER * now.wall) if now else ONE_RUN
     for tried, (path, text) in enumerate(_mutants(context, tree, tests, every, about) if there else ()):
         seconds = context.seconds if tried >= FEWEST else PATIENCE * context.seconds
-        if (left := begun + seconds - time.monotonic()) <= 0:
+        if (left := begun + seconds - context.clock()) <= 0:
             return None
         report = context.collect.probe(tree, context.wanted, tuple(there), {path: text.encode()}, min(one, left))
         if report.bad - context.reference.baseline or (report.fault and not report.late):

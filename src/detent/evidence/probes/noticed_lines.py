@@ -4,7 +4,6 @@ Answers two questions with the same runs: which places of the change no test not
 """
 
 import re
-import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
@@ -65,7 +64,7 @@ def notice(
     say: Callable[[str], None] = lambda words: None,
 ) -> Noticed:
     """What the tests notice of the code between two trees. `proved`: the tests that need it; `new`: those of them that were not there before."""
-    until = time.monotonic() + context.seconds
+    until = context.clock() + context.seconds
     files = tuple(sorted({file_of(tip, test) for test in proved} | _changed_tests(context, tip)))
     said = "\n".join(context.text(path) for path in files)
     places: dict[str, list[Mutant]] = {}
@@ -84,9 +83,9 @@ def notice(
     asked = {place for place, tries in whole.items() if any(each.bad is not None for each in tries)}
     killed = frozenset[str]().union(*(each.bad or frozenset() for tries in seen.values() for each in tries))
     tried = sum(each.bad is not None or each.unloaded for tries in seen.values() for each in tries)
-    idle = vacuous_of(proved, killed, table_in(context)) if tried and not _late(until) else ()
+    idle = vacuous_of(proved, killed, table_in(context)) if tried and not _late(context, until) else ()
     left = [place for place in quiet if place not in asked]
-    why = f"{context.seconds:.0f} s were not enough for {len(left)} of {len(chosen)} places" if left and _late(until) else ""
+    why = f"{context.seconds:.0f} s were not enough for {len(left)} of {len(chosen)} places" if left and _late(context, until) else ""
     by = {place: frozenset[str]().union(*(each.bad or frozenset() for each in tries)) for place, tries in seen.items()}
     silent = asked - heard
     for place in silent:
@@ -135,8 +134,8 @@ def _unheard(tries: dict[str, list[MutationTry]]) -> list[str]:
     return [place for place, of in tries.items() if any(each.bad is not None for each in of) and not any(each.bad for each in of)]
 
 
-def _late(until: float) -> bool:
-    return time.monotonic() >= until
+def _late(context: ProbeContext, until: float) -> bool:
+    return context.clock() >= until
 
 
 def _changed_tests(context: ProbeContext, tip: TestReport) -> set[str]:
@@ -160,11 +159,11 @@ def _rounds(
         for turn in range(MOST_OF_ONE):
             idle = new.difference(*(each.bad or () for tries in found.values() for each in tries))
             due = [(p, of[turn]) for p, of in places.items() if turn < len(of) and (idle or not any(t.bad for t in found[p]))]
-            if not due or _late(until):
+            if not due or _late(context, until):
                 break
             due = rng.mixed(due)
-            say(f"{len(due)} at {len(places)} places, at most {until - time.monotonic():.0f} s left")
-            tries = pool.map(lambda each: _try(context, each[1], files, min(one, until - time.monotonic())), due)
+            say(f"{len(due)} at {len(places)} places, at most {until - context.clock():.0f} s left")
+            tries = pool.map(lambda each: _try(context, each[1], files, min(one, until - context.clock())), due)
             for (place, _), tried in zip(due, tries, strict=True):
                 found[place].append(tried)
     return found

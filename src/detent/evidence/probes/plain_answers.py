@@ -5,12 +5,12 @@ The program prints one line: a mark, and a list with `[right, text]` for each ca
 
 import json
 import shlex
-import time
 from copy import copy
 from typing import NamedTuple
 
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.probes.context import ProbeContext
+from detent.evidence.running.busy import patient
 from detent.evidence.running.collect import Collector
 
 LONGEST = 60_000  # of the program that asks
@@ -27,10 +27,10 @@ def ask_program(
     context: ProbeContext, collector: Collector, interpreter: str, program: str, mark: str, until: float
 ) -> list[CallResult | None]:
     """What a program answers that an interpreter runs; nothing if that cannot be had."""
-    if len(program) > LONGEST or time.monotonic() >= until:
+    if len(program) > LONGEST or context.clock() >= until:
         return []
     short = copy(collector)
-    short.suite = collector.suite._replace(timeout=min(collector.suite.timeout, until - time.monotonic()))
+    short.suite = collector.suite._replace(timeout=min(collector.suite.timeout, patient(until - context.clock())))
     try:
         with short.checkout(context.tree) as folder:
             ran = short.line(f"{interpreter} {shlex.quote(program)}", folder, context.wanted)

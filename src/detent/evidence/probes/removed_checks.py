@@ -1,11 +1,10 @@
 """Whether a test notices what a change took out: each piece is put back, and the tests are run. And whether one notices a new way out of older
 code: it is taken out. Owns what is tried and what is said of it."""
 
-import time
 from typing import Literal
 
 from detent.evidence.changes.projects import is_tooling
-from detent.evidence.probes.context import ProbeContext, one_run
+from detent.evidence.probes.context import ProbeContext
 from detent.evidence.probes.removed_lines import SAFETY, Removed, added, removed
 from detent.evidence.probes.trials import came_of, trial_of
 from detent.evidence.report import TestReport
@@ -28,15 +27,15 @@ def look_put_back(context: ProbeContext, tip: TestReport, patch: bytes, until: f
     checks, others = [each for each in gone if each.guard], [each for each in gone if not each.guard]
     tried = [*((each, _flag) for each in (*checks[:MOST_CHECKS], *others[:MOST_OTHERS])), *((each, _flag_new) for each in new[:MOST_NEW])]
     seen = [(each, flag, _is_unnoticed(context, tip, each, until, files)) for each, flag in tried]
-    left = [*checks[MOST_CHECKS:], *others[MOST_OTHERS:], *new[MOST_NEW:], *(each for each, _, unnoticed in seen if unnoticed is None)]
-    safety = any(each.sure and (each.what or SAFETY.search(each.said)) for each in checks[MOST_CHECKS:])
-    hides = safety and any(unnoticed is not None for _, _, unnoticed in seen)
+    late = [each for each, _, unnoticed in seen if unnoticed is None]
+    left = [*checks[MOST_CHECKS:], *others[MOST_OTHERS:], *new[MOST_NEW:], *late]
+    hides = any(each.sure and (each.what or SAFETY.search(each.said)) for each in (*checks[MOST_CHECKS:], *late))
     return [*(flag(each) for each, flag, unnoticed in seen if unnoticed), *_left_out(left, len(gone) + len(new), hides)]
 
 
 def _left_out(left: list[Removed], every: int, hides: bool) -> list[Flag]:
-    """What was not looked at is named: the most telling pieces are tried, as long as there is time. `hides`: there was
-    time, and so many checks about rights or safety went that some were not tried; others may have been taken out to hide one."""
+    """What was not looked at is named: the most telling pieces are tried, as long as there is time. `hides`: a check about rights or safety is
+    among the others; so many may have gone, or the tests may have become so slow, to hide it."""
     if not left:
         return []
     places = list(dict.fromkeys(f"{each.path}:{each.line}" for each in left))
@@ -71,7 +70,7 @@ def _is_unnoticed(context: ProbeContext, tip: TestReport, piece: Removed, until:
         if few is not None and few.bad - tip.bad:
             continue
         report = _ran(context, tip, piece.path, text, (), until)
-        if report is None and time.monotonic() >= until:
+        if report is None and context.clock() >= until:
             return None
         if report is not None and len(report.ids) >= len(tip.ids) and not report.bad - tip.bad:
             what = "the piece put back, or the new way out taken out"
@@ -82,5 +81,5 @@ def _is_unnoticed(context: ProbeContext, tip: TestReport, piece: Removed, until:
 
 def _ran(context: ProbeContext, tip: TestReport, path: str, text: str, files: tuple[str, ...], until: float) -> TestReport | None:
     """What the tests of some files, or of all, say with another text in one file; None if that cannot be told."""
-    report = context.run(files, {path: text.encode()}, one_run(tip.wall, until))
+    report = context.run(files, {path: text.encode()}, context.one_run(tip.wall, until))
     return None if report is None or report.late else report

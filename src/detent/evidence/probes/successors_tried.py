@@ -6,7 +6,6 @@ tried, and what is said; knows no gates.
 """
 
 import re
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice, zip_longest
 from typing import NamedTuple
@@ -55,9 +54,9 @@ def successors_by_mutants(context: ProbeContext, now: TestReport, before: TestRe
     if not gone.tests or not came:
         return {}
     files, new = (tuple(sorted({file_of(of, t) for t in tests})) for of, tests in ((before, gone.tests), (now, came)))
-    until, found, open_ = time.monotonic() + context.seconds + PATIENCE * now.wall, dict[str, Successors](), set(gone.tests)
+    until, found, open_ = context.clock() + context.seconds + PATIENCE * now.wall, dict[str, Successors](), set(gone.tests)
     for path, text in _mutants(context, _words(context, before, gone.tests)):
-        if not open_ or time.monotonic() > until:
+        if not open_ or context.clock() > until:
             break
         failed = open_ & (failing(context, files, {**gone.older, path: text}) or frozenset())
         bad = failing(context, new, {path: text}) if failed else None

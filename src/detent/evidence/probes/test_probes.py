@@ -4,8 +4,7 @@ A test that fails against no mutation may prove nothing about that code; one tha
 Owns how many mutants are tried and for how long; knows no phases and no gates.
 """
 
-import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from detent.errors import CannotTell, Disturbed
@@ -30,9 +29,10 @@ class Clock(NamedTuple):
 
     until: float
     one: float
+    now: Callable[[], float]
 
     def left(self) -> float:
-        return min(self.one, self.until - time.monotonic())
+        return min(self.one, self.until - self.now())
 
 
 def probe(context: ProbeContext, now: TestReport, before: TestReport) -> Probed:
@@ -55,7 +55,7 @@ def probe_refactored(context: ProbeContext, now: TestReport) -> Probed:
     proved = _were_red_earlier(context, now)
     files = _files(now, proved)
     tried = candidates(context, _text(context, files))
-    clock = _apart(context, now, proved) if proved else Clock(time.monotonic() + context.seconds, ONE_RUN)
+    clock = _apart(context, now, proved) if proved else Clock(context.clock() + context.seconds, ONE_RUN, context.clock)
     if isinstance(clock, Probed):
         return clock
     whole = tried[:MOST_WHOLE]
@@ -109,9 +109,9 @@ def _together(context: ProbeContext, now: TestReport, before: TestReport, new: f
 
 def _apart(context: ProbeContext, now: TestReport, tests: frozenset[str]) -> Clock | Probed:
     """The tests once as they are, where the mutants will be tried: how long that takes, or what makes mutants worthless there."""
-    begun = time.monotonic()
+    begun = context.clock()
     if context.collect.suite.clean:
-        return Clock(begun + context.seconds, max(ONE_RUN, SLOWER * now.seconds))
+        return Clock(begun + context.seconds, max(ONE_RUN, SLOWER * now.seconds), context.clock)
     try:
         report = context.collect.probe(context.tree, context.wanted, _files(now, tests), {}, context.seconds)
     except Disturbed:
@@ -122,7 +122,7 @@ def _apart(context: ProbeContext, now: TestReport, tests: frozenset[str]) -> Clo
         return Probed(why=f"they take longer than {context.seconds:.0f} s")
     if lost := tests - report.having("passed"):
         return Probed(apart=tuple(sorted(lost)))
-    return Clock(begun + context.seconds, max(ONE_RUN, SLOWER * (time.monotonic() - begun)))
+    return Clock(begun + context.seconds, max(ONE_RUN, SLOWER * (context.clock() - begun)), context.clock)
 
 
 def agreeing(context: ProbeContext, now: TestReport, before: TestReport) -> tuple[str, ...]:
@@ -178,7 +178,7 @@ def indifferent(context: ProbeContext, now: TestReport, tests: frozenset[str]) -
     files = _files(now, left)
     if not left or not (tried := candidates(context, _text(context, files))):
         return Probed()
-    clock = Clock(time.monotonic() + context.seconds, max(ONE_RUN, SLOWER * now.wall))
+    clock = Clock(context.clock() + context.seconds, max(ONE_RUN, SLOWER * now.wall), context.clock)
     return _try(context, tried, files, left, {}, clock)
 
 

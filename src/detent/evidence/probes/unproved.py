@@ -3,7 +3,6 @@
 Asked where no test was seen failing before the code. Owns how much is tried and for how long; knows no phases and no gates.
 """
 
-import time
 from pathlib import PurePosixPath
 
 from detent.evidence.changes.changes import Changes
@@ -28,7 +27,7 @@ def code_of(changes: Changes) -> tuple[Changed, ...]:
 
 def unproved(context: ProbeContext, code: tuple[Changed, ...]) -> tuple[str, ...]:
     """The places of these files that nothing proves. What was not tried in time is named too."""
-    until = time.monotonic() + context.seconds
+    until = context.clock() + context.seconds
     places: dict[str, list[Mutant]] = {}
     for mutant in candidates(context):
         places.setdefault(f"{mutant.path}: {mutant.place}", []).append(mutant)
@@ -46,7 +45,7 @@ def unproved(context: ProbeContext, code: tuple[Changed, ...]) -> tuple[str, ...
 
 def unneeded(context: ProbeContext, code: tuple[Changed, ...]) -> tuple[str, ...]:
     """The files that might be as they were before the step: no test fails for it. Of a submodule nothing can be tried."""
-    until = time.monotonic() + context.seconds
+    until = context.clock() + context.seconds
     there = [change for change in code if change.how != "deleted"]
     modules = {change.path for change in there if context.git.read(context.tree, change.path) is None}
     return tuple(c.path for c in there if c.path in modules or not _fails(context, c.path, _before(context, c), until, True))
@@ -83,7 +82,7 @@ def _misses(context: ProbeContext, mutant: Mutant, until: float, loads: bool = F
 
 def _fails(context: ProbeContext, path: str, data: bytes, until: float, loads: bool) -> bool:
     """Whether a test fails with this file in the tree. `loads`: a file of tests that does not load then counts as well."""
-    if (left := until - time.monotonic()) <= 0:
+    if (left := until - context.clock()) <= 0:
         return False
     known = context.collect.known(context.tree)
     one = max(ONE_RUN, SLOWER * (known.wall if known else context.seconds))

@@ -4,7 +4,6 @@ Owns which changes are tried, and for how long; knows no gates.
 """
 
 import re
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import chain, islice, zip_longest
@@ -62,9 +61,9 @@ def weakened(
     changed -= failing(context, files, older) or frozenset()  # what the older one asks for is not so any more: shown, and nothing to notice
     missed: dict[str, int] = {}
     heard = set[str]()  # files of which a test still notices
-    until, open_ = time.monotonic() + context.seconds, set(changed)
+    until, open_ = context.clock() + context.seconds, set(changed)
     for path, text in _mutants(context, (*files, *helpers)):
-        if not open_ or time.monotonic() > (until + PATIENCE * context.seconds if open_ & missed.keys() else until):
+        if not open_ or context.clock() > (until + PATIENCE * context.seconds if open_ & missed.keys() else until):
             break
         failed = open_ & (failing(context, files, {**older, path: text.encode()}) or frozenset())
         noticing = failing(context, files, {path: text.encode()}) if failed else None
@@ -105,10 +104,10 @@ def compare_noticed(
     files = tuple(sorted({file_of(before, test) for test in open_}))
     older = {path: context.git.read(context.reference.good, path) or b"" for path in (*files, *_helpers(context, before))}
     open_ -= failing(context, files, older) or frozenset() if open_ else frozenset()  # what it asks for is not so any more: shown elsewhere
-    found, until, noticed = set[str](), time.monotonic() + context.seconds, Counter[str]()
+    found, until, noticed = set[str](), context.clock() + context.seconds, Counter[str]()
     for path, text in _mutants(context, files, about) if open_ else ():
         sure = {test for test in open_ if about and noticed[test] >= ENOUGH}
-        if open_ == found | sure or time.monotonic() > until:
+        if open_ == found | sure or context.clock() > until:
             break
         failed = (open_ - found) & (failing(context, files, {**older, path: text.encode()}) or frozenset())
         noticing = failing(context, files, {path: text.encode()}) if failed else None

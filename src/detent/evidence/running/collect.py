@@ -22,10 +22,11 @@ from detent.errors import CannotTell, Disturbed
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Folder
 from detent.evidence.runners.build_caches import builds, folder_of
+from detent.evidence.running.busy import in_time
 from detent.evidence.running.bytecode import Bytecode, read_only, scratch_folder, without
 from detent.evidence.running.checkout_files import write_in_checkout
 from detent.evidence.running.installed import fingerprint, interpreter, version_of
-from detent.evidence.running.leftovers import left_planted, made_by_tests, note_made, planted_file
+from detent.evidence.running.leftovers import left_planted, made_by_tests, note_made, planted_file, thin_out
 from detent.evidence.running.project_site import Site
 from detent.evidence.running.run_progress import ProgressReader, Say, quietly
 from detent.evidence.running.suite import BYTECODE, Suite, environment, forget_bytecode, preflight, run_command, run_line, run_suite
@@ -35,7 +36,6 @@ from detent.kernel.redact import redactor, secrets_of
 from detent.sandbox.process import Ran
 from detent.storage import seal
 
-MOST_KEPT = 500  # reports of one repository
 Wanted = Callable[[], bool]
 Stands = Callable[[str, str], bool]  # whether the journal has this digest for the report of this tree
 Overlay = Mapping[str, bytes | None]  # files that are laid over a tree; None takes one away
@@ -180,7 +180,7 @@ class Collector:
         scratch.write_bytes(data)
         os.replace(scratch, self.store / f"{tree}.json")
         self.digests[tree] = sha256(data).hexdigest()
-        _thin_out(self.store)
+        thin_out(self.store)
         return report
 
     # -- running -------------------------------------------------------------------------------------------------------------
@@ -246,11 +246,14 @@ class Collector:
     def probe(self, tree: str, wanted: Wanted, selectors: tuple[str, ...], overlay: Overlay, seconds: float, name: str = "") -> TestReport:
         """Some tests on a mutant, in a clean checkout and in little time. `name`: another one for the folder."""
         self.say(f"probing whether the tests notice (try {self.runs + 1})")
-        short = copy(self)
+        short, self.runs = copy(self), self.runs + 1
         short.say = quietly
-        short.suite = self.suite._replace(timeout=min(self.suite.timeout, seconds))
-        self.runs += 1
-        return short.clean(tree, wanted, selectors, overlay, name=name)
+
+        def run(limit: float) -> TestReport:
+            short.suite = self.suite._replace(timeout=min(self.suite.timeout, limit))
+            return short.clean(tree, wanted, selectors, overlay, name=name)
+
+        return in_time(seconds, run)
 
     def preflight(self, tree: str, commands: tuple[str, ...], wanted: Wanted) -> tuple[str | None, str]:
         """What the project's own checks say of the workspace, or of a clean checkout of the tree it holds, and their output."""
@@ -383,17 +386,3 @@ class Collector:
     def _created(self, paths: set[str]) -> None:
         if paths:
             note_made(self.git.place, {path: stamp(self.root / path) for path in paths})
-
-
-def _thin_out(store: Path) -> None:
-    """Keep the newest reports only; one that is missed later is made again."""
-    kept = [file for file in store.glob("*.json") if not file.name.startswith("python-")]
-    for file in sorted(kept, key=_age)[: len(kept) - MOST_KEPT * 9 // 10] if len(kept) > MOST_KEPT else ():
-        file.unlink(missing_ok=True)
-
-
-def _age(file: Path) -> float:
-    try:
-        return file.stat().st_mtime
-    except OSError:
-        return 0.0  # another process was quicker

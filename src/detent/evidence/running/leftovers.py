@@ -7,6 +7,8 @@ from detent.git.place import Place
 from detent.git.snapshot import stamp
 from detent.storage import seal
 
+MOST_KEPT = 500  # reports of one repository
+
 
 def planted_file(place: Place) -> Path:
     """Which files of a canary lie in a checkout, while its tests run and if we were killed meanwhile."""
@@ -35,3 +37,17 @@ def _file(place: Place) -> Path:
 
 def _made(place: Place) -> dict[str, str]:
     return {str(path): str(was) for path, was in json.loads(seal.kept(_file(place)) or "{}").items()}
+
+
+def thin_out(store: Path) -> None:
+    """Keep the newest reports only; one that is missed later is made again."""
+    kept = [file for file in store.glob("*.json") if not file.name.startswith("python-")]
+    for file in sorted(kept, key=_age)[: len(kept) - MOST_KEPT * 9 // 10] if len(kept) > MOST_KEPT else ():
+        file.unlink(missing_ok=True)
+
+
+def _age(file: Path) -> float:
+    try:
+        return file.stat().st_mtime
+    except OSError:
+        return 0.0  # another process was quicker

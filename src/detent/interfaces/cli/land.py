@@ -74,8 +74,10 @@ def command(
         else:
             click.echo(f"  {plain(branch)}: {plain(text)}", err=True)
 
-    app = _fit()
-    report = land(app, branches, Back(to, said_agent(agent), _accepts(app, accept, yes_to)), said("start"), watch)
+    app = _here()
+    accepts = _accepts(app, accept, yes_to)
+    _must_be_fit(app)
+    report = land(app, branches, Back(to, said_agent(agent), accepts), said("start"), watch)
     return _told(report, as_json or events)
 
 
@@ -92,17 +94,22 @@ def _accepts(app: "App", trees: tuple[str, ...], yes_to: tuple[str, ...]) -> "Ac
     return Accepts(trees, kinds_of(policies), channel())
 
 
-def _fit() -> "App":
-    """This repository, if its branches may be landed: nothing was planted in it, and its tests can be run apart."""
-    from detent.app.project import project_settings
-    from detent.app.run_sandbox import must_hold
+def _here() -> "App":
+    """This repository, if nothing was planted in it."""
     from detent.git import fingerprint
     from detent.interfaces.cli.runner import here
 
     app = here(create=True)
     fingerprint.check(app.place)
-    must_hold(project_settings(app.world.git, app.world.outer)[0], app.world.outer)
     return app
+
+
+def _must_be_fit(app: "App") -> None:
+    """That the tests of its branches can be run apart."""
+    from detent.app.project import project_settings
+    from detent.app.run_sandbox import must_hold
+
+    must_hold(project_settings(app.world.git, app.world.outer)[0], app.world.outer)
 
 
 def _lines(told: "LandedBranch") -> list[str]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from detent.app.verify_span import BrokenCheck
     from detent.app.verifying import ReplayResult, Watch
 
+MOST_NAMED = 20
 CODES = {"verified": 0, "failed": 1, "not-verifiable": 1, "could-not-verify": 2}
 WORDS = {
     "verified": "VERIFIED: every claim holds again",
@@ -112,6 +113,7 @@ def as_object(proof: "ReplayResult") -> dict[str, Any]:
         "known_failures": list(proof.known),
         "without_red": list(proof.without_red),
         "code_without_red": [{"commit": b.commit, "step": b.step, "says": b.says} for b in proof.code_without_red],
+        "not_looked_at": list(proof.beside),
         "flags": [{"kind": f.kind, "level": f.level, "place": f.place, "says": f.sentence} for f in proof.flags],
         "command": proof.command,
         "sandbox": proof.sandbox,
@@ -141,6 +143,9 @@ def _tell(proof: "ReplayResult") -> None:
         click.echo(f"New or changed tests that came without a RED step: {_plain(', '.join(proof.without_red))}")
     for bare in proof.code_without_red if not proof.broken else ():
         click.echo(f"Not proved by a RED: {bare.commit[:12]} step {_plain(bare.step)}: {_plain(bare.says)}")
+    if proof.beside:
+        more = f" and {len(proof.beside) - MOST_NAMED} more" if proof.beside[MOST_NAMED:] else ""
+        click.echo(f"Changed, and looked at by nothing here: {_plain(', '.join(proof.beside[:MOST_NAMED]))}{more}")
     for flag in proof.flags:
         click.echo(
             f"{'To look at' if flag.level == 'ask' else 'Note'}: {flag.kind}: {_plain(flag.place)} {_plain(flag.sentence)}".replace(

@@ -25,7 +25,7 @@ from detent.interfaces.http.runs_board import MOST
 from detent.interfaces.http.shapes_card import BranchCard, CardShown
 from detent.journal.codec import from_entry
 from detent.kernel.draw import arrows, as_table
-from detent.world.branch_card import has_moved_on
+from detent.world.branch_card import has_moved_on, is_about
 
 LARGEST_DIFF = 2_000_000
 MOST_TESTS = 2000
@@ -196,8 +196,9 @@ def _shown(app: App, run: str, found: Checked) -> CardShown:
         failed=made.failed,
         flags=tuple(cut_flag(flag) for flag in flags),
         unclear=made.unclear,
-        accepted=bool(made.asks) and (now.accepted == made.tip or now.data.base != found.change.base),  # the next pull request began
-        moved_on=has_moved_on(app.world.git, now, found),
+        accepted=bool(made.asks)
+        and (now.accepted == made.tip or not is_about(app.worlds.of(now), now, found)),  # the next pull request began
+        moved_on=has_moved_on(app.worlds.of(now), now, found),
         command=found.command,
         sandbox=found.sandbox,
         test_runs=made.suites,

@@ -11,7 +11,7 @@ from detent.app.beginning import tests_can_be_told_apart, words_of
 from detent.app.first_look import accepted, said_at_start
 from detent.app.fit import checkout_is_fit, ground, is_clean, no_run_is_open
 from detent.app.policy import FLAGS, kinds_of, may_answer
-from detent.app.run_configs import settings_at
+from detent.app.settings_of_main import settings_for
 from detent.blocks.terms import Terms
 from detent.effects.publish import exclude
 from detent.errors import DetentError
@@ -35,9 +35,9 @@ def start_pipeline(app: App, sent: Sent, terms: Terms) -> str:
     head = checkout_is_fit(git)
     exclude(app.place)
     is_clean(git)
-    settings = settings_at(git, head, app.world.outer)
+    settings, main = settings_for(git, head, app.world.outer)
     may_answer(terms.policies, settings)
-    setup = ground(git, settings, head, app.world.outer, terms.agent, run_id)
+    setup = ground(git, settings, main, app.world.outer, terms.agent, run_id)
     setup = msgspec.structs.replace(setup, accepts=kinds_of(terms.policies))
     tests_can_be_told_apart(setup)
     name = free_session(git, f"{day(app.world.outer)}_{words_of(terms.request)}")

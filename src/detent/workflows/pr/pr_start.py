@@ -16,7 +16,7 @@ from detent.app.first_look import accepted, said_at_start
 from detent.app.fit import checkout_is_fit, ground, is_clean, no_run_is_open, reviewer_is_ready
 from detent.app.forges import way_to_land
 from detent.app.policy import kinds_of, may_answer
-from detent.app.run_configs import settings_at
+from detent.app.settings_of_main import MainSettings, settings_for
 from detent.app.starting import names_file
 from detent.blocks.terms import Terms
 from detent.config import Settings
@@ -46,10 +46,10 @@ def start_pr(app: App, sent: Sent, terms: Terms | None = None) -> str:
     exclude(app.place)
     if not terms.adopt:
         is_clean(git, "" if terms.agent else ", or take it over with --adopt")
-    settings = settings_at(git, head, app.world.outer)
+    settings, main = settings_for(git, head, app.world.outer)
     reviewer_is_ready(settings, app.world.outer, app.place.root, terms.agent)
     may_answer(terms.policies, settings)
-    setup = _setup(git, settings, head, app.world.outer, terms, run_id)
+    setup = _setup(git, MainSettings(settings, main), head, app.world.outer, terms, run_id)
     first = Run(run_id, "pr", "INITIALIZING", 0, PrData(setup=setup, base=head if setup.workspace else ""), worktree=str(app.place.root))
     left = None if setup.workspace else _left_plan(where(app.place, PLAN_FILE))
     known = accepted(app, first, git.tree(head), terms, owes_green=left is not None and _is_red(left))
@@ -83,7 +83,8 @@ def limits_of(settings: Settings) -> dict[str, int]:
     }
 
 
-def _setup(git: Git, settings: Settings, head: str, env: Mapping[str, str], terms: Terms, run: str) -> PrSetup:
+def _setup(git: Git, of: MainSettings, head: str, env: Mapping[str, str], terms: Terms, run: str) -> PrSetup:
+    settings = of.settings
     if terms.request:
         settings = msgspec.structs.replace(settings, pr=msgspec.structs.replace(settings.pr, plan=terms.request))
     committed, file = git.read(head, settings.pr.plan), git.place.root / settings.pr.plan
@@ -93,7 +94,7 @@ def _setup(git: Git, settings: Settings, head: str, env: Mapping[str, str], term
     if not entries(master, _pattern(settings.pr.entries)):
         raise DetentError(f"the plan {settings.pr.plan} has no entry: each list item or heading is one pull request", NO_PLAN)
     settings = msgspec.structs.replace(settings, git=msgspec.structs.replace(settings.git, merge=way_to_land(settings, git.place, env)))
-    fixed = ground(git, settings, head, env, terms.agent, run)
+    fixed = ground(git, settings, of.commit, env, terms.agent, run)
     return PrSetup(
         plan=settings.pr.plan,
         branching=settings.git.branching,

@@ -8,7 +8,7 @@ import msgspec
 from detent.app import App
 from detent.app.beginning import words_of
 from detent.app.fit import checkout_is_fit, ground, is_clean
-from detent.app.run_configs import settings_at
+from detent.app.settings_of_main import settings_for
 from detent.door import Case
 from detent.effects.publish import write_whole
 from detent.errors import DetentError
@@ -34,14 +34,14 @@ def start_from_notes(app: App, sent: Sent, agent: str) -> str:
     git: Git = app.world.git
     head = checkout_is_fit(git)
     is_clean(git)
-    settings = settings_at(git, head, app.world.outer)
+    settings, main = settings_for(git, head, app.world.outer)
     fetch_notes(git, NOTES, settings.git.remote)
     commit, note = newest_handoff(git, head)
     _list_agrees(git, commit, note)
     if note.next_phase == "COMPLETE":
         raise DetentError("the handoff notes say that this feature is complete", "start another one: detent run REQUEST")
     run_id = f"tdd-{secrets.token_hex(3)}"
-    setup = ground(git, settings, head, app.world.outer, agent, run_id)
+    setup = ground(git, settings, main, app.world.outer, agent, run_id)
     fingerprint.begin(app.place, app.busy)
     data = msgspec.structs.replace(
         from_note(note), setup=setup, base=commit, good_tree=git.tree(commit), reds=_reds(git, commit, note),
