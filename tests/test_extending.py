@@ -1,7 +1,7 @@
 """Extending Detent from outside: the example package works beside an installed Detent, and a package that does not fit is named in a sentence."""
 
-import re
 import json
+import re
 import shutil
 import subprocess
 import sys
