@@ -7,6 +7,7 @@ from detent.app import App
 from detent.app.conversation import begin, spoken
 from detent.app.executions import is_execution
 from detent.app.land_asked import accept
+from detent.app.live_log import driver_log
 from detent.app.people import allowed
 from detent.app.policy import read_policies, user
 from detent.app.push import STUCK, fit_for_push, is_pushed, said_agent
@@ -21,7 +22,6 @@ from detent.errors import DetentError
 from detent.interfaces.http import shapes, shapes_revise
 from detent.interfaces.http.heads import StalePage, head_of
 from detent.interfaces.http.inbox import DRIVE, LANDING, answer_of, left_of, shown
-from detent.interfaces.http.run_pages import driver_log
 from detent.kernel.model import Verdict
 from detent.sandbox.detached import start_detached
 
