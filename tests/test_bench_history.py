@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from bench.history import Commit, Flag, Phase, Replayed, Suite
+from bench.history.__main__ import arguments
 from bench.history.caller import told
 from bench.history.causes import cause_of
 from bench.history.corpus import fail_to_pass
@@ -519,3 +520,20 @@ def test_a_note_does_not_make_a_commit_a_flagged_one() -> None:
 )
 def test_causes_are_the_same_whatever_the_test_is_called(sentence: str) -> None:
     assert cause_of(sentence) == "… passes already, so it proves nothing"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--command", "go", "test", "./..."], "there is no folder test"),
+        (["--command", "python", "-m", "pytest"], "-m pytest belongs to no option"),
+    ],
+)
+def test_a_command_that_came_without_quotes_is_told_how_to_be_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        arguments([str(tmp_path), *words])
+    assert ended.value.code == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert said in told and "a command with blanks is one word, in quotes: --command 'go test ./...'" in told

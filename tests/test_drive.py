@@ -12,12 +12,17 @@ import pytest
 from msgspec.structs import replace
 
 from detent.agents import AgentFailed, Reply, Usage
-from detent.app import open_app
+from detent.app import open_app, undriven
+from detent.app.live_log import keep_stop
 from detent.app.push import push
 from detent.app.rolling_back import roll_back
 from detent.app.run_driver import only_driver
+from detent.app.undriven import nobody_drives
 from detent.drive.spent import Limits, over, spent_in
-from detent.errors import Busy
+from detent.errors import Busy, DetentError
+from detent.interfaces.cli import decisions
+from detent.interfaces.http import inbox
+from detent.interfaces.http.shapes import AnswerAsked
 from tests.cases import is_running
 from tests.driven import (
     ALONE,
@@ -602,3 +607,27 @@ def test_what_tests_need_that_git_ignores_is_there_in_the_clean_checkout_too(tmp
     needs = "    assert open('secret.env').read() == 'mine\\n'\n    import os\n\n    assert open('made/bin/where').read().strip() == os.getcwd()\n"
     ran = run(p, "--agent", scripted(p, PLANS, {**REDS, "write": {"tests/test_add.py": RED + needs}}, GREENS, REFACTORS, ENDS), "--json")
     assert (ran.code, ran.json["state"]) == (0, "COMPLETE"), ran
+
+
+# -- a driver that is gone ---------------------------------------------------------------------------------------------------
+
+
+def test_a_run_that_no_process_drives_waits_for_somebody_to_continue_it(p: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    with driven(p, PLANS) as d:
+        d.app.door.next(d.id)
+        head = d.app.journal.heads(d.id)[0]
+        assert nobody_drives(d.app, head) == "", "its next process may be starting"
+        monkeypatch.setattr(undriven, "SETTLES", -1.0)
+        assert nobody_drives(d.app, head) == undriven.ENDED
+        (line,) = decisions._undriven(d.app, d.id)
+        assert " ".join(line.split()) == f"{d.id} stands still. The process that drove it has ended. Continue: detent resume"
+        (row,) = inbox.open_questions(d.app, head)
+        assert (row.kind, row.question) == ("undriven", undriven.ENDED)
+        asked = inbox.shown(d.app, row.id)
+        assert [o.value for o in asked.options] == ["resume"] and "No process drives this run" in asked.text
+        said = AnswerAsked(shown=asked.shown, value="resume", note="use integers")
+        assert inbox.answer_of(d.app, row.id, said) == (d.id, "drive", {"guidance": "use integers"})
+        keep_stop(d.app, d.id, DetentError("the key is missing", "set it"))
+        assert nobody_drives(d.app, head) == "the key is missing (set it)"
+        with only_driver(d.app, d.id):
+            assert nobody_drives(d.app, head) == "" and not inbox.open_questions(d.app, head)

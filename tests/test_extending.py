@@ -1,6 +1,7 @@
 """Extending Detent from outside: the example package works beside an installed Detent, and a package that does not fit is named in a sentence."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -362,7 +363,7 @@ def test_a_run_of_a_workflow_that_is_gone_is_listed_and_stands_in_no_others_way(
     shutil.rmtree(p.site)
     [run] = p.run("runs", "--json").json["runs"]
     assert run["workflow"] == "guide" and run["run"] in p.run("runs").out
-    assert "SUCCESS         start             → WRITE" in p.run("show", run["run"]).out
+    assert re.search(r"SUCCESS +start +→ WRITE", p.run("show", run["run"]).out)
     for call in ("status", "history", "get-task", "submit-work", "abort"):
         ran = p.run(call, *(("--summary", "s") if call == "submit-work" else ()))
         assert ran.code == 2 and ran.err.startswith("detent: ") and "workflow 'guide'" in ran.err, (call, ran)

@@ -439,6 +439,8 @@ def test_the_projects_own_test_command_is_seen_whatever_it_is() -> None:
 @pytest.mark.parametrize(
     ("text", "named"),
     [
+        ("uvx detent-gate abort", "`detent abort`"), ("uvx --from detent-gate detent resume", "`detent resume`"),
+        ("uv tool run --from 'git+https://x/y' detent steer x", "`detent steer`"), ("pipx run detent-gate answer A b", "`detent answer`"),
         ("python -m detent abort", "`detent abort`"), ("detent -C x answer A b", "`detent answer`"), ("git notes add -m x", "`git notes`"),
         ("git notes --ref=tdd-handoffs show HEAD", ""),
         ("git -C x notes --ref y remove", "`git notes`"), ("git update-ref refs/detent/a HEAD", "`git update-ref` on Detent's own refs"),

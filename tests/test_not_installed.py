@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from detent.evidence.changes.dependencies import install_line
+from detent.evidence.changes.dependencies import declared_dependencies, is_foreign
+from detent.evidence.changes.install_lines import install_line
 from detent.world.whole_branch import sources_digest
 from tests.test_check import BASE, Branch
 from tests.test_check_monorepo import Words
@@ -24,12 +25,33 @@ FIXED = {"calc.py": BASE["calc.py"].replace("n // 2", "n / 2")}
         ({"package.json": '{"devDependencies": {"@a/b": "1"}}'}, "@a/b", "npm install"),
         ({"package.json": '{"devDependencies": {"a": "1"}}', "package-lock.json": "{}"}, "a", "npm ci"),
         ({"package.json": '{"devDependencies": {"a": "1"}}', "pnpm-lock.yaml": ""}, "a", "pnpm install"),
+        ({"pyproject.toml": GROUPS, "uv.lock": ""}, "pretend_nobody_has", "uv sync --group test"),
+        ({"pyproject.toml": GROUPS, "pdm.lock": ""}, "pretend_nobody_has", "pdm install -G test"),
+        ({"pyproject.toml": '[tool.poetry.group.dev.dependencies]\nmock = "^5"\n'}, "mock", "poetry install --with dev"),
+        ({"pyproject.toml": '[tool.poetry.dev-dependencies]\nmock = "^5"\n'}, "mock", "poetry install"),
+        (
+            {"pyproject.toml": '[tool.poetry.extras]\nfast = ["orjson"]\n[tool.poetry.dependencies]\norjson = "*"\n'},
+            "orjson",
+            "poetry install --extras fast",
+        ),
+        ({"pyproject.toml": '[tool.pdm.dev-dependencies]\ntest = ["mock"]\n'}, "mock", "pdm install -G test"),
+        ({"pyproject.toml": '[tool.uv]\ndev-dependencies = ["mock"]\n'}, "mock", "uv sync"),
+        ({"pyproject.toml": '[tool.hatch.envs.test]\nextra-dependencies = ["mock"]\n'}, "mock", "hatch env create test"),
+        ({"pyproject.toml": '[project]\ndependencies = ["attrs"]\n'}, "attr", "pip install -e ."),
+        ({"setup.cfg": "[options.extras_require]\ntests =\n    mock\n"}, "mock", "pip install -e '.[tests]'"),
+        ({"Pipfile": '[dev-packages]\nmock = "*"\n'}, "mock", "pipenv install --dev"),
+        ({"tox.ini": "[testenv]\ndeps =\n    -r x.txt\n    py311: mock>=5\n    pretend\n"}, "mock", "pip install mock"),
+        ({"tox.toml": '[env_run_base]\ndeps = ["mock>=5"]\n'}, "mock", "pip install mock"),
+        ({"noxfile.py": "def tests(session):\n    session.install('-e', '.', 'PyYAML>=6')\n"}, "yaml", "pip install PyYAML"),
+        ({"pyproject.toml": '[dependency-groups]\n"x; rm -rf ." = ["mock"]\n'}, "mock", ""),
         ({"pyproject.toml": "= broken"}, "mock", ""),
+        ({"pyproject.toml": "[tool]\npoetry = 3\nhatch = {envs = {test = 1}}\n", "tox.ini": "broken", "noxfile.py": "("}, "mock", ""),
         ({"pyproject.toml": "project = 3\ndependency-groups = [1]\n"}, "mock", ""),
     ],
 )
 def test_the_line_that_installs_a_package_is_that_of_where_it_is_declared(files: dict[str, str], module: str, line: str) -> None:
     assert install_line(Words(files), module) == line
+    assert not line or is_foreign(declared_dependencies(Words(files)))(module)
 
 
 @pytest.mark.parametrize("new", [False, True], ids=["an older file", "a new file"])

@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from detent.app.run_driver import driver_of, only_driver
 from detent.errors import CannotTell, DetentError
 from detent.sandbox import SANDBOXES, ProcessLimits, Room, choose
 from detent.sandbox.process import run
 from detent.sandbox.seatbelt import Seatbelt, holes, profile, quoted
 from detent.sandbox.visible import toolchains
 from detent.storage import machine
+from tests.driven import PLANS, driven, project
 from tests.patience import lives, until
 from tests.project import Project
 
@@ -102,6 +104,15 @@ def test_without_proc_and_prctl_a_program_and_its_group_are_ended(tmp_path: Path
     assert ran.timed_out
     child = int(ran.output.split()[0])
     until(lambda: not lives(child), "what it started lives on")
+
+
+def test_without_proc_the_process_that_drives_a_run_is_looked_for_by_its_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with driven(project(tmp_path / "p"), PLANS) as d, hidden(monkeypatch, "proc"):
+        assert driver_of(d.app, d.id) == ""
+        with only_driver(d.app, d.id):
+            assert driver_of(d.app, d.id).startswith(f"{os.getpid()} since ")
+        (d.app.place.common_dir / "detent" / f"drive-{d.id}.lock").write_text("999999999 since ever")
+        assert driver_of(d.app, d.id) == ""
 
 
 def test_without_bubblewrap_tests_run_unisolated_and_the_verdict_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -194,7 +194,35 @@ def test_through_uvx_where_uv_runs_it_from_its_cache(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("PATH", str(tmp_path))
     assert call_of().local
     monkeypatch.setattr(sys, "prefix", "/home/x/.cache/uv/archive-v0/abc")
-    assert call_of() == DetentCall(["uvx", "detent"])
+    assert call_of().words[0] == "uvx"
+
+
+@pytest.mark.parametrize(
+    ("record", "words", "local"),
+    [
+        ("", ["uvx", "detent-gate"], False),
+        ('{"url": "file:///srv/d.whl", "archive_info": {}}', ["uvx", "--from", "file:///srv/d.whl", "detent"], True),
+        (
+            '{"url": "https://h.example/d", "vcs_info": {"vcs": "git", "commit_id": "abc"}}',
+            ["uvx", "--from", "git+https://h.example/d@abc", "detent"],
+            False,
+        ),
+    ],
+)
+def test_uvx_is_told_where_detent_came_from(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, record: str, words: list[str], local: bool
+) -> None:
+    info = tmp_path / "detent_gate-0.1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Name: detent-gate\nVersion: 0.1.0\n")
+    if record:
+        (info / "direct_url.json").write_text(record)
+    (tmp_path / "uvx").write_text("#!/bin/sh\n")
+    (tmp_path / "uvx").chmod(0o755)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sys, "prefix", "/home/x/.cache/uv/archive-v0/abc")
+    assert call_of() == DetentCall(words, local)
 
 
 def test_without_a_name_every_client_that_is_installed_is_registered(project: Project, tmp_path: Path) -> None:

@@ -31,9 +31,9 @@ RELEASE = loaded()
 def project(tmp_path: Path) -> Path:
     """A project as far as a release looks at it."""
     for path, text in {
-        "pyproject.toml": '[project]\nname = "detent"\nversion = "1.2.3"\n',
+        "pyproject.toml": '[project]\nname = "detent-gate"\nversion = "1.2.3"\n',
         "src/detent/__init__.py": '__version__ = "1.2.3"\n',
-        "src/detent/installation.py": 'DISTRIBUTION = "detent"\n',
+        "src/detent/installation.py": 'DISTRIBUTION = "detent-gate"\n',
         "CHANGELOG.md": "# Changelog\n\n## 1.2.3\n\n- something\n\n## 1.2.2\n",
     }.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
@@ -51,11 +51,11 @@ def test_this_repository_has_one_version_and_one_name() -> None:
     [
         ("src/detent/__init__.py", '__version__ = "1.2.4"\n', "pyproject.toml says 1.2.3"),
         ("src/detent/__init__.py", "", "sets no __version__"),
-        ("src/detent/installation.py", 'DISTRIBUTION = "other"\n', "names the distribution detent"),
+        ("src/detent/installation.py", 'DISTRIBUTION = "other"\n', "names the distribution detent-gate"),
     ],
 )
 def test_versions_and_names_that_differ_are_no_release(project: Path, path: str, text: str, said: str) -> None:
-    assert RELEASE.version(project) == "detent 1.2.3"
+    assert RELEASE.version(project) == "detent-gate 1.2.3"
     (project / path).write_text(text)
     with pytest.raises(RELEASE.Wrong, match=said):
         RELEASE.version(project)
@@ -84,12 +84,12 @@ METADATA = "Provides-Extra: all\nDescription-Content-Type: text/markdown\n"
     ],
 )
 def test_a_wheel_is_opened_and_looked_at(tmp_path: Path, leave: str, add: str, said: str) -> None:
-    file = tmp_path / "detent-1.2.3-py3-none-any.whl"
+    file = tmp_path / "detent_gate-1.2.3-py3-none-any.whl"
     with zipfile.ZipFile(file, "w") as held:
         for name in [*RELEASE.IN_WHEEL, *([add] if add else [])]:
             if name != leave:
                 held.writestr(name, "")
-        held.writestr("detent-1.2.3.dist-info/METADATA", METADATA)
+        held.writestr("detent_gate-1.2.3.dist-info/METADATA", METADATA)
     if not said:
         assert RELEASE.wheel([file]).startswith(file.name)
         return

@@ -23,14 +23,14 @@ def names(wanted: list[str]) -> set[str]:
 
 def spelled_out(wanted: list[str], extras: dict[str, list[str]]) -> list[str]:
     """What is wanted, with the project's own extras as what they stand for: the lock lists them so."""
-    own = {each: re.fullmatch(r"detent\[(.+)\]", each) for each in wanted}
+    own = {each: re.fullmatch(r"detent-gate\[(.+)\]", each) for each in wanted}
     inner = [name.strip() for found in own.values() if found for name in found[1].split(",")]
     return [each for each, found in own.items() if not found] + [more for name in inner for more in spelled_out(extras[name], extras)]
 
 
 def test_everything_the_project_names_is_in_the_lock_at_one_version() -> None:
     locked = {package["name"]: package for package in LOCK["package"]}
-    own = locked["detent"]
+    own = locked["detent-gate"]
     assert {each["name"] for each in own["dependencies"]} == names(PROJECT["project"]["dependencies"])
     groups: dict[str, list[str]] = PROJECT["dependency-groups"]
     assert set(own["dev-dependencies"]) == set(groups) == set(PROJECT["tool"]["uv"]["default-groups"]), "all of them are installed"
@@ -50,7 +50,7 @@ def test_the_extra_for_everything_names_every_other_extra() -> None:
 
 def test_what_is_locked_comes_from_the_public_index_with_its_hash() -> None:
     for package in LOCK["package"]:
-        if package["name"] == "detent":
+        if package["name"] == "detent-gate":
             continue
         assert package["source"] == {"registry": "https://pypi.org/simple"}, package["name"]
         files = [*package.get("wheels", []), *([package["sdist"]] if "sdist" in package else [])]

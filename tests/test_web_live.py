@@ -14,7 +14,7 @@ from detent.app.tally import UsageTally
 from detent.interfaces.http.runs_board import RunsBoard, runs
 from detent.interfaces.http.shapes import RunsAsked
 from tests.driven import CYCLE, PLANS, REDS, running
-from tests.patience import LONG
+from tests.patience import LONG, until
 from tests.test_pr_surroundings import exhausted
 from tests.test_web_api import asked, frames
 from tests.webbed import HIDE, QUICKLY, Served, Watched, copies, remarks, script, served, visit, web_project, worktree
@@ -189,7 +189,7 @@ def test_one_answer_that_gets_lost_is_asked_for_again_and_nobody_notices(chromiu
 
 
 @pytest.mark.slow
-def test_a_driver_that_dies_is_told_at_once_on_the_page_and_in_the_terminal(tmp_path: Path) -> None:
+def test_a_driver_that_dies_is_told_on_the_page_and_in_the_terminal_and_continues(chromium: Browser, tmp_path: Path) -> None:
     p = web_project(tmp_path / "p")
     agent = script(p, {**PLANS, "usage": {"usd": 0.25}}, {"state": "RED", "wait": 600})
     with served(p) as to:
@@ -205,7 +205,15 @@ def test_a_driver_that_dies_is_told_at_once_on_the_page_and_in_the_terminal(tmp_
         with running(p, "status", "--watch", "--run", run) as watching:
             assert watching.stdout is not None
             assert any("No process drives it. Continue: detent resume" in line for line in watching.stdout)
-            to.ask(f"/api/runs/{run}/abort", {})
+        until(lambda: "Stopped: The process that drove it has ended." in p.run("status", "--run", run).out)
+        page = opened_at(entered(chromium, to), to, "/inbox")
+        expect(page.get_by_role("heading", name="Nobody drives this run")).to_be_visible()
+        script(p, {"state": "RED", "wait": 600})
+        page.get_by_role("button", name="Continue").click()
+        expect(page.get_by_text("Nothing waits for you")).to_be_visible()
+        until(lambda: to.get(f"/api/runs/{run}")["held_by"])
+        to.ask(f"/api/runs/{run}/abort", {})
+        page.context.close()
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from detent.errors import DetentError
 from detent.installation import CHECKOUT, EXTRAS, PIP, PIPX, UV_PIP, UV_TOOL, UVX, way_of
 from detent.interfaces.cli.group import run
 from detent.interfaces.cli.help_rows import COMMANDS, GROUPS, MEANT
+from detent.interfaces.hooks.words import OURS
 from detent.workflows.execute.execute_data import subject_of
 from detent.workflows.execute.execute_effects import branch_wanted
 from tests.project import PLAN, Project
@@ -331,7 +333,8 @@ def test_the_name_of_the_distribution_stands_in_one_place() -> None:
     from detent.installation import DISTRIBUTION
 
     root = Path(__file__).parent.parent
-    assert f'\nname = "{DISTRIBUTION}"\n' in (root / "pyproject.toml").read_text("utf-8")
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["name"] == DISTRIBUTION and set(project["scripts"]) == set(OURS) == {"detent", DISTRIBUTION}
     found = subprocess.run(
         ["git", "grep", "-nE", r"pip install|pipx|uv tool", "--", "src/**/*.py"], cwd=root, capture_output=True, text=True
     ).stdout

@@ -21,6 +21,7 @@ from bench.history.twins.make import twins_of
 from detent.errors import DetentError
 
 REPLAYS: dict[str, Callable[[Commit, Caller], Replayed]] = {"pr": replay_pr.replay, "check": replay_check.replay}
+QUOTE = "a command with blanks is one word, in quotes: --command 'go test ./...'"
 WORK = Path.home() / ".cache" / "detent-history"
 
 
@@ -49,7 +50,11 @@ def arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="clones that are worked on at the same time (default: 1)")
     parser.add_argument("--timeout", type=float, default=600, help="seconds for one plain run of the suite (default: 600)")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    given = parser.parse_intermixed_args(argv)
+    given, more = parser.parse_known_intermixed_args(argv)
+    if more:
+        parser.error(f"{' '.join(more)} belongs to no option; {QUOTE}")
+    if missing := [clone for clone in given.clones if not clone.is_dir()]:
+        parser.error(f"there is no folder {missing[0]}; {QUOTE}")
     given.kinds = tuple(KINDS) if given.twins == "all" else tuple(filter(None, given.twins.split(",")))
     if unknown := [kind for kind in given.kinds if kind not in KINDS]:
         parser.error(f"there is no twin '{unknown[0]}'; there are: {', '.join(KINDS)}")

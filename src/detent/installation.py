@@ -1,7 +1,6 @@
 """How this Detent was installed, so that a hint can name the command that works here. Reads paths and metadata; starts nothing.
 
-`DISTRIBUTION` is the only place in the source that knows under which name Detent is published. It must be the `name` in pyproject.toml: the
-name `detent` on PyPI belongs to another project, so until a name is registered the wheel is installed from a file or from the repository.
+`DISTRIBUTION` is the name under which Detent is published, as pyproject.toml has it: `detent` on PyPI belongs to another project.
 """
 
 import re
@@ -10,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-DISTRIBUTION = "detent"
+DISTRIBUTION = "detent-gate"
 EXTRAS = {  # which extra brings a package that only some commands need
     "anthropic": "anthropic",
     "dbos": "queue",
@@ -78,6 +77,19 @@ def requires_of(name: str) -> tuple[str, ...]:
         return ()
     rows = (row.partition(";") for row in said)
     return tuple(what.strip() for what, _, marker in rows if re.search(rf"extra == ['\"]{name}['\"]", marker))
+
+
+def came_from() -> str:
+    """Where this Detent was installed from, as an installer takes it again: a repository at a commit, or a file. Empty if an index gave it."""
+    import json
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        said = json.loads(distribution(DISTRIBUTION).read_text("direct_url.json") or "{}")
+    except PackageNotFoundError:
+        return ""
+    vcs = said.get("vcs_info", {})
+    return f"git+{said['url']}@{vcs['commit_id']}" if vcs else str(said.get("url", ""))
 
 
 def removing() -> str:

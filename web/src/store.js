@@ -78,13 +78,16 @@ export async function load(wanted = { ended: ENDED }, offset = 0) {
   return all.next;
 }
 
-let asking = 0;
+const LATER = 12_000; // milliseconds until a run that lost its process counts as one that nobody drives
+let asking = 0, again = 0;
 export async function ask() {
   const mine = ++asking;
   const found = await call("/api/decisions");
   if (mine !== asking) return;
   questions.value = found.decisions;
   asked.value = true;
+  clearTimeout(again);
+  if ([...runs.value.values()].some((r) => r.group === "working" && r.pushed && !r.driven && !r.parent && r.workflow !== "execute" && !found.decisions.some((q) => q.run === r.run))) again = setTimeout(() => attempt(ask), LATER);
 }
 
 // -- the one stream of this tab ------------------------------------------------------------------------------------------------

@@ -32,6 +32,11 @@ def live_file(app: App, run: str) -> Path:
     return app.place.common_dir / "detent" / "live" / f"{run}.log"
 
 
+def driver_log(app: App, run: str) -> Path:
+    """What the process says that the page started to drive a run: its result, or why it could not."""
+    return live_file(app, run).with_suffix(".driver")
+
+
 def kept_live(app: App, run: str, watch: Callable[[Seen], None]) -> Callable[[Seen], None]:
     """Whoever watches a run, and beside it the file that others read."""
     file = live_file(app, run)

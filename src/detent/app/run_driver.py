@@ -218,14 +218,29 @@ def locks_held() -> frozenset[str]:
 
 
 def driver_of(app: App, run: str, held: frozenset[str] | None = None) -> str:
-    """Which process drives a run, and since when; empty if none does. Asks the kernel who holds the lock, and never takes it."""
+    """Which process drives a run, and since when; empty if none does. Asks the kernel who holds the lock, and never takes it.
+
+    Where the kernel does not say, it is the process whose number stands in the file, if it is still there.
+    """
     file = app.place.common_dir / "detent" / f"drive-{run}.lock"
     try:
+        if not has("proc"):
+            return said if _is_there((said := file.read_text()).partition(" ")[0]) else ""
         seen = file.stat()
         name = f"{os.major(seen.st_dev):02x}:{os.minor(seen.st_dev):02x}:{seen.st_ino}"
         return (file.read_text() or "?") if name in (locks_held() if held is None else held) else ""
     except OSError:
         return ""
+
+
+def _is_there(number: str) -> bool:
+    try:
+        os.kill(int(number), 0)
+    except (ValueError, ProcessLookupError):
+        return False
+    except PermissionError:
+        pass  # of another user
+    return True
 
 
 @contextmanager

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatch
 
 from detent.evidence.runners.adapter import Files
-from detent.evidence.runners.javascript.node_package import installing
 
 MOST = 50  # lists of requirements that are read
 REQUIREMENTS = re.compile(r"(?:requirements?/[\w.-]+|[\w.-]*requirements?[\w.-]*)\.(?:txt|in)")
@@ -33,7 +32,7 @@ def is_lock(path: str, names: Iterable[str] = LOCKS) -> bool:
 
 def declared_dependencies(files: Files) -> frozenset[str]:
     """The names of all packages that the project names, as one would import them: in small letters, with `_` for `-`."""
-    found = {plain(name) for reader in (_toml, _cfg, _requirements, _package, _go, _ruby, _php) for name in reader(files)}
+    found = {plain(name) for reader in (_toml, _cfg, _requirements, of_package_json, _go, _ruby, _php, of_nox) for name in reader(files)}
     return frozenset(found | {IMPORTED_AS[name] for name in found & IMPORTED_AS.keys()}) - {"", "python", "php"}
 
 
@@ -51,48 +50,21 @@ def is_foreign(declared: frozenset[str]) -> Callable[[str], bool]:
     return asked
 
 
-def install_line(files: Files, module: str) -> str:
-    """The command that installs a package which the project declares, by its usual tool; empty where it is not known."""
-    import tomllib
-
-    top = plain(module.split("/")[0].split(".")[0])
-    wanted = {top, plain(module), *(name for name, imported in IMPORTED_AS.items() if imported == top)}
-    try:
-        table = tomllib.loads(files.read("pyproject.toml") or "")
-    except tomllib.TOMLDecodeError:
-        table = {}
-    extras = _table(_table(table, "project"), "optional-dependencies")
-    for rows, line in ((_table(table, "dependency-groups"), "pip install --group {}"), (extras, "pip install -e '.[{}]'")):
-        for group, names in rows.items():
-            if wanted & {plain(name) for name in _packages(names, False)}:
-                return line.format(group)
-    lists = [path for path in files.paths() if REQUIREMENTS.fullmatch(path)][:MOST]
-    found = next((path for path in lists if wanted & {plain(name) for name in _names((files.read(path) or "").splitlines())}), "")
-    if found:
-        return f"pip install -r {found}"
-    return installing(files.read) if wanted & {plain(name) for name in _package(files)} else ""
-
-
-def _table(within: dict[str, object], key: str) -> dict[str, object]:
-    """A table of a table; empty where the project has something else there."""
-    return found if isinstance(found := within.get(key), dict) else {}
-
-
 def plain(name: str) -> str:
     return name.strip().lower().replace("-", "_")
 
 
-def _names(rows: Iterable[object]) -> Iterator[str]:
+def names_of(rows: Iterable[object]) -> Iterator[str]:
     for row in rows:
         if isinstance(row, str) and (found := NAME.match(row)):
             yield found[1]
 
 
 def _toml(files: Files) -> Iterator[str]:
-    """pyproject.toml, Pipfile and Cargo.toml."""
+    """pyproject.toml, Pipfile, Cargo.toml and tox.toml."""
     import tomllib
 
-    for name in ("pyproject.toml", "Pipfile", "Cargo.toml"):
+    for name in ("pyproject.toml", "Pipfile", "Cargo.toml", "tox.toml"):
         try:
             table = tomllib.loads(files.read(name) or "")
         except tomllib.TOMLDecodeError:
@@ -103,34 +75,47 @@ def _toml(files: Files) -> Iterator[str]:
 def _tables(table: dict[str, object]) -> Iterator[str]:
     """Lists of requirements and tables of packages, below each key that names them, wherever the tool keeps it."""
     for key, value in table.items():
-        if "dependencies" in key or key in ("dependency-groups", "packages", "dev-packages", "requires"):
-            yield from _packages(value, grouped=key in ("dependency-groups", "optional-dependencies"))
+        if "dependencies" in key or key in ("dependency-groups", "packages", "dev-packages", "requires", "deps"):
+            lists = isinstance(value, dict) and all(isinstance(each, list) for each in value.values())  # as pdm keeps its groups
+            yield from packages_in(value, grouped=key in ("dependency-groups", "optional-dependencies") or lists)
         elif isinstance(value, dict):
             yield from _tables(value)
 
 
-def _packages(value: object, grouped: bool) -> Iterator[str]:
+def packages_in(value: object, grouped: bool = False) -> Iterator[str]:
+    """The packages of a list of requirements, or of a table by package."""
     if isinstance(value, list):
-        yield from _names(value)
+        yield from names_of(value)
     elif isinstance(value, dict):
-        yield from (name for rows in value.values() for name in _packages(rows, False)) if grouped else value
+        yield from (name for rows in value.values() for name in packages_in(rows)) if grouped else value
 
 
 def _cfg(files: Files) -> Iterator[str]:
     """setup.cfg and tox.ini, and what setup.py has in so many words."""
+    for name in ("setup.cfg", "tox.ini"):
+        for section, key, value in read_ini(files, name):
+            if key in ("install_requires", "tests_require", "deps") or section == "options.extras_require":
+                yield from requirement_rows(value)
+    yield from names_of(_of_setup(files.read("setup.py") or ""))
+
+
+def requirement_rows(value: str) -> Iterator[str]:
+    """The packages of a value with one requirement on each line; tox may say before it for which environments."""
+    rows = (re.sub(r"^\s*[\w,{}.!-]+:\s+", "", row) for row in value.splitlines())
+    return names_of(row for row in rows if not row.lstrip().startswith(("-", "{", "#")))
+
+
+def read_ini(files: Files, name: str) -> Iterator[tuple[str, str, str]]:
+    """Section, key and value of each row; nothing of a file that is not there or cannot be read."""
     import configparser
 
-    for name in ("setup.cfg", "tox.ini"):
-        parser = configparser.RawConfigParser(strict=False)
-        try:
-            parser.read_string(files.read(name) or "")
-        except configparser.Error:
-            continue
-        for section in parser.sections():
-            for key, value in parser[section].items():
-                if key in ("install_requires", "tests_require", "deps") or section == "options.extras_require":
-                    yield from _names(line for line in value.splitlines() if not line.lstrip().startswith(("-", "{")))
-    yield from _names(_of_setup(files.read("setup.py") or ""))
+    parser = configparser.RawConfigParser(strict=False)
+    try:
+        parser.read_string(files.read(name) or "")
+    except configparser.Error:
+        return
+    for section in parser.sections():
+        yield from ((section, key, value) for key, value in parser[section].items())
 
 
 def _of_setup(text: str) -> Iterator[str]:
@@ -149,13 +134,27 @@ def _of_setup(text: str) -> Iterator[str]:
             )
 
 
+def of_nox(files: Files) -> Iterator[str]:
+    """What `session.install(…)` of noxfile.py names in so many words."""
+    import ast
+
+    try:
+        calls = [node for node in ast.walk(ast.parse(files.read("noxfile.py") or "")) if isinstance(node, ast.Call)]
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    for call in calls:
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "install":
+            words = (arg.value for arg in call.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str))
+            yield from names_of(word for word in words if not word.startswith(("-", ".")))
+
+
 def _requirements(files: Files) -> Iterator[str]:
     lists = [path for path in files.paths() if REQUIREMENTS.fullmatch(path)][:MOST]
     for path in lists:
-        yield from _names(line for line in (files.read(path) or "").splitlines() if not line.lstrip().startswith(("#", "-", "git+")))
+        yield from names_of(line for line in (files.read(path) or "").splitlines() if not line.lstrip().startswith(("#", "-", "git+")))
 
 
-def _package(files: Files) -> Iterator[str]:
+def of_package_json(files: Files) -> Iterator[str]:
     yield from _json_keys(files.read("package.json"), ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies"))
 
 
@@ -178,7 +177,7 @@ def _go(files: Files) -> Iterator[str]:
     text = files.read("go.mod") or ""
     blocks = re.findall(r"^require\s*\((.*?)^\)", text, re.DOTALL | re.MULTILINE)
     rows = [*re.findall(r"^require\s+([^\s(].*)$", text, re.MULTILINE), *(line for block in blocks for line in block.splitlines())]
-    yield from _names(row for row in rows if not row.strip().startswith("//"))
+    yield from names_of(row for row in rows if not row.strip().startswith("//"))
 
 
 def _ruby(files: Files) -> Iterator[str]:

@@ -13,6 +13,7 @@ import msgspec
 
 from detent.errors import CannotTell
 from detent.evidence.changes.changes import ReferenceTrees
+from detent.evidence.changes.documents_alone import documents_alone
 from detent.evidence.changes.no_substance import is_only_words
 from detent.evidence.looks.branch_probes import ProbedBranch, examples_in_code, look_without_mutating
 from detent.evidence.looks.card_trials import TrialRun, places, trials
@@ -85,7 +86,11 @@ def look_over(span: BranchSpan) -> Card:
 
 
 def _card(span: BranchSpan, tried: Tried) -> Card:
-    look, base = _repo_look(span), span.collector.suite.base
+    base, runs = span.collector.suite.base, _clean_runs(span)
+    look = _repo_look(span, runs)
+    if span.run is None and base is not None and base.runner and documents_alone(look.changes, base.argv):
+        return _of_documents(span, look)
+    _run_both(span, runs)
     if base is None and span.run is None:
         return _without_tests(span, look)
     if base is None or not base.runner:
@@ -170,20 +175,26 @@ def is_probed(settings: Mapping[str, str]) -> bool:
     return any(settings.get(f"flags.{kind}") != "allow" for kind in OF_PROBES)
 
 
-def _repo_look(span: BranchSpan) -> RepoLook:
-    """Eyes on the tip, compared with the base, in clean checkouts. What is known of the two trees is not run again."""
-    collector = span.collector
-    collector.began = span.base
-    known = {tree: report for tree in (span.base, span.tip) if (report := _whole(collector, tree)) is not None}
-    runs = CleanRuns(collector, known)
-    missing = [tree for tree in dict.fromkeys((span.base, span.tip)) if tree not in known]
-    if collector.suite.base is not None and collector.suite.base.runner and missing:
+def _clean_runs(span: BranchSpan) -> CleanRuns:
+    """Runs in clean checkouts. What is known of the two trees is not run again."""
+    span.collector.began = span.base
+    known = {tree: report for tree in (span.base, span.tip) if (report := _whole(span.collector, tree)) is not None}
+    return CleanRuns(span.collector, known)
+
+
+def _run_both(span: BranchSpan, runs: CleanRuns) -> None:
+    missing = [tree for tree in dict.fromkeys((span.base, span.tip)) if _whole(span.collector, tree) is None]
+    if span.collector.suite.base is not None and span.collector.suite.base.runner and missing:
         span.say("2 of 5: running the tests of base and tip")
         runs.run_all(missing, span.jobs, threading.Event(), lambda tree: None, span.wanted)
+
+
+def _repo_look(span: BranchSpan, runs: CleanRuns) -> RepoLook:
+    """Eyes on the tip, compared with the base."""
     run: Run[Any] = span.run or Run("look", "", "", 0, Data())
     return RepoLook(
         Subject(
-            git=collector.git,
+            git=span.collector.git,
             collect=runs,
             run=run,
             sent=Sent("due"),
@@ -218,6 +229,13 @@ def _without_tests(span: BranchSpan, look: RepoLook) -> Card:
     flags = (*no_proof(look, frozenset(), span.about), *_judged_by(look), *look.read_through())
     said = Flag("weak-evidence", "no test framework is recognised here; set [test] command in detent.toml", level="note")
     return Card(span.base, span.tip, flags=(said, *flags))
+
+
+def _of_documents(span: BranchSpan, look: RepoLook) -> Card:
+    """Only documents changed that nothing here reads: what reading them shows, and no test run."""
+    said = "only documents changed, and no other file of the project reads them: no tests were run"
+    first = look.changes.all()[0].path
+    return Card(span.base, span.tip, flags=(Flag("no-proof", said, first, level="note"), *look.read_through()))
 
 
 def _helpless(span: BranchSpan, look: RepoLook, before: TestReport, tip: TestReport) -> str:

@@ -188,4 +188,4 @@ def describe_weakened(test: str, seen: Outcomes) -> str:
 
 def describe_flaky(test: str) -> str:
     """What is said of a test that fails by chance."""
-    return f"{test} failed once, and passed in three more runs of the same tree: it is flaky, or the machine was too busy for it"
+    return f"{test} failed once and passed in three more runs of the same tree: it is flaky, or the machine was too busy for it"

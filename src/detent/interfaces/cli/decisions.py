@@ -43,7 +43,7 @@ def command(run: str | None, every: bool, as_json: bool) -> int:
         return 0
     for d in found:
         click.echo(_told(d, "" if mine and chosen == mine.run else f" --run {str(d['run']).partition('.')[0]}"))
-    stuck = [line for top in ([chosen] if chosen else open_runs(app)) for line in _stuck(app, top)]
+    stuck = [line for top in ([chosen] if chosen else open_runs(app)) for line in (*_stuck(app, top), *_undriven(app, top))]
     if not found and (chosen or not stuck):
         click.echo(f"Run {chosen} has no open question." if chosen else "No run has an open question.")
     for line in (*stuck, *(line for top in ([chosen] if chosen else open_runs(app)) for line in _changed(app, top))):
@@ -66,6 +66,15 @@ def _stuck(app: App, run: str) -> list[str]:
     more = "" if mine and mine.run == run else f" --run {run}"
     ways = {each.id: app.door.tables[each.workflow].instruction(each).replace(f" --run {each.id}", "") for each in found}
     return [f"{id} waits to be released: {way.replace('detent resume', f'detent resume{more}')}" for id, way in ways.items()]
+
+
+def _undriven(app: App, run: str) -> list[str]:
+    """That no process drives a run, why, and how it continues."""
+    from detent.app.next_step import after_a_word
+    from detent.app.undriven import nobody_drives
+
+    why = nobody_drives(app, app.journal.heads(run)[0])
+    return [fold(f"{run} stands still. {plain(why)} Continue: {after_a_word(app, run)}", 2)] if why else []
 
 
 def _to_look_at(paths: list[str]) -> list[str]:

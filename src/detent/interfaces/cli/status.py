@@ -82,11 +82,10 @@ def _because(run: AnyRun) -> str:
 
 
 def _stopped(app: App, run: AnyRun) -> str:
-    """Why the process ended that drove a run, where no event says it, on a line below."""
-    from detent.app.live_log import why_stopped
-    from detent.app.run_driver import driver_of
+    """Why no process drives a run that the machine is to drive, where no event says it, on a line below."""
+    from detent.app.undriven import nobody_drives
 
-    said = why_stopped(app, run.id) if is_pushed(run) and not run.cause and not driver_of(app, run.id) else ""
+    said = "" if run.cause else nobody_drives(app, app.journal.heads(run.id)[0])
     return f"\n{fold(f'  Stopped: {plain(said)}', 4)}" if said else ""
 
 

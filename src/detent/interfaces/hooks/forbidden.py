@@ -1,11 +1,11 @@
 """Which shell commands are not an agent's to run: test runners (the machine runs the tests) and what only people say. The words are in a table of their own."""
 
 from detent.interfaces.hooks.shell import called
-from detent.interfaces.hooks.words import ALWAYS, ANY, FIRST, PEOPLE, SCRIPTS
+from detent.interfaces.hooks.words import ALWAYS, ANY, FIRST, OURS, PEOPLE, SCRIPTS
 
 ASKING = ("--version", "--help", "-h")
 READS_CONFIG = ("--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l", "get", "list")
-OURS = ("refs/detent", "refs/notes")
+OUR_REFS = ("refs/detent", "refs/notes")
 
 
 def runs_tests(words: list[str], project: list[str]) -> bool:
@@ -25,7 +25,7 @@ def runs_tests(words: list[str], project: list[str]) -> bool:
 def for_people(words: list[str]) -> str:
     """What of a simple command is a person's to say, named; empty if nothing is."""
     call = called(words)
-    if call[:1] == ["detent"]:
+    if call and call[0] in OURS:
         return _detent(_after_options(call[1:]))
     if call[:1] == ["git"]:
         return _git(_after_options(call[1:]))
@@ -48,7 +48,7 @@ def _git(words: list[str]) -> str:
     name, rest = (words[0], words[1:]) if words else ("", [])
     if name == "notes" and _after_notes(rest) not in ("", "show", "list", "get-ref"):
         return "`git notes`"
-    if name == "update-ref" and ("--stdin" in rest or any(word.startswith(OURS) for word in rest)):
+    if name == "update-ref" and ("--stdin" in rest or any(word.startswith(OUR_REFS) for word in rest)):
         return "`git update-ref` on Detent's own refs"
     writes = not any(word in READS_CONFIG for word in rest) and len([word for word in rest if not word.startswith("-")]) > 1
     return (

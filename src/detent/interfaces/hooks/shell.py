@@ -22,13 +22,14 @@ HERE = re.compile(
 INNER = re.compile(r"\$\(|`")
 SHELL = ("sh", "bash", "dash", "zsh", "ksh")
 BEFORE = (
-    "env", "time", "nice", "nohup", "exec", "command", "builtin", "sudo", "timeout", "stdbuf", "xargs", "setsid", "watch", "npx", "bunx",
+    "env", "time", "nice", "nohup", "exec", "command", "builtin", "sudo", "timeout", "stdbuf", "xargs", "setsid", "watch", "npx", "bunx", "uvx",
     "if", "then", "else", "elif", "while", "until", "do", "!", "{",
 )  # fmt: skip
 THROUGH = {
-    "uv": ("run",), "poetry": ("run",), "pdm": ("run",), "pipenv": ("run",), "hatch": ("run",), "rye": ("run",), "pixi": ("run",),
+    "uv": ("run", "tool"), "pipx": ("run",), "poetry": ("run",), "pdm": ("run",), "pipenv": ("run",), "hatch": ("run",), "rye": ("run",), "pixi": ("run",),
     "bundle": ("exec",), "pnpm": ("exec", "dlx"), "npm": ("exec",), "coverage": ("run",),
 }  # fmt: skip
+WITH_VALUE = ("--from", "--spec", "--with", "--python")  # options of uvx and pipx, whose next word is no program
 SKIPPED = re.compile(r"-.*|\d+(?:\.\d+)?[smhd]?|[A-Za-z_]\w*=.*", re.DOTALL)
 PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
 DEEPEST, MOST_HERE, LONGEST = 4, 20, 200_000  # so that no text takes long
@@ -114,7 +115,7 @@ def called(words: list[str]) -> list[str]:
         elif name in BEFORE:
             words = _rest(words[1:])
         elif name in THROUGH and words[1:] and words[1] in THROUGH[name]:
-            words = _rest(words[2:])
+            words = _rest(words[3 if words[1:3] == ["tool", "run"] else 2 :])
         elif PYTHON.fullmatch(name) and (module := _module(words)):
             words = module
         else:
@@ -131,7 +132,9 @@ def _module(words: list[str]) -> list[str]:
 
 def _rest(words: list[str]) -> list[str]:
     """Without options, numbers and assignments in front."""
-    at = next((i for i, word in enumerate(words) if not SKIPPED.fullmatch(word)), len(words))
+    at = 0
+    while at < len(words) and SKIPPED.fullmatch(words[at]):
+        at += 2 if words[at] in WITH_VALUE else 1
     if "-m" in words[:at]:
         at = words.index("-m") + 1  # `coverage run -m pytest`
     return words[at:]

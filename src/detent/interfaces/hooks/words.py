@@ -23,7 +23,8 @@ OF_GIT = ("notes", "update-ref", "config")
 EACH = ("rm", "rmdir", "unlink", "touch", "tee", "truncate", "shred", "mv", "rename")  # write or remove every file they name
 LAST = ("cp", "install", "ln", "rsync")  # write the last
 IN_PLACE = ("chmod", "chown", "sed", "perl")  # may change those after the first word
-OTHER = ("dd", "detent", "apply_patch")
+OURS = ("detent", "detent-gate")  # the programs that Detent installs
+OTHER = ("dd", *OURS, "apply_patch")
 
 TELLING = frozenset(
     part

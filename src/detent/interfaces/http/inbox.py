@@ -4,18 +4,21 @@ from collections.abc import Iterator
 from hashlib import sha256
 from itertools import chain, islice
 
+import msgspec
+
 from detent.app import App
 from detent.app.land_asked import Left, open_landings
 from detent.app.outline import title_of
 from detent.app.push import STUCK
 from detent.app.questions import at_work, choices, ways
 from detent.app.registry import workflow_of
+from detent.app.undriven import nobody_drives
 from detent.blocks.open_flags import ACCEPT, CAUSE, asking, hunk_of
 from detent.door import AnyRun
 from detent.errors import DetentError
 from detent.gates.human import CORRECTIONS, PICKING, DecisionData, PersonDecision, pending
 from detent.interfaces.http import shapes, shapes_inbox
-from detent.interfaces.http.answer_words import DOES, STOPPED, WHY, options_of
+from detent.interfaces.http.answer_words import ALONE, CONTINUE, DOES, STOPPED, WHY, options_of
 from detent.interfaces.http.heads import NotFound, StalePage, cut_flag, head_of
 from detent.interfaces.http.runs_board import MOST, RowStamp, RunsBoard, stands
 from detent.journal.journal import Head
@@ -26,6 +29,8 @@ AFTERWARDS = (
     "If you accept, it is recorded, and `detent land {branch}` lands the branch as it is; in a terminal, `{command}` does both. "
     "To have it changed, change the branch: it is looked at again."
 )
+UNDRIVEN = "undriven"  # the kind of a run that no process drives
+DRIVE = "drive"  # what is said to it
 WAITS = "waits"  # the name of what a run waits for that is no question by itself: to be released
 
 
@@ -42,8 +47,9 @@ def questions(app: App, board: RunsBoard, asked: shapes.DecisionsAsked) -> shape
 
 
 def _may_ask(app: App, board: RunsBoard, stamp: RowStamp) -> bool:
-    """A run that waits, or that has several children at work: one of them may."""
-    return board.group(app, stamp) == "waiting" or (not stamp.head.ended and sum(not c.ended for c in stamp.children) > 1)
+    """A run that waits, that nobody drives, or that has several children at work: one of them may."""
+    several = sum(not c.ended for c in stamp.children) > 1
+    return not stamp.head.ended and (not stamp.driver or several or board.group(app, stamp) == "waiting")
 
 
 def open_questions(app: App, head: Head) -> list[shapes_inbox.DecisionRow]:
@@ -59,6 +65,8 @@ def _of_run(app: App, head: Head, every: bool) -> Iterator[shapes_inbox.Decision
         if app.door.tables[acting.workflow].states[acting.state].actor == "human":
             asked = pending(acting.data) if isinstance(acting.data, DecisionData) else None
             yield _row(app, top, acting, asked) if asked and "resume" not in choices(app, acting) else _wait(app, top, acting)
+    if why := nobody_drives(app, head):
+        yield msgspec.structs.replace(_wait(app, top, top), kind=UNDRIVEN, question=why)
 
 
 def _row(app: App, top: AnyRun, run: AnyRun, asked: PersonDecision) -> shapes_inbox.DecisionRow:
@@ -109,7 +117,10 @@ def shown(app: App, id: str) -> shapes_inbox.DecisionShown:
     run, row = _open(app, id)
     asked = pending(run.data) if row.decision != WAITS else None
     flags = asking(run) if run.cause == CAUSE else ()
-    text, options, artifacts = _told(app, run, asked), options_of(run, asked, ways(app, run)), _artifacts(app, run, asked)
+    if row.kind == UNDRIVEN:
+        text, options, artifacts = f"{ALONE}\n\n> {row.question}", CONTINUE, ()
+    else:
+        text, options, artifacts = _told(app, run, asked), options_of(run, asked, ways(app, run)), _artifacts(app, run, asked)
     return shapes_inbox.DecisionShown(
         row=row,
         shown=_digest(row, text, options, artifacts),
@@ -254,6 +265,8 @@ def answer_of(app: App, id: str, asked: shapes.AnswerAsked) -> tuple[str, str, d
     now = shown(app, id)
     if now.shown != asked.shown:
         raise StalePage("what was shown has changed since; nothing was recorded", "look at it again, then answer")
+    if now.row.kind == UNDRIVEN and asked.value == CONTINUE[0].value:
+        return now.row.run, DRIVE, {"guidance": asked.note}
     if asked.cancel:
         return now.row.run, "answer", {"decision": now.row.decision, "value": "cancel", "note": asked.cancel}
     if now.row.decision != WAITS:

@@ -1,12 +1,11 @@
 """One run with all there is about it, and its events. Reads the journal; changes nothing."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import msgspec
 
 from detent.app import App
-from detent.app.live_log import live_file
+from detent.app.live_log import driver_log, live_file
 from detent.app.merged import merged_into
 from detent.app.outline import plan_of
 from detent.app.push import commits_of
@@ -68,11 +67,6 @@ def run_shown(app: App, board: RunsBoard, run_id: str) -> shapes.RunShown:
 def _part(part: Part) -> shapes.PartRow:
     steps = tuple(shapes.StepRow(**s._asdict()) for s in part.steps)
     return shapes.PartRow(name=part.name, title=part.title, status=part.status, steps=steps, needs=part.needs)
-
-
-def driver_log(app: App, run: str) -> Path:
-    """What the process says that was started to drive a run: its result, or why it could not."""
-    return live_file(app, run).with_suffix(".driver")
 
 
 def _trouble(app: App, run: str) -> str:

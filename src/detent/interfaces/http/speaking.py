@@ -7,6 +7,7 @@ from detent.app import App
 from detent.app.conversation import begin, spoken
 from detent.app.executions import is_execution
 from detent.app.land_asked import accept
+from detent.app.live_log import driver_log
 from detent.app.people import allowed
 from detent.app.policy import read_policies, user
 from detent.app.push import STUCK, fit_for_push, is_pushed, said_agent
@@ -20,8 +21,7 @@ from detent.blocks.terms import Terms
 from detent.errors import DetentError
 from detent.interfaces.http import shapes, shapes_revise
 from detent.interfaces.http.heads import StalePage, head_of
-from detent.interfaces.http.inbox import LANDING, answer_of, left_of, shown
-from detent.interfaces.http.run_pages import driver_log
+from detent.interfaces.http.inbox import DRIVE, LANDING, answer_of, left_of, shown
 from detent.kernel.model import Verdict
 from detent.sandbox.detached import start_detached
 
@@ -109,6 +109,8 @@ def answer(app: App, id: str, asked: shapes.AnswerAsked) -> Verdict:
     if id.startswith(LANDING):
         return _accept(app, id, asked)
     run, verb, fields = answer_of(app, id, asked)
+    if verb == DRIVE:
+        return resume(app, run, fields["guidance"])
     return _driven(app, run, spoken(app, CHANNEL, verb, run, **fields))
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from detent.git.place import Place
+from detent.installation import DISTRIBUTION, came_from
 from detent.interfaces.register import PARTS
 from detent.interfaces.register.files import read, remove, write
 from detent.interfaces.register.local_only import keep_out, tracked
@@ -50,9 +51,16 @@ def call_of() -> DetentCall:
     if plain and Path(os.path.realpath(plain)).parent == Path(os.path.realpath(home / "detent")).parent:
         return DetentCall(["detent"])
     if shutil.which("uvx") and any(part in sys.prefix.replace(os.sep, "/") for part in OF_UVX):
-        return DetentCall(["uvx", "detent"])
+        return _by_uvx(came_from())
     beside = home / "detent"
     return DetentCall([str(beside)] if beside.exists() else [sys.executable, "-I", "-m", "detent"], local=True)
+
+
+def _by_uvx(origin: str) -> DetentCall:
+    """By its name where an index gave it; else uvx is told the file or the repository that it came from."""
+    if not origin:
+        return DetentCall(["uvx", DISTRIBUTION])
+    return DetentCall(["uvx", "--from", origin, "detent"], local=not origin.startswith("git+"))
 
 
 def register(place: Place, client: str) -> list[FileChange]:

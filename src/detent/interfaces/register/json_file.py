@@ -46,8 +46,9 @@ def _is_older(was: Any, value: Any) -> bool:
     """Whether a server is the one that we wrote when detent was called in another way."""
     if not isinstance(was, dict) or not isinstance(value, dict) or _rest(was) != _rest(value):
         return False
-    words = _called(was)
-    return words[-1:] == ["mcp"] and (words[0].rpartition("/")[2] in ("detent", "uvx") or words[-3:-1] == ["-m", "detent"])
+    *before, last = _called(was) or [""]
+    names = [word.rpartition("/")[2] for word in before]
+    return last == "mcp" and (names[:1] == ["uvx"] or names[-1:] == ["detent"])
 
 
 def _rest(server: Json) -> Json:
