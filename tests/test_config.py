@@ -9,8 +9,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from detent.config import Settings, kinds, load, variable
+from detent.config import Settings, kinds, variable
 from detent.config.settings import LEVEL, Endpoint, TestProject, TokenPrice
+from detent.config.sources import load
 from detent.errors import DetentError
 from detent.kernel.flags import KINDS
 

@@ -17,7 +17,7 @@ import click
 import pytest
 import yaml
 
-from detent.config import load
+from detent.config.sources import load
 from detent.errors import DetentError
 from detent.interfaces.cli.group import detent
 from tests.machine import need

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from detent.app import open_app
-from detent.workflows.pr.pr_effects import JOBS
+from detent.workflows.pr.pr_jobs import JOBS
 from tests.driven import GREEN, HONEST, RED, Json, lines_until, project, running, workspaces
 from tests.machine import no_walls, walls
 from tests.patience import LONG

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from detent.effects.catalogue import Ways
 from detent.effects.make_branch import create_branch, delete_merged, squash
-from detent.effects.merge import Ways, land, offered
+from detent.effects.merge import land, offered
 from detent.errors import CannotTell, DetentError
 from detent.git import fingerprint, left_locks
 from detent.git.checkout import clean_checkout

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from detent.evidence.source.diff import Changed
-from detent.gates.instructions import instructions_kept
+from detent.gates.change_gates import instructions_kept
 from detent.gates.item import ItemData, WorkItem
 from detent.kernel.model import Data, Run
 from detent.workflows.execute import execute_table

@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from detent.app.try_tests import Tried, try_tests
-from detent.config import Settings, load
+from detent.config import Settings
+from detent.config.sources import load
 from detent.git.place import find_place
 from detent.sandbox.bubblewrap import find_program
-from detent.storage.secret import own_secret
+from detent.storage.state import own_secret
 from tests.project import INI, RED, Project
 from tests.repos import make_repo
 

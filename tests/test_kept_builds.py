@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from detent.app.run_sandbox import RunSandbox
-from detent.effects.merge import Ways
+from detent.effects.catalogue import Ways
 from detent.errors import CannotTell
 from detent.evidence.runners import Command
 from detent.evidence.runners.build_caches import CACHES, FINISHED, for_agents, lent

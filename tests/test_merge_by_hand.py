@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from detent.effects.catalogue import Ways
 from detent.effects.make_branch import make_branch
-from detent.effects.merge import Landed, Ways, land
+from detent.effects.merge import Landed, land
 from detent.errors import Parted
 from detent.git.repo import Git
 from detent.git.workspace import make_workspace

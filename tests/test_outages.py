@@ -15,7 +15,7 @@ from detent.app.away import AwaySaid, back, parked_by, room
 from detent.app.push import push
 from detent.app.queue_ends import ended
 from detent.app.queueing import open_queue, reconcile
-from detent.config import load
+from detent.config.sources import load
 from detent.drive import Seen
 from detent.errors import Away, CannotTell, DetentError, Disturbed, JournalAway, JournalDamaged, Outage, Unreached
 from detent.evidence.report import TestReport as Report

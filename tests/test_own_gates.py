@@ -7,8 +7,9 @@ import pytest
 
 from detent.app.gate_steps import proving_steps, steps_are_known
 from detent.app.registry import all_tables
-from detent.config import Settings, load
+from detent.config import Settings
 from detent.config.gate_rows import KEYS
+from detent.config.sources import load
 from detent.errors import DetentError
 from detent.gates.judge import steps_of
 from detent.gates.tests import preflight_passes

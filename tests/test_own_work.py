@@ -9,9 +9,9 @@ from detent.app.verifying import verify
 from detent.evidence.outcomes.claims import REF, Claim, ClaimedStep, seal, written
 from detent.evidence.probes.code_about import lines_about, words_of
 from detent.evidence.source.diff import Changed
+from detent.gates.change_gates import reading_is_flagged
 from detent.gates.judge import flags_in
 from detent.gates.review_gates import ROOT_FILE, own_review_is_flagged
-from detent.gates.static_gates import reading_is_flagged
 from detent.gates.testlist import ListData
 from detent.gates.tests import product_changed
 from detent.git.evidence_ref import publish

@@ -11,8 +11,8 @@ from detent.kernel.decide import decide
 from detent.kernel.model import Evidence, Found, Run, Sent, Tally
 from detent.kernel.rows import STAY
 from detent.workflows.pr.pr_data import PrData, current
-from detent.workflows.pr.pr_files import orchestration_state
-from detent.workflows.pr.pr_outline import plan as outline
+from detent.workflows.pr.pr_shown import orchestration_state
+from detent.workflows.pr.pr_shown import plan as outline
 from detent.workflows.pr.pr_table import PR
 from tests.cases import WRONG, counts, project, runs, standing
 from tests.test_briefings import PLAN, PR_DATA, a_run, shown

@@ -25,7 +25,7 @@ from detent.workflows.execute.execute_table import EXECUTE
 from detent.workflows.pipeline.pipeline_table import PIPELINE
 from detent.workflows.pipeline.task_table import TASK
 from detent.workflows.pr.pr_data import PrSetup
-from detent.workflows.pr.pr_effects import _findings_prompt
+from detent.workflows.pr.pr_jobs import _findings_prompt
 from detent.workflows.pr.pr_table import PR
 from detent.workflows.tdd.tdd_data import TddData
 from detent.workflows.tdd.tdd_table import TDD

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.config import load
+from detent.config.sources import load
 from detent.errors import CannotTell, DetentError
 from detent.evidence.formats.tap import TapPoint, read_points
 from detent.evidence.report import TestReport

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from detent.app import open_app
-from detent.effects.merge import Ways, land, offered
+from detent.effects.catalogue import Ways
+from detent.effects.merge import land, offered
 from detent.errors import DetentError
 from detent.evidence.running.checks import check_all
 from detent.evidence.running.collect import Collector

@@ -9,7 +9,7 @@ import pytest
 
 from detent.agents import Reply, Turn
 from detent.app.turn_context import LONGEST, repository_map
-from detent.blocks.driven_words import for_driven
+from detent.blocks.briefs import for_driven
 from detent.git.branch_view import make_view
 from detent.kernel.model import Briefing
 from tests.driven import ENDS, GREENS, PLANS, REDS, REFACTORS, Driven, driven, instead, project

@@ -14,7 +14,7 @@ from detent.app.land_flags import BranchSeen, _recorded
 from detent.app.rolling_back import roll_back
 from detent.app.run_sandbox import RunSandbox, sandbox_of
 from detent.blocks.open_flags import told_in_briefing
-from detent.config import load
+from detent.config.sources import load
 from detent.kernel.decide import MOST_SAID, heard, spoken
 from detent.kernel.model import Flag, Run, Sent
 from detent.workflows.pr.pr_data import PrData

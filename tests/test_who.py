@@ -12,7 +12,8 @@ from detent.agents.vendors import vendor_of
 from detent.app.driving import Driving
 from detent.app.run_configs import CONFIGURED
 from detent.app.who import agent_of, agents_are_ready, catalog_of, with_reviewer
-from detent.config import Settings, load
+from detent.config import Settings
+from detent.config.sources import load
 from detent.door import AnyEvent
 from detent.drive.spent import failed_tries, spent_in
 from detent.errors import DetentError

@@ -12,7 +12,7 @@ import pytest
 from detent.app.plain_text import typed
 from detent.app.registry import all_tables
 from detent.app.starting import workflow_for
-from detent.config import load
+from detent.config.sources import load
 from detent.errors import DetentError
 from detent.installation import CHECKOUT, EXTRAS, PIP, PIPX, UV_PIP, UV_TOOL, UVX, way_of
 from detent.interfaces.cli.group import run

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from detent.app.check_span import what_is_new
-from detent.app.suite_at import main_at
+from detent.app.commit_settings import main_at
 from detent.errors import DetentError
 from detent.git.place import find_place
 from detent.git.repo import Git

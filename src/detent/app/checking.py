@@ -15,11 +15,11 @@ from detent.app.check_install import installed_for, told_locks
 from detent.app.check_parts import agreed, below, in_no_project, joined
 from detent.app.check_projects import Affected, Installs, affected
 from detent.app.check_span import What, change_of, each_of
+from detent.app.commit_settings import committed_settings, main_at, reader_at
 from detent.app.gate_steps import steps_are_known
 from detent.app.judges import judges_now, written_meanwhile
 from detent.app.preflight import default_preflight
 from detent.app.preload import preload
-from detent.app.suite_at import main_at, reader_at, settings_at
 from detent.config import Settings
 from detent.errors import CannotTell, DetentError
 from detent.evidence.looks.branch_look import BranchSpan
@@ -75,7 +75,7 @@ def check(start: Path, wish: Wish, env: Mapping[str, str], say: Say, wanted: Wan
     """Judge one change as a whole. `wanted`: whoever asked still waits."""
     git = opened(start, env)
     change = change_of(git, wish.what, wish.text, main_at(git, env), wish.declared)
-    return _checked(Inquiry(git, change, wish, settings_at(git, change.base, env), env, say, wanted))
+    return _checked(Inquiry(git, change, wish, committed_settings(git, change.base, env), env, say, wanted))
 
 
 def check_each(start: Path, wish: Wish, env: Mapping[str, str], say: Say, wanted: Wanted = always) -> list[Checked]:
@@ -86,7 +86,7 @@ def check_each(start: Path, wish: Wish, env: Mapping[str, str], say: Say, wanted
     changes = each_of(git, change_of(git, "range", wish.text, main_at(git, env), wish.declared), wish.declared)
     says = [_named(say, f"commit {n} of {len(changes)}") for n in range(1, len(changes) + 1)]
     asked = [
-        Inquiry(git, change, wish, settings_at(git, change.base, env), env, told, wanted)
+        Inquiry(git, change, wish, committed_settings(git, change.base, env), env, told, wanted)
         for change, told in zip(changes, says, strict=True)
     ]
     return [_checked(each) for each in asked]

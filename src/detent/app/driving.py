@@ -9,8 +9,9 @@ import msgspec
 
 from detent.app.opened import App
 from detent.app.run_configs import CONFIGURED
-from detent.config import Settings, load
+from detent.config import Settings
 from detent.config.settings import Agents, LimitSettings
+from detent.config.sources import load
 from detent.kernel.model import Value
 
 

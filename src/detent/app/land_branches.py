@@ -11,15 +11,16 @@ from functools import partial
 from typing import Literal, NamedTuple
 
 from detent.app import App, now
+from detent.app.commit_settings import levels_are_committed
 from detent.app.executions import completed, executions, is_completed, the_items
 from detent.app.forges import must_take_pushes
 from detent.app.land_asked import Left, ask_about, forget
 from detent.app.land_flags import Accepts, BranchSeen, look_at
 from detent.app.project import BranchData, items_of, project_settings, stand_in
-from detent.app.run_configs import CONFIGURED, levels_are_committed
+from detent.app.run_configs import CONFIGURED
 from detent.blocks.open_flags import question_of
+from detent.effects.catalogue import Ways
 from detent.effects.land_branch import Landing, land_branch
-from detent.effects.merge import Ways
 from detent.errors import Busy, CannotTell, DetentError
 from detent.evidence.looks.own_gates import gate_fault
 from detent.evidence.report import TestReport

@@ -1,7 +1,7 @@
 """What a run is about and how far its plan has come, read off its data: one shape for all workflows. Changes nothing, decides nothing."""
 
 from detent.app.registry import workflow_of
-from detent.blocks.plan_parts import Part
+from detent.blocks.ground import Part
 from detent.door import AnyRun
 
 LONGEST_TITLE = 160

@@ -53,7 +53,7 @@ def wanted_of(app: App, run: str | None) -> str:
 
 def _on_main(app: App) -> str:
     """As main has it, whatever is checked out: a branch has no say, nor has one that calls itself main where there is another."""
-    from detent.app.run_configs import ANYWHERE, settings_at
+    from detent.app.commit_settings import ANYWHERE, settings_at
     from detent.git.commits import main_branch
 
     git, outer, refs = app.world.git, app.world.outer, list[str]()

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from detent.app.commit_settings import settings_at
 from detent.app.fit import ground
 from detent.app.registry import FOR_ITEMS
-from detent.app.run_configs import settings_at
 from detent.app.settings_of_main import main_ref
 from detent.app.trackers import tracker_of
 from detent.blocks.ground import Ground

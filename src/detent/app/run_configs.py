@@ -6,18 +6,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from detent.app.gate_steps import steps_are_known
 from detent.app.registry import workflow_of
-from detent.app.run_sandbox import OUTER, sandbox_of
-from detent.config import Settings, load
+from detent.app.run_sandbox import sandbox_of
+from detent.config import Settings
 from detent.door import AnyRun
-from detent.effects.merge import Ways
-from detent.errors import DetentError
+from detent.effects.catalogue import Ways
 from detent.evidence.runners import Command, Folder
 from detent.evidence.runners.detect import find_command
 from detent.evidence.running.suite import Suite
 from detent.git.place import Place
-from detent.git.repo import Git
 from detent.world import RunConfig
 from detent.world.work_tree import root_of
 
@@ -29,50 +26,6 @@ CONFIGURED = "configured"  # as the agent of a run: each role's own, from [agent
 REVIEWER = "reviewer"
 OTHER = "other"  # as [review] agent: one of another vendor than the author
 DEFAULT = "anthropic"
-ANYWHERE = "anywhere"  # as [decisions] require: programs may speak for people
-
-
-def settings_at(git: Git, rev: str, env: Mapping[str, str]) -> Settings:
-    """The settings of a commit. A file that neither it nor what is checked out has is read from disk; what a branch brings is not asked."""
-
-    def committed(path: str) -> str | None:
-        data = git.read(rev, path)
-        return None if data is None else data.decode("utf-8", "replace")
-
-    def read(path: str) -> str | None:
-        if (text := committed(path)) is not None or git.read("HEAD", path) is not None:
-            return text
-        file = git.place.root / path
-        return file.read_text("utf-8", "replace") if file.is_file() else None
-
-    settings = load(read, env)
-    steps_are_known(settings)
-    if settings.sandbox.level == OUTER and load(committed, env).sandbox.level != OUTER:
-        raise DetentError(
-            '[sandbox] level = "outer" is in a file that is not committed, where an agent could have written it',
-            "if it was you, commit that file, or set DETENT_SANDBOX_LEVEL=outer in the environment",
-        )
-    if settings.services and settings.services != load(committed, env).services:
-        raise DetentError(
-            "[services] is in a file that is not committed, where an agent could have written it; keys are sent to where it says",
-            "if it was you, commit that file",
-        )
-    if settings.decisions.require == ANYWHERE and load(committed, {}).decisions.require != ANYWHERE:
-        raise DetentError(
-            '[decisions] require = "anywhere" counts only in a committed file: an agent could have set it elsewhere',
-            "if it is what you want, commit it in detent.toml",
-        )
-    return settings
-
-
-def levels_are_committed(git: Git, rev: str, env: Mapping[str, str]) -> None:
-    """Refuse settings that say what is asked of a branch, where no commit has them: whoever made the branch could have written them."""
-    bare, now = load(lambda path: (git.read(rev, path) or b"").decode("utf-8", "replace") or None, env), settings_at(git, rev, env)
-    if (now.flags, now.evidence) != (bare.flags, bare.evidence):
-        raise DetentError(
-            "[flags] or [evidence] is in a file that is not committed, where an agent could have written it",
-            "if it was you, commit that file to main; nothing was landed",
-        )
 
 
 def config_of(place: Place, env: Mapping[str, str]) -> Callable[[AnyRun], RunConfig]:

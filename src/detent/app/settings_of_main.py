@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from detent.app.run_configs import settings_at
+from detent.app.commit_settings import settings_at
 from detent.config import Settings
 from detent.errors import DetentError
 from detent.git.commits import main_branch, short

@@ -18,7 +18,7 @@ FILES = ("detent.toml", "pyproject.toml")
 
 def queue_settings(place: Place, env: Mapping[str, str]) -> "Settings":
     """The settings of this checkout; only [queue] is used of them."""
-    from detent.config import load
+    from detent.config.sources import load
 
     def read(path: str) -> str | None:
         file = place.root / path

@@ -12,9 +12,10 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from detent.app.commit_settings import main_at
 from detent.app.judges import judges_now, written_meanwhile
 from detent.app.preload import preload
-from detent.app.suite_at import main_at, suite_at
+from detent.app.suite_at import suite_at
 from detent.app.verify_bare import bare_of, new_without_red, not_looked_at
 from detent.app.verify_span import BrokenCheck, CommitSpan, Link, Sort, links_of, span_of
 from detent.app.verify_steps import Judged, ReplaySetup, judged

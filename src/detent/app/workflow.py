@@ -10,13 +10,9 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol
 import msgspec
 
 from detent.blocks.briefs import not_given
-from detent.blocks.ground import Ground
-from detent.blocks.inner import Inner
+from detent.blocks.ground import Ground, Inner, Part
 from detent.blocks.last_words import Reader, read_summary
-from detent.blocks.plan_parts import Part
-from detent.blocks.proved import Fold, claims_nothing
 from detent.door import STOP_CHILDREN, AnyEvent, AnyRun
-from detent.gates.human import DecisionData, PersonDecision
 from detent.journal.journal import Head
 from detent.kernel.decide import ERRORS
 from detent.kernel.model import Briefing, Run, Sent
@@ -25,8 +21,10 @@ from detent.kernel.table import Table
 
 if TYPE_CHECKING:
     from detent.app.opened import App
+    from detent.blocks.proved import Chain, Fold, Proved
     from detent.blocks.terms import Terms
     from detent.config import Settings
+    from detent.gates.human import PersonDecision
     from detent.world.work_tree import Effects, Jobs, RepoWorld
 
 NEEDED = ("setup", "base", "branch", "good_tree", "reds")  # what every room asks of a run's data
@@ -100,6 +98,10 @@ def nothing_void(run: AnyRun, sent: Sent) -> tuple[str, ...]:
     return ()
 
 
+def no_claims(event: AnyEvent, chain: "Chain") -> "list[Proved]":
+    return []
+
+
 def no_limits(settings: "Settings") -> dict[str, int]:
     return {}
 
@@ -153,7 +155,7 @@ class Workflow(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     plan: Callable[[AnyRun], tuple[Part, ...]] = no_plan
     files: Callable[[AnyRun], Mapping[str, str | None]] = no_files  # the published files as they should be; None: none of that name
     being_written: Callable[[AnyRun], tuple[str, ...]] = none_written  # those of them that the agent is asked to write now
-    claims: Fold = claims_nothing  # what an event proves, for the evidence notes
+    claims: "Fold" = no_claims  # what an event proves, for the evidence notes
     whole_branch: bool = False  # all steps of a branch end in one commit
     known: Callable[[Briefing, str], dict[str, str]] = nothing_known  # fields of a submit that the machine fills by itself
     pause: Callable[[AnyRun], float] = no_pause  # seconds before a driven agent tries again
@@ -203,7 +205,7 @@ class Workflow(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     @property
     def has_decisions(self) -> bool:
         """Whether its runs keep questions to people by name."""
-        return issubclass(self.table.data, DecisionData)
+        return "decisions" in self.table.data.__struct_fields__
 
     @property
     def prompt_folder(self) -> Path:

@@ -13,7 +13,6 @@ from detent.errors import Away, CannotTell, DetentError, Outage, Unreached
 from detent.evidence.running.good_tree import TESTS
 from detent.git.commits import bring_to, main_branch
 from detent.git.place import Place
-from detent.git.remote import has_remote, share, take_in
 from detent.git.repo import Git
 from detent.git.workspace import make_workspace, remove_beside, remove_workspace, workspace_place
 from detent.kernel.model import Found, Sent
@@ -101,6 +100,8 @@ class Worlds:
         if is_apart(run):
             return self._apart(run, root)
         if self._shared(run):
+            from detent.git.remote import take_in
+
             with _or_error():
                 take_in(self.git, self.runs.config_of(run).ways.remote, _runs(run), run.data.branch)
         if here:  # it is as this machine left it, and another one went on
@@ -163,7 +164,7 @@ class Worlds:
         with self._patiently(run):
             sent = self.of(run).perform(job, run)
             if sent is not None and sent.facts.get("onto") and self._shared(run):
-                share(self.git, self.runs.config_of(run).ways.remote, _runs(run), sent.facts["branch"])
+                self._share(run, sent.facts["branch"])
             return sent
 
     def judge(self, case: Case) -> Found:
@@ -185,9 +186,11 @@ class Worlds:
 
     def _shared(self, run: AnyRun) -> bool:
         """Whether another machine may have to go on with a run: an execution, or its inner run, of a queue that several machines share."""
-        if not _is_execution(run):
+        if not _is_execution(run) or not self._many_machines:
             return False
-        return self._many_machines and has_remote(self.git, self.runs.config_of(run).ways.remote)
+        from detent.git.remote import has_remote  # few queues are shared by machines
+
+        return has_remote(self.git, self.runs.config_of(run).ways.remote)
 
     @cached_property
     def _many_machines(self) -> bool:
@@ -198,8 +201,10 @@ class Worlds:
         if self._shared(run):
             self._share(run)
 
-    def _share(self, run: AnyRun) -> None:
-        share(self.git, self.runs.config_of(run).ways.remote, _runs(run), self.of(run).git.branch())
+    def _share(self, run: AnyRun, branch: str = "") -> None:
+        from detent.git.remote import share
+
+        share(self.git, self.runs.config_of(run).ways.remote, _runs(run), branch or self.of(run).git.branch())
 
 
 @contextmanager

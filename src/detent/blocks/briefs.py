@@ -6,15 +6,33 @@ from functools import cache
 from pathlib import Path
 from string import Template
 
-from detent.blocks.driven_words import RUN_TESTS, for_driven, is_driven
 from detent.blocks.open_flags import told_in_briefing
-from detent.kernel.model import Briefing, Run
+from detent.kernel.model import Briefing, Data, Run
 from detent.kernel.rows import T
 from detent.kernel.table import Table
 
 STOP = "Agents stop here and tell their user."
 ALONE = re.compile(r"^\$(\w+)\n(?:[ \t]*\n)?", re.MULTILINE)  # a name that is a paragraph of its own
 TOGETHER = "attempts"  # the counter of what other counters count each for itself
+FENCE = "~~~~"  # what stands between two of them is quoted, and stays as it is
+RUN_TESTS = {
+    False: "Do not run tests through the shell.",
+    True: "Run the project's tests in your sandbox as often as you like; what counts is the machine's own run.",
+}
+WORDS = (
+    ("call escalate_for_external_help with markdown_report", 'end your turn with {"action": "escalate_for_external_help", "report": "…"}'),
+    ("call request_scope_reduction", 'end your turn with {"action": "request_scope_reduction"}'),
+    ("Call request_scope_reduction", 'End your turn with {"action": "request_scope_reduction"}'),
+    ("call get_task again", "end your turn"),
+    ("call submit_work with summary and reply", "end your turn with a final message: the summary in its first line, at its end the reply"),
+    ("call submit_work with summary,", "end your turn with a final message that has summary,"),
+    ("call submit_work with summary", "end your turn with a final message: the summary in its first line"),
+    ("call submit_work with", "end your turn with a final message that has"),
+    ("call submit_work", "end your turn with a final message"),
+    ("Call submit_work", "End your turn with a final message"),
+    ("`submit_work`", "your final message"),
+    ("submit_work", "your final message"),
+)
 
 
 @cache
@@ -98,3 +116,24 @@ def _said(run: Run[T]) -> str:
     if run.steers:
         parts.append("\n## Said by a person meanwhile\n\n" + "\n".join(f"- {s}" for s in run.steers) + "\n")
     return "".join(parts)
+
+
+# -- for an agent that the machine drives: it has no call to make, and its sandbox is its own to try things in ---------------------
+
+
+def is_driven(data: Data) -> bool:
+    """Whether the machine drives the agents of a run."""
+    return bool(getattr(getattr(data, "setup", None), "agent", ""))
+
+
+def for_driven(text: str) -> str:
+    """A text in the words of an agent that hands in by its last message."""
+    parts = text.split(FENCE)
+    parts[::2] = map(_in_their_words, parts[::2])
+    return FENCE.join(parts)
+
+
+def _in_their_words(text: str) -> str:
+    for ours, theirs in WORDS:
+        text = text.replace(ours, theirs)
+    return text

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from detent.effects.owed import publish, snapshot, stop_children
+from detent.effects.catalogue import publish, snapshot, stop_children
 from detent.kernel.model import Found, Run, Sent
 from detent.kernel.rows import STAY, Because, Change, Count, Effect, Go, Lock, Move, Row, State, T, Zero, by_human, by_system, each, go
 

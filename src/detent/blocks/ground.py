@@ -1,6 +1,7 @@
-"""What every run stands on: fixed when it starts, the same for all workflows. Values only."""
+"""What runs of all workflows have in common: the ground that each stands on, the work that an execution hands to a child, and how far a plan has come. Values only."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from detent.kernel.model import Value
 
@@ -25,3 +26,36 @@ class Ground(Value, frozen=True):
     def before_first(self, head: Callable[[], str]) -> str:
         """What a tree is compared with before any step has passed; `head` gives the tree that is committed."""
         return ""
+
+
+class Inner(NamedTuple):
+    """One piece of work for a child run."""
+
+    name: str  # of the child
+    request: str  # the item's text
+    plan: str  # where it lies as a plan with one entry, if the workflow wants that
+    text: str  # and what stands there
+    ground: Ground
+    branch: str
+    base: str
+    tree: str
+    limits: Mapping[str, int]
+
+
+class Step(NamedTuple):
+    """One step of a plan."""
+
+    kind: str
+    text: str
+    status: str  # done, now, open
+    proof: int = 0  # the number of the event that proved it
+
+
+class Part(NamedTuple):
+    """One task of a plan, with its steps where it has some."""
+
+    name: str
+    title: str
+    status: str  # done, now, open, blocked
+    steps: tuple[Step, ...] = ()
+    needs: tuple[str, ...] = ()

@@ -34,10 +34,6 @@ class Chain:
 Fold = Callable[[AnyEvent, Chain], list[Proved]]  # what one event proves, after those before it
 
 
-def claims_nothing(event: AnyEvent, chain: Chain) -> list[Proved]:
-    return []
-
-
 def proved(events: Iterable[AnyEvent], fold_of: Callable[[str], Fold]) -> list[Proved]:
     """Everything that the events of a run, and of those it goes back to, may claim."""
     found, chain = list[Proved](), Chain()

@@ -1,6 +1,8 @@
-"""Settings: `detent.toml`, or `[tool.detent]` in `pyproject.toml`, and the environment, as one frozen value. Knows nothing of their use."""
+"""Settings: `detent.toml`, or `[tool.detent]` in `pyproject.toml`, and the environment, as one frozen value. Knows nothing of their use.
+
+Reading and checking them is in `sources.py`: most calls only take the ones that a run began with.
+"""
 
 from detent.config.settings import Settings, kinds, variable
-from detent.config.sources import FILE, PYPROJECT, load
 
-__all__ = ["FILE", "PYPROJECT", "Settings", "kinds", "load", "variable"]
+__all__ = ["Settings", "kinds", "variable"]

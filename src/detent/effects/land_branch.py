@@ -6,7 +6,8 @@ Objects first, then the remote's ref, then ours: whatever is cut in between is f
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from detent.effects.merge import TRIES, Ways
+from detent.effects.catalogue import Ways
+from detent.effects.merge import TRIES
 from detent.errors import CannotTell
 from detent.git.commits import main_branch, short
 from detent.git.land_merge import Merge, advance, build_merge, conflicts, fetch_main, may_follow, settle

@@ -6,6 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
+from detent.effects.catalogue import Ways
 from detent.errors import CannotTell, Parted
 from detent.evidence.outcomes.claims import REF
 from detent.git.by_hand import conflict_text, red_text
@@ -27,16 +28,6 @@ class Landed(NamedTuple):
     main: str = ""
     output: str = ""
     reports: Mapping[str, str] = {}  # of each tree that was tested for it: the digest of the report
-
-
-class Ways(NamedTuple):
-    """How landing is configured."""
-
-    main: str
-    remote: str
-    merge: str  # auto, branch, pull-request
-    pr_command: str
-    push: bool = False  # main too, where the merge is the machine's
 
 
 def land(

@@ -1,7 +1,8 @@
-"""Gates over the call itself: expectation and test command. Cheap; a miss is a refusal and counts nothing."""
+"""Gates over the call itself: its expectation, its test command, and the reply that calls a test wrong. Cheap; a miss is a refusal and counts nothing."""
 
 from detent.evidence.look import CommandLook, SubmitLook
-from detent.kernel.model import Data
+from detent.kernel.model import Data, Flag
+from detent.kernel.rows import Said
 
 
 def _expects(look: SubmitLook[Data], wanted: str, step: str) -> str | None:
@@ -26,3 +27,22 @@ def real_test_command(look: CommandLook[Data]) -> str | None:
     if not look.sent.test_command:
         return "test_command is missing; words alone are not evidence"
     return look.refused_command(look.sent.test_command)
+
+
+TEST_WRONG = "TEST_WRONG"  # the reply that says so
+
+
+def says_why(look: SubmitLook[Data]) -> str | None:
+    """Who calls a test wrong says why, in the summary."""
+    if len(look.sent.summary.split()) > 2:
+        return None
+    return "say in the summary what is wrong with the test, and what it will ask for instead"
+
+
+def rewriting_is_flagged(look: SubmitLook[Data]) -> Said:
+    """A test that was rewritten after code was tried is flagged; both versions are kept."""
+    before = str(getattr(look.run.data, "test_wrong", ""))
+    if not before:
+        return None
+    said = f"the test was rewritten after code was tried; both versions are kept: git diff {before[:12]} {look.tree[:12]}"
+    return Flag("rewritten-test", said, before=f"tree {before[:12]}", after=f"tree {look.tree[:12]}", stays=True)

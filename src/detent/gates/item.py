@@ -4,6 +4,7 @@ What a tracker knows comes in as facts that the machine's own job found out. Kno
 """
 
 import re
+from collections.abc import Callable
 
 import msgspec
 
@@ -29,6 +30,9 @@ class ItemData(Data, frozen=True):
 
     item: WorkItem = WorkItem()
     context: str = ""  # what the user added to the prompt
+
+    def asked_for(self, read: Callable[[str], str | None], setting: Callable[[str], str]) -> str:
+        return f"{self.item.title} {self.item.description} {self.context}"
 
 
 class FoundIssue(Value, frozen=True, omit_defaults=False):

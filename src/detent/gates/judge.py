@@ -1,18 +1,20 @@
 """Judging: the gates of one row over one look. First what is asked, then what must be proved; CannotTell is neither yes nor no."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from detent.errors import CannotTell
 from detent.evidence.look import CommandLook, Look
-from detent.evidence.outcomes.card import Card
+from detent.gates.change_gates import toolchain_kept
 from detent.gates.tests import red_tests_pass
-from detent.gates.toolchain_gate import toolchain_kept
 from detent.kernel.model import Flag, Found
 from detent.kernel.own_gate import PROVED, OwnGate
 from detent.kernel.rows import Gate, Row, Said
+
+if TYPE_CHECKING:
+    from detent.evidence.outcomes.card import Card
 
 
 def judge(row: Row[Any], look: Look[Any]) -> Found:
@@ -95,7 +97,7 @@ def name_of(gate: Gate) -> str:
     return str(getattr(gate, "__name__", gate))
 
 
-def weighed_card(card: Card, settings: Mapping[str, str]) -> Card:
+def weighed_card(card: "Card", settings: Mapping[str, str]) -> "Card":
     """The card as the settings weigh its flags: what is allowed goes, what must fail is a failure."""
     flags = [flag for each in card.flags if (flag := weighed(each, lambda name: settings.get(name, ""))) is not None]
     failed = tuple(_failing(flag) for flag in flags if flag.level == "fail")

@@ -4,12 +4,12 @@ Every fault is named with its path, such as `tasks[1].tdd_steps[0].type`. Knows 
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Literal, cast
 
 from detent.evidence.look import FilesLook
 from detent.gates.plain_values import paired
-from detent.gates.plan_entries import find_entry, open_entries
+from detent.gates.plan_entries import entry_text, find_entry, open_entries
 from detent.kernel.model import OnBranch, Value
 
 FILE = "ACTIVE_PR.json"
@@ -69,6 +69,14 @@ class PlanData(OnBranch, frozen=True):
     judged_tree: str = ""  # the tree a RED run waits for analysis with
     failed_try: str = ""  # what was handed in last and failed: its tree, and how it was handed in
     laid: str = ""  # a master plan that is in no tree, as the machine laid it: that of a work item
+
+    def asked_for(self, read: Callable[[str], str | None], setting: Callable[[str], str]) -> str:
+        """The plan's entry as the branch found it."""
+        return entry_text(self.plan.prTitle, read(f"BASE:{setting('pr.plan')}") or "", setting("pr.entries")) if self.plan else ""
+
+    def step_words(self) -> str:
+        task = _open_task(self.plan)
+        return next((f"{task.taskName} {step.description}" for step in task.tdd_steps if step.status == "TODO"), "") if task else ""
 
 
 def verified_from(plan: ActivePr | None) -> str:

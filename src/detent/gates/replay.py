@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from detent.evidence.look import FilesLook, Look, MutationLook, RerunLook, SuiteLook
-from detent.gates.instructions import instructions_kept
+from detent.gates.change_gates import instructions_kept
 from detent.gates.plan_entries import is_done
 from detent.gates.testlist import only_list_changed
 from detent.gates.tests import (

@@ -5,7 +5,7 @@ An entry is known by its text. Boxes are the machine's: it alone ticks them, onc
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 
@@ -49,6 +49,15 @@ class ListData(OnBranch, frozen=True):
     entries: tuple[ListedTest, ...] = ()  # the list as the machine last accepted it
     current: CurrentTest | None = None
     feature_request: str = ""  # what a person asked for
+
+    def asked_for(self, read: Callable[[str], str | None], setting: Callable[[str], str]) -> str:
+        return self.feature_request
+
+    def step_words(self) -> str:
+        return f"{self.current.description} {self.current.impl_file}" if self.current else ""
+
+    def file_to_write(self) -> str:
+        return self.current.impl_file if self.current else ""
 
 
 def plain(text: str) -> str:

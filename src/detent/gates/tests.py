@@ -6,7 +6,6 @@ from detent.evidence.outcomes.outcomes import describe_flaky, describe_weakened,
 from detent.evidence.report import TestReport
 from detent.evidence.running.canary import TAMPERED
 from detent.gates.plan import PlanData, is_verification, verified_from
-from detent.gates.testlist import ListData
 from detent.gates.tree import asked
 from detent.kernel.model import Data, Flag
 from detent.kernel.rows import Said
@@ -295,20 +294,9 @@ def changed_tests_still_bite(look: MutationLook[Data]) -> str | None:
 
 def test_can_fail(look: MutationLook[Data]) -> str | None:
     """The test fails against at least one small mutation of the code that the entry is about."""
-    if look.kills_mutant((asked(look), _said_of_step(look))):
+    if look.kills_mutant((asked(look), look.run.data.step_words())):
         return None
     return "no small change of the code that the entry is about makes the test fail, so the test proves nothing about it"
-
-
-def _said_of_step(look: SubmitLook[Data]) -> str:
-    """What the plan or the list says of the step, in the agent's words: asked where the words of people are about no code."""
-    data = look.run.data
-    if isinstance(data, ListData):
-        return f"{data.current.description} {data.current.impl_file}" if data.current else ""
-    tasks = data.plan.tasks if isinstance(data, PlanData) and data.plan else ()
-    task = next((task for task in tasks if any(step.status == "TODO" for step in task.tdd_steps)), None)
-    step = next((step for step in task.tdd_steps if step.status == "TODO"), None) if task else None
-    return f"{task.taskName} {step.description}" if task and step else ""
 
 
 def turned_tests_fail(look: MutationLook[Data]) -> str | None:

@@ -5,10 +5,7 @@ from posixpath import normpath
 from typing import Literal
 
 from detent.evidence.look import ChangeLook, FilesLook, SubmitLook
-from detent.gates.item import ItemData
 from detent.gates.plan import PlanData
-from detent.gates.plan_entries import entry_text
-from detent.gates.testlist import ListData
 from detent.kernel.model import Data, Flag, Run, Sent
 from detent.kernel.rows import Said
 
@@ -51,12 +48,8 @@ def strays_of_red(look: ChangeLook[Data]) -> list[str]:
     kept = {c.path for c in look.changed() if c.sort == "config"} - set(_config_not_named(look))
     strange = [c.path for c in look.changed() if c.sort not in ("test", "list", "unknown") and not c.path.endswith("conftest.py")]
     strange = [path for path in strange if path not in kept]
-    wrong = [path for path in strange if not (path == _to_be_written(look.run.data) and look.only_stubs(path))]
+    wrong = [path for path in strange if not (path == look.run.data.file_to_write() and look.only_stubs(path))]
     return [*wrong, *(path for path in _plan_not_named(look) if path not in wrong)]
-
-
-def _to_be_written(data: Data) -> str:
-    return data.current.impl_file if isinstance(data, ListData) and data.current else ""
 
 
 def strays_of_green(look: FilesLook[Data]) -> list[str]:
@@ -162,14 +155,7 @@ def _judged_by(paths: list[str], how: str, level: Literal["note", "ask"]) -> tup
 
 def asked(look: FilesLook[Data]) -> str:
     """What people say the work is about: the request, the item, or the plan's entry as the branch found it, and what they told the run meanwhile."""
-    data, said = look.run.data, (look.run.guidance, *look.run.steers)
-    if isinstance(data, ListData):
-        return " ".join((data.feature_request, *said))
-    if isinstance(data, ItemData):
-        return " ".join((data.item.title, data.item.description, data.context, *said))
-    plan = data.plan if isinstance(data, PlanData) else None
-    entry = entry_text(plan.prTitle, look.read(f"BASE:{look.setting('pr.plan')}") or "", look.setting("pr.entries")) if plan else ""
-    return " ".join((entry, *said))
+    return " ".join((look.run.data.asked_for(look.read, look.setting), look.run.guidance, *look.run.steers))
 
 
 def names(words: str, path: str) -> bool:

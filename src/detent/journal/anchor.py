@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from detent.errors import DetentError
-from detent.storage.secret import own_secret
-from detent.storage.state import state_dir
+from detent.storage.state import own_secret, state_dir
 
 SLOT = 512  # bytes
 SIZE = 2 * SLOT

@@ -1,5 +1,6 @@
-"""The values everything speaks in: run, sent, found, verdict, briefing, event. Values only; no behaviour, no I/O."""
+"""The values everything speaks in: run, sent, found, verdict, briefing, event. Values only; no I/O."""
 
+from collections.abc import Callable
 from typing import Generic, Literal, TypeVar
 
 import msgspec
@@ -15,6 +16,18 @@ class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 class Data(Value, frozen=True):
     """What a workflow keeps about a run. Each workflow has its own."""
+
+    def asked_for(self, read: Callable[[str], str | None], setting: Callable[[str], str]) -> str:
+        """What people asked for, in their own words; `read` gives a file, as `BASE:path` that of the base commit."""
+        return ""
+
+    def step_words(self) -> str:
+        """What the plan or the list says of the present step, in the agent's words."""
+        return ""
+
+    def file_to_write(self) -> str:
+        """The file of code that the present step is to write, where its list names one."""
+        return ""
 
 
 class OnBranch(Data, frozen=True):

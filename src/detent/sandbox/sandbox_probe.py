@@ -13,17 +13,21 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from detent.errors import CannotTell
 from detent.journal.holder import boot_id
-from detent.sandbox import attacks
 from detent.sandbox.mounts import SECRET
 from detent.sandbox.sandbox_protocol import Room, Sandbox
 from detent.sandbox.visible import toolchains
 from detent.storage.state import state_dir
 
+if TYPE_CHECKING:
+    from detent.sandbox.attacks import OutsidePlaces
+
+ATTACKS = Path(__file__).with_name("attacks.py")  # a program of its own: it runs inside
 SENTENCES = {
     "reads_outside": "a program can read files outside its room",
     "writes_outside": "a program can write files outside its room",
@@ -82,14 +86,14 @@ def _try(sandbox: Sandbox, outer: Mapping[str, str], network: bool) -> tuple[str
         work = Path(folder) / "room"
         (work / "conf").mkdir(parents=True)
         (work / "conf" / "guarded").write_text("as it was")
-        (work / "attacks.py").write_bytes(Path(attacks.__file__).read_bytes())
+        (work / "attacks.py").write_bytes(ATTACKS.read_bytes())
         (Path(folder) / "secret").write_text("secret")
         room = Room(work, (work / "conf" / "guarded", work / "absent"), (), toolchains(outer), network)
         if network and getattr(sandbox, "names", False):
             heard["abstract"] = (
                 ""  # with the network of the machine and sockets by name, these are the machine's too: docs/sandbox.md says so
             )
-        outside: attacks.OutsidePlaces = {**heard, **_facts(outer), "folder": folder, "network": network}  # type: ignore[typeddict-item]  # three parts, one whole
+        outside: OutsidePlaces = {**heard, **_facts(outer), "folder": folder, "network": network}  # type: ignore[typeddict-item]  # three parts, one whole
         (Path(folder) / "outside.json").write_text(json.dumps(outside | {"guarded": str(room.guarded[0]), "absent": str(room.guarded[1])}))
         command = [os.path.realpath(sys.executable), "-I", "-S", "attacks.py"]
         try:

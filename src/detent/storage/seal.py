@@ -9,7 +9,7 @@ import json
 import os
 from pathlib import Path
 
-from detent.storage.secret import own_secret
+from detent.storage.state import own_secret
 
 KEY = "seal-key"
 

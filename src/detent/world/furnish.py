@@ -8,12 +8,11 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from detent.effects.merge import Ways
+from detent.effects.catalogue import Ways
 from detent.errors import Away, CannotTell, DetentError
 from detent.evidence.runners.build_caches import for_agents
-from detent.evidence.running.checkout_files import copy_as_is
+from detent.evidence.running.checkout_files import copy_as_is, lend_version_files
 from detent.evidence.running.good_tree import TESTS
-from detent.evidence.running.version_files import lend_version_files
 from detent.git.commits import main_branch, short
 from detent.git.repo import Git
 from detent.git.workspace import borrow

@@ -3,18 +3,18 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from detent.blocks.proved import Fold
 from detent.door import AnyEvent, AnyRun, always
 from detent.errors import CannotTell
 from detent.evidence.running.run_progress import quietly
 from detent.journal.codec import from_entry
 from detent.kernel.model import Sent
 from detent.kernel.table import Table
-from detent.world.reviewer import Asking
-from detent.world.run_config import RunConfig
 
 if TYPE_CHECKING:
+    from detent.blocks.proved import Fold
     from detent.journal.journal import Entry, Head
+    from detent.world.reviewer import Asking
+    from detent.world.run_config import RunConfig
 
 
 class Carried(Protocol):
@@ -27,7 +27,7 @@ class Carried(Protocol):
     @property
     def files(self) -> Callable[[AnyRun], Mapping[str, str | None]]: ...
     @property
-    def claims(self) -> Fold: ...
+    def claims(self) -> "Fold": ...
     @property
     def being_written(self) -> Callable[[AnyRun], tuple[str, ...]]: ...
 
@@ -42,7 +42,7 @@ class Journaled(Protocol):
     def has_report(self, tree: str, digest: str) -> bool: ...
 
 
-def no_reviewer(run: AnyRun) -> Asking:
+def no_reviewer(run: AnyRun) -> "Asking":
     raise CannotTell("there is no reviewer to ask")
 
 
@@ -56,7 +56,7 @@ FROM_RUN, FROM_EVENT = "from_run", "from_event"  # facts of the event that begin
 class Runs:
     """The runs of one repository. `config_of`, `workflow` and `reviewer` are built above and handed in."""
 
-    reviewer: Callable[[AnyRun], Asking] = staticmethod(no_reviewer)
+    reviewer: "Callable[[AnyRun], Asking]" = staticmethod(no_reviewer)
     say: Callable[[str], None] = staticmethod(quietly)  # what is done now, for whoever watches
     share: Callable[[AnyRun], None] = staticmethod(alone)  # bring what is kept of a run to other machines, where there are any
     tests_run: Callable[[], bool] = staticmethod(always)  # whether the tests can be run on main now; asked only where that is away
@@ -67,7 +67,7 @@ class Runs:
         journal: Journaled,
         tables: Mapping[str, Table[Any]],
         outer: Mapping[str, str],
-        config_of: Callable[[AnyRun], RunConfig],
+        config_of: "Callable[[AnyRun], RunConfig]",
         workflow: Callable[[str], Carried],
         clock: Callable[[], str],
         wanted: Callable[[], bool] = always,

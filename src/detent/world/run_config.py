@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from detent.effects.merge import Ways
+from detent.effects.catalogue import Ways
 from detent.errors import DetentError
 from detent.evidence.running.suite import Suite
 from detent.kernel.own_gate import OwnGate

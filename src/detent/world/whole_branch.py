@@ -12,8 +12,8 @@ import msgspec
 import detent.evidence
 from detent.door import AnyRun
 from detent.evidence.outcomes.card import Card, redacted
+from detent.gates.change_gates import as_named
 from detent.gates.judge import weighed_card
-from detent.gates.static_gates import as_named
 from detent.gates.tree import asked
 from detent.kernel.model import Sent
 from detent.kernel.own_gate import LAND, commands_of

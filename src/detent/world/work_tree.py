@@ -19,6 +19,7 @@ from detent.evidence.running.collect import Collector
 from detent.evidence.running.leftovers import planted_file
 from detent.gates.judge import judge as run_gates
 from detent.git import fingerprint
+from detent.git.commits import bring_back
 from detent.git.repo import Git, GitError
 from detent.git.snapshot import Snapshot, stamp, take
 from detent.git.workspace import local_root, remove_beside, remove_workspace
@@ -255,3 +256,13 @@ def leave(world: RepoWorld, event: AnyEvent) -> None:
 
 def outcome(name: str, output: str = "", findings: str = "", **facts: str) -> Sent:
     return Sent("outcome", by="system", outcome=name, output=output, findings=findings, facts=facts)
+
+
+def undo(world: RepoWorld, event: AnyEvent, strays: Callable[..., list[str]] | None) -> None:
+    """Bring back what an attempt may not have written, and leave the rest for the next one. A snapshot of all of it is kept first."""
+    run = event.run
+    if strays is None or not (run.data.setup.agent and run.data.good_tree):
+        return
+    kept = world.snapshot(run)
+    if paths := strays(world.look(run, Sent("due"), kept)):
+        bring_back(world.git, run.data.good_tree, kept, paths)

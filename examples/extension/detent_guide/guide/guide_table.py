@@ -2,10 +2,9 @@
 
 from detent.blocks.common import DRIVEN, ERRORS, PEOPLE, because, caused_by, count, driven, keep_error, keep_guidance, people, zero
 from detent.blocks.open_flags import ACCEPTED, BY_MACHINE, FIXED, answered, event_of, fixed_in, flagged_at
-from detent.effects.jobs import land_branch
-from detent.effects.owed import commit_judged_tree, leave_workspace
+from detent.effects.catalogue import commit_judged_tree, land_branch, leave_workspace
 from detent.gates.branch_gates import on_its_branch
-from detent.gates.key_gates import no_keys_added
+from detent.gates.change_gates import no_keys_added
 from detent.gates.tests import at_least_one_ran, none_is_lost, nothing_broke
 from detent.kernel.model import Run, Sent
 from detent.kernel.rows import BACK, STAY, Go, Move, Row, State, by_agent, by_human, by_system, go

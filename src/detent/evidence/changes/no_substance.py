@@ -6,7 +6,6 @@ from pathlib import PurePosixPath
 
 from detent.evidence.changes.changes import Changes
 from detent.evidence.changes.version_bumps import only_versions_changed
-from detent.evidence.mutate.textual import blanked
 from detent.evidence.source.diff import Changed
 from detent.evidence.source.document_paths import is_document
 from detent.evidence.source.renamed_files import imports_renamed, renamed_words
@@ -35,6 +34,8 @@ def same_code(path: str, old: str, new: str) -> bool:
             return _bare(old) == _bare(new)
         except (SyntaxError, ValueError, RecursionError):
             return False
+    from detent.evidence.mutate.textual import blanked  # it comes with the mutations of all languages
+
     suffix = PurePosixPath(path).suffix
     if not blanked(suffix, "x"):
         return old.split() == new.split()

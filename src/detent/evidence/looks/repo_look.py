@@ -18,7 +18,6 @@ from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS
 from detent.evidence.runners.detect import refuse
 from detent.evidence.running.canary import TAMPERED
-from detent.evidence.running.checks import ChecksAsked, own_checks
 from detent.evidence.running.good_tree import blamed, run_good
 from detent.evidence.running.suite import in_time
 from detent.evidence.source.diff import Changed, Rewritten, rewritten
@@ -151,18 +150,22 @@ class RepoLook:
         return rewritten(self.changes.patch(), lambda path: self.changes.sort(path) == "test")
 
     def weakened(self) -> tuple[str, ...]:
+        replaced = self.outcomes().replaced if self._runner else {}
+        if not self._runner or not (replaced or any(c.sort == "test" and c.how != "added" for c in self.changed())):
+            return ()  # no older test was changed, nor what it leans on
         from detent.evidence.probes.weakened import weakened
 
-        return weakened(self.probe_context(), self.tests(), self.tests_before(), self.outcomes().replaced) if self._runner else ()
+        return weakened(self.probe_context(), self.tests(), self.tests_before(), replaced)
 
     def _is_third_party(self, name: str) -> bool:
         """Whether a module that is missing is a package of others; what the tree has or begins with is the project's own."""
-        from detent.evidence.changes.dependencies import declared_dependencies, is_foreign  # only a test that misses a module asks
-
         files, here = (TreeFiles(self.subject.git, tree) for tree in (self.subject.reference.good, self.tree))
         top = name.partition(".")[0].partition("/")[0]
-        ours = top and any(files.exists(path) for path in (top, f"{top}.py", f"src/{top}", f"src/{top}.py", f"lib/{top}"))
-        return not ours and is_foreign(declared_dependencies(files) | declared_dependencies(here))(name)
+        if top and any(files.exists(path) for path in (top, f"{top}.py", f"src/{top}", f"src/{top}.py", f"lib/{top}")):
+            return False
+        from detent.evidence.changes.dependencies import declared_dependencies, is_foreign  # only a test that misses a module asks
+
+        return is_foreign(declared_dependencies(files) | declared_dependencies(here))(name)
 
     def restoring(self, path: str) -> str:
         return f"git restore --source={self.subject.reference.good[:12]} -- {shlex.quote(path)}"
@@ -293,6 +296,8 @@ class RepoLook:
 
     def preflight(self) -> str | None:
         """What the project's own checks say. Those that failed before the work began are shown, and held against nobody."""
+        from detent.evidence.running.checks import ChecksAsked, own_checks  # only a step whose tests pass is asked
+
         subject = self.subject
         seen = own_checks(
             ChecksAsked(subject.preflight, subject.red_preflight, {c.path for c in self.changed()}),

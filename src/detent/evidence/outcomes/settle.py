@@ -11,7 +11,6 @@ from typing import Protocol
 from detent.errors import CannotTell
 from detent.evidence.outcomes.outcomes import Outcomes, compare, file_of, unstable_families
 from detent.evidence.outcomes.reasons import Reason
-from detent.evidence.outcomes.shared_test_files import is_shared_code, shared_files
 from detent.evidence.report import TestReport
 from detent.evidence.source.diff import Changed
 
@@ -138,6 +137,8 @@ def _renamed(lost: frozenset[str], look: SettleLook) -> frozenset[str]:
 
 def _written_in(lost: frozenset[str], look: SettleLook) -> dict[str, frozenset[str]]:
     """The files in which lost tests may stand: that of the report, and changed ones that it names for no test, since another file loads them."""
+    from detent.evidence.outcomes.shared_test_files import is_shared_code, shared_files  # only where a test seems lost
+
     before = look.tests_before()
     held = {*before.files.values(), *(file_of(before, test) for test in before.ids)}
     loaded = [path for path in shared_files(look.changed(), held) if is_shared_code(path)]

@@ -9,9 +9,10 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from detent.evidence.runners.kept_builds import Build
+if TYPE_CHECKING:
+    from detent.evidence.runners.kept_builds import Build
 
 CACHES: Mapping[str, tuple[str, ...]] = {
     "go": ("GOCACHE",),
@@ -71,13 +72,19 @@ class Lent(NamedTuple):
     read: tuple[Path, ...]  # folders that it reads
 
 
-def builds(runner: str, env: Mapping[str, str], own: Collection[str] = ()) -> dict[str, Build]:
+def builds(runner: str, env: Mapping[str, str], own: Collection[str] = ()) -> "dict[str, Build]":
     """What is kept for a runner, by variable; not where a person keeps their own."""
     names = [name for name in CACHES.get(runner, ()) if name in env and name not in own]
-    return {name: Build(Path(env[name]), FINISHED.get(runner, ()), _library(runner, name, env)) for name in names}
+    return {name: _kept(runner, Path(env[name]), _library(runner, name, env)) for name in names}
 
 
-def _library(runner: str, name: str, env: Mapping[str, str]) -> Build | None:
+def _kept(runner: str, folder: Path, library: "Build | None" = None) -> "Build":
+    from detent.evidence.runners.kept_builds import Build  # of few runners anything is kept
+
+    return Build(folder, FINISHED.get(runner, ()), library)
+
+
+def _library(runner: str, name: str, env: Mapping[str, str]) -> "Build | None":
     """Where a toolchain's own library is kept: beside the folders of all projects, one for each program that builds it."""
     how = LIBRARIES.get(runner)
     program = shutil.which(how.argv[0], path=env.get("PATH")) if how else None
@@ -86,7 +93,7 @@ def _library(runner: str, name: str, env: Mapping[str, str]) -> Build | None:
     real = os.path.realpath(program)
     seen = os.stat(real)
     key = sha256(os.fsencode(f"{real} {seen.st_size} {seen.st_mtime_ns} {how}")).hexdigest()[:16]
-    return Build(Path(env[name]).parent.parent / f"library-{key}" / name.lower(), FINISHED.get(runner, ()))
+    return _kept(runner, Path(env[name]).parent.parent / f"library-{key}" / name.lower())
 
 
 @contextmanager

@@ -5,8 +5,9 @@ same project) is linked by the same words, so that the checkout's own files are 
 """
 
 import os
+import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 PACKAGES = "node_modules"
@@ -87,3 +88,30 @@ def _link(ours: Path, theirs: Path) -> None:
             _link(entry, theirs / entry.name)
         else:
             (theirs / entry.name).symlink_to(os.readlink(entry) if entry.is_symlink() else entry)
+
+
+MANIFESTS = ("pyproject.toml", "setup.cfg", "setup.py")
+NAMED = re.compile(r"""["']?(?:version[-_]file|write[-_]to)["']?\s*[=:]\s*["']?([\w./-]+\.py)\b""")
+
+
+def lend_version_files(lender: Path, whole: Path, is_wanted: Callable[[str], bool] = lambda path: True) -> None:
+    """Copy the version files that a checkout's manifests name, where it has none and the lender has a plain one."""
+    for path in version_files(whole):
+        source = lender / path
+        if source.is_file() and not source.is_symlink() and is_wanted(path) and _is_plain(source):
+            copy_in(source, whole, path)
+
+
+def version_files(folder: Path) -> Iterator[str]:
+    """The version files that the manifests of a folder name."""
+    for name in MANIFESTS:
+        manifest = folder / name
+        if manifest.is_file() and not manifest.is_symlink():
+            found = NAMED.findall(manifest.read_text("utf-8", "replace"))
+            yield from (path for path in dict.fromkeys(found) if not path.startswith("/") and ".." not in Path(path).parts)
+
+
+def _is_plain(file: Path) -> bool:
+    from detent.evidence.source.version_text import is_plain  # few projects have such a file
+
+    return is_plain(file.read_text("utf-8", "replace"))

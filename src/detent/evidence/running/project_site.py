@@ -12,9 +12,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from detent.evidence.runners import Command
-from detent.evidence.running.checkout_files import copy_in, link_composer_packages, link_node_modules
+from detent.evidence.running.checkout_files import copy_in, lend_version_files, link_composer_packages, link_node_modules
 from detent.evidence.running.suite import program_at
-from detent.evidence.running.version_files import lend_version_files
 from detent.git.checkout import clean_checkout
 from detent.git.repo import Git
 from detent.git.snapshot import BORROWED

@@ -55,8 +55,8 @@ def command(as_json: bool, accept: bool) -> int:
 
 def _accept_installed(place: Place) -> None:
     """What is installed for the tests is as a person wants it."""
+    from detent.app.commit_settings import settings_at
     from detent.app.fit import accept_installed
-    from detent.app.run_configs import settings_at
     from detent.git.repo import Git
 
     git = Git(place, os.environ)

@@ -9,7 +9,8 @@ from typing import NamedTuple
 from detent.app.gate_steps import steps_are_known
 from detent.app.preflight import default_preflight, missing_preflight
 from detent.app.try_tests import try_tests
-from detent.config import Settings, load
+from detent.config import Settings
+from detent.config.sources import load
 from detent.errors import CannotTell, DetentError
 from detent.evidence.looks.exit_code import better_command
 from detent.evidence.runners import Folder

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from detent.config import FILE, PYPROJECT, load
+from detent.config.sources import FILE, PYPROJECT, load
 from detent.errors import DetentError
 from detent.git.place import Place, find_place
 from detent.interfaces.cli.folding import fold

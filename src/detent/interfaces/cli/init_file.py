@@ -5,7 +5,7 @@ import re
 import tomllib
 from hashlib import sha256
 
-from detent.config import PYPROJECT
+from detent.config.sources import PYPROJECT
 from detent.git.place import Place
 from detent.interfaces.register.files import read
 

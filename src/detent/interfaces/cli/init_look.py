@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from detent.app import open_app
 from detent.app.hooks_seen import registered
 from detent.app.starting import landing_words
-from detent.config import FILE, Settings
+from detent.config import Settings
+from detent.config.sources import FILE
 from detent.errors import CannotTell, DetentError
 from detent.gates.plan_entries import entries
 from detent.git.place import Place

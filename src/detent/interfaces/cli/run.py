@@ -78,7 +78,7 @@ def command(
 
 def _begin(asked: "Terms", workflow: str, as_json: bool, events: bool) -> int:
     """Begin a run and drive it, once everything that could refuse it was asked."""
-    from detent.app.conversation import may_begin
+    from detent.app.person_calls import may_begin
     from detent.app.push import fit_for_push, said_agent
     from detent.app.starting import options_fit, policies_fit
     from detent.interfaces.cli.runner import begin_or_ask, chosen_workflow, here, say_where_it_lands

@@ -25,7 +25,7 @@ def here(create: bool = False) -> App:
 
 def begin_or_ask(app: App, workflow: str, terms: "Terms") -> str:
     """Create a run. If the project is red before it begins, a person at a terminal is asked whether to accept that."""
-    from detent.app.conversation import begin
+    from detent.app.person_calls import begin
     from detent.interfaces.cli.progress import watched
 
     try:
@@ -50,7 +50,7 @@ def begin_or_ask(app: App, workflow: str, terms: "Terms") -> str:
 def chosen_workflow(request: str, workflow: str) -> str:
     """The workflow that is named, or the one that the request is for: the same for `start` and `run`."""
     from detent.app.starting import workflow_for
-    from detent.config import load
+    from detent.config.sources import load
     from detent.git.place import find_place
 
     if workflow:
@@ -82,7 +82,7 @@ def say(run: str | None, sent: Sent) -> Verdict:
 
 def person(verb: str, run: str | None, terms: Mapping[str, str] | None = None, /, **fields: str) -> Verdict:
     """Say something as a person."""
-    from detent.app.conversation import spoken
+    from detent.app.person_calls import spoken
 
     return spoken(here(), channel(), verb, run, terms, **fields)
 

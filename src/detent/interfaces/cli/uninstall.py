@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from detent.app.leaving import Piece, forget_this_call, kept_branches, open_here, pieces
-from detent.config import FILE
+from detent.config.sources import FILE
 from detent.git.place import Place, find_place
 from detent.git.repo import Git
 from detent.installation import removing

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from detent.app import App
-from detent.app.conversation import spoken
 from detent.app.people import allowed
+from detent.app.person_calls import spoken
 from detent.app.policy import user
 from detent.app.push import fit_for_push, said_agent
 from detent.app.queue_rows import as_row, when

@@ -13,7 +13,7 @@ from detent.errors import DetentError
 from detent.interfaces.http.asgi import build, needs_token
 from detent.interfaces.listening import listen, serve_until_signal
 from detent.interfaces.origin_guard import Guard
-from detent.storage.secret import own_secret
+from detent.storage.state import own_secret
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 OPEN = """This server listens on {host}: everyone who can reach this machine and has the token can start agents, read code and answer decisions

@@ -80,7 +80,7 @@ class RunsBoard:
 
     def configured(self, app: App) -> str:
         """The agents that the configuration names."""
-        from detent.app.run_configs import settings_at
+        from detent.app.commit_settings import settings_at
 
         if time.monotonic() - self._agent[0] > SETTINGS_FOR:
             roles = settings_at(app.world.git, "HEAD", app.world.outer).agents.roles

@@ -4,11 +4,11 @@ import os
 import sys
 
 from detent.app import App
-from detent.app.conversation import begin, spoken
 from detent.app.executions import is_execution
 from detent.app.land_asked import accept
 from detent.app.live_log import driver_log
 from detent.app.people import allowed
+from detent.app.person_calls import begin, spoken
 from detent.app.policy import read_policies, user
 from detent.app.push import STUCK, fit_for_push, is_pushed, said_agent
 from detent.app.queueing import catch_up, go_on

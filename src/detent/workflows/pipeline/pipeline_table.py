@@ -5,7 +5,8 @@ Tasks and final reviews are children with a table of their own (`task`). DONE is
 
 from detent.blocks.common import ERRORS, alive, because, clear_error, count, keep_error, keep_guidance, park, people, zero
 from detent.blocks.open_flags import keep_accepted, keep_flagged
-from detent.effects.owed import commit_judged_tree, leave_workspace, publish, publish_claims, stop_children, undo_strays
+from detent.effects.catalogue import commit_judged_tree, leave_workspace, publish, publish_claims, stop_children, undo_strays
+from detent.gates.change_gates import no_keys_added
 from detent.gates.documents import (
     acceptance_is_sound,
     architecture_is_sound,
@@ -33,7 +34,6 @@ from detent.gates.human import (
     resolve,
     unanswered,
 )
-from detent.gates.key_gates import no_keys_added
 from detent.gates.reply import (
     design_spec_is_there,
     readme_or_reason,

@@ -18,7 +18,8 @@ from detent.blocks.common import (
     people,
     zero,
 )
-from detent.effects.owed import publish, reset_to_good, undo_strays
+from detent.effects.catalogue import publish, reset_to_good, undo_strays
+from detent.gates.change_gates import no_keys_added, reading_is_flagged
 from detent.gates.human import (
     accept,
     accepted_on_purpose,
@@ -36,9 +37,7 @@ from detent.gates.human import (
     unanswered,
     waive,
 )
-from detent.gates.key_gates import no_keys_added
 from detent.gates.reply import RoleReply, points, read_reply, wrote_nothing, wrote_only_tests
-from detent.gates.static_gates import reading_is_flagged
 from detent.gates.tests import at_least_one_ran, canary_held, none_is_lost, nothing_broke, preflight_passes, red_tests_pass
 from detent.gates.tree import something_changed
 from detent.kernel.model import Run, Sent

@@ -4,16 +4,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from detent.app.workflow import Late, Workflow
-from detent.blocks.proved import AnyEvent, Chain, Proved
+from detent.door import AnyEvent
 from detent.kernel.model import Sent
 from detent.workflows.pr.pr_data import inner_of, shown_findings
-from detent.workflows.pr.pr_files import being_written, protected, published
-from detent.workflows.pr.pr_outline import at_start, plan, title
-from detent.workflows.pr.pr_reply import known, read
+from detent.workflows.pr.pr_moves import known, read
+from detent.workflows.pr.pr_shown import at_start, being_written, plan, protected, published, title
 from detent.workflows.pr.pr_table import PR
 
 if TYPE_CHECKING:
     from detent.app import App
+    from detent.blocks.proved import Chain, Proved
     from detent.blocks.terms import Terms
     from detent.config import Settings
 
@@ -31,12 +31,12 @@ def _effects() -> Any:
 
 
 def _jobs() -> Any:
-    from detent.workflows.pr.pr_effects import JOBS
+    from detent.workflows.pr.pr_jobs import JOBS
 
     return JOBS
 
 
-def _claims(event: AnyEvent, chain: Chain) -> list[Proved]:
+def _claims(event: AnyEvent, chain: "Chain") -> "list[Proved]":
     from detent.workflows.pr.pr_claims import claims
 
     return claims(event, chain)

@@ -1,7 +1,14 @@
-"""The moves of `pr`: every event by name, who may cause it, and the words by which they do. The rows are the table's."""
+"""The moves of `pr`: every event by name, who may cause it, and the words by which they do; and how the last words of an agent become a submit."""
+
+import json
+from collections.abc import Mapping
+
+import msgspec
 
 from detent.blocks.common import DRIVEN, PEOPLE
+from detent.blocks.last_words import TEXTS, last_object, summary_of
 from detent.blocks.open_flags import ACCEPTED, BY_MACHINE
+from detent.kernel.model import Briefing, Sent
 from detent.kernel.rows import Move, by_agent, by_human, by_system
 
 SUBMIT = "submit_work"
@@ -45,3 +52,25 @@ MOVES: dict[str, Move] = {
     **DRIVEN,
     **PEOPLE,
 }
+
+
+ACTIONS = {"request_scope_reduction": "scope-reduction", "escalate_for_external_help": "escalate"}
+EXPECTATIONS = {"RED": "FAIL", "GREEN": "PASS", "REFACTOR": "PASS"}
+
+
+def read(briefing: Briefing, text: str, known: Mapping[str, str]) -> Sent:
+    said = last_object(text, "action", *TEXTS, "findings", "no_pr_left", "overall_assessment")
+    if (action := str(said.get("action", ""))) in ACTIONS:
+        return Sent(ACTIONS[action], report=str(said.get("report", "")) or text, summary=summary_of(text))
+    fields = {**known, **{n: str(said[n]) for n in TEXTS if said.get(n)}}
+    fields["summary"] = fields.get("summary") or summary_of(text)
+    findings = said if "overall_assessment" in said else said.get("findings")
+    sent = Sent("submit", findings=json.dumps(findings) if findings is not None else "", no_pr_left=said.get("no_pr_left") is True)
+    return msgspec.structs.replace(sent, **fields)
+
+
+def known(briefing: Briefing, command: str) -> dict[str, str]:
+    """The step's expectation and the full test command."""
+    if briefing.state not in ("EXECUTING_TDD", "DEBUGGING") or briefing.step is None:
+        return {}
+    return {"expectation": EXPECTATIONS[briefing.step.type], **({"test_command": command} if command else {})}

@@ -32,7 +32,7 @@ from detent.git.repo import Git
 from detent.git.snapshot import take
 from detent.kernel.model import Run, Sent
 from detent.workflows.pr.pr_data import PrData, PrSetup
-from detent.workflows.pr.pr_files import ERROR_FILE, PLAN_FILE, STATE_FILE, published
+from detent.workflows.pr.pr_shown import ERROR_FILE, PLAN_FILE, STATE_FILE, published
 
 NO_PLAN = 'add one: detent init --entry "what the first pull request does"; or name another plan: detent start PATH'
 PUBLISHED = (PLAN_FILE, STATE_FILE, ERROR_FILE, "FINDINGS.json")

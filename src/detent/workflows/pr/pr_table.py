@@ -17,16 +17,19 @@ from detent.blocks.common import (
     zero,
 )
 from detent.blocks.open_flags import ACCEPT, END, answered, event_of, flagged_at
-from detent.effects.jobs import call_reviewer, create_branch, merge, squash
-from detent.effects.owed import (
+from detent.effects.catalogue import (
+    call_reviewer,
     checkpoint,
     clear_plan,
     commit_plan,
+    create_branch,
     leave_workspace,
+    merge,
     publish,
     publish_claims,
     reset_to_good,
     snapshot,
+    squash,
     undo_strays,
 )
 from detent.gates.branch_gates import (
@@ -38,9 +41,8 @@ from detent.gates.branch_gates import (
     only_the_entry_changed,
     tree_as_judged,
 )
-from detent.gates.command_gates import expects_fail, expects_pass, real_test_command
-from detent.gates.instructions import instructions_kept
-from detent.gates.key_gates import no_keys_added
+from detent.gates.change_gates import instructions_kept, no_keys_added, reading_is_flagged
+from detent.gates.command_gates import TEST_WRONG, expects_fail, expects_pass, real_test_command, rewriting_is_flagged, says_why
 from detent.gates.plan import no_entry_is_open, plan_is_sound, replan_keeps_the_rest, verified_from
 from detent.gates.review_gates import (
     own_review_is_flagged,
@@ -49,7 +51,6 @@ from detent.gates.review_gates import (
     tree_is_as_proved,
     tree_is_as_reviewed,
 )
-from detent.gates.static_gates import reading_is_flagged
 from detent.gates.tests import (
     already_is_flagged,
     at_least_one_ran,
@@ -88,7 +89,6 @@ from detent.gates.tree import (
     tree_is_clean,
     tree_is_kept,
 )
-from detent.gates.wrong_test import TEST_WRONG, rewriting_is_flagged, says_why
 from detent.kernel.model import Data, Run, Sent
 from detent.kernel.rows import BACK, STAY, Go, Lock, Row, State, go
 from detent.kernel.table import Table
@@ -122,8 +122,8 @@ from detent.workflows.pr.pr_data import (
     unproven,
 )
 from detent.workflows.pr.pr_facts import nudge, worked_through
-from detent.workflows.pr.pr_files import facts_and_places
 from detent.workflows.pr.pr_moves import MOVES
+from detent.workflows.pr.pr_shown import facts_and_places
 
 ANY_CODE = ("**",)
 THE_PLAN = ("ACTIVE_PR.json",)

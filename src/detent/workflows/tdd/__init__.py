@@ -4,8 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from detent.app.workflow import Late, Notes, Workflow
-from detent.blocks.inner import Inner
-from detent.blocks.plan_parts import Part
+from detent.blocks.ground import Inner, Part
 from detent.blocks.proved import AnyEvent, Chain, Proved
 from detent.door import AnyRun
 from detent.git.notes import HANDOFFS

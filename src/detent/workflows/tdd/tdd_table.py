@@ -18,12 +18,19 @@ from detent.blocks.common import (
     zero,
 )
 from detent.blocks.open_flags import ACCEPTED, BY_MACHINE, FIXED, answered, event_of, fixed_in, flagged_at
-from detent.effects.jobs import land_branch
-from detent.effects.owed import commit_judged_tree, leave_workspace, publish_claims, reset_to_good, take_back, tick_boxes, write_note
+from detent.effects.catalogue import (
+    commit_judged_tree,
+    land_branch,
+    leave_workspace,
+    publish_claims,
+    reset_to_good,
+    take_back,
+    tick_boxes,
+    write_note,
+)
 from detent.gates.branch_gates import on_its_branch
-from detent.gates.instructions import instructions_kept
-from detent.gates.key_gates import no_keys_added
-from detent.gates.static_gates import reading_is_flagged
+from detent.gates.change_gates import instructions_kept, no_keys_added, reading_is_flagged
+from detent.gates.command_gates import TEST_WRONG, rewriting_is_flagged, says_why
 from detent.gates.testlist import (
     FILE,
     a_test_is_new,
@@ -57,7 +64,6 @@ from detent.gates.tests import (
     turned_tests_fail,
 )
 from detent.gates.tree import config_flagged, config_frozen, conftest_stays_plain, examples_flagged, only_tests_changed, tests_frozen
-from detent.gates.wrong_test import TEST_WRONG, rewriting_is_flagged, says_why
 from detent.kernel.model import Run, Sent
 from detent.kernel.rows import BACK, STAY, Go, Lock, Move, Row, State, by_agent, by_human, by_system, go
 from detent.kernel.table import Table

@@ -1,16 +1,25 @@
-"""The published files of `pr`, made from the run alone: ACTIVE_PR.json, ORCHESTRATION_STATE.json, error.log. Written, never read back as truth."""
+"""What a run of `pr` shows: its published files (ACTIVE_PR.json, ORCHESTRATION_STATE.json, error.log), its title, and how far its plan has come.
+
+Made from the run alone; published files are written, never read back as truth.
+"""
 
 import json
 from collections.abc import Mapping
 
 from msgspec.structs import replace
 
+from detent.blocks.ground import Part, Step
 from detent.gates.plan import PlanTask
 from detent.kernel.model import Briefing, Run
 from detent.workflows.pr.pr_data import PrData, current
 from detent.workflows.pr.pr_facts import facts
 
 ASIDE = "The project has files of these names itself, so read and write the machine's copies instead: "
+UNPROVEN = "unproven"  # done, as an earlier agent said; nobody saw it
+MOST = 20  # entries that are shown
+OTHER_ENTRIES = (
+    "Not these? Give the right lines check boxes (- [ ]) or the form 'PR 1: …', or set [pr] entries to a pattern, and start again."
+)
 WRITES_PLAN = ("INITIALIZING", "REPLANNING")
 PLAN_FILE, STATE_FILE, ERROR_FILE = "ACTIVE_PR.json", "ORCHESTRATION_STATE.json", "error.log"
 
@@ -86,3 +95,36 @@ def orchestration_state(run: Run[PrData]) -> str:
         "last_completed_step": f"{done[-1].type}{'' if done[-1].proof else ' (unproven)'}: {done[-1].description}" if done else None,
     }
     return json.dumps({k: v for k, v in fields.items() if v is not None}, indent=2, ensure_ascii=False) + "\n"
+
+
+def title(run: Run[PrData]) -> str:
+    """The pull request at hand; before and after all of them, those that are done, or the first one that is open: runs of one plan are told apart."""
+    data = run.data
+    if data.plan:
+        return data.plan.prTitle
+    return "; ".join(data.merged) or next(iter(data.setup.entries), "") or f"plan {data.setup.plan}"
+
+
+def at_start(run: Run[PrData]) -> tuple[str, ...]:
+    """The plan's open entries, before the first step."""
+    path, left = run.data.setup.plan, run.data.setup.entries
+    if not left:
+        return (f"The plan {path} has no open entry.", OTHER_ENTRIES)
+    more = [f"  and {len(left) - MOST} more"] if len(left) > MOST else []
+    count = f"{len(left)} open {'entry' if len(left) == 1 else 'entries'}"
+    return (f"The plan {path} has {count}, one pull request each:", *(f"  {each}" for each in left[:MOST]), *more, OTHER_ENTRIES)
+
+
+def plan(run: Run[PrData]) -> tuple[Part, ...]:
+    parts, found = [], False
+    for task in run.data.plan.tasks if run.data.plan else ():
+        steps = []
+        for step in task.tdd_steps:
+            done = step.status == "DONE"
+            shown = step.description if step.proof or not done else f"{step.description} ({UNPROVEN})"
+            steps.append(Step(step.type, shown, "done" if done else "open" if found else "now", step.proof))
+            found = found or not done
+        seen = {s.status for s in steps}
+        status = "done" if seen == {"done"} else "now" if "now" in seen else "open"
+        parts.append(Part("", task.taskName, status, tuple(steps)))
+    return tuple(parts)

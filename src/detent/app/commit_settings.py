@@ -1,0 +1,80 @@
+"""The settings of a commit: what decides gates is read from there, and what a branch brings is not asked."""
+
+from collections.abc import Callable, Mapping
+
+from detent.app.gate_steps import steps_are_known
+from detent.app.run_sandbox import OUTER
+from detent.config import Settings
+from detent.config.sources import load
+from detent.errors import DetentError
+from detent.git.commits import main_branch
+from detent.git.repo import Git
+
+ANYWHERE = "anywhere"  # as [decisions] require: programs may speak for people
+
+
+def read_at(git: Git, rev: str, path: str) -> str | None:
+    """A file of a commit or tree, as text."""
+    data = git.read(rev, path)
+    return data.decode("utf-8", "replace") if data is not None else None
+
+
+def reader_at(git: Git, rev: str) -> Callable[[str], str | None]:
+    """Files of a commit or tree by their paths. Which there are is asked once: of many names that are tried, few are there."""
+    out = git.call("ls-tree", "-z", "--name-only", rev)
+    names = frozenset(out.items if out.code == 0 else ())  # in a repository without a commit there are none
+    return lambda path: read_at(git, rev, path) if path.partition("/")[0] in names else None
+
+
+def committed_settings(git: Git, rev: str, env: Mapping[str, str]) -> Settings:
+    """The settings as a commit alone has them."""
+    return load(reader_at(git, rev), env)
+
+
+def main_at(git: Git, env: Mapping[str, str]) -> str:
+    """The name of the main branch as main itself has it. Only where nothing else tells which branch that is, the checked out commit is asked."""
+    try:
+        said = main_branch(git, "")
+    except DetentError:
+        away = git.resolve("refs/remotes/origin/HEAD^{commit}")
+        return committed_settings(git, away or "HEAD", env).git.main
+    return committed_settings(git, said, env).git.main
+
+
+def settings_at(git: Git, rev: str, env: Mapping[str, str]) -> Settings:
+    """The settings of a commit. A file that neither it nor what is checked out has is read from disk; what a branch brings is not asked."""
+
+    def read(path: str) -> str | None:
+        if (text := read_at(git, rev, path)) is not None or git.read("HEAD", path) is not None:
+            return text
+        file = git.place.root / path
+        return file.read_text("utf-8", "replace") if file.is_file() else None
+
+    settings = load(read, env)
+    steps_are_known(settings)
+    if settings.sandbox.level == OUTER and committed_settings(git, rev, env).sandbox.level != OUTER:
+        raise DetentError(
+            '[sandbox] level = "outer" is in a file that is not committed, where an agent could have written it',
+            "if it was you, commit that file, or set DETENT_SANDBOX_LEVEL=outer in the environment",
+        )
+    if settings.services and settings.services != committed_settings(git, rev, env).services:
+        raise DetentError(
+            "[services] is in a file that is not committed, where an agent could have written it; keys are sent to where it says",
+            "if it was you, commit that file",
+        )
+    if settings.decisions.require == ANYWHERE and committed_settings(git, rev, {}).decisions.require != ANYWHERE:
+        raise DetentError(
+            '[decisions] require = "anywhere" counts only in a committed file: an agent could have set it elsewhere',
+            "if it is what you want, commit it in detent.toml",
+        )
+    return settings
+
+
+def levels_are_committed(git: Git, rev: str, env: Mapping[str, str]) -> None:
+    """Refuse settings that say what is asked of a branch, where no commit has them: whoever made the branch could have written them."""
+    bare, now = committed_settings(git, rev, env), settings_at(git, rev, env)
+    if (now.flags, now.evidence) != (bare.flags, bare.evidence):
+        raise DetentError(
+            "[flags] or [evidence] is in a file that is not committed, where an agent could have written it",
+            "if it was you, commit that file to main; nothing was landed",
+        )
