@@ -13,8 +13,20 @@ from detent.interfaces.cli.work import begin_again
 from detent.queue.database import open_database
 from detent.queue.engine import DurableQueue
 from detent.queue.lease import end_this_process
-from detent.queue.queue_protocol import ExecutionProcess, Pace, WorkerEvent, WorkerTask, by_exit_code
+from detent.queue.queue_protocol import ExecutionEnd, ExecutionProcess, Pace, WorkerEvent, WorkerTask
 from detent.queue.worker import LocalWorker
+
+BY_EXIT_CODE = {
+    0: ExecutionEnd("done"),
+    1: ExecutionEnd("failed"),
+    10: ExecutionEnd("blocked", "a person is needed"),
+    75: ExecutionEnd("again"),
+}
+
+
+def by_exit_code(id: str, code: int | None, last: str = "") -> ExecutionEnd:
+    """The judgement where nothing but the exit code is known."""
+    return BY_EXIT_CODE.get(-1 if code is None else code, ExecutionEnd("failed", f"it ended with exit code {code}"))
 
 
 def how_of(text: str, id: str) -> str:

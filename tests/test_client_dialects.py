@@ -11,13 +11,14 @@ import pytest
 from detent.agents import AgentFailed, Usage
 from detent.agents.clients import Access
 from detent.agents.clients.client_faults import is_about_the_key, now, trouble_of
-from detent.agents.clients.dialects import CHAT, DIALECTS, GEMINI, Served
+from detent.agents.clients.dialects import ANTHROPIC, CHAT, GEMINI, RESPONSES, Served
 from detent.agents.clients.gateway import Gateway
 from detent.agents.clients.service_answers import ModelCall
 from tests.any_service import EACH, KEY, AnyService, Fault, Says, Tool, chat_chunks, denied, gemini_chunks
 from tests.patience import LONG
 
 TOKEN = "the token of this turn"
+DIALECTS = {dialect.name: dialect for dialect in (ANTHROPIC, CHAT, RESPONSES, GEMINI)}
 Json = dict[str, Any]
 
 

@@ -72,7 +72,7 @@ MODULE_LINES = 400
 FUNCTION_LINES = 40
 EMPTY_MODULE_NAMES = {"util", "utils", "helper", "helpers", "manager", "managers", "base", "bases", "service", "services"}
 # What is not yet as it should be. Both lists only ever get shorter: what is fixed is taken out, and nothing comes in.
-CYCLES_LEFT = frozenset({"detent.interfaces.register", "detent.sandbox"})  # packages
+CYCLES_LEFT = frozenset[str]()  # packages
 PROTOCOL_METHODS = 5
 IMPURE = {"asyncio", "fcntl", "glob", "io", "mmap", "multiprocessing", "os", "pathlib", "platform", "random", "secrets"} | {
     "shutil", "signal", "socket", "sqlite3", "subprocess", "sys", "tempfile", "threading", "time",
@@ -82,9 +82,6 @@ STARTING = {"subprocess", "multiprocessing", "pty"}
 PROCESSES_LEFT = (
     "detent.agents.clients.relay",
     "detent.evidence.runners.wrapper",
-    "detent.evidence.running.installed",
-    "detent.interfaces.cli.bench",
-    "detent.interfaces.cli.doctor",
     "detent.interfaces.demos",
     "detent.interfaces.gatebench",
 )

@@ -8,8 +8,8 @@ import pytest
 from detent.app.gate_steps import proving_steps, steps_are_known
 from detent.app.registry import all_tables
 from detent.config import Settings
-from detent.config.gate_rows import KEYS
 from detent.config.sources import load
+from detent.config.table_rows import GATE_KEYS
 from detent.errors import DetentError
 from detent.gates.judge import steps_of
 from detent.gates.tests import preflight_passes
@@ -117,7 +117,7 @@ def test_every_key_of_a_row_stands_in_the_docs() -> None:
         .partition("\n## ")[0]
     )
     assert [line.split(" | ")[0].strip("| ") for line in page.splitlines() if line.startswith("| ") and "key of a row" not in line] == list(
-        KEYS
+        GATE_KEYS
     )
 
 

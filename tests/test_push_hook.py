@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from detent.app.check_pushed import pushed
+from detent.app.check_span import pushed
 from detent.errors import DetentError
 from tests.project import ROOT
 from tests.repos import sh

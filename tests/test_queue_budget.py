@@ -10,7 +10,7 @@ from detent.app.queue_budget import BUDGET, KINDS, WINDOW, hold_of, keep_within,
 from detent.app.queueing import open_queue, task_of
 from detent.app.report_values import BudgetRow
 from detent.app.shared import queue_settings
-from detent.app.time_window import window_of
+from detent.app.times import window_of
 from detent.app.turns_taken import TakenTurns
 from detent.config.settings import QueueSettings
 from detent.queue.queue_protocol import MOST_FAILURES, ExecutionEnd, QueueJob

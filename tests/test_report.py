@@ -13,7 +13,7 @@ from detent.app.notifying import report_since
 from detent.app.report_main import MainBranch
 from detent.app.report_values import GROUPS, AgentCost, CostShare, PausedQueue, QueueNow, Report, ReportRow
 from detent.app.reporting import report_of, stamp
-from detent.app.since import time_of
+from detent.app.times import time_of
 from detent.config import Settings
 from detent.drive.spent import Spent
 from detent.errors import DetentError

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from detent.errors import CannotTell, DetentError
-from detent.sandbox import Sandbox, choose, why_none
+from detent.sandbox import Sandbox, choose
 from detent.sandbox.bubblewrap import Bubblewrap, find_program, packed
 from detent.sandbox.none import Unisolated
 from tests.machine import need
@@ -426,15 +426,15 @@ def test_a_folder_that_is_not_in_the_room_cannot_be_worked_in(place: Place, insi
 def test_levels_are_chosen_by_name(place: Place, inside: Bubblewrap) -> None:
     assert choose("auto", place.outer).name == choose("bubblewrap", place.outer).name == "bubblewrap"
     assert choose("none", place.outer).name == "none"
-    assert why_none(inside) == why_none(Unisolated()) == ""
+    assert getattr(inside, "because", "") == Unisolated().because == ""
     with pytest.raises(DetentError, match="there is no sandbox 'chroot'"):
         choose("chroot", place.outer)
 
 
 CHOOSES = """import sys
 from detent.errors import DetentError
-from detent.sandbox import choose, why_none
-print(choose("auto", {}).name, "because", why_none(choose("auto", {})))
+from detent.sandbox import choose
+print(choose("auto", {}).name, "because", choose("auto", {}).because)
 try:
     choose("bubblewrap", {})
 except DetentError as e:

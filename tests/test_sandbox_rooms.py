@@ -241,7 +241,7 @@ def answer(program: bytes, audit: int, number: int, *args: int) -> int:
 
 @pytest.mark.parametrize("machine", seccomp.MACHINES)
 def test_the_filter_refuses_each_call_of_its_table_and_lets_others_through(machine: str) -> None:
-    program, (audit, column) = seccomp.build(machine, False, True), seccomp.MACHINES[machine]
+    program, (audit, column) = seccomp.build_filter(machine, False, True), seccomp.MACHINES[machine]
     named = {row[column] for row in (*seccomp.REFUSED.values(), *seccomp.MODES.values())}
     for row in seccomp.REFUSED.values():
         if row[column] != seccomp.NONE:
@@ -255,7 +255,7 @@ def test_the_filter_refuses_each_call_of_its_table_and_lets_others_through(machi
 @pytest.mark.parametrize("machine", seccomp.MACHINES)
 def test_the_filter_looks_at_modes_sockets_and_terminals(machine: str) -> None:
     audit, column = seccomp.MACHINES[machine]
-    programs = {network: seccomp.build(machine, network, False) for network in (False, True)}
+    programs = {network: seccomp.build_filter(machine, network, False) for network in (False, True)}
     refused = seccomp.FAIL | errno.EPERM
     for *numbers, mode, flags in seccomp.MODES.values():
         number = numbers[column]
@@ -276,7 +276,7 @@ def test_the_filter_looks_at_modes_sockets_and_terminals(machine: str) -> None:
 
 def test_an_unknown_machine_gets_no_filter_and_no_sandbox() -> None:
     with pytest.raises(DetentError, match="riscv64"):
-        seccomp.build("riscv64", False, False)
+        seccomp.build_filter("riscv64", False, False)
 
 
 # Limits

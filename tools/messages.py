@@ -20,7 +20,7 @@ DOORS = {
     "mcp": ("interfaces/mcp/",),
     "hooks": ("interfaces/hooks/",),
     "http": ("interfaces/",),
-    "driven": ("agents/", "tools/", "blocks/driven_words"),
+    "driven": ("agents/", "tools/", "blocks/briefs"),
     "gates": ("gates/", "evidence/", "effects/", "blocks/", "kernel/", "workflows/", "world/", "door"),
     "shared": ("",),
 }

@@ -1,19 +1,21 @@
-"""What `check` looks at: a range of commits, what is staged, or what lies in the checkout. Runs no test, and leaves the checkout as it is."""
+"""What `check` looks at: a range of commits, what is staged, what lies in the checkout, or what a push brings. Runs no test, and leaves the checkout as it is."""
 
 import re
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Literal
 
+from detent.app.commit_settings import main_at
 from detent.app.verify_span import commit_named, common_base, main_commit
 from detent.errors import DetentError
 from detent.evidence.outcomes.card import Change
 from detent.evidence.running.leftovers import made_by_tests
 from detent.git.commit_history import Commit, commits_between, paths_between
 from detent.git.commits import main_branch, short
+from detent.git.place import find_place
 from detent.git.repo import Git, GitError
 from detent.git.snapshot import tree_of_files
 
@@ -161,3 +163,26 @@ def what_is_new(git: Git, new: str, old: str, main: str) -> str:
             raise
         return ""  # a history that has nothing in common with main: there is nothing to compare it with
     return f"{base[:12]}..{tip[:12]}" if base != tip else ""
+
+
+FROM, TO = "PRE_COMMIT_FROM_REF", "PRE_COMMIT_TO_REF"
+BRANCHES = "refs/heads/"
+
+
+def pushed(start: Path, env: Mapping[str, str], lines: Iterable[str]) -> list[str]:
+    """The ranges of what is pushed: each branch from where the remote has it, and a new one from main. Tags and deletions bring nothing."""
+    git = Git(find_place(start), env)
+    moves = [(env[TO], env.get(FROM, ""))] if env.get(TO) else [_move(line) for line in lines if line.strip()]
+    found = [what_is_new(git, new, old, main_at(git, env)) for new, old in moves if new.strip("0")]
+    return list(dict.fromkeys(filter(None, found)))
+
+
+def _move(line: str) -> tuple[str, str]:
+    """The new and the old commit of a branch of the remote."""
+    words = line.split()
+    if len(words) != 4:
+        raise DetentError(
+            f"this is not a line of a push: {line.strip()[:80]!r}", "--pushed is for a pre-push hook: detent init --hook pre-push"
+        )
+    _, new, ref, old = words
+    return (new, old) if ref.startswith(BRANCHES) else ("", "")

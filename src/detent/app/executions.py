@@ -1,6 +1,7 @@
 """Executions: the runs that work on items, as the queue, `land` and the page ask for them. Whichever workflow it is that they are of."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from detent.app import App
 from detent.app.registry import FOR_ITEMS, usable, workflow_of
@@ -39,3 +40,13 @@ def completed(app: App) -> Iterator[Head]:
 def made_by(app: App, branch: str) -> list[AnyRun]:
     """The executions that made a branch and were completed."""
     return [run for head in completed(app) if short((run := app.door.load(head.run).run).data.branch) == branch]
+
+
+def review(app: App, branch: str, agent: str, again: bool = False) -> dict[str, Any]:
+    """Have a branch reviewed, and its issues filed. The same commit is reviewed once, unless it is wanted again."""
+    return the_items().review(app, branch, agent, again)
+
+
+def waiting_for(app: App, branch: str) -> AnyRun | None:
+    """The execution that waits because its branch is not ready, if there is one."""
+    return the_items().waiting_for(app, branch)

@@ -1,8 +1,11 @@
-"""What a run is about and how far its plan has come, read off its data: one shape for all workflows. Changes nothing, decides nothing."""
+"""What a run is about, for people: its title, how far its plan has come, what is told before its first step, and where its branch ended up. Changes nothing."""
 
+from detent.app import App
 from detent.app.registry import workflow_of
+from detent.app.settings_of_main import not_counted
 from detent.blocks.ground import Part
 from detent.door import AnyRun
+from detent.git.commits import main_branch
 
 LONGEST_TITLE = 160
 
@@ -17,3 +20,20 @@ def title_of(run: AnyRun) -> str:
 def plan_of(run: AnyRun) -> tuple[Part, ...]:
     """The plan as it stands."""
     return workflow_of(run.workflow).plan(run)
+
+
+def first_words(app: App, run: str) -> tuple[str, ...]:
+    """What a person is told before the first step: what the run will work through, and which settings of the branch do not count."""
+    now = app.door.load(run).run
+    other = not_counted(app.world.git, app.world.outer)
+    return (*workflow_of(now.workflow).at_start(now), *filter(None, (other,)))
+
+
+def merged_into(app: App, run: str) -> str:
+    """The main branch, where the run has ended and its branch is in it; empty otherwise."""
+    now, git = app.door.load(run).run, app.world.git
+    if not app.journal.heads(run)[0].ended or not getattr(now.data, "branch", ""):
+        return ""
+    main = main_branch(git, app.worlds.runs.config_of(now).settings.get("git.main", ""))
+    tip, newest = git.resolve(now.data.branch), git.resolve(main)
+    return main.removeprefix("refs/heads/") if tip and newest and tip != now.data.base and git.is_ancestor(tip, newest) else ""

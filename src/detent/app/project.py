@@ -15,7 +15,7 @@ from detent.config import Settings
 from detent.errors import DetentError
 from detent.git.repo import Git
 from detent.kernel.model import Flag, OnBranch, Run
-from detent.tracker import Tracker, open_of
+from detent.tracker import Tracker
 
 if TYPE_CHECKING:
     from detent.app import App
@@ -32,12 +32,6 @@ def project_settings(git: Git, outer: Mapping[str, str]) -> tuple[Settings, str]
 def items_of(app: "App") -> Tracker:
     """The tracker that this project is configured for."""
     return tracker_of(project_settings(app.world.git, app.world.outer)[0], app.place, app.world.outer)
-
-
-def waits_for(app: "App", id: str) -> list[str]:
-    """The items that must be closed before this one can run."""
-    tracker = items_of(app)
-    return open_of(tracker, tracker.items(id)[0].depends_on)
 
 
 class BranchData(OnBranch, frozen=True):

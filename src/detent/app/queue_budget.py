@@ -16,7 +16,7 @@ from detent.app.report_values import BudgetRow, PausedQueue, QueueNow
 from detent.app.reporting import stamp
 from detent.app.shared import queue_settings
 from detent.app.tally import add
-from detent.app.time_window import local_now, local_of, window_of
+from detent.app.times import local_now, local_of, window_of
 from detent.app.turns_taken import TakenTurns
 from detent.config.settings import QueueSettings
 from detent.drive.spent import Spent

@@ -1,13 +1,16 @@
 """Where a run stands and what happened to it, as JSON objects: for commands, resources and pages alike. Changes nothing."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from detent.app import App
 from detent.app.registry import workflow_of
 from detent.door import AnyEvent, AnyRun
+from detent.queue.queue_protocol import Execution
 from detent.world.pulls import url_of
 
 
@@ -136,3 +139,13 @@ def event_row(e: AnyEvent) -> dict[str, object]:
         "flags": [msgspec.to_builtins(flag) for flag in e.found.flagged], "note": e.sent.note, "who": e.sent.facts.get("who") or None, "asked": e.sent.facts.get("asked") or None,
         "usage": json.loads(e.sent.facts.get("usage", "null")), "transcript": e.sent.facts.get("transcript") or None,
     }  # fmt: skip
+
+
+def when(seconds: float | None) -> str | None:
+    """A time of the queue, for programs."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+
+
+def as_row(e: Execution) -> dict[str, Any]:
+    times = {name: when(getattr(e, name)) for name in ("added", "started", "ended")}
+    return {**e._asdict(), **times, "worker": e.worker or None, "reason": e.reason or None, "waits_for": list(e.waits_for)}

@@ -1,12 +1,15 @@
-"""Starting a run of any workflow: which can be started how, and which options belong to which."""
+"""Starting a run of any workflow: which can be started how, which options belong to which, and going on in a clone that has only notes."""
 
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from detent.app import App
 from detent.app.registry import FOR_PLANS, FOR_REQUESTS, checked, startable, workflow_of, workflows
+from detent.app.workflow import Notes
 from detent.errors import DetentError
+from detent.kernel.model import Sent
 
 if TYPE_CHECKING:
     from detent.app import App
@@ -124,3 +127,16 @@ def policies_fit(workflow: str, terms: "Terms", name: str) -> None:
         return
     owners = [each for each in startable("run") if workflow_of(each).has_decisions]
     raise DetentError(f"{name} belongs to {' and '.join(owners)}, not to {workflow}", f"add --workflow {owners[0]}, or leave it out")
+
+
+def start_from_notes(app: App, sent: Sent, agent: str) -> str:
+    """A new run that goes on after the newest note of this branch; its id."""
+    for _, flow in workflows():
+        if flow.from_notes is not None:
+            return flow.from_notes(app, sent, agent)
+    raise DetentError("there is no run in this checkout", "start one with `detent start` or `detent run`")
+
+
+def noted() -> dict[str, Notes]:
+    """The workflows that write notes of their own, by name."""
+    return {name: flow.notes for name, flow in workflows() if flow.notes is not None}

@@ -3,6 +3,7 @@
 The test command and all settings come from the commit that the range starts from, never from a claim.
 """
 
+import os
 import tempfile
 import threading
 import time
@@ -12,21 +13,28 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from detent.app.commit_settings import main_at
+from detent.app.commit_settings import committed_settings, main_at
+from detent.app.fit import patterns_at
 from detent.app.judges import judges_now, written_meanwhile
 from detent.app.preload import preload
-from detent.app.suite_at import suite_at
+from detent.app.run_sandbox import sandbox_of
 from detent.app.verify_bare import bare_of, new_without_red, not_looked_at
 from detent.app.verify_span import BrokenCheck, CommitSpan, Link, Sort, links_of, span_of
 from detent.app.verify_steps import Judged, ReplaySetup, judged
+from detent.config import Settings
 from detent.errors import CannotTell, DetentError
 from detent.evidence.looks.branch_look import OF_PROBES, BranchSpan, look_over
+from detent.evidence.runners import Folder
+from detent.evidence.runners.detect import find_command
 from detent.evidence.running.clean_runs import CleanRuns
 from detent.evidence.running.collect import Collector
+from detent.evidence.running.suite import Suite
 from detent.gates.judge import weighed
 from detent.git import fingerprint
+from detent.git.checkout import clean_checkout
 from detent.git.place import find_place
 from detent.git.repo import Git, GitError
+from detent.git.workspace import borrow
 from detent.kernel.model import Flag
 
 Watch = Callable[[int, int, str], None]  # how much is done, of how much, and what it was
@@ -165,3 +173,19 @@ def _failing(span: CommitSpan, flags: tuple[Flag, ...], asked: bool) -> tuple[Br
     promised = any(commit.subject.startswith(PROMISES) for commit in span.commits)
     bad = (flag for flag in flags if flag.level == "fail" or (asked and promised and flag.kind == "no-proof"))
     return tuple(BrokenCheck("failed", span.tip, "", flag.kind, flag.sentence) for flag in bad)
+
+
+def suite_at(git: Git, base: str, env: Mapping[str, str]) -> tuple[Suite, Settings]:
+    """The suite of a commit whose tests can be told apart. A file that lies in the checkout is not asked."""
+    settings = committed_settings(git, base, env)
+    path, home = env.get("PATH", os.defpath), git.place.root
+    with clean_checkout(git, git.tree(base)) as folder:
+        borrow(home, folder)
+        command = find_command(Folder(folder, path), settings.test.command, settings.test.report)
+        patterns = patterns_at(command, Folder(folder, path), settings.test.files)
+    if command is None or not command.runner:
+        said = f"`{command.text}` says only whether all passed" if command else "no test framework is recognised there"
+        raise CannotTell(f"the tests of {base[:12]} cannot be told apart: {said}")
+    inside = sandbox_of(settings, False, env, home)
+    timeout = float(settings.test.timeout or settings.bash.timeout)
+    return Suite(command, timeout, path, tuple(settings.test.env), inside.tests, inside.sandbox, patterns), settings

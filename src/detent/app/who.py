@@ -5,11 +5,14 @@ And what agents are told of models: the services and prices that the project add
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from detent.agents import must_be_ready
+from detent.agents.acp import AGENTS
 from detent.agents.catalog import Address, Catalog, Price
+from detent.agents.clients import CLIENTS
 from detent.agents.vendors import vendor_of
 from detent.app.driving import Driving, driving
 from detent.app.opened import App
@@ -129,3 +132,29 @@ def _candidates(settings: Settings, env: Mapping[str, str], project: Path) -> It
         except DetentError:
             continue
         yield spec
+
+
+SERVICES = ("anthropic", "openai")  # models that are asked without a program between
+
+
+class FoundAgent(NamedTuple):
+    """One agent, as `--agent` names it, and why it cannot be asked; empty: it can."""
+
+    agent: str
+    lacks: str = ""
+    hint: str = ""
+
+
+def found_agents(settings: Settings, env: Mapping[str, str], project: Path) -> Iterator[FoundAgent]:
+    """Those that can be asked first, the configured ones before all."""
+    known = (*settings.agents.roles.values(), *CLIENTS, *(f"acp:{name}" for name in AGENTS), *SERVICES)
+    rows = [_looked_for(spec, settings, env, project) for spec in dict.fromkeys(known)]
+    yield from sorted(rows, key=lambda row: bool(row.lacks))
+
+
+def _looked_for(spec: str, settings: Settings, env: Mapping[str, str], project: Path) -> FoundAgent:
+    try:
+        must_be_ready(spec, env, project, settings.agents.model, catalog_of(settings))
+    except DetentError as e:
+        return FoundAgent(spec, e.message, e.hint or "")
+    return FoundAgent(spec)

@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from detent.config.flag_kinds import is_kind, kind_names
-from detent.config.gate_rows import checked_gates
 from detent.config.model_rows import checked_tables
-from detent.config.project_rows import checked_projects
 from detent.config.settings import ROWS, TABLES, Bash, Debug, Flags, Settings, kinds, variable
+from detent.config.table_rows import checked_gates, checked_projects
 from detent.config.values import ROLE, checked, checked_text, nearest, seen, unknown
 from detent.errors import DetentError
 

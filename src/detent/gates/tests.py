@@ -2,7 +2,7 @@
 
 from detent.errors import CannotTell
 from detent.evidence.look import BaselineLook, ChangeLook, MutationLook, Probed, RerunLook, SubmitLook, SuiteLook
-from detent.evidence.outcomes.outcomes import describe_flaky, describe_weakened, file_of
+from detent.evidence.outcomes.outcomes import MOST_AGAIN, describe_flaky, describe_weakened, file_of
 from detent.evidence.report import TestReport
 from detent.evidence.running.canary import TAMPERED
 from detent.gates.plan import PlanData, is_verification, verified_from
@@ -11,7 +11,6 @@ from detent.kernel.model import Data, Flag
 from detent.kernel.rows import Said
 
 Ids = frozenset[str]
-MOST_AGAIN = 20  # failures that are run once more; where more fail, none of them is called flaky
 MOST_REASONS = 50  # failing tests whose reasons are looked at
 
 

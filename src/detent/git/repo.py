@@ -75,6 +75,11 @@ def find_git(root: Path, search: str) -> str:
     raise GitError("git was not found", "install git and put it on PATH")
 
 
+def git_version(program: str) -> str:
+    """The version of a git, as it says it."""
+    return subprocess.run([program, "--version"], capture_output=True, text=True).stdout.removeprefix("git version ").strip()
+
+
 class Git:
     """git for one checkout."""
 

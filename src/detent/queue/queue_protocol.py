@@ -134,16 +134,3 @@ class Pace(NamedTuple):
     beat: float = 5.0
     fence: float = 25.0
     poll: float = 0.5
-
-
-BY_EXIT_CODE = {
-    0: ExecutionEnd("done"),
-    1: ExecutionEnd("failed"),
-    10: ExecutionEnd("blocked", "a person is needed"),
-    75: ExecutionEnd("again"),
-}
-
-
-def by_exit_code(id: str, code: int | None, last: str = "") -> ExecutionEnd:
-    """The judgement where nothing but the exit code is known."""
-    return BY_EXIT_CODE.get(-1 if code is None else code, ExecutionEnd("failed", f"it ended with exit code {code}"))

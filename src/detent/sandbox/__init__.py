@@ -7,7 +7,7 @@ from detent.errors import DetentError
 from detent.sandbox.limits import ProcessLimits
 from detent.sandbox.sandbox_protocol import Room, Sandbox
 
-__all__ = ["SANDBOXES", "ProcessLimits", "Room", "Sandbox", "choose", "why_none"]
+__all__ = ["SANDBOXES", "ProcessLimits", "Room", "Sandbox", "choose"]
 
 
 def _bubblewrap(home: Path, limits: ProcessLimits, image: str = "") -> Sandbox:
@@ -56,7 +56,7 @@ SANDBOXES: dict[str, Made] = {
 
 
 def choose(level: str, outer: Mapping[str, str], limits: ProcessLimits = ProcessLimits(), image: str = "") -> Sandbox:  # noqa: B008 - a frozen value
-    """The sandbox of a level. "auto" takes bubblewrap if it holds, else none, and `why_none` says why. Asked for by name, it must work.
+    """The sandbox of a level. "auto" takes bubblewrap if it holds, else none, and its `because` says why. Asked for by name, it must work.
 
     `image` is for containers: the name of an image, or a folder that holds a root file system; empty, the machine's own system.
     """
@@ -68,9 +68,3 @@ def choose(level: str, outer: Mapping[str, str], limits: ProcessLimits = Process
     from detent.sandbox.auto import Auto
 
     return Auto(outer)
-
-
-def why_none(sandbox: Sandbox) -> str:
-    """Why programs are not isolated although that was wanted; empty if they are, or nobody asked."""
-    because: str = getattr(sandbox, "because", "")
-    return because

@@ -15,12 +15,13 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from detent.errors import CannotTell, DetentError
-from detent.sandbox import mounts, seccomp
 from detent.sandbox.devices import DEVICES, own_devices
 from detent.sandbox.guard import hold
 from detent.sandbox.limits import ControlGroup, ProcessLimits, find_places, unheld
+from detent.sandbox.mounts import enter, mount_words, system_words
 from detent.sandbox.process import Ran, run
 from detent.sandbox.sandbox_protocol import DEVNULL, Room, always
+from detent.sandbox.seccomp import build_filter
 from detent.sandbox.ways_on import lack, ways_on
 from detent.storage.machine import has
 
@@ -50,8 +51,8 @@ class Bubblewrap:
         self.boundary: tuple[str, ...] = BOUNDARY
         self.uid, self.gid = os.getuid() or USER, os.getgid() or USER
         self.places = find_places()
-        self.system = mounts.system()
-        self.filters = {network: seccomp.build(platform.machine(), network, os.getuid() == 0, names) for network in (False, True)}
+        self.system = system_words()
+        self.filters = {network: build_filter(platform.machine(), network, os.getuid() == 0, names) for network in (False, True)}
         self.tmp_size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
 
     @property
@@ -72,7 +73,7 @@ class Bubblewrap:
         watch: Callable[[bytes], None] | None = None,
     ) -> Ran:
         """Run a program in its room. OSError: it is not there inside. CannotTell: the room could not be made or did not last."""
-        inside = mounts.enter(room, self.home)
+        inside = enter(room, self.home)
         with ExitStack() as stack:
             held = stack.enter_context(hold(inside.guarded, inside.roots))
             fds = MemoryFiles(stack)
@@ -80,7 +81,7 @@ class Bubblewrap:
             words = [
                 *self._words(fds, home, inside.network),
                 *_devices(stack.enter_context(own_devices())),
-                *mounts.words(inside, held, home, self.tmp_size),
+                *mount_words(inside, held, home, self.tmp_size),
             ]
             words += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(cwd.resolve()), "--clearenv"]
             words += [word for name, value in {"HOME": str(home), **env}.items() for word in ("--setenv", name, value)]

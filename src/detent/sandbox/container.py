@@ -19,7 +19,7 @@ from pathlib import Path
 
 from detent.errors import CannotTell, DetentError
 from detent.journal.holder import boot_id
-from detent.sandbox import calls, keeper, mounts, root
+from detent.sandbox.calls import profile
 from detent.sandbox.container_engine import (
     USER,
     WAYS,
@@ -35,7 +35,9 @@ from detent.sandbox.container_engine import (
 )
 from detent.sandbox.guard import hold
 from detent.sandbox.limits import ProcessLimits
+from detent.sandbox.mounts import HIDDEN_IN_PROC, enter
 from detent.sandbox.process import Ran, run
+from detent.sandbox.root import Mount, build_root, room_mounts, root_devices
 from detent.sandbox.sandbox_protocol import DEVNULL, Room, always
 from detent.sandbox.ways_on import ways_on
 from detent.storage.state import state_dir
@@ -45,7 +47,7 @@ BOUNDARY = (
     "--pull=never", "--log-driver=none", "--interactive",  # else its input is the machine's /dev/null, which crun gives to root inside
 )  # fmt: skip
 PODMAN = (
-    f"--security-opt=mask={':'.join(f'/proc/{name}' for name in mounts.HIDDEN_IN_PROC)}", "--read-only-tmpfs=false", "--no-hosts", "--http-proxy=false", "--image-volume=ignore",
+    f"--security-opt=mask={':'.join(f'/proc/{name}' for name in HIDDEN_IN_PROC)}", "--read-only-tmpfs=false", "--no-hosts", "--http-proxy=false", "--image-volume=ignore",
 )  # fmt: skip
 GRACE = 20.0  # seconds that an engine gets to end a container
 ERRORS = {subprocess.STDOUT: "output", subprocess.DEVNULL: "nowhere"}
@@ -56,6 +58,9 @@ def clamped(limits: ProcessLimits) -> ProcessLimits:
     """Not more than the machine has: an engine refuses that."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return limits._replace(memory=min(limits.memory, memory), cpus=min(limits.cpus, os.cpu_count() or 1))
+
+
+KEEPER = Path(__file__).with_name("keeper.py")  # a program of its own
 
 
 class End:
@@ -91,7 +96,7 @@ class Container:
         self.engine, self.home, self.limits, self.image = engine, home, clamped(limits), image
         self.name, self.program = engine.name, engine.program
         self.boundary: tuple[str, ...] = BOUNDARY
-        self.profile = calls.profile(platform.machine(), os.getuid() == 0)
+        self.profile = profile(platform.machine(), os.getuid() == 0)
         self.tmp_size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
 
     @property
@@ -117,7 +122,7 @@ class Container:
         watch: Callable[[bytes], None] | None = None,
     ) -> Ran:
         """Run a program in its room. OSError: it is not there inside. CannotTell: the room could not be made, did not last or has no limits."""
-        inside = mounts.enter(room, self.home)
+        inside = enter(room, self.home)
         if not any(cwd.resolve().is_relative_to(place) for place in (*inside.roots, *(what for what, _ in inside.readable))):
             raise CannotTell(f"the sandbox broke: chdir {cwd}: it is not in the room")
         name = f"detent-{os.urandom(8).hex()}"
@@ -126,7 +131,7 @@ class Container:
             folder = stack.enter_context(own_folder(self.engine, name))
             home = Path(env.get("HOME", self.home))
             self._write(folder, {"HOME": str(home), **env}, stdin, ERRORS.get(stderr, "apart"))
-            places = root.room(inside, held, home, self.tmp_size)
+            places = room_mounts(inside, held, home, self.tmp_size)
             below, system = self._root(stack, folder, home, places)
             words = [*self._words(folder, name, cwd.resolve(), inside.network), *_mounted([*below, *places]), *system]
             command = self._kept(folder, name, stderr, [*words, "/usr/bin/env", "-i", "/bin/sh", "/.detent/start", *argv])
@@ -140,7 +145,7 @@ class Container:
 
     def _kept(self, folder: Path, name: str, stderr: int, words: list[str]) -> list[str]:
         errors = str(folder / "said") if stderr in ERRORS else "-"
-        start = [sys.executable, "-I", "-S", keeper.__file__, str(os.getpid()), errors]
+        start = [sys.executable, "-I", "-S", str(KEEPER), str(os.getpid()), errors]
         return [*start, *self.engine.remove(name), "--", *words]
 
     def _write(self, folder: Path, env: Mapping[str, str], stdin: Path, errors: str) -> None:
@@ -160,10 +165,10 @@ class Container:
         (folder / "status").touch()
         (folder / "calls.json").write_bytes(self.profile)
 
-    def _root(self, stack: ExitStack, folder: Path, home: Path, places: list[root.Mount]) -> tuple[list[root.Mount], list[str]]:
+    def _root(self, stack: ExitStack, folder: Path, home: Path, places: list[Mount]) -> tuple[list[Mount], list[str]]:
         """The mounts below those of the room, and the words for the root: an image by name, another system's folder, or our own system."""
-        kept = [root.Mount(Path("/.detent"), folder / "inside"), root.Mount(Path("/.detent/status"), folder / "status", True)]
-        if self.name == "podman" and (own := root.devices(folder / "dev")):
+        kept = [Mount(Path("/.detent"), folder / "inside"), Mount(Path("/.detent/status"), folder / "status", True)]
+        if self.name == "podman" and (own := root_devices(folder / "dev")):
             kept.append(own)
         named = self.image and not self.image.startswith("/")
         if named and not (self.name == "podman" and os.getuid() == 0):
@@ -175,7 +180,7 @@ class Container:
             "hosts": "127.0.0.1 localhost detent\n::1 localhost\n",
         }
         source = stack.enter_context(opened(self.engine, self.image, folder)) if named else Path(self.image) if self.image else None
-        below = root.build(folder / "root", source, texts, (place.at for place in places))
+        below = build_root(folder / "root", source, texts, (place.at for place in places))
         return [*below, *kept], ["--rootfs", str(folder / "root")]
 
     def _words(self, folder: Path, name: str, cwd: Path, network: bool) -> list[str]:
@@ -217,7 +222,7 @@ class Container:
         raise CannotTell(f"the sandbox broke, so '{program}' did not run to its end inside it: {heard or f'{self.name} was ended'}")
 
 
-def _mounted(places: Sequence[root.Mount]) -> list[str]:
+def _mounted(places: Sequence[Mount]) -> list[str]:
     return [word for place in {each.at: each for each in places}.values() for word in place.words()]
 
 

@@ -114,7 +114,7 @@ def _is_in(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-def system() -> list[str]:
+def system_words() -> list[str]:
     """The part that is the same for every room: programs and libraries, a few files of /etc, fresh /proc and /dev."""
     words: list[str] = []
     for name in SYSTEM:
@@ -145,7 +145,7 @@ def fresh(path: str, size: int, mode: str = "0700") -> list[str]:
     return ["--perms", mode, "--size", str(size), "--tmpfs", path]
 
 
-def words(room: Inside, held: Held, home: Path, size: int) -> list[str]:
+def mount_words(room: Inside, held: Held, home: Path, size: int) -> list[str]:
     """The part that is this room's. What is empty and in memory lies below, what is read above it, what is written above that."""
     layers: dict[Path, list[str]] = {Path("/dev/shm"): fresh("/dev/shm", size, "1777"), Path("/tmp"): fresh("/tmp", size, "1777")}
     if home not in layers and not any(

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from detent.errors import DetentError
-from detent.sandbox import mounts
 from detent.sandbox.devices import make_devices
 from detent.sandbox.guard import Held
+from detent.sandbox.mounts import ETC, ETC_PATTERNS, SYSTEM, Inside
 
 OWN = ("proc", "sys", "dev", "run", "tmp", ".detent")  # of every container, never taken from a root
 WRITTEN = tuple(Path("/etc") / name for name in ("passwd", "group", "hosts", "hostname", "resolv.conf", "mtab"))
@@ -37,7 +37,7 @@ class Mount(NamedTuple):
         return "--mount", f"type=bind,src={self.what},dst={self.at}" + ("" if self.writable else ",ro")
 
 
-def build(at: Path, source: Path | None, texts: dict[str, str], also: Iterable[Path]) -> list[Mount]:
+def build_root(at: Path, source: Path | None, texts: dict[str, str], also: Iterable[Path]) -> list[Mount]:
     """Make a root in an empty folder, of the machine's system or of one in another folder; the mounts that complete it."""
     for name in (*OWN, "etc"):
         (at / name).mkdir(parents=True)
@@ -49,14 +49,14 @@ def build(at: Path, source: Path | None, texts: dict[str, str], also: Iterable[P
 
 def machine(root: Path) -> Iterator[Mount]:
     """The system that Detent runs on: programs and libraries, and a few files of /etc."""
-    for name in mounts.SYSTEM:
+    for name in SYSTEM:
         if os.path.islink(name):
             _link(root, Path(name), os.readlink(name))
         elif os.path.isdir(name):
             yield Mount(Path(name), Path(name))
     etc = Path("/etc")
-    patterns = [str(found.relative_to(etc)) for pattern in mounts.ETC_PATTERNS for found in sorted(etc.glob(pattern))]
-    for path in filter(Path.exists, (etc / name for name in (*mounts.ETC, *patterns))):
+    patterns = [str(found.relative_to(etc)) for pattern in ETC_PATTERNS for found in sorted(etc.glob(pattern))]
+    for path in filter(Path.exists, (etc / name for name in (*ETC, *patterns))):
         real = path.resolve()
         if real.is_relative_to("/usr"):
             _link(root, path, str(real))
@@ -85,7 +85,7 @@ def _link(root: Path, at: Path, target: str) -> None:
     link.symlink_to(target)
 
 
-def devices(at: Path) -> Mount | None:
+def root_devices(at: Path) -> Mount | None:
     """Devices of the container's own. Those of the machine belong to root, and so may a program in there: it could change their rights."""
     if os.getuid() != 0:
         return None
@@ -99,10 +99,10 @@ def devices(at: Path) -> Mount | None:
     return Mount(Path("/dev"), at)
 
 
-def room(inside: mounts.Inside, held: Held, home: Path, size: int) -> list[Mount]:
+def room_mounts(inside: Inside, held: Held, home: Path, size: int) -> list[Mount]:
     """The mounts of a room. Engines sort them from the outside in; of two at one place the later here wins."""
     layers = {path: Mount(path, None, True, size) for path in (Path("/tmp"), Path("/dev/shm"))}
-    fixed = map(Path, (*mounts.SYSTEM, "/etc", "/proc", "/dev"))
+    fixed = map(Path, (*SYSTEM, "/etc", "/proc", "/dev"))
     if home not in layers and not any(home.is_relative_to(place) for place in (*inside.places, *fixed)):
         layers[home] = Mount(home, None, True, size)
     pins = {path: Mount(path, path, True) for path in held.pins}

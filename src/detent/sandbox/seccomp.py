@@ -102,7 +102,7 @@ IOCTL, SOCKET = (16, 29), (41, 198)
 Step = tuple[int, int, int, int]  # instruction, jump if true, jump if false, value
 
 
-def build(machine: str, network: bool, root: bool, names: bool = False) -> bytes:
+def build_filter(machine: str, network: bool, root: bool, names: bool = False) -> bytes:
     """The filter for a machine. With the network, sockets by name are refused unless `names` are allowed: they are then those of the host."""
     if machine not in MACHINES:
         raise DetentError(

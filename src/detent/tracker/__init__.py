@@ -10,8 +10,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from detent.errors import DetentError
 from detent.extensions import TRACKERS as GROUP
 from detent.extensions import blamed, load, names
-from detent.tracker.said import TrackerSaid
-from detent.tracker.tracker_protocol import STATUSES, Item, NewItem, Status, Tracker, TrackerChange, TrackerError, UnknownItem, open_of
+from detent.tracker.tracker_protocol import (
+    STATUSES,
+    Item,
+    NewItem,
+    Status,
+    Tracker,
+    TrackerChange,
+    TrackerError,
+    TrackerSaid,
+    UnknownItem,
+    open_of,
+)
 
 if TYPE_CHECKING:
     from detent.forge import Api, ForgeProject

@@ -7,8 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from detent.tracker.bead import FOUND_IN, items_in, unwrapped
-from detent.tracker.said import TrackerSaid
-from detent.tracker.tracker_protocol import Item, NewItem, TrackerChange, TrackerError, UnknownItem, noted
+from detent.tracker.tracker_protocol import Item, NewItem, TrackerChange, TrackerError, TrackerSaid, UnknownItem, noted
 
 ID = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
 ENVELOPE = {"BD_JSON_ENVELOPE": "1"}

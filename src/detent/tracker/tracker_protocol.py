@@ -4,7 +4,7 @@ A tracker that cannot be reached raises; it never answers with an empty list.
 """
 
 from collections.abc import Iterable
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from detent.errors import DetentError, Unreached
 from detent.kernel.model import Value
@@ -155,3 +155,9 @@ def _way(known: dict[str, Item], start: str, end: str) -> tuple[str, ...]:
                 seen.add(need)
                 todo.append((*way, need))
     return ()
+
+
+class TrackerSaid(NamedTuple):
+    code: int | None
+    out: str
+    err: str

@@ -292,4 +292,3 @@ GEMINI = WireFormat(
     re.compile(r"/v1(beta)?/models(/[\w.-]+(:countTokens)?)?"),
     read_generations,
 )
-DIALECTS: dict[str, WireFormat] = {dialect.name: dialect for dialect in (ANTHROPIC, CHAT, RESPONSES, GEMINI)}

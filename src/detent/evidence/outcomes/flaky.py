@@ -7,12 +7,11 @@ from collections.abc import Callable, Mapping
 
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.changes.changes import Changes
-from detent.evidence.outcomes.outcomes import describe_flaky
+from detent.evidence.outcomes.outcomes import MOST_AGAIN, describe_flaky
 from detent.evidence.running.collect import Collector
 from detent.kernel.model import Flag
 
 RUNS_BEFORE = 3
-MOST_AGAIN = 20  # failures that are run once more; where more fail, it is not chance
 
 
 def passing_again(collector: Collector, changes: Changes, failing: frozenset[str], wanted: Callable[[], bool]) -> frozenset[str]:

@@ -15,6 +15,7 @@ from detent.evidence.report import TestReport
 from detent.evidence.source.test_ids import family, stable
 
 Ids = frozenset[str]
+MOST_AGAIN = 20  # failures that are run once more; where more fail, it is not chance
 
 
 class Outcomes(NamedTuple):

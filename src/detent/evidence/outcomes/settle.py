@@ -9,13 +9,12 @@ from pathlib import PurePosixPath
 from typing import Protocol
 
 from detent.errors import CannotTell
-from detent.evidence.outcomes.outcomes import Outcomes, compare, file_of, unstable_families
+from detent.evidence.outcomes.outcomes import MOST_AGAIN, Outcomes, compare, file_of, unstable_families
 from detent.evidence.outcomes.reasons import Reason
 from detent.evidence.report import TestReport
 from detent.evidence.source.diff import Changed
 
 MOST_TOLD = 10
-MOST_AGAIN = 20  # failures that are run once more; where more fail, it is not chance
 COLLECTED = re.compile(  # names that runners collect by themselves; a file that only lies beside tests is theirs if it is named, and nobody else's
     r"^test_[^/]*\.py$|_test\.(?:py|go|rb)$|_spec\.rb$|[._-](?:test|spec)s?\.[cm]?[jt]sx?$|(?:Tests?|Spec|IT)\.(?:java|kt|groovy|scala|php)$"
 )

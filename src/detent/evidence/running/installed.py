@@ -6,15 +6,16 @@ Owns where packages lie; runs nothing but, once for each interpreter, a question
 import json
 import os
 import shutil
-import subprocess
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 
 from detent.evidence.runners import Command
+from detent.sandbox.process import run
 from detent.storage.seal import keep, kept
 
 ENVIRONMENTS = (".venv", "venv", ".tox/*")  # where a project keeps its own
+PATIENCE = 30  # seconds
 
 
 def fingerprint(command: Command | None, root: Path, env: Mapping[str, str], cache: Path) -> str:
@@ -91,11 +92,14 @@ def _packages_of(python: Path | None, env: Mapping[str, str], cache: Path) -> li
         real = python.resolve()
         stamp = cache / f"python-{sha256(f'{real}{real.stat().st_mtime_ns}'.encode()).hexdigest()[:16]}.json"
         if (said := kept(stamp)) is None:
-            ran = subprocess.run([str(python), "-c", ask], env=dict(env), capture_output=True, text=True, timeout=30)
-            said = ran.stdout or "[]"
+            with open(os.devnull, "wb") as nowhere:
+                ran = run([str(python), "-c", ask], python.parent, env, PATIENCE, stderr=nowhere.fileno())
+            if ran.exit_code is None:
+                return []
+            said = ran.output or "[]"
             keep(stamp, said)
         return [Path(p) for p in json.loads(said) if Path(p).is_dir()]
-    except (OSError, ValueError, subprocess.SubprocessError):
+    except (OSError, ValueError):
         return []
 
 

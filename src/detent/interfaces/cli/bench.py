@@ -3,18 +3,14 @@
 import json
 import os
 import shutil
-import tempfile
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
-from pathlib import Path
+from collections.abc import Sequence
 
 import click
 
 from detent.errors import DetentError
 from detent.interfaces.gatebench import BenchAgent, BenchLanguage, languages
 from detent.interfaces.gatebench.bench_report import as_json, line, summary
-from detent.interfaces.gatebench.play import BenchResult, play
+from detent.interfaces.gatebench.play import play_all
 
 Pair = tuple[BenchLanguage, BenchAgent]
 
@@ -47,7 +43,7 @@ def command(what: str, only: tuple[str, ...], named: tuple[str, ...], jobs: int,
         return 0
     ready, missing = _split(pairs)
     outcomes = []
-    for outcome in _played(ready, jobs):
+    for outcome in play_all(ready, jobs):
         outcomes.append(outcome)
         click.echo(f"{len(outcomes):>3}/{len(ready)} {line(outcome)}", err=as_text)
     outcomes.sort(key=lambda o: (o.language, o.name))
@@ -60,16 +56,3 @@ def _split(pairs: Sequence[Pair]) -> tuple[list[Pair], list[str]]:
     lacking = {each.language: [p for p in each.needs if shutil.which(p) is None] for each, _ in pairs}
     missing = [f"{name} ({', '.join(programs)} not installed)" for name, programs in lacking.items() if programs]
     return [pair for pair in pairs if not lacking[pair[0].language]], missing
-
-
-def _played(pairs: Sequence[Pair], jobs: int) -> Iterator[BenchResult]:
-    """Each as it ends. What a stop leaves undone is not begun."""
-    home = tempfile.TemporaryDirectory(prefix="detent-bench-", ignore_cleanup_errors=True)
-    with home as folder, ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        waiting = [pool.submit(play, each, agent, Path(folder)) for each, agent in pairs]
-        try:
-            for done in as_completed(waiting):
-                yield done.result()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise

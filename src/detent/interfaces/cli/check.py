@@ -105,7 +105,7 @@ def _check(span: str, given: dict[str, object], say: "Callable[[str], None]") ->
     rest = (env, say, lambda: not stop.is_set())
     with ends.before_stopping(stop.set):
         if given["pushed"]:
-            from detent.app.check_pushed import pushed
+            from detent.app.check_span import pushed
 
             ranges = pushed(here, env, sys.stdin if not sys.stdin.isatty() else ())
             if not ranges:

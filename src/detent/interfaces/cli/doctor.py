@@ -6,7 +6,6 @@ import platform
 import re
 import shutil
 import sqlite3
-import subprocess
 import sys
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from detent.app.shared import accept_journal
 from detent.errors import DetentError, JournalError, NoJournal
 from detent.git import fingerprint
 from detent.git.place import Place, find_place
+from detent.git.repo import git_version
 from detent.interfaces.cli.doctor_clients import client_rows
 from detent.interfaces.cli.doctor_disk import disk_check
 from detent.interfaces.cli.doctor_extensions import extension_checks
@@ -80,7 +80,7 @@ def _git() -> DoctorCheck:
     git = shutil.which("git")
     if git is None:
         return DoctorCheck("git", False, "not found", "install git")
-    said = subprocess.run([git, "--version"], capture_output=True, text=True).stdout.removeprefix("git version ").strip()
+    said = git_version(git)
     old = tuple(map(int, re.findall(r"\d+", said)[:2])) < OLDEST_GIT
     return DoctorCheck("git", not old, f"{said} at {git}", f"install git {'.'.join(map(str, OLDEST_GIT))} or newer" if old else "")
 

@@ -52,7 +52,7 @@ def follow(app: App, run: str, as_json: bool, events: bool, park: bool = False) 
     if as_json or events:
         click.echo(json.dumps(done))
     else:
-        from detent.app.merged import merged_into
+        from detent.app.outline import merged_into
 
         tell_result(done, _why(app, run), merged_into(app, run))
     return 1 if done["outcome"] == "halted" and _gave_up(app, run) else CODES[done["outcome"]]
@@ -199,12 +199,12 @@ class LiveTerminal:
 
     def begin(self, app: App, run: str) -> None:
         """Which run it is and where its work goes, before anything else."""
-        from detent.app.start_words import said_at_start
+        from detent.app.outline import first_words
 
         now = app.door.load(run).run
         branch = _branch(now)
         self._print(click.style(run, bold=True) + f"  {now.workflow}  {now.state}" + (f"  branch {branch}" if branch else ""))
-        for line in said_at_start(app, run) if now.seq == 1 else ():
+        for line in first_words(app, run) if now.seq == 1 else ():
             self._print(f"  {plain(line)}")
 
     def say(self, words: str) -> None:

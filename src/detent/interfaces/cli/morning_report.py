@@ -33,7 +33,7 @@ def command(since: str, markdown: bool, as_json: bool, fetch: bool, send: bool) 
     """
     if markdown and as_json:
         raise click.UsageError("--markdown and --json do not go together")
-    from detent.app.since import time_of
+    from detent.app.times import time_of
     from detent.interfaces.cli.report_text import as_markdown, as_text
     from detent.interfaces.cli.runner import here
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from detent.app.queue_rows import as_row, when
+from detent.app.run_rows import as_row, when
 from detent.interfaces.cli.queue_text import execution_line, is_gone, lines, outage_lines
 from detent.interfaces.cli.tell import channel, plain
 from detent.queue.recovery import RECOVERY

@@ -5,7 +5,7 @@ from collections.abc import Container
 
 import click
 
-from detent.app.queue_rows import when
+from detent.app.run_rows import when
 from detent.interfaces.cli.tell import local_time, plain
 from detent.queue.queue_protocol import Execution, OutageRow
 

@@ -12,8 +12,8 @@ def command(as_json: bool) -> int:
 
     A notes ref that cannot be read is moved aside first. Runs that have not ended publish here what they have proved so far.
     """
-    from detent.app.from_notes import noted
     from detent.app.registry import usable
+    from detent.app.starting import noted
     from detent.evidence.outcomes.claims import REF
     from detent.git.notes import list_notes, put_aside
     from detent.git.repo import GitError

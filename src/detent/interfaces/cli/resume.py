@@ -38,7 +38,7 @@ def command(guidance: str, run: str | None, agent: str, events: bool, as_json: b
 
     app = here(create=True)
     if run is None and app.newest() is None:
-        from detent.app.from_notes import start_from_notes
+        from detent.app.starting import start_from_notes
         from detent.kernel.model import Sent
 
         fit_for_push(app, agent)

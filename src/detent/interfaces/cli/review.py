@@ -22,8 +22,8 @@ def command(branch: str, agent: str, again: bool, as_json: bool) -> int:
     \b
     detent review it-7-round-prices
     """
+    from detent.app.executions import review, waiting_for
     from detent.app.push import fit_for_push, said_agent
-    from detent.app.review_by_hand import review, waiting_for
     from detent.interfaces.cli.runner import here, person
 
     app = here(create=True)

@@ -55,9 +55,9 @@ def command(
     run = begin_or_ask(app, workflow, terms)
     say_where_it_lands(app, workflow, as_json)
     if not as_json:
-        from detent.app.start_words import said_at_start
+        from detent.app.outline import first_words
 
-        if said := said_at_start(app, run):
+        if said := first_words(app, run):
             click.echo("".join(f"{fold(plain(line))}\n" for line in said))
     briefing = briefed(app, run)  # kept for the quick way and for hooks, as get-task keeps it
     return tell_briefing(briefing, as_json) if as_json or not columns() else _tell_person(app, run, shown(briefing)[2])

@@ -10,6 +10,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
@@ -232,3 +235,16 @@ def _sent(**fields: object) -> Sent:
 
 def _where(briefing: Briefing) -> str:
     return f"{briefing.state} {briefing.step.type}" if briefing.step and briefing.state in WORKING else briefing.state
+
+
+def play_all(pairs: Sequence[tuple[BenchLanguage, BenchAgent]], jobs: int) -> Iterator[BenchResult]:
+    """Several at a time, each as it ends. What a stop leaves undone is not begun."""
+    home = tempfile.TemporaryDirectory(prefix="detent-bench-", ignore_cleanup_errors=True)
+    with home as folder, ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        waiting = [pool.submit(play, each, agent, Path(folder)) for each, agent in pairs]
+        try:
+            for done in as_completed(waiting):
+                yield done.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise

@@ -14,8 +14,8 @@ from detent.app.people import allowed
 from detent.app.person_calls import spoken
 from detent.app.policy import user
 from detent.app.push import fit_for_push, said_agent
-from detent.app.queue_rows import as_row, when
 from detent.app.run_driver import locks_held
+from detent.app.run_rows import as_row, when
 from detent.errors import DetentError
 from detent.interfaces.http import shapes_execute as shapes
 from detent.interfaces.http.heads import NotFound
@@ -127,7 +127,7 @@ def row(app: App, desk: Desk, found: "Execution") -> shapes.ExecutionRow:
 def report(app: App, desk: Desk, since: str) -> "Report":
     """What happened since a time."""
     from detent.app.reporting import report_of
-    from detent.app.since import time_of
+    from detent.app.times import time_of
 
     until = datetime.now(UTC)
     begun = time_of(since, until.astimezone())
@@ -276,8 +276,8 @@ def close_item(app: App, desk: Desk, id: str, reason: str) -> shapes.ItemRow:
 
 def review(app: App, asked: shapes.ReviewAsked) -> shapes.Review:
     """Have a branch reviewed. An execution that waits for it is reviewed again, and continues if it is ready now."""
-    from detent.app.review_by_hand import review as review_branch
-    from detent.app.review_by_hand import waiting_for
+    from detent.app.executions import review as review_branch
+    from detent.app.executions import waiting_for
 
     fit_for_push(app, asked.agent)
     if (waits := waiting_for(app, asked.branch)) is not None and not asked.agent:

@@ -212,8 +212,8 @@ def _note(app: App, blob: str) -> str:
 
 def agents(app: App) -> shapes_agents.AgentList:
     """Who can be asked on this machine, and what the others lack."""
-    from detent.app.agents_found import found_agents
     from detent.app.commit_settings import settings_at
+    from detent.app.who import found_agents
 
     settings = settings_at(app.world.git, "HEAD", app.world.outer)
     found = found_agents(settings, app.world.outer, app.place.root)

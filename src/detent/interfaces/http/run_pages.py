@@ -6,8 +6,7 @@ import msgspec
 
 from detent.app import App
 from detent.app.live_log import driver_log, live_file
-from detent.app.merged import merged_into
-from detent.app.outline import plan_of
+from detent.app.outline import merged_into, plan_of
 from detent.app.push import commits_of
 from detent.app.revising import edited, stages
 from detent.app.run_rows import about_event, costs_of

@@ -22,7 +22,7 @@ class JsonEntry(NamedTuple):
     form: bool = False  # it only says which form the file has: taken out with the last of the others
 
 
-def merged(name: str, text: str | None, entries: tuple[JsonEntry, ...], ours: Callable[[Json], bool]) -> str:
+def json_with(name: str, text: str | None, entries: tuple[JsonEntry, ...], ours: Callable[[Json], bool]) -> str:
     """The text with every entry in it; the text itself if they are there already. A value that a person set is kept, one that we wrote earlier is replaced."""
     root = _parsed(name, text)
     before = json.dumps(root)
@@ -60,7 +60,7 @@ def _called(server: Json) -> list[str]:
     return [str(word) for word in (*(command if isinstance(command, list) else [command]), *(args if isinstance(args, list) else []))]
 
 
-def without(name: str, text: str, entries: tuple[JsonEntry, ...], ours: Callable[[Json], bool]) -> str | None:
+def json_without(name: str, text: str, entries: tuple[JsonEntry, ...], ours: Callable[[Json], bool]) -> str | None:
     """The text without our entries and without the containers that they leave empty; None if nothing is left."""
     root = _parsed(name, text)
     before = json.dumps(root)

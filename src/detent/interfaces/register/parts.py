@@ -3,8 +3,8 @@
 from typing import Any, NamedTuple, Protocol
 
 from detent.errors import DetentError
-from detent.interfaces.register import json_file, toml_file
-from detent.interfaces.register.json_file import JsonEntry
+from detent.interfaces.register.json_file import JsonEntry, json_with, json_without
+from detent.interfaces.register.toml_file import toml_with, toml_without
 
 
 class ClientFile(Protocol):
@@ -24,10 +24,10 @@ class JsonPart(NamedTuple):
     entries: tuple[JsonEntry, ...]
 
     def added(self, text: str | None) -> str:
-        return json_file.merged(self.path, text, self.entries, self._ours)
+        return json_with(self.path, text, self.entries, self._ours)
 
     def taken(self, text: str) -> str | None:
-        return json_file.without(self.path, text, self.entries, self._ours)
+        return json_without(self.path, text, self.entries, self._ours)
 
     def _ours(self, item: dict[str, Any]) -> bool:
         hooks = item.get("hooks")
@@ -62,7 +62,7 @@ class TomlPart(NamedTuple):
     keys: tuple[str, ...]
 
     def added(self, text: str | None) -> str:
-        return toml_file.merged(self.path, text, self.lines, self.keys)
+        return toml_with(self.path, text, self.lines, self.keys)
 
     def taken(self, text: str) -> str | None:
-        return toml_file.without(text)
+        return toml_without(text)

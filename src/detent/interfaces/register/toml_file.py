@@ -11,7 +11,7 @@ def block(lines: str) -> str:
     return f"{BEGIN}\n{lines}{END}\n"
 
 
-def merged(name: str, text: str | None, lines: str, keys: tuple[str, ...]) -> str:
+def toml_with(name: str, text: str | None, lines: str, keys: tuple[str, ...]) -> str:
     """The text with our lines at its end; the text itself if what they set is set there already."""
     old = _parsed(name, text or "")
     if _has(old, keys):
@@ -27,7 +27,7 @@ def merged(name: str, text: str | None, lines: str, keys: tuple[str, ...]) -> st
     return new
 
 
-def without(text: str) -> str | None:
+def toml_without(text: str) -> str | None:
     """The text without our block, and without the blank line before it; None if nothing is left. A block that was changed stays."""
     start = text.find(BEGIN)
     end = text.find(f"{END}\n", start)
