@@ -75,10 +75,9 @@ def command(
             click.echo(f"  {plain(branch)}: {plain(text)}", err=True)
 
     app = _here()
-    accepts = _accepts(app, accept, yes_to)
+    back = Back(to, said_agent(agent), _accepts(app, accept, yes_to))
     _must_be_fit(app)
-    report = land(app, branches, Back(to, said_agent(agent), accepts), said("start"), watch)
-    return _told(report, as_json or events)
+    return _told(land(app, branches, back, said("start"), watch), as_json or events)
 
 
 def _accepts(app: "App", trees: tuple[str, ...], yes_to: tuple[str, ...]) -> "Accepts":
