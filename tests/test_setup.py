@@ -69,12 +69,13 @@ def test_the_check_installs_by_the_lock_and_fails_below_its_share_of_lines() -> 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("wanted", "ends"), [(0, 0), (101, 1)])
-def test_a_run_that_reaches_too_few_lines_fails_and_names_them(tmp_path: Path, wanted: int, ends: int) -> None:
-    source = {"detent_like/__init__.py": "", "detent_like/half.py": "def ran():\n    return 1\n\n\ndef not_run():\n    return 2\n"}
-    test = {"test_half.py": "from detent_like import half\n\n\ndef test_ran():\n    assert half.ran() == 1\n"}
+@pytest.mark.parametrize(("lines", "branches", "ends"), [(0, 0, 0), (101, 0, 1), (0, 51, 1)])
+def test_a_run_that_reaches_too_few_lines_or_branches_fails_and_names_them(tmp_path: Path, lines: int, branches: int, ends: int) -> None:
+    source = {"detent_like/__init__.py": "", "detent_like/half.py": "def ran(yes):\n    if yes:\n        return 1\n    return 2\n"}
+    test = {"test_half.py": "from detent_like import half\n\n\ndef test_ran():\n    assert half.ran(True) == 1\n"}
     plugin = (
-        f"import tests.covered as covered\ncovered.SOURCE = covered.Path({str(tmp_path / 'detent_like')!r})\ncovered.LEAST = {wanted}\n"
+        f"import tests.covered as covered\ncovered.SOURCE = covered.Path({str(tmp_path / 'detent_like')!r})\n"
+        f"covered.LEAST = {lines}\ncovered.CORE = {{'half.py': {branches}}}\n"
     )
     more = "from tests.covered import pytest_load_initial_conftests\n"
     for path, text in {**source, **test, "count_it.py": plugin + more}.items():
@@ -99,5 +100,6 @@ def test_a_run_that_reaches_too_few_lines_fails_and_names_them(tmp_path: Path, w
     env.pop("PYTEST_XDIST_WORKER", None)
     done = subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == ends, done.stdout + done.stderr
-    assert re.search(r"half.py +75%  6\n", done.stdout), done.stdout
+    assert re.search(r"half.py +75%  4\n", done.stdout), done.stdout
     assert "Lines of the source that tests run: 75.00 %" in done.stdout
+    assert "Branches: half.py 50.00 %" in done.stdout

@@ -25,6 +25,7 @@ from typing import Any
 import detent
 from detent.app.speaker import marked
 from detent.interfaces.cli.main import main
+from tests.covered import FOLDER
 from tests.warm_end import leave
 
 SOURCE = Path(__file__).parent.parent / "src"
@@ -95,7 +96,8 @@ class Server:
         self.at_start = _at_start(env)
         self.mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         whole = {**without_marks(env), "PYTHONPATH": f"{SOURCE}{os.pathsep}{SOURCE.parent}"}  # all calls are below it, those of people too
-        words = ["setsid", "--fork", sys.executable, "-m", "tests.warm", str(theirs.fileno())]
+        program = "tests.warm_counted" if FOLDER in env else "tests.warm"
+        words = ["setsid", "--fork", sys.executable, "-m", program, str(theirs.fileno())]
         with theirs:
             subprocess.run(words, env=whole, stdin=subprocess.DEVNULL, pass_fds=(theirs.fileno(),), check=True)
         atexit.register(self.mine.close)
@@ -201,9 +203,14 @@ def warm_up() -> None:
     gc.freeze()
 
 
-if __name__ == "__main__":
+def serve_forks(descriptor: int) -> None:
+    """Be the process that is forked, until nobody asks any more; in a fork, be the call."""
     warm_up()
-    with socket.socket(fileno=int(sys.argv[1])) as asking:
+    with socket.socket(fileno=descriptor) as asking:
         found = serve(asking)
     if found is not None:
         become(found)
+
+
+if __name__ == "__main__":
+    serve_forks(int(sys.argv[1]))

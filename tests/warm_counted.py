@@ -1,0 +1,39 @@
+"""The process of `tests/warm.py` that is forked for each call of the command line, with the core of the source counted in it: what a call runs there
+is left in a folder when it ends, once for all calls that ran the same.
+
+Has to run before anything of the source is loaded, so it is the program that is started, and loads `tests/warm.py` itself.
+"""
+
+import atexit
+import hashlib
+import marshal
+import os
+import sys
+from pathlib import Path
+
+from tests.covered import FOLDER, core_counter
+
+
+def main() -> None:
+    counter = core_counter()
+    folder = Path(os.environ[FOLDER])
+
+    def leave_word() -> None:
+        seen = {name: counter.all_seen[name] | counter.newly_seen[name] for name in {*counter.all_seen, *counter.newly_seen}}
+        lines = {name: sorted(each for each in found if isinstance(each, int)) for name, found in sorted(seen.items())}
+        branches = {name: sorted(each for each in found if isinstance(each, tuple)) for name, found in sorted(seen.items())}
+        data = marshal.dumps((lines, branches))
+        place = folder / hashlib.sha1(data, usedforsecurity=False).hexdigest()
+        if not place.exists() and folder.exists():
+            part = folder / f"{os.getpid()}.part"
+            part.write_bytes(data)
+            part.rename(place)
+
+    atexit.register(leave_word)
+    from tests.warm import serve_forks
+
+    serve_forks(int(sys.argv[1]))
+
+
+if __name__ == "__main__":
+    main()
