@@ -14,7 +14,6 @@ from typing import NamedTuple
 from detent.evidence.runners import Command
 from detent.evidence.running.checkout_files import copy_in, lend_version_files, link_composer_packages, link_node_modules
 from detent.evidence.running.suite import program_at
-from detent.git.checkout import clean_checkout
 from detent.git.repo import Git
 from detent.git.snapshot import BORROWED
 from detent.git.workspace import borrow
@@ -63,6 +62,8 @@ class Site(NamedTuple):
     @contextmanager
     def checkout(self, git: Git, tree: str, name: str = "") -> Iterator[Path]:
         """The project of a tree in a clean checkout. What is installed for it is lent."""
+        from detent.git.checkout import clean_checkout  # most steps are judged where the work lies
+
         with clean_checkout(git, self.around.get(tree, tree), name) as whole:
             yield self.of(tree).furnished(whole)
 

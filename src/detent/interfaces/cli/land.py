@@ -69,10 +69,8 @@ def command(
     from detent.interfaces.cli.queue import said
 
     def watch(branch: str, text: str) -> None:
-        if events:
-            click.echo(json.dumps({"event": "landing", "branch": branch, "text": text}))
-        else:
-            click.echo(f"  {plain(branch)}: {plain(text)}", err=True)
+        row = {"event": "landing", "branch": branch, "text": text}
+        click.echo(json.dumps(row) if events else f"  {plain(branch)}: {plain(text)}", err=not events)
 
     app = _here()
     back = Back(to, said_agent(agent), _accepts(app, accept, yes_to))

@@ -117,10 +117,10 @@ def shown(app: App, id: str) -> shapes_inbox.DecisionShown:
     run, row = _open(app, id)
     asked = pending(run.data) if row.decision != WAITS else None
     flags = asking(run) if run.cause == CAUSE else ()
-    if row.kind == UNDRIVEN:
-        text, options, artifacts = f"{ALONE}\n\n> {row.question}", CONTINUE, ()
-    else:
-        text, options, artifacts = _told(app, run, asked), options_of(run, asked, ways(app, run)), _artifacts(app, run, asked)
+    alone = row.kind == UNDRIVEN
+    text = f"{ALONE}\n\n> {row.question}" if alone else _told(app, run, asked)
+    options = CONTINUE if alone else options_of(run, asked, ways(app, run))
+    artifacts = () if alone else _artifacts(app, run, asked)
     return shapes_inbox.DecisionShown(
         row=row,
         shown=_digest(row, text, options, artifacts),
