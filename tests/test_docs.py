@@ -1,6 +1,7 @@
 """The docs say what is: drawn tables are current, every command and every workflow has its row."""
 
 import importlib.util
+import re
 from pathlib import Path
 
 from detent.app.registry import BUILT_IN as TABLES
@@ -55,3 +56,17 @@ def test_every_client_has_its_page_with_exactly_what_is_written_and_its_row() ->
             assert f"`{part.path}`" in page and f"\n{part.added(None)}```" in page, (
                 f"docs/clients/{client}.md does not show {part.path} as it is written"
             )
+
+
+def test_every_file_of_app_stands_in_the_floor_plan_once() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    table = text.partition("## The use cases in app\n")[2].partition("\n## ")[0]
+    named = [name for row in table.splitlines()[3:] for name in re.findall(r"`(\w+)`", row.split("|")[2])] if table else []
+    assert sorted(named) == sorted(file.stem for file in (ROOT / "src" / "detent" / "app").glob("*.py"))
+
+
+def test_files_that_the_floor_plan_names_are_there() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    named = set(re.findall(r"`((?:[a-z_]+/)+[a-z_]+\.py)`", text))
+    gone = {path for path in named if not (ROOT / "src" / "detent" / path).is_file() and not (ROOT / path).is_file()}
+    assert len(named) > 10 and gone == set()

@@ -1,4 +1,4 @@
-"""The jobs and owed effects of `execute`: workspace, branch, remote, and the tracker that the work item comes from. By name; world/execute.py performs them."""
+"""The jobs and owed effects of `execute`: workspace, branch, remote, and the tracker that the work item comes from. By name; execute_effects.py performs them."""
 
 from detent.kernel.rows import Effect, Job
 
