@@ -113,7 +113,10 @@ class SqliteJournal:
         weakref.finalize(self, _close, self.db).atexit = False
         self._anchor = AnchorFile(anchor_file(path))
         self._proof = JournalProof(self.id, journal_key(), self._known.since)
-        self._read = JournalReader(str(path), self._rows, self._proof)
+        read = JournalReader(str(path), self._rows, self._proof)
+        # what is read is read alike in every database
+        self.last, self.at, self.attempt, self.events, self.first_fault = read.last, read.at, read.attempt, read.events, read.first_fault
+        self.heads, self.children, self.held, self.owed, self.has_report = read.heads, read.children, read.held, read.owed, read.has_report
 
     def close(self) -> None:
         self.db.close()
@@ -150,33 +153,6 @@ class SqliteJournal:
         except sqlite3.DatabaseError as e:
             raise JournalDamaged(f"{self.path} cannot be read: {e}", "it was left as it is; see `detent doctor`") from e
 
-    def last(self, run: str) -> Entry | None:
-        return self._read.last(run)
-
-    def at(self, run: str, seq: int) -> Entry | None:
-        return self._read.at(run, seq)
-
-    def attempt(self, run: str, attempt: str) -> Entry | None:
-        return self._read.attempt(run, attempt)
-
-    def events(self, run: str, after: int = 0, limit: int = 1000) -> Sequence[Entry]:
-        return self._read.events(run, after, limit)
-
-    def has_report(self, tree: str, digest: str) -> bool:
-        return self._read.has_report(tree, digest)
-
-    def heads(self, run: str = "") -> Sequence[Head]:
-        return self._read.heads(run)
-
-    def children(self, parent: str) -> Sequence[Head]:
-        return self._read.children(parent)
-
-    def held(self) -> list[tuple[str, Holder]]:
-        return self._read.held()
-
-    def owed(self, run: str) -> Sequence[Owed]:
-        return self._read.owed(run)
-
     def settled(self, owed: Owed) -> None:
         """Mark an effect as settled, and all that was owed before it."""
         with self._writing(durable=False) as db:
@@ -201,6 +177,3 @@ class SqliteJournal:
         """Keep a finished answer for the quick way; one per run, and it may be lost."""
         with self._writing(durable=False) as db:
             db.execute("INSERT OR REPLACE INTO hot VALUES (?,?,?,?,?,?,?)", hot)
-
-    def first_fault(self) -> str | None:
-        return self._read.first_fault()

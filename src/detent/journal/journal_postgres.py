@@ -6,7 +6,7 @@ whether a holder on another machine lives. Needs a connection of its own, not on
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from typing import Any, TypeVar
@@ -26,7 +26,6 @@ from detent.journal.journal_rows import (
     INSERT,
     TAIL,
     Entry,
-    Head,
     Hot,
     JournalProof,
     JournalReader,
@@ -91,10 +90,13 @@ class PostgresJournal:
             self._known = self._opened(create, accept)
             self.id = self._known.journal
             self._proof = self._proof_of(self.id, self._known.since)
-            self._read = JournalReader(self.name, self._rows, self._proof)
         except BaseException:
             self.db.close()
             raise
+        read = JournalReader(self.name, self._rows, self._proof)
+        # what is read is read alike in every database
+        self.last, self.at, self.attempt, self.events, self.first_fault = read.last, read.at, read.attempt, read.events, read.first_fault
+        self.heads, self.children, self.held, self.owed, self.has_report = read.heads, read.children, read.held, read.owed, read.has_report
 
     def close(self) -> None:
         self.db.close()
@@ -244,7 +246,7 @@ class PostgresJournal:
         with self._writing():
             self._one("SELECT pg_advisory_xact_lock(?)", APPENDING)
             at, before, prev = self._one(TAIL, entry.run) or (0, 0, self.id)
-            if self._unsure and (there := self._read.at(entry.run, entry.seq)) and there._replace(n=0, hash="") == entry:
+            if self._unsure and (there := self.at(entry.run, entry.seq)) and there._replace(n=0, hash="") == entry:
                 return Anchor(self.id, there.n, there.hash, self._proof.since)
             self._check(entry.run, at, expect, claim)
             digest = self._proof.signed(chain(prev, before + 1, entry))
@@ -303,35 +305,3 @@ class PostgresJournal:
 
     def keep_hot(self, hot: Hot) -> None:
         """There is no quick way to a database elsewhere."""
-
-    # -- reading -----------------------------------------------------------------------------------------------------------------
-
-    def last(self, run: str) -> Entry | None:
-        return self._read.last(run)
-
-    def at(self, run: str, seq: int) -> Entry | None:
-        return self._read.at(run, seq)
-
-    def attempt(self, run: str, attempt: str) -> Entry | None:
-        return self._read.attempt(run, attempt)
-
-    def events(self, run: str, after: int = 0, limit: int = 1000) -> Sequence[Entry]:
-        return self._read.events(run, after, limit)
-
-    def has_report(self, tree: str, digest: str) -> bool:
-        return self._read.has_report(tree, digest)
-
-    def heads(self, run: str = "") -> Sequence[Head]:
-        return self._read.heads(run)
-
-    def children(self, parent: str) -> Sequence[Head]:
-        return self._read.children(parent)
-
-    def held(self) -> list[tuple[str, Holder]]:
-        return self._read.held()
-
-    def owed(self, run: str) -> Sequence[Owed]:
-        return self._read.owed(run)
-
-    def first_fault(self) -> str | None:
-        return self._read.first_fault()
