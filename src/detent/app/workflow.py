@@ -4,6 +4,7 @@ Whoever adds a workflow writes one of these (docs/extending.md). Functions that 
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol
 
@@ -213,20 +214,18 @@ class Workflow(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
 
 
 class Late(dict[str, Any]):
-    """A mapping of a module, imported when something is looked up in it."""
+    """A mapping of a module, by the names of both; imported when something is looked up in it."""
 
-    def __init__(self, load: Callable[[], Mapping[str, Any]]) -> None:
+    def __init__(self, module: str, name: str) -> None:
         super().__init__()
-        self._load = load
+        self._named = module, name
 
     def __missing__(self, name: str) -> Any:
-        self.update(self._load())
-        if name not in self:
-            raise KeyError(name)
-        return self[name]
+        return dict(self.all())[name]
 
     def all(self) -> Mapping[str, Any]:
-        self.update(self._load())
+        module, name = self._named
+        self.update(getattr(import_module(module), name))
         return self
 
 

@@ -1,7 +1,7 @@
 """The workflow `guide` as one value: its table, and what Detent needs to know besides."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from detent.app.workflow import Late, Workflow
 from detent.errors import DetentError
@@ -28,23 +28,11 @@ def _start(app: "App", sent: Sent, terms: "Terms") -> str:
     return begin_run(app, sent, terms, GUIDE.name, data)
 
 
-def _effects() -> Any:
-    from detent_guide.guide.guide_effects import EFFECTS
-
-    return EFFECTS
-
-
-def _jobs() -> Any:
-    from detent_guide.guide.guide_effects import JOBS
-
-    return JOBS
-
-
 WORKFLOW = Workflow(
     table=GUIDE,
     folder=Path(__file__).parent,
-    effects=Late(_effects),
-    jobs=Late(_jobs),
+    effects=Late("detent_guide.guide.guide_effects", "EFFECTS"),
+    jobs=Late("detent_guide.guide.guide_effects", "JOBS"),
     start=_start,
     title=lambda run: str(run.data.request),
     merge="branch",

@@ -50,18 +50,6 @@ def _waiting_for(app: "App", branch: str) -> AnyRun | None:
     return waiting_for(app, branch)
 
 
-def _effects() -> Any:
-    from detent.workflows.execute.execute_effects import EFFECTS
-
-    return EFFECTS
-
-
-def _jobs() -> Any:
-    from detent.workflows.execute.execute_effects import JOBS
-
-    return JOBS
-
-
 def _claims(event: AnyEvent, chain: Chain) -> list[Proved]:
     from detent.workflows.execute.execute_claims import claims
 
@@ -101,8 +89,8 @@ def _findings(run: Run[ExecuteData]) -> str:
 WORKFLOW = Workflow(
     table=EXECUTE,
     folder=Path(__file__).parent,
-    effects=Late(_effects),
-    jobs=Late(_jobs),
+    effects=Late("detent.workflows.execute.execute_effects", "EFFECTS"),
+    jobs=Late("detent.workflows.execute.execute_effects", "JOBS"),
     start=_start,
     options=("context", "again"),
     doors=("run",),

@@ -34,18 +34,6 @@ def _start(app: "App", sent: Sent, terms: "Terms") -> str:
     return start_pipeline(app, sent, terms)
 
 
-def _effects() -> Any:
-    from detent.workflows.pipeline.pipeline_effects import EFFECTS
-
-    return EFFECTS
-
-
-def _jobs() -> Any:
-    from detent.workflows.pipeline.pipeline_effects import JOBS
-
-    return JOBS
-
-
 def _shown(app: "App", run: AnyRun, paths: Iterable[str]) -> dict[str, str]:
     from detent.workflows.pipeline.session_folder import shown_documents
 
@@ -134,8 +122,8 @@ def _task_title(run: AnyRun) -> str:
 WORKFLOW = Workflow(
     table=PIPELINE,
     folder=HERE,
-    effects=Late(_effects),
-    jobs=Late(_jobs),
+    effects=Late("detent.workflows.pipeline.pipeline_effects", "EFFECTS"),
+    jobs=Late("detent.workflows.pipeline.pipeline_effects", "JOBS"),
     start=_start,
     options=("lean", "research", "ui", "parallel"),
     read=read_status,
@@ -162,8 +150,8 @@ TASK_WORKFLOW = Workflow(
     folder=HERE / "task",
     prompts=HERE / "prompts",
     hand_in="hand-in-task",
-    effects=Late(_effects),
-    jobs=Late(_jobs),
+    effects=Late("detent.workflows.pipeline.pipeline_effects", "EFFECTS"),
+    jobs=Late("detent.workflows.pipeline.pipeline_effects", "JOBS"),
     read=read_status,
     title=_task_title,
     asks=_asks,

@@ -1,7 +1,7 @@
 """`pr`: one plan, pull request by pull request, every step gated."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from detent.app.workflow import Late, Workflow
 from detent.door import AnyEvent
@@ -24,18 +24,6 @@ def _start(app: "App", sent: Sent, terms: "Terms") -> str:
     return start_pr(app, sent, terms)
 
 
-def _effects() -> Any:
-    from detent.workflows.pr.pr_effects import EFFECTS
-
-    return EFFECTS
-
-
-def _jobs() -> Any:
-    from detent.workflows.pr.pr_jobs import JOBS
-
-    return JOBS
-
-
 def _claims(event: AnyEvent, chain: "Chain") -> "list[Proved]":
     from detent.workflows.pr.pr_claims import claims
 
@@ -51,8 +39,8 @@ def _limits(settings: "Settings") -> dict[str, int]:
 WORKFLOW = Workflow(
     table=PR,
     folder=Path(__file__).parent,
-    effects=Late(_effects),
-    jobs=Late(_jobs),
+    effects=Late("detent.workflows.pr.pr_effects", "EFFECTS"),
+    jobs=Late("detent.workflows.pr.pr_jobs", "JOBS"),
     start=_start,
     options=("adopt",),
     read=read,

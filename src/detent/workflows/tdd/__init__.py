@@ -1,7 +1,7 @@
 """`tdd`: red, green, refactor, with an agent for each and a handoff note after every phase."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from detent.app.workflow import Late, Notes, Workflow
 from detent.blocks.ground import Inner, Part
@@ -25,18 +25,6 @@ def _start(app: "App", sent: Sent, terms: "Terms") -> str:
     from detent.workflows.tdd.tdd_start import start_tdd
 
     return start_tdd(app, sent, terms)
-
-
-def _effects() -> Any:
-    from detent.workflows.tdd.tdd_effects import EFFECTS
-
-    return EFFECTS
-
-
-def _jobs() -> Any:
-    from detent.workflows.tdd.tdd_effects import JOBS
-
-    return JOBS
 
 
 def _claims(event: AnyEvent, chain: Chain) -> list[Proved]:
@@ -85,8 +73,8 @@ def _inner(asked: Inner) -> Child:
 WORKFLOW = Workflow(
     table=TDD,
     folder=Path(__file__).parent,
-    effects=Late(_effects),
-    jobs=Late(_jobs),
+    effects=Late("detent.workflows.tdd.tdd_effects", "EFFECTS"),
+    jobs=Late("detent.workflows.tdd.tdd_effects", "JOBS"),
     start=_start,
     read=read,
     title=lambda run: str(run.data.feature_request),
