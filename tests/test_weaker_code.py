@@ -117,6 +117,7 @@ SAME: tuple[tuple[str, str, str], ...] = (  # before, after, and what else came
     ("  const rows = Array.from(found);", "  const rows = found;", ""),
     ("    names = sorted(list(found))", "    names = sorted(found)", ""),
     ("  await next();", "  next();", ""),
+    ("      require 'cgi/cookie'", "      use CGI", ""),
     ("  const text = String(value);", "  const text = value;", ""),
     ("\treturn strings.ToLower(s)", "\treturn s", ""),
     ("  return escape(text);", "  return write(text);", "  return escape(text);"),

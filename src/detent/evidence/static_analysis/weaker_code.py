@@ -38,7 +38,7 @@ HARMLESS = re.compile(
     r"(?:.*\.)?(?:\w*cache\w*|overload|override|Override|deprecated|Deprecated|final|property|\w+\.setter|staticmethod|classmethod|abstract\w*|wraps|dataclass|no_type_check)"
 )  # decorators that guard nothing
 GUARDS = re.compile(
-    r"(?i)(?<![a-z])(?:guard|require|ensure|assert|check|valid|verif|saniti|escap|auth|permi|allow|secur|safe|owner|admin|login|csrf|limit|restrict|base(?:name)?\b|freeze"
+    r"(?i)(?<![a-z])(?:guard|require(?!\b|_relative\b)|ensure|assert|check|valid|verif|saniti|escap|auth|permi|allow|secur|safe|owner|admin|login|csrf|limit|restrict|base(?:name)?\b|freeze"
     r"|same_?origin|clean)\w*|[a-z](?:Guard|Check|Valid|Verif|Saniti|Escap|Auth|Permi|Secur|Safe|Owner|Admin|Login|Limit)\w*"
 )  # names of calls that let less through
 CALLED = re.compile(
