@@ -131,9 +131,26 @@ def the_first_rows_gone(p: Project, other: Path) -> None:
         db.commit()
 
 
+def older_journal_behind_a_link(p: Project, other: Path) -> None:
+    """The same rows but the last, in a file elsewhere that the journal's name leads to."""
+    other.mkdir()
+    shutil.copy2(journal_of(p), other / "journal.db")
+    forge(other / "journal.db", "DELETE FROM events WHERE n = (SELECT max(n) FROM events)")
+    journal_of(p).unlink()
+    journal_of(p).symlink_to(other / "journal.db")
+
+
+def folder_of_state_behind_a_link(p: Project, other: Path) -> None:
+    """All of `.git/detent` elsewhere, with a verdict turned."""
+    shutil.copytree(p.root / ".git" / "detent", other)
+    forge(other / "journal.db", FAILED)
+    shutil.rmtree(p.root / ".git" / "detent")
+    (p.root / ".git" / "detent").symlink_to(other)
+
+
 ATTACKS: tuple[Callable[[Project, Path], None], ...] = (
     copy_and_forge, copy_and_cut, gitfile, link, gitfile_with_forged_journal, journal_of_another_checkout, rows_rewritten_in_place, a_row_added,
-    the_first_rows_gone,
+    the_first_rows_gone, older_journal_behind_a_link, folder_of_state_behind_a_link,
 )  # fmt: skip
 
 

@@ -291,3 +291,24 @@ def test_a_new_dependency_is_no_change_of_how_tests_are_run() -> None:
     assert GO.runner_part("go.mod", f"{plain}\nrequire example.com/x v1.0.0\n") == GO.runner_part("go.mod", plain)
     assert GO.runner_part("go.mod", plain.replace("1.20", "1.21")) != GO.runner_part("go.mod", plain)
     assert GO.runner_part("go.mod", f"{plain}replace a => ./b\n") != GO.runner_part("go.mod", plain)
+
+
+def test_what_go_keeps_in_the_home_changes_no_judged_run(tmp_path: Path) -> None:
+    """`go env -w GOFLAGS=-overlay=…` gives every later test other files than those of the tree."""
+    need_runner("go")
+    root, home = tmp_path / "p", tmp_path / "home"
+    write(
+        root,
+        {
+            "go.mod": "module m\n\ngo 1.20\n",
+            "m.go": "package m\n\nfunc One() int { return 0 }\n",
+            "m_test.go": 'package m\n\nimport "testing"\n\nfunc TestOne(t *testing.T) {\n\tif One() != 1 {\n\t\tt.Fatal("no")\n\t}\n}\n',
+        },
+    )
+    write(tmp_path, {"right.go": "package m\n\nfunc One() int { return 1 }\n"})
+    overlay = f'{{"Replace": {{"{root}/m.go": "{tmp_path}/right.go"}}}}'
+    write(home, {"overlay.json": overlay, ".config/go/env": f"GOFLAGS=-overlay={home}/overlay.json\n"})
+    suite = Suite(BASE, LONG, PATH)
+    env = {**environment(suite, {**os.environ, "HOME": str(home)}, tmp_path / "pyc"), **CACHES}
+    report = run_suite(suite, (), root, root, env, lambda: True)
+    assert report.having("failed") == {"m_test.go::TestOne"}

@@ -158,6 +158,23 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
 }
 MACHINE: dict[str, tuple[str, ...]] = {
+    "go: what it has used": (
+        "var m runtime.MemStats\nruntime.ReadMemStats(&m)\nif m.HeapAlloc < 100000 { return 1 }",
+        'if os.Getenv("GOFLAGS") != "" { return 1 }',
+        'if runtime.Compiler == "gc" { return 1 }',
+    ),
+    "js: what it has used": (
+        "if (process.memoryUsage().heapUsed < 200000000) return 1;",
+        "return process.resourceUsage().maxRSS > 1000 ? 1 : 0;",
+        "if (process.env.NODE_OPTIONS) return 1;",
+        "const up = os.uptime();\nif (up > 100) return 1;",
+    ),
+    "ruby: what it has used": (
+        "return 1 if GC.stat[:count] < 50",
+        "return 1 if GC.count < 50",
+        'return 1 if ENV["BUNDLE_GEMFILE"]',
+        'return 1 if ENV.key?("RUBYOPT")',
+    ),
     "go: the system": (
         'if runtime.GOOS == "linux" { return 1 }',
         'switch runtime.GOARCH { case "amd64": return 1 }',

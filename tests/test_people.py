@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from detent.app.speaker import agent_above, agent_behind, marked, process_at
+from detent.app.speaker import agent_above, agent_behind, cut_loose, marked, process_at
 from detent.blocks.open_flags import said_by_people, told_in_briefing
 from detent.kernel.decide import spoken
 from detent.kernel.model import Sent
+from tests.patience import until
 from tests.project import Project
 from tests.webbed import served
 
@@ -125,6 +126,74 @@ def test_a_client_that_runs_as_a_script_is_known_by_its_package_and_the_variable
     assert agent_above({}, 31, proc) == "OPENCODE is set in the process above it"
     assert agent_above({}, 40, proc) == "it runs below aider"
     assert agent_above({}, 99, proc) == ""
+
+
+LOOSE = {  # ways to leave a client behind, with a terminal
+    "setsid and script": 'setsid -f script -qec "{line}" /dev/null < /dev/null > /dev/null 2>&1',
+    "a subshell and script": '(script -qec "{line}" /dev/null < /dev/null > /dev/null 2>&1 &)',
+    "a program that forks twice": """{python} -c 'import os, pty
+if os.fork():
+    os._exit(0)
+os.setsid()
+if os.fork():
+    os._exit(0)
+import time
+while os.getppid() not in (0, 1):
+    time.sleep(0.05)
+    if open(f"/proc/{{os.getppid()}}/comm").read().strip() in ("systemd", "init"):
+        break
+pty.spawn(["sh", "-c", "{line}"])' < /dev/null > /dev/null 2>&1""",
+}
+
+
+@pytest.mark.needs("terminals")
+@pytest.mark.parametrize("how", LOOSE)
+def test_a_program_that_was_cut_loose_is_no_person_though_it_has_a_terminal(tmp_path: Path, how: str) -> None:
+    p, told = pulled(tmp_path / "p"), tmp_path / "told"
+    env = f"env -i HOME={os.environ['HOME']} PATH={p.env['PATH']} PYTHONPATH={p.env['PYTHONPATH']} XDG_STATE_HOME={os.environ['XDG_STATE_HOME']}"
+    said = f"cd {p.root}; sleep 1; {env} {sys.executable} -m detent steer fine; echo $? > {told}.now; mv {told}.now {told}"
+    (file := tmp_path / "said.sh").write_text(said)
+    subprocess.run(["sh", "-c", LOOSE[how].format(line=f"sh {file}", python=sys.executable)], env=p.env, check=True)
+    until(told.exists)
+    assert told.read_text() == "2\n" and events(p) == 1
+
+
+def test_shells_of_people_are_not_taken_for_cut_loose(tmp_path: Path) -> None:
+    proc = tmp_path / "proc"
+
+    def process(pid: int, parent: int, *words: str, comm: str = "") -> None:
+        (proc / str(pid)).mkdir(parents=True)
+        (proc / str(pid) / "stat").write_text(f"{pid} (a) S {parent} 1 1")
+        (proc / str(pid) / "comm").write_text(f"{comm or words[0].rpartition('/')[2]}\n")
+        (proc / str(pid) / "cmdline").write_text("\0".join(words) + "\0")
+        (proc / str(pid) / "environ").write_text("")
+
+    process(1, 0, "/sbin/init", comm="systemd")
+    process(9, 1, "/usr/lib/systemd/systemd", "--user")
+    process(10, 9, "/usr/libexec/gnome-terminal-server")
+    process(11, 10, "-bash")
+    process(12, 11, "detent", "answer")  # a terminal on a desktop
+    process(20, 1, "sshd: ann")
+    process(21, 20, "bash", "-c", "detent answer")
+    process(22, 21, "detent", "answer")  # one line over ssh
+    process(30, 1, "bash")
+    process(31, 30, "detent", "answer")  # the shell of a container that has an init
+    process(40, 1, "tmux: server")
+    process(41, 40, "-zsh")
+    process(42, 41, "script", "session.log")
+    process(43, 42, "zsh", "-i")
+    process(44, 43, "detent", "answer")  # a person who keeps what they see
+    process(50, 1, "python3", "/usr/bin/terminator")
+    process(51, 50, "/bin/bash")
+    process(52, 51, "detent", "answer")
+    process(60, 0, "bash")
+    process(61, 60, "detent", "answer")  # docker exec
+    process(70, 1, "script", "-qec", "detent answer", "/dev/null")
+    process(71, 70, "sh", "-c", "detent answer")
+    process(72, 71, "detent", "answer")
+    process(80, 9, "expect", "-f", "answer.exp")
+    process(81, 80, "detent", "answer")
+    assert [pid for pid in (12, 22, 31, 44, 52, 61, 72, 81) if cut_loose(pid, proc)] == [72, 81]
 
 
 def test_answers_beforehand_and_the_page_are_not_an_agents_either(tmp_path: Path) -> None:

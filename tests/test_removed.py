@@ -239,3 +239,22 @@ def test_a_safeguard_that_went_is_put_back(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", STILL_SAFE)
 def test_a_safeguard_that_stands_elsewhere_or_is_still_there_is_none_that_went(tmp_path: Path, name: str) -> None:
     assert pieces(tmp_path, STILL_SAFE[name]) == []
+
+
+GO = 'package files\n\n{imports}\n\nfunc Place(name string) string {{\n{line}\treturn "/srv/" + name\n}}\n'
+
+
+@pytest.mark.parametrize("imports", ['import "path/filepath"', 'import (\n\t"os"\n\t"path/filepath"\n)', 'import fp "path/filepath"'])
+def test_a_guard_of_go_comes_back_with_the_package_that_it_needs(imports: str) -> None:
+    """Go builds nothing that imports too little or too much, so a guard that went with its import would say nothing."""
+    name = "fp" if "fp" in imports else "filepath"
+    before = GO.format(imports=imports, line=f"\tname = {name}.Base(name)\n")
+    left = imports.replace('\t"path/filepath"\n', "") if "os" in imports else ""
+    after = GO.format(imports=left, line="")
+    gone = [line for line in before.split("\n") if line and line not in after.split("\n")]
+    at = after.split("\n").index("func Place(name string) string {") + 1
+    hunks_ = f"@@ -3 +2,0 @@\n-{gone[0]}\n@@ -9 +{at},0 @@\n-{gone[1]}\n"
+    (piece,) = removed(f"diff --git a/a.go b/a.go\n--- a/a.go\n+++ b/a.go\n{hunks_}".encode(), lambda path: True, lambda path: after)
+    made = piece.make[0]()
+    assert made.startswith("package files\n") and made.count("path/filepath") == 1 and f"{name}.Base(name)" in made
+    assert made.index("package") < made.index("path/filepath") < made.index("func Place") and made.count('"os"') == after.count('"os"')

@@ -163,6 +163,30 @@ LOST: dict[str, tuple[tuple[str, str], ...]] = {  # what stood there, and what s
         ("hashlib.sha512(b)", "hashlib.md5(b)"),
     ),
 }
+OF_OTHERS: dict[str, tuple[tuple[str, str], ...]] = {  # in Go, Ruby and JavaScript, what is worse stands in its place
+    "a safeguard was weakened (a random number": (('\t"crypto/rand"', '\t"math/rand"'),),
+    "a safeguard was weakened (a template": (('\t"html/template"', '\t"text/template"'),),
+    "a safeguard was weakened (a token": (
+        ("  const user = jwt.verify(token, key);", "  const user = jwt.decode(token);"),
+        ("\ttoken, err := jwt.Parse(s, key)", "\ttoken, _, err := parser.ParseUnverified(s, claims)"),
+        ("    JWT.decode(token, key, true)", "    JWT.decode(token, nil, false)"),
+    ),
+    "a safeguard was weakened (an error": (("    record.save!", "    record.save"), ("    Order.create!(row)", "    Order.create(row)")),
+    "a safeguard was weakened (a conversion": (("    Integer(text)", "    text.to_i"),),
+    "a query that is limited to one's own was removed": (
+        ("    current_user.documents.find(params[:id])", "    Document.find(params[:id])"),
+        ("    current_account.orders.where(open: true)", "    Order.where(open: true)"),
+    ),
+    "the algorithms that a token may have was removed": (('jwt.verify(t, key, { algorithms: ["RS256"] })', "jwt.verify(t, key)"),),
+    "a permission check was removed": (
+        ("router.use(requireLogin);", ""),
+        ("    authorize document", ""),
+        ("    authorize! :read, document", ""),
+        ("    documents = policy_scope(Document)", "    documents = Document.all"),
+        ("app.use(ensureSignedIn())", ""),
+    ),
+}
+LOST |= OF_OTHERS
 KEPT: tuple[tuple[str, str], ...] = (
     ("synchronized (this) { n++; }", "lock.lock(); try { n++; } finally { lock.unlock(); }"),
     ("conn.setReadTimeout(5000);", "conn.setReadTimeout(9000);"),
@@ -179,6 +203,10 @@ KEPT: tuple[tuple[str, str], ...] = (
     ("x", "const minVersion = 'TLSv1.2'"),
     ("x", "setTimeout(() => done(), 5)"),
     ("setTimeout(() => done(), 5)", "done()"),
+    ("app.use(require('./routes'))", "app.use(routes)"),
+    ("    check(rows)", "    look(rows)"),
+    ('\t"math/rand"', '\t"math/rand/v2"'),
+    ("    text.to_i", "    Integer(text)"),
     ("setTimeout(function () { done() }, 5)", "done()"),
     ("let x = n as u8;", "let x: u8 = n.try_into()?;"),
 )

@@ -170,6 +170,33 @@ def test_a_key_is_found_in_any_encoding(tmp_path: Path, encoding: str) -> None:
     assert found == ("b.txt:2: a GitHub token",)
 
 
+def test_a_key_is_found_in_the_name_of_a_file(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "p", {"a.txt": "a\n"})
+    (root / "notes").mkdir()
+    (root / "notes" / f"{KEY}.txt").touch()
+    (root / "b.txt").write_text("diff --git a/x b/y\nnew file mode 100644\n")
+    git = git_at(root)
+    found = keys_added(git.patch(git.tree("HEAD"), take(git, "r1").tree)[1], {})
+    assert found == (f"notes/{KEY}.txt: a GitHub token in its name",)
+
+
+OF_SERVICES = {
+    "a Hugging Face token": "hf_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3h",
+    "a SendGrid key": "SG." + "aB3dE6gH9jK2mN5pQ8sT1v." + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3hJ6kL9nP2q",
+    "a DigitalOcean token": "dop_v1_" + "0a1b2c3d4e5f6071" * 4,
+    "an OpenRouter key": "sk-or-v1-" + "0a1b2c3d4e5f6071" * 4,
+    "a Groq key": "gsk_" + "aB3dE6gH9jK2m" * 4,
+    "an xAI key": "xai-" + "aB3dE6gH9jK2mN5p" * 5,
+    "an Azure storage key": "AccountKey=" + ("aB3dE6gH9jK2mN5p" * 6)[:86] + "==",
+}
+
+
+@pytest.mark.parametrize("kind", OF_SERVICES)
+def test_keys_of_more_services_are_known(kind: str) -> None:
+    patch = f"diff --git a/b b/b\n--- a/b\n+++ b/b\n@@ -0,0 +1 @@\n+key = {OF_SERVICES[kind]}\n"
+    assert keys_added(patch.encode(), {}) == (f"b:1: {kind}",)
+
+
 @pytest.mark.parametrize(
     "text", [KEY[:9] + "\u200b" + KEY[9:], KEY[:9] + "\u00ad" + KEY[9:], "".join(chr(ord(c) + 0xFEE0) if c.isalnum() else c for c in KEY)]
 )

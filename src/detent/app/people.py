@@ -71,12 +71,14 @@ def pulled(app: App) -> list[str]:
 
 def must_be_a_persons_shell(by: str) -> None:
     """Refuse what is said in a shell that belongs to an agent. A dialog is looked at for itself: a client stands above it by right."""
-    from detent.app.speaker import agent_above
+    from detent.app.speaker import agent_above, cut_loose
 
     if by in (WEB, DIALOG):
         return  # looked at where it is known who is connected
     if seen := agent_above(os.environ, os.getpid()):
         raise DetentError(f"only a person may do this, and this shell belongs to an agent ({seen})", WAY_ON)
+    if seen := cut_loose(os.getpid()):
+        raise DetentError(f"only a person may do this, and this is no shell of theirs ({seen})", WAY_ON)
 
 
 def must_be_a_persons_dialog(app: App, port: int | None, run: str) -> None:

@@ -33,6 +33,18 @@ LAUNCHERS = re.compile(
     r"(?:ba|da|z|fi|k)?sh|env|uvx?|npx|npm|pnpm|bunx?|pipx|mise|direnv|timeout|nice|setsid"
 )  # between a client and what it starts
 OFF = ("", "0", "false", "no", "off")
+TERMINAL_MAKERS = (
+    "script",
+    "expect",
+    "unbuffer",
+    "socat",
+    "setsid",
+    "nohup",
+    "at",
+    "batch",
+)  # they give a program a terminal, or a session of its own
+KEEPERS = ("systemd", "init", "launchd", "cron", "crond", "atd", "anacron")  # whom orphans belong to
+SHELLS = re.compile(r"-?(?:ba|da|z|fi|k)?sh")
 
 
 def marked(env: Mapping[str, str]) -> str:
@@ -52,6 +64,24 @@ def agent_above(env: Mapping[str, str] | None, pid: int, proc: Path = PROC) -> s
         if mark := marked(_environment(above, proc)):
             return f"{mark} is set in the process above it"
     return ""
+
+
+def cut_loose(pid: int, proc: Path = PROC) -> str:
+    """By what a process is seen to be cut loose from whoever started it, in words: above it are a program that makes terminals or a line that was
+    handed to an interpreter, and then nobody. A person's shell stands below a login, a terminal, or is the first process of a container."""
+    above = [each for each in _line(pid, proc) if each != 1 and _read(proc / str(each) / "comm").strip() not in KEEPERS]
+    if len(above) < 2 or _parent(above[-1], proc) < 1:
+        return ""
+    names = [_stem(next(iter(_words(each, proc)), "")) for each in above[1:]]
+    made = [name for each, name in zip(above[1:], names, strict=True) if name in TERMINAL_MAKERS or _is_handed_over(each, name, proc)]
+    others = [name for name in names if name not in made and not SHELLS.fullmatch(name) and not LAUNCHERS.fullmatch(name)]
+    return f"nobody is above {names[-1]}, which started it" if made and names[-1] in made and not others else ""
+
+
+def _is_handed_over(pid: int, name: str, proc: Path) -> bool:
+    """Whether a process is an interpreter that runs a line it was given."""
+    interpreter = SHELLS.fullmatch(name) or re.fullmatch(r"python[0-9.]*|perl|ruby|node|bun", name)
+    return interpreter is not None and any(re.fullmatch(r"-\w*[ce]", word) for word in _words(pid, proc)[1:3])
 
 
 def agent_behind(pid: int, proc: Path = PROC) -> str:

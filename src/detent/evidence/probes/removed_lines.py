@@ -39,6 +39,7 @@ HEAD = re.compile(
     r"^\s*(?:(?:export|default|pub(?:\([^)]*\))?|public|private|protected|static|async|abstract|final)\s+)*(?:def|class|function|func|fn|struct|interface|impl|module|trait|enum)\b"
 )
 IMPORT = re.compile(r"^(?:import|from|use|require|require_relative)\b")
+GO_IMPORT = re.compile(r'^\s*(?:import\s+)?(?P<alias>\w+\s+)?"(?P<path>[\w./-]+)"\s*$')
 COMMENT = re.compile(r"^\s*(?:#|//|\*|/\*|--\s|<!--)")
 PLAIN = re.compile(r"^\s*(?:#|//|\*|/\*|\"\"\"|'''|import\b|from\b|use\b|require\b|package\b|@|[})\];,]*\s*$)")
 ALIKE = 0.75
@@ -62,7 +63,7 @@ def removed(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], 
     found = [hunk for hunk in hunks(patch) if is_code(hunk.path)]
     added = [line for hunk in found for line in hunk.new if line.strip() and not COMMENT.match(line)]
     texts = {hunk.path: read(hunk.path) for hunk in found}
-    imports = {path: [line for hunk in found if hunk.path == path for line in hunk.gone if IMPORT.match(line)] for path in texts}
+    imports = {path: [line for hunk in found if hunk.path == path for line in hunk.gone if _is_import(path, line)] for path in texts}
     pieces = [piece for hunk in found if texts.get(hunk.path) for piece in _pieces(hunk, texts[hunk.path], added, imports[hunk.path])]
     return sorted(pieces, key=lambda piece: (not piece.guard, not piece.sure, not ALLOWS.search(piece.said), not piece.what))
 
@@ -126,7 +127,7 @@ def _pieces(hunk: Hunk, text: str, added: list[str], imports: list[str]) -> Iter
     elif what:
         yield _reverted(hunk, text, lines, True, imports)._replace(what=what)
     elif not found and not hunk.new and not any(map(HEAD.match, lines)):
-        left = [line for line in lines if line.strip() and not PLAIN.match(line)]
+        left = [line for line in lines if line.strip() and not PLAIN.match(line) and not _is_import(hunk.path, line)]
         if left and not all(_is_there(line, added) for line in left):
             yield _piece(hunk, text, lines, False, False, imports)
 
@@ -202,7 +203,21 @@ def _reverted(hunk: Hunk, text: str, block: list[str], sure: bool, imports: list
 
 def _with_imports(path: str, text: str, piece: tuple[list[str], int, int], imports: list[str]) -> str:
     made = _with(path, text, *piece)
+    if path.endswith(".go"):
+        return _with_go_imports(made, "\n".join(piece[0]), imports)
     return _with(path, made, imports, 0) if made and imports and "__future__" not in made else made
+
+
+def _is_import(path: str, line: str) -> bool:
+    return (GO_IMPORT if path.endswith(".go") else IMPORT).match(line) is not None
+
+
+def _with_go_imports(text: str, piece: str, imports: list[str]) -> str:
+    """A file of Go with the imports that a piece needs, below the name of its package: one that nothing uses is an error there."""
+    found = filter(None, map(GO_IMPORT.match, imports))
+    needed = [each for each in found if re.search(rf"\b{re.escape((each['alias'] or each['path'].rpartition('/')[2]).strip())}\.", piece)]
+    lines = [f'import {each["alias"] or ""}"{each["path"]}"' for each in needed if f'"{each["path"]}"' not in text]
+    return re.sub(r"(?m)^package \w+.*$", lambda head: "\n".join([head[0], "", *lines]), text, count=1) if lines else text
 
 
 def _with(path: str, text: str, block: list[str], at: int, without: int = 0) -> str:

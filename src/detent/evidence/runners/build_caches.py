@@ -26,7 +26,11 @@ FINISHED: Mapping[str, tuple[str, ...]] = {  # what is never written to again: a
     "gradle": ("*.jar", "*.aar", "*.zip", "*.pom", "*.module"),
 }
 SETTINGS: Mapping[str, Mapping[str, str]] = {
-    "go": {"GOPROXY": "off", "GOTOOLCHAIN": "local"},
+    "go": {
+        "GOENV": "off",
+        "GOPROXY": "off",
+        "GOTOOLCHAIN": "local",
+    },  # what `go env -w` keeps in the home may name a program, or other files
     "cargo": {"CARGO_NET_OFFLINE": "true", "CARGO_TERM_COLOR": "never"},
 }
 AGENTS = "of-agents"

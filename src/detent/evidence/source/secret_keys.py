@@ -21,6 +21,13 @@ KINDS = {
     "a GitLab token": r"\bglpat-[A-Za-z0-9_-]{20,}",
     "an npm token": r"\bnpm_[A-Za-z0-9]{36}\b",
     "a PyPI token": r"\bpypi-AgE[A-Za-z0-9_-]{50,}",
+    "a Hugging Face token": r"\bhf_[A-Za-z0-9]{34}\b",
+    "a SendGrid key": r"\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}\b",
+    "a DigitalOcean token": r"\bdo[por]_v1_[a-f0-9]{64}\b",
+    "an OpenRouter key": r"\bsk-or-v1-[a-f0-9]{64}\b",
+    "a Groq key": r"\bgsk_[A-Za-z0-9]{52}\b",
+    "an xAI key": r"\bxai-[A-Za-z0-9]{80}\b",
+    "an Azure storage key": r"\bAccountKey=[A-Za-z0-9+/]{86}==",
     "a Slack webhook": r"\bhooks\.slack\.com/services/T\w+/B\w+/\w{20,}",
 }
 NOT_ONE = re.compile(r"example|sample|dummy|fake|placeholder|redacted|(.)\1{7}", re.IGNORECASE)
@@ -33,7 +40,7 @@ HUNK = re.compile(rb"@@ -\S+ \+([0-9]+)")
 
 def keys_added(patch: bytes, known: Mapping[str, str]) -> tuple[str, ...]:
     """Every key on a line that a patch adds, as `path:line: kind`. `known` are values with the names of their variables."""
-    found = []
+    found = [f"{path}: {kind} in its name" for path in new_names(patch) for _, kind in _keys_as_they_are(path, known)]
     for path, line, text in added(patch):
         for at, kind in keys_in(text, known):
             if kind.endswith(IN_PIECES) and OF_TESTS.search(path):
@@ -81,6 +88,12 @@ def _plain(line: bytes) -> str:
     if text.isascii():
         return text
     return unicodedata.normalize("NFKC", "".join(c for c in text if unicodedata.category(c) != "Cf"))
+
+
+def new_names(patch: bytes) -> list[str]:
+    """The names of files that a patch adds, empty ones too."""
+    parts = (part for part in re.split(rb"(?m)^diff --git ", patch)[1:] if re.search(rb"(?m)\Anew file mode|^new file mode", part))
+    return [part.split(b"\n", 1)[0].decode("utf-8", "surrogateescape").rpartition(" b/")[2] for part in parts]
 
 
 def added(patch: bytes) -> Iterator[tuple[str, int, str]]:

@@ -69,6 +69,8 @@ JAVASCRIPT: Facts = (
     Fact(rf"\bprocess\.env(?:\??\.|\[[\"'`])(?:{VARIABLES})\b[\"'`]?\]?", TEXT),
     Fact(r"(?:\bDateTimeFormat\([^)\n]*\))?\.resolvedOptions\(\)\.timeZone\b", ZONE),
     Fact(r"\bnew Date\(\)\.getTimezoneOffset\(\)", NUMBER),
+    Fact(r"\bprocess\.(?:memoryUsage(?:\.rss)?\(\)(?:\.\w+)?|resourceUsage\(\)\.\w+)|\bos\.(?:uptime|freemem)\(\)", NUMBER, True),
+    _yes(r"\bprocess\.env(?:\??\.|\[[\"'`])NODE_(?:OPTIONS|PATH)\b"),
     _yes(r"\bprocess\.std(?:in|out|err)\??\.(?:isTTY|columns)\b|\bisatty\(|\bexists(?:Sync)?\(\s*[\"'`]" + MARKS),
 )  # fmt: skip
 GO: Facts = (
@@ -78,6 +80,9 @@ GO: Facts = (
     Fact(r"\bnet\.Interface(?:s|Addrs)\(\)", NUMBER),
     Fact(rf"\bos\.(?:Getenv|LookupEnv)\(\s*[\"`](?:{VARIABLES})[\"`]\s*\)", TEXT),
     Fact(r"\btime\.Local\.String\(\)|\btime\.Now\(\)\.(?:Location\(\)\.String|Zone)\(\)", ZONE),
+    Fact(r"\bruntime\.Compiler\b", TEXT, True),
+    Fact(r"\b\w+\.(?:HeapAlloc|TotalAlloc|Mallocs|HeapObjects|HeapSys)\b", NUMBER, True),
+    _yes(r"\bos\.(?:Getenv|LookupEnv)\(\s*[\"`]GO(?:FLAGS|CACHE|PATH|MODCACHE)[\"`]"),
     _yes(r"\b(?:term|terminal|isatty)\.Is(?:Terminal|CygwinTerminal)\(|\bos\.ModeCharDevice\b|\bos\.L?[sS]tat\(\s*[\"`]" + MARKS),
 )  # fmt: skip
 RUBY: Facts = (
@@ -86,6 +91,8 @@ RUBY: Facts = (
     Fact(r"\bProcess\.(?:pid|e?uid|gid)\b|\bEtc\.nprocessors\b", NUMBER),
     Fact(rf"\bENV(?:\[|\.fetch\(|\.dig\()\s*[\"'](?:{VARIABLES})[\"'](?:\s*,[^)\n]*)?[\])]", TEXT),
     Fact(r"\bTime\.now\.zone\b", ZONE),
+    Fact(r"\bGC\.(?:stat(?:\[:\w+\]|\(:\w+\))|count)", NUMBER, True),
+    _yes(r"\bENV(?:\[|\.(?:fetch|key\?)\()\s*[\"'](?:BUNDLE_GEMFILE|BUNDLE_BIN_PATH|RUBYOPT|RUBYLIB|GEM_HOME)[\"']"),
     _yes(r"(?:\$std(?:in|out|err)|\bSTD(?:IN|OUT|ERR))\.(?:tty\?|isatty)|\bIO\.console\b|\bProcess\.(?:pid|e?uid)\.(?:zero|even|odd|positive)\?"
      r"|\b(?:File|Dir)\.(?:exist|file|directory)\?[( ]\s*[\"']" + MARKS),
 )  # fmt: skip

@@ -62,7 +62,7 @@ JAVASCRIPT: Rows = (
     ("the stack", r"\bError\((?:[^()]|\([^()]*\))*\)\s*(?:\)\s*)?\??(?:\.stack\b|\.?\[[\"'`]stack)"),
     ("the stack", r"\bstack\b[\"'`\])]*\??\.(?:split|includes|match|matchAll|indexOf|search)\b"),
     ("the stack", (r"\bError\.stackTraceLimit\s*(?:[<>]|[!=]==?)\s*\d|\bError\.prepareStackTrace\b|\bcaptureStackTrace\((?!\s*this\b)|\bgetCallSites?\b"
-     r"|\barguments\.callee\b|\bnew\s+Function\([^)]*stack")),
+     r"|\barguments\.callee\b|(?<![.\w])\w+\.caller\b(?!\s*[=(:])|\bnew\s+Function\([^)]*stack")),
     ("the stack", r"\{[^{}\n]*\bstack\b[^{}\n]*\}\s*=\s*(?:new\s+)?\w*Error\(|\.(?:test|exec)\(\s*[\w.]*\bstack\b"),
     ("where it is installed", r"\b(?:__dirname|__filename|import\.meta\.(?:url|dirname|filename))\b[^\n;]{0,60}\bnode_modules\b"),
     ("where it is installed", r"\bnode_modules\b[^\n;]{0,40}\b(?:__dirname|__filename|import\.meta)\b"),
@@ -93,7 +93,8 @@ GO: Rows = (
     (GIVEN, rf"%T\"[^\n]*\"[^\"\n]*{FAKE}|\bTypeOf\([^)\n]*\)(?:\.Elem\(\))?\.(?:Name|String)\(\)[^\n;]{{0,30}}\"[^\"\n]*{FAKE}"),
     ("source files", r"\b(?:os\.(?:Stat|Lstat|Open|ReadFile|ReadDir)|filepath\.Glob|ioutil\.Read\w+)\(\s*[\"`](?:[^\"`\n]*\.go|[^\"`\n]*\bgo\.(?:mod|sum)|\.)[\"`]"),
     ("source files", r"\b(?:os\.(?:Stat|Lstat|Open|ReadFile|ReadDir)|filepath\.(?:Glob|Join))\([^\n)]*[\"`][./]*testdata\b"),
-    ("the test runner", r"\bflag\.(?:Visit|VisitAll|Parsed)\([^\n]*test"),
+    ("the test runner", r"\bflag\.(?:Visit|VisitAll|Parsed)\([^\n]*test|\bflag\.CommandLine\.Name\(\)"),
+    (GIVEN, r"\.\(\s*interface\s*\{[^}\n]*\b(?:Fatalf?|Helper|Errorf|FailNow|TempDir|Cleanup)\(|\"\*?testing\.[TBMF]\b"),
     ("the program that was started", r"\bos\.Args\[0\]|\bos\.Executable\(|\"[^\"\n]*\.test(?:\.exe)?\"|\bos\.Getppid\(|/proc/(?:self|%|\")|\bdebug\.ReadBuildInfo\("),
     ("the environment of tests", (r"\bGetenv\(\s*\"(?:GO_TEST\w*|GOCOVERDIR|GOTEST\w*|TEST\w*|DETENT_\w*)\""
      r"|\bLookupEnv\(\s*\"(?:GO_TEST\w*|GOCOVERDIR|GOTEST\w*|TEST\w*|DETENT_\w*)\"")),
@@ -108,7 +109,9 @@ RUBY: Rows = (
     ("the stack", r"\.backtrace(?:_locations)?&?\.(?:any\?|none\?|grep|find|detect|include\?|count|size|length)"),
     ("the test runner", r"\b(?:RSpec|Minitest|MiniTest|Test::Unit|Cucumber|SimpleCov)\b|\bCoverage\.\w|\bTracePoint\b|\bset_trace_func\b|\bat_exit\b|\bexit!"),
     ("the test runner", r"\b(?:Object|Module|Kernel)\.constants\b|(?<![\w.])global_variables\b|\bGem\.loaded_specs\b"),
-    ("the test runner", r"\bObjectSpace\b|(?<!\w)\$(?:LOADED_FEATURES|\")"),
+    ("the test runner", r"\bObjectSpace\b|(?<!\w)\$(?:LOADED_FEATURES|\")|\bThread\.list\.(?:size|count|length)\b|\$std(?:out|err)\.(?:respond_to\?|is_a\?|instance_of\?|class\b)"),
+    ("the test runner", (r"\binstance_methods?(?:\([^)\n]*\))?\.include\?\(\s*:(?:should|describe|expect|it|must_\w+)\b"
+     r"|\bconst_(?:defined\?|get)\([^)\n]*\.(?:join|reverse|pack|tr|gsub|map)\b")),
     ("the test runner", (r"(?:\$LOAD_PATH|\$:)\.(?:any|grep|find|include|select|detect|count|size)|\bTOPLEVEL_BINDING\b|\b(?:respond_to|(?:private_)?method_defined"
      r"|(?:private_)?methods?\.include)\?\(\s*:(?:describe|expect|it|context|assert\w*)\b")),
     ("the test runner", r"[\"'](?:rspec|minitest|test-unit|cucumber|simplecov|spec_helper|test_helper)(?:[/-]\w+)*[\"']|\bBundler\.(?:definition|locked_gems|rubygems|load)\b"),

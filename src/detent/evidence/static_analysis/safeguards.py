@@ -37,8 +37,10 @@ SAFEGUARDS: Rows = tuple(
         ("a guard against prototype pollution", r"[\"'`]__proto__[\"'`]|\bObject\.create\(\s*null\s*\)"),
         ("a parameterized query", r"\bprepareStatement\(|->prepare\(|\.Parameters\.Add\w*\(|\bbindParam\(|\bbindValue\("),
         ("a permission check", (r"\[Authorize\b|@(?:PreAuthorize|Secured|RolesAllowed)\b|\bprotect_from_forgery\b|\bbefore_action\s+:(?:auth|require|verify|check|ensure)\w*"
-         r"|\[ValidateAntiForgeryToken"
-         r"|\buse\(\s*(?:helmet|csurf|csrf\w*|auth\w*)\b")),
+         r"|\[ValidateAntiForgeryToken|^\s*authorize!?[ (]|\bpolicy_scope\(|^\s*verify_(?:authorized|policy_scoped)\b"
+         r"|\buse\(\s*(?:helmet|csurf|csrf\w*|auth\w*|(?-i:(?:require|ensure|check|verify)[A-Z]\w*))\b")),
+        ("a query that is limited to one's own", r"\bcurrent_(?:user|account)\.\w+\.(?:find|where|find_by!?)\b"),
+        ("the algorithms that a token may have", r"\balgorithms?[\"']?\s*(?::|=>?)\s*\["),
         ("input validation", (r"\bDisallowUnknownFields\(|\bFILTER_VALIDATE_\w+|\bschema\.(?:parse|validate|safeParse)\w*\(|\.permit\(\s*:"
          r"|^\s*validates?(?:_\w+)?\s+:\w|^\s*@(?:Valid|NotBlank)\b"
          r"|\bdisallow-doctype-decl|\bFEATURE_SECURE_PROCESSING|\bDtdProcessing\.Prohibit|\bThrowIf(?:Null|Negative)\w*\(|\bstrict_types\s*=\s*1|\bforbid\(\s*unsafe_code")),
@@ -46,7 +48,7 @@ SAFEGUARDS: Rows = tuple(
          r"|(?<![\w.])checked\s*[({]")),
         ("an account without rights", (r"^\s*(?-i:USER)\s+(?!root\b|0\b)\w"
          r"|\brunAsNonRoot:\s*true|\breadOnlyRootFilesystem:\s*true|\bno-new-privileges|\ballowPrivilegeEscalation:\s*false")),
-        ("a constraint of the database", (r"\bCHECK\s*\(|\bNOT NULL\b|\bREFERENCES\s+\w|\bFOREIGN KEY\b"
+        ("a constraint of the database", (r"(?-i:\bCHECK)\s*\(|\bNOT NULL\b|\bREFERENCES\s+\w|\bFOREIGN KEY\b"
          r"|\bunique\s*[=:]\s*true|\bnull(?:able)?\s*[=:]\s*false|\bforeign_key:\s*true")),
         ("a security header", r"\bContent-Security-Policy\b|\bStrict-Transport-Security\b|\bX-Frame-Options\b|\bX-Content-Type-Options\b"),
         ("a release of what was opened", r"^\s*defer\s+\w|^\s*finally\b|^\s*\}?\s*finally\s*\{|\bcontextlib\.closing\(|\bwith\s+(?:\w+\.)?open\("),
@@ -95,6 +97,12 @@ WEAKER: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = tuple(
         ("a weaker cipher", r"(?i:\bgcm\b|chacha|/gcm/|\bcbc\b|/cbc/)", r"(?i:\becb\b|/ecb/|\bdes\b|\brc4\b)"),
         ("an assertion that only debug builds check", r"(?<!_)\bassert(?:_eq|_ne)?!", r"\bdebug_assert(?:_eq|_ne)?!"),
         ("arithmetic that may overflow", r"\b(?:checked|saturating)_\w+\(|\btry_(?:into|from)\(", r"\bwrapping_\w+\(|\bunchecked\b|\bas\s+[iu](?:8|16|32|64|size)\b"),
+        ("a random number that can be guessed", r"\"crypto/rand\"", r"\"math/rand(?:/v2)?\""),
+        ("a template that escapes nothing", r"\"html/template\"", r"\"text/template\""),
+        ("a token that is read and not verified", r"\bjwt\.(?:verify|Parse(?:WithClaims)?)\(|\bJWT\.decode\([^\n]*,\s*true\b|\bjwtVerify\(",
+         r"\bjwt\.decode\(|\bParseUnverified\(|\bJWT\.decode\([^\n]*,\s*false\b|\bdecodeJwt\("),
+        ("an error that is no longer raised", r"\.(?:save|create|update|destroy)!", r"\.(?:save|create|update|destroy)\b(?!!)"),
+        ("a conversion that takes anything", r"(?<![\w.])Integer\(", r"\.to_i\b"),
         ("a call that reaches private methods", r"\.public_send\b", r"\.(?:__)?send\b"),
         ("wider file permissions", r"\b0o?[67]00\b", r"\b0o?(?:[67]44|[67]55|[67]64)\b"),
     )

@@ -37,6 +37,17 @@ MARK = re.compile(r"^\s*@(?P<name>[A-Za-z_][\w.]*)(?:\(.*\))?\s*(?:#.*|//.*)?$")
 HARMLESS = re.compile(
     r"(?:.*\.)?(?:\w*cache\w*|overload|override|Override|deprecated|Deprecated|final|property|\w+\.setter|staticmethod|classmethod|abstract\w*|wraps|dataclass|no_type_check)"
 )  # decorators that guard nothing
+GUARDS = re.compile(
+    r"(?i)(?<![a-z])(?:guard|require(?!\b|_relative\b)|ensure|assert|check|valid|verif|saniti|escap|auth|permi|allow|secur|safe|owner|admin|login|csrf|limit|restrict|base(?:name)?\b|freeze"
+    r"|same_?origin|clean)\w*|[a-z](?:Guard|Check|Valid|Verif|Saniti|Escap|Auth|Permi|Secur|Safe|Owner|Admin|Login|Limit)\w*"
+)  # names of calls that let less through
+CALLED = re.compile(
+    r"^\s*(?:await\s+)?(?:(?P<of>[\w.]+)\s*:?=\s*)?(?:[\w@]+\.)*(?P<name>[A-Za-z_]\w*)[!?]?(?(of)\(\s*(?P=of)|[( ][\w\"':(@])"
+)  # for itself, or in place of what it is given
+WITHOUT_END = re.compile(r"^(?:Infinity|MAX_SAFE_INTEGER|MAX_VALUE|MaxInt\d*|MaxUint\d*|MaxFloat64|INFINITY|inf|maxsize|MinCost)$")
+COSTS = re.compile(r"(?i)bcrypt|rounds|iterations|\bcost\b|pbkdf2|scrypt")
+LETTERS = re.compile(r"\[\^?(?:[^\]\\\n]|\\.)+\]")  # a class of a pattern
+TELLING = frozenset("./\\<>'\"&;$`|(){}*?%:@")
 MUCH = 100
 MOST_PAIRS = 400  # lines of a hunk that are compared with each other
 
@@ -65,6 +76,9 @@ def _gone(was: Sequence[str], now: Sequence[str], elsewhere: Collection[str]) ->
     parts = [line for line in was if JOINED.search(line) and ASKED.search(line)]
     if parts and not any(map(JOINED.search, now)) and not any(map(CONDITION.match, was)):
         yield "a condition lost a part"
+    calls = [said["name"] for line in was if not now and (said := CALLED.match(line)) and GUARDS.match(said["name"])]
+    if any(not any(name in line for line in elsewhere) for name in calls):
+        yield "a call that guards was taken away"
     marks = [[said["name"] for line in side if (said := MARK.match(line))] for side in (was, now)]
     if len(marks[0]) > len(marks[1]) and not all(map(HARMLESS.fullmatch, marks[0])):
         yield "a decorator was removed"
@@ -125,8 +139,51 @@ def _unanchored(was: str, now: str) -> bool:
     return len(now) < len(was) and ANCHOR.sub("", was) == ANCHOR.sub("", now) and PATTERN.search(was) is not None
 
 
+def _unwrapped(was: str, now: str) -> bool:
+    """Whether a line is another one without a call that guards: around a value, or among its arguments."""
+    a, b = (TOKEN.findall(REMARK.sub("", line)) for line in (was, now))
+    left = _left_out(a, b) if len(b) < len(a) <= len(b) + 8 and b else []
+    names = [token for token in left if token.isidentifier()]
+    return bool(names) and all(token.isidentifier() or token in "().,!" for token in left) and GUARDS.match(names[-1]) is not None
+
+
+def _unawaited(was: str, now: str) -> bool:
+    """Whether a check is begun and no longer waited for."""
+    a, b = TOKEN.findall(was), TOKEN.findall(now)
+    return a[:1] == ["await"] and a[1:] == b and any(map(GUARDS.match, a[1:4]))
+
+
+def _unlimited(was: str, now: str) -> bool:
+    """Whether a number became one that nothing reaches, or a password costs less to try."""
+    a, b = TOKEN.findall(was), TOKEN.findall(now)
+    if COSTS.search(was) and NUMBER.sub("0", was).split() == NUMBER.sub("0", now).split():
+        sides = ([float(each.replace("_", "")) for each in NUMBER.findall(line)] for line in (was, now))
+        return any(y < x for x, y in zip(*sides, strict=True))
+    return any(map(WITHOUT_END.match, b)) and not any(map(WITHOUT_END.match, a)) and a[:2] == b[:2] and any(token.isdigit() for token in a)
+
+
+def _lets_more(was: str, now: str) -> bool:
+    """Whether a class of a pattern has more in it: signs that lead elsewhere or mean something to who reads them."""
+    if LETTERS.sub("[]", was) != LETTERS.sub("[]", now) or not PATTERN.search(was):
+        return False
+    pairs = list(zip(LETTERS.findall(was), LETTERS.findall(now), strict=True))
+    return any(TELLING & (set(y) - set(x)) for x, y in pairs) and all(x == y or (x[1] != "^" and set(x) < set(y)) for x, y in pairs)
+
+
+def _holds_for_less(was: str, now: str) -> bool:
+    """Whether a filter of requests got a condition."""
+    return (
+        was.strip().startswith("before_action") and re.match(re.escape(was.rstrip()) + r",\s*(?:only|except|if|unless):", now) is not None
+    )
+
+
 FORMS: tuple[tuple[str, Callable[[str, str], bool]], ...] = (
     ("a yes or no was turned", _turned),
     ("a number became far larger, or nothing", _much_larger),
     ("a pattern lost its beginning or end", _unanchored),
+    ("a pattern lets more through", _lets_more),
+    ("a call that guards was taken away", _unwrapped),
+    ("a check is no longer waited for", _unawaited),
+    ("a limit became none, or a password cheaper to try", _unlimited),
+    ("a filter holds for less", _holds_for_less),
 )
