@@ -79,6 +79,8 @@ pytestmark = pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_the_bare_wheel_shows_the_first_screen_plays_its_demo_and_checks_a_change(bare: Installed, repo: Path) -> None:
     assert "detent check" in bare.run(cwd=repo).stdout
+    named = subprocess.run([bare.bin / "detent-gate", "--version"], env=bare.env, capture_output=True, text=True, timeout=LONG)
+    assert named.stdout == bare.run("--version", cwd=repo).stdout and named.stdout.startswith("detent "), "as `uvx detent-gate` calls it"
     demo = bare.run("demo", cwd=repo)
     assert demo.returncode == 0, demo
     assert "What to do now" in demo.stdout and "deletes the test to get green" in demo.stdout

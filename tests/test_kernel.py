@@ -1,6 +1,6 @@
 """The kernel's form: tables are refused when they do not hold together, decisions are pure, the walk finds what is wrong."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import pytest
@@ -248,3 +248,45 @@ def test_no_row_of_any_workflow_repeats_without_a_bound(name: str) -> None:
     assert not endless, endless
     failing = [way for row in table.rows for way in (row.to, row.fail) if way is not None and way.says == "FAILURE"]
     assert all(way.counted or table.states[way.to].end for way in failing)
+
+
+# What leads round in a circle without a counter, and why that comes to an end
+ADVANCES = {
+    "merged": "each task is merged once",
+    "unreviewed": "only a tree that a counted repair or the release changed since its review",
+    "to-release": "a session is released once",
+    "success": "each step is done once",
+    "plan-done-here": "each entry of the plan is done once",
+    "planned": "each entry of the list is done once",
+}  # fmt: skip
+
+
+def circle(table: Table[Any], advances: Collection[str]) -> set[str]:
+    """States that lead to each other by what agents and the machine do, with nothing on the way that is counted or happens only so often."""
+    ways = {name: set[str]() for name in table.states}
+    for row in table.rows:
+        for way in (row.to, row.fail):
+            if (
+                way is None
+                or way.counted
+                or row.on in advances
+                or table.moves[row.on].by == ("human",)
+                or table.states[row.at].actor == "human"
+            ):
+                continue
+            if way.to not in (STAY, row.at):
+                ways[row.at].add(way.to)
+    while ends := [name for name, to in ways.items() if not to & ways.keys()]:
+        for name in ends:
+            del ways[name]
+    return set(ways)
+
+
+@pytest.mark.parametrize("name", sorted(all_tables()))
+def test_no_circle_of_states_of_any_workflow_is_without_a_bound(name: str) -> None:
+    assert circle(all_tables()[name], ADVANCES) == set()
+
+
+@pytest.mark.parametrize(("name", "needed"), [("pipeline", "unreviewed"), ("pr", "success"), ("tdd", "planned")])
+def test_a_circle_that_nothing_bounds_is_found(name: str, needed: str) -> None:
+    assert circle(all_tables()[name], ADVANCES.keys() - {needed})

@@ -111,6 +111,7 @@ def test_without_proc_the_process_that_drives_a_run_is_looked_for_by_its_number(
         assert driver_of(d.app, d.id) == ""
         with only_driver(d.app, d.id):
             assert driver_of(d.app, d.id).startswith(f"{os.getpid()} since ")
+        assert driver_of(d.app, d.id) == "", "this process is there still, and drives no more"
         (d.app.place.common_dir / "detent" / f"drive-{d.id}.lock").write_text("999999999 since ever")
         assert driver_of(d.app, d.id) == ""
 

@@ -193,6 +193,9 @@ def test_an_edit_of_the_file_that_is_shown_counts_and_is_asked_about_again(p: Pr
     spec = Path(next(path for path in shown if path.endswith("spec.md")))
     spec.write_text(TILL_SPEC.replace("prices are added", "prices are added in cents"))
     assert "You changed spec.md" in p.run("decisions").out
+    seen = p.run("revise", "--show", "--json").json
+    assert "+prices are added in cents" in seen["diff"] and seen["void"], seen
+    assert all(line in " ".join(p.run("revise", "--show").out.split()) for line in seen["void"])
     first = p.run("answer", "UD-APPROVE-DESIGN", "approved")
     assert first.code == 1 and "you changed spec.md" in first.out and "+prices are added in cents" in first.out, first
     assert "in cents" in p.run("decisions").out
@@ -202,6 +205,9 @@ def test_an_edit_of_the_file_that_is_shown_counts_and_is_asked_about_again(p: Pr
     refused = p.run("revise")
     assert refused.code == 1 and "needs a heading" in refused.out
     assert spec.read_text() == "nothing\n"
+    again = p.run("revise", "--to", "architecture", "one file", "--json")
+    assert (again.code, again.json["state"]) == (0, "DESIGN"), again
+    assert "the stages are" in p.run("revise", "--to", "nowhere").err
 
 
 @pytest.mark.slow

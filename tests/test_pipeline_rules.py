@@ -267,7 +267,7 @@ def test_after_the_budget_the_question_tells_what_was_tried_and_what_is_still_fo
     run = take(task("REVIEW", counts={"FIX_REVIEW": 3}), blocked).run
     asked = pending(run.data)  # type: ignore[arg-type]
     assert run.state == "ASK_USER" and asked is not None
-    assert "FIX_REVIEW was tried 3 times" in asked.question and "off by one" in asked.question
+    assert "were worked on 3 times" in asked.question and "off by one" in asked.question
 
 
 def test_after_the_budget_the_question_tells_every_repair_that_was_tried_and_no_older_one() -> None:

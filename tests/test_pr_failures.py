@@ -262,6 +262,7 @@ HANGS: dict[str, Callable[[Project, str], dict[str, Any]]] = {
 
 
 @pytest.mark.slow
+@pytest.mark.needs("proc")  # what begins a session of its own; test_other_machines.py has what holds without
 @pytest.mark.parametrize("step", [s if s == "GREEN" else pytest.param(s, marks=pytest.mark.slow) for s in HANGS])
 def test_what_hangs_is_stopped_and_everything_it_started_with_it(tmp_path: Path, step: str) -> None:
     config = "[test]\ntimeout = 20\n" + ("[preflight]\ncommands = ['python3 calc.py']\n" if step == "preflight" else "")
@@ -279,6 +280,7 @@ def test_what_hangs_is_stopped_and_everything_it_started_with_it(tmp_path: Path,
     await_that(lambda: not any(is_running(pid) for pid in ours))
 
 
+@pytest.mark.needs("proc")
 def test_a_daemon_that_a_passing_test_leaves_behind_is_ended_too(tmp_path: Path) -> None:
     p = project(tmp_path / "p").reddened()
     pid = tmp_path / "pid"

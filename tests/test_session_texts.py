@@ -20,6 +20,7 @@ from detent.interfaces.cli.decisions import _told
 from detent.interfaces.http.answer_words import WHY, options_of
 from detent.kernel.model import Flag, Run, Sent
 from detent.kernel.table import Table
+from detent.workflows.pipeline.gate_text import gate_text
 from detent.workflows.pipeline.pipeline_data import PipelineData
 from detent.workflows.pipeline.pipeline_table import PIPELINE
 from detent.workflows.pipeline.session import KnownDecision
@@ -271,6 +272,12 @@ def test_the_page_says_of_every_cause_why_a_session_waits() -> None:
 # -- questions as a terminal shows them, with what can be chosen in a dialog or on the page ------------------------------------------
 
 
+CHANGED = {
+    "approval": "--- spec.md\n+++ spec.md\n@@ -1,2 +1,2 @@\n # Sums\n-sums\n+sums, rounded half up",
+    "strategy": "--- tasks.yaml\n+++ tasks.yaml\n@@ -3 +3 @@\n-    title: everything\n+    title: sums",
+}
+
+
 def at_terminal(run: Run[Any], table: Table[Any]) -> str:
     asked = pending(run.data) if workflow_of(run.workflow).has_decisions else None
     open_now = offered_with_end(table, run)
@@ -280,7 +287,8 @@ def at_terminal(run: Run[Any], table: Table[Any]) -> str:
         row = {"run": run.id, "kind": asked.kind, **decision_row(asked, run.id, lambda *_: ""), **_words(run, asked)}
         shown = [f"{run.worktree}/{path}" for path in sorted(asked.shown) if path.startswith(S)]
         flow = workflow_of(run.workflow)
-        text = flow.asks(None, run, replace(asked, before=0))  # type: ignore[arg-type]  # what changed since is git's to say
+        since = CHANGED[asked.kind] if asked.wanted else None  # what really changed since is git's to say
+        text = gate_text(run, asked, since) if since else flow.asks(None, run, replace(asked, before=0))  # type: ignore[arg-type]
         rows = [{**row, "shown": shown, "text": text, "means": flow.means(run, asked)}]
     said = "\n\n".join(_told(row, "") for row in rows) or "(no question with a name: it waits to be released)"
     page = "\n".join(f"  {each.value}: {each.does}" for each in options_of(run, asked, open_now)) or "  (words of one's own)"

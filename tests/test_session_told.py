@@ -57,6 +57,7 @@ def test_a_person_is_told_what_a_person_does_at_every_step_of_a_session(p: Proje
 def test_where_somebody_drives_the_session_it_continues_by_itself(p: Project) -> None:
     with session(p) as s:
         s.go()
+        assert "By role: SpecAgent 1 turn, " in p.run("status", "--run", s.id).out, "what each took, while it runs"
         assert s.answer("UD-APPROVE-DESIGN", "approved").status == "SUCCESS"
         assert after_a_word(s.app, s.id) == "detent resume"
         with only_driver(s.app, s.id):

@@ -257,4 +257,7 @@ def only_driver(app: App, run: str) -> Iterator[None]:
         lock.truncate(0)
         lock.write(f"{os.getpid()} since {now()}")
         lock.flush()
-        yield
+        try:
+            yield
+        finally:
+            lock.truncate(0)  # where locks cannot be looked at, a number that stands there is a driver's

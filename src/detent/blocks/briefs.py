@@ -24,6 +24,7 @@ WORDS = (
     ("call request_scope_reduction", 'end your turn with {"action": "request_scope_reduction"}'),
     ("Call request_scope_reduction", 'End your turn with {"action": "request_scope_reduction"}'),
     ("call get_task again", "end your turn"),
+    ("when you submit", "once your turn ends"),
     ("call submit_work with summary and reply", "end your turn with a final message: the summary in its first line, at its end the reply"),
     ("call submit_work with summary,", "end your turn with a final message that has summary,"),
     ("call submit_work with summary", "end your turn with a final message: the summary in its first line"),

@@ -72,7 +72,7 @@ def _next(app: App, run: AnyRun, acting: AnyRun) -> str:
         return after_a_word(app, run.id)
     if not state.end and state.actor == "system":
         return "detent get-task: the machine continues, and says what is to be done"
-    return typed(table.instruction(acting)) or "the run has ended"
+    return typed(table.instruction(acting)) or "nothing, the run has ended"
 
 
 def _because(run: AnyRun) -> str:

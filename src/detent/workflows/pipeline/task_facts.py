@@ -255,7 +255,7 @@ def _reply_form(run: Run[DD]) -> str:
 def meanings(data: DecisionData, asked: PersonDecision) -> dict[str, str]:
     """The answers that a question takes, each as it is typed after its name, with what it does."""
     free = ("'TEXT'",) if _is_free(asked) else ()
-    only = " About security, that takes a terminal or the page." if asked.security else ""
+    only = " Since it is about security, only in a terminal or on the page." if asked.security else ""
     return {
         **{f"{_typed(asked, value)}": _does(data, asked, value) for value in (*free, *asked.options)},
         "--cancel REASON": f"you will not decide; the run is blocked until `detent resume`.{only}",

@@ -40,7 +40,8 @@ ASKS = {"PASS_WITH_NOTES": "passes the work with notes", "BLOCKED": "cannot cont
 def _who(run: Run[DD]) -> str:
     """Who asks, and about which task."""
     task, role = getattr(run.data, "task", None), ROLES.get(run.state, "role")
-    return f"The {role}" + (f" of {run.data.task_id} ({task.title})" if task and run.data.task_id != META else "")
+    named = f"The {role} role" if role in ("QA", "Security", "Docs") else f"The {role}"
+    return named + (f" of {run.data.task_id} ({task.title})" if task and run.data.task_id != META else "")
 
 
 def ask_question(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
@@ -84,7 +85,8 @@ def keep_instructed(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskDat
 
 def ask_after_findings(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
     """The loop is spent, and what is open is a finding: it may be fixed, waived, or the scope cut down."""
-    words = f"{run.data.task_id}: {run.back} was tried {run.limits.get(run.back, 0)} times, and this is still found:\n{run.last_error}"
+    tries = run.limits.get(run.back, 0)
+    words = f"The findings on {run.data.task_id} were worked on {tries} times, and these are still found:\n{run.last_error}"
     words += _attempts(run, run.back, run.counts.get(run.back, 0))
     takes = ("different-approach", "guidance", "accept-known-issues", "simplify-scope")
     return question(run, "budget", words, takes, about=reply_of(run, sent), security=run.back == "FIX_SECURITY")

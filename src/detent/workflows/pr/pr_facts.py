@@ -102,12 +102,11 @@ WAYS_OUT: Mapping[str, str] = {
     "clean": "The tests pass where the work lies, but not in a clean checkout of the tree: they depend on something that is not committed. Fix what the error "
     "names, then `detent resume`.",
     "review rounds": "The review still has findings after the last round. `detent answer REVIEW approve` takes the tree as it is, "
-    "`detent answer REVIEW another-round` lets the agent work on the findings, `detent answer REVIEW abort` ends the run. `detent resume` has it reviewed again.",
+    "`detent answer REVIEW another-round` lets the agent work on the findings, `detent resume` has it reviewed again.",
     "plan": "The agent says that no pull request is left, but the plan has an open entry. `detent answer PLAN finish` ends the run as done; "
     "`detent resume` sends the agent back to the plan.",
     "flags": "The branch is finished and proved, and has flags that a person should look at first; they are listed below. `detent answer FLAGS accept` "
-    "lands it as it is. The work is squashed, so nothing here leads back to it: `detent rollback EVENT` does (`detent history` lists the events), and "
-    "`detent answer FLAGS abort` ends the run.",
+    "lands it as it is. To have something changed first, go back to an earlier step with `detent rollback EVENT` (`detent history` lists the events).",
     "errors": "The work could not be judged three times in a row, or the agent's calls were refused again and again. Fix what the error names "
     "(runner, sandbox, reviewer, or what the agent gets wrong), then `detent resume`.",
     "agent": "The agent ended several times without a usable answer. Look at its log, fix it, then `detent resume`; `--agent SPEC` names another agent.",
