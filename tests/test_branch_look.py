@@ -419,3 +419,18 @@ def test_an_expectation_that_moves_to_another_test_is_not_asked_about(tmp_path: 
         {**CART, "tests/test_cart.py": THREE},
     )
     assert not [flag for flag in found.asks if flag.kind == "rewritten-test"], found
+
+
+@pytest.mark.slow
+def test_a_test_that_fails_whenever_its_file_runs_alone_notices_nothing(tmp_path: Path) -> None:
+    base = {
+        **BASE,
+        "tests/test_a.py": "import calc\n\n\ndef test_ready():\n    calc.READY = True\n",
+        "tests/test_b.py": "import calc\n\n\ndef test_is_ready():\n    assert calc.READY\n",
+    }
+    weak = "import calc\nfrom calc import third\n\n\ndef test_is_ready():\n    assert calc.READY\n\n\ndef test_third():\n    third(9)\n    assert 3 is not None\n"
+    code = BASE["calc.py"] + "\n\ndef third(n):\n    return n * 3\n"
+    found = card(tmp_path, {"calc.py": code, "tests/test_b.py": weak}, base)
+    assert kinds(found) == {"unnoticed", "vacuous-test"}, found.flags
+    strong = weak.replace("    third(9)\n    assert 3 is not None", "    assert third(9) == 27")
+    assert not card(tmp_path / "honest", {"calc.py": code, "tests/test_b.py": strong}, base).asks

@@ -16,6 +16,7 @@ from detent.evidence.probes.mutant_order import OUTSIDE, Mutant, candidates, of_
 from detent.evidence.probes.trials import trial_of
 from detent.evidence.probes.vacuous_tests import table_in, vacuous_of
 from detent.evidence.report import TestReport
+from detent.evidence.source.test_ids import family
 
 MOST_PLACES = 12  # functions that are looked at, those that the tests name first
 MOST_OF_ONE = 4  # small changes of one place
@@ -77,6 +78,8 @@ def notice(
     words = frozenset(re.findall(r"\w+", said)) if proved else frozenset[str]()
     named = {place for place, of in chosen.items() if of[0].place in words}
     seen = _rounds(context, tip, chosen, files, until, jobs, new, say) if files else {}
+    if _fail_alone(context, tip, files, seen, until):
+        files, seen = (), _rounds(context, tip, chosen, (), until, jobs, new, say)
     quiet = [place for place in chosen if not any(each.bad for each in seen.get(place, ()))]
     telling = {place: _telling(chosen[place], seen.get(place, ())) for place in quiet[:MOST_WHOLE]}
     whole = _rounds(context, tip, telling, (), until, jobs, say=say)
@@ -96,6 +99,17 @@ def notice(
     idle = idle if not why else ()
     elsewhere = bool(proved) and not why and not any(by.get(place, frozenset()) & proved for place in chosen if not place.endswith(OUTSIDE))
     return Noticed(len(chosen), tuple(sorted(silent)), tried, idle, why, by, len(named), len(named & silent), outside, elsewhere, blunt)
+
+
+def _fail_alone(
+    context: ProbeContext, tip: TestReport, files: tuple[str, ...], seen: Mapping[str, list[MutationTry]], until: float
+) -> bool:
+    """Whether tests of these files fail without any small change, where the others do not run: then they noticed nothing. Only where one failed for all."""
+    failed = [{family(test) for test in each.bad} for tries in seen.values() for each in tries if each.bad is not None]
+    if not failed or not set[str].intersection(*failed):
+        return False
+    report = context.run(files, {}, min(max(ONE_RUN, SLOWER * tip.wall), until - time.monotonic()))
+    return report is not None and bool(report.bad - tip.bad)
 
 
 def _telling(mutants: list[Mutant], tries: Iterable[MutationTry]) -> list[Mutant]:
