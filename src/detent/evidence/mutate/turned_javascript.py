@@ -1,5 +1,6 @@
 """Tests of JavaScript turned round, by their tokens: what an assertion expects becomes another value of the same look, or the contrary."""
 
+from itertools import pairwise
 from typing import NamedTuple
 
 from detent.evidence.mutate.keyed_random import KeyedRandom
@@ -112,11 +113,15 @@ def _turn(tokens: list[JsToken], call: OpenCall, close: int, rng: KeyedRandom) -
 
 
 def _is_settled(tokens: list[JsToken], call: OpenCall, close: int) -> bool:
-    """Whether an assertion holds whatever the code answers: it speaks of nothing but written values."""
+    """Whether an assertion holds whatever the code answers: it speaks of nothing but written values, or compares something with itself."""
+    edges = [call.at, *call.commas, close]
+    sides = [[token.text for token in tokens[start + 1 : end]] for start, end in pairwise(edges)]
     asked = tokens[call.at + 1 : close]
     if expecting := _expecting(tokens, call.at - 2):
-        asked += tokens[slice(*expecting)]
-    return bool(asked) and not any(token.kind not in ("string", "number", "sign") and token.text not in WRITTEN for token in asked)
+        within = tokens[slice(*expecting)]
+        sides, asked = [[token.text for token in within], *sides], asked + within
+    written = not any(token.kind not in ("string", "number", "sign") and token.text not in WRITTEN for token in asked)
+    return bool(asked) and (written or (call.callee in EXPECTED and len(sides) > 1 and sides[0] == sides[1]))
 
 
 def _is_expecting(tokens: list[JsToken], dot: int) -> bool:
