@@ -434,3 +434,20 @@ def test_a_test_that_fails_whenever_its_file_runs_alone_notices_nothing(tmp_path
     assert kinds(found) == {"unnoticed", "vacuous-test"}, found.flags
     strong = weak.replace("    third(9)\n    assert 3 is not None", "    assert third(9) == 27")
     assert not card(tmp_path / "honest", {"calc.py": code, "tests/test_b.py": strong}, base).asks
+
+
+@pytest.mark.slow
+def test_each_weak_test_of_a_new_file_is_seen_beside_one_that_needs_the_change(tmp_path: Path) -> None:
+    strong = "from calc import third\n\n\ndef test_third():\n    assert third(9) == 27\n"
+    weak = {
+        "test_call": "third(9)",
+        "test_written": "third(9)\n    assert 'x' is not None",
+        "test_itself": "got = third(9)\n    assert got == got",
+        "test_either": "assert third(9) == 4 or True",
+        "test_nothing": "for n in []:\n        assert third(n) == 1",
+    }
+    code = BASE["calc.py"] + "\n\ndef third(n):\n    return n * 3\n"
+    tests = strong + "".join(f"\n\ndef {name}():\n    {said}\n" for name, said in weak.items())
+    found = card(tmp_path, {"calc.py": code, "tests/test_third.py": tests})
+    assert {flag.place.partition("::")[2] for flag in found.asks} == set(weak), found.flags
+    assert not card(tmp_path / "honest", {"calc.py": code, "tests/test_third.py": strong}).asks
