@@ -57,8 +57,9 @@ def _changes(page: Page, rng: KeyedRandom, test: Function) -> Iterator[Change]:
 def _fixed(test: Function) -> frozenset[str]:
     """The names of a test that stand for written values alone: columns of its table, and what is assigned once."""
     assigned = [each.id for each in ast.walk(test) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
-    plain = {name for each in test.body for name in assigned if _assigns(each, name) and not any(map(_is_asking, ast.walk(each.value)))}
-    return frozenset({name for name in plain if assigned.count(name) == 1} | set(parametrized(test)[0]) - set(assigned))
+    plain = [each for each in test.body if isinstance(each, ast.Assign) and not any(map(_is_asking, ast.walk(each.value)))]
+    once = {name for name in assigned if assigned.count(name) == 1 and any(_assigns(each, name) for each in plain)}
+    return frozenset(once | set(parametrized(test)[0]) - set(assigned))
 
 
 def _is_asking(node: ast.AST) -> bool:

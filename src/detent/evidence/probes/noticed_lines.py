@@ -77,9 +77,7 @@ def notice(
         return Noticed()
     words = frozenset(re.findall(r"\w+", said)) if proved else frozenset[str]()
     named = {place for place, of in chosen.items() if of[0].place in words}
-    seen = _rounds(context, tip, chosen, files, until, jobs, new, say) if files else {}
-    if _fail_alone(context, tip, files, seen, until):
-        files, seen = (), _rounds(context, tip, chosen, (), until, jobs, new, say)
+    files, seen = _of_files(context, tip, chosen, files, until, jobs, new, say)
     quiet = [place for place in chosen if not any(each.bad for each in seen.get(place, ()))]
     telling = {place: _telling(chosen[place], seen.get(place, ())) for place in quiet[:MOST_WHOLE]}
     whole = _rounds(context, tip, telling, (), until, jobs, say=say)
@@ -99,6 +97,23 @@ def notice(
     idle = idle if not why else ()
     elsewhere = bool(proved) and not why and not any(by.get(place, frozenset()) & proved for place in chosen if not place.endswith(OUTSIDE))
     return Noticed(len(chosen), tuple(sorted(silent)), tried, idle, why, by, len(named), len(named & silent), outside, elsewhere, blunt)
+
+
+def _of_files(
+    context: ProbeContext,
+    tip: TestReport,
+    places: dict[str, list[Mutant]],
+    files: tuple[str, ...],
+    until: float,
+    jobs: int,
+    new: frozenset[str],
+    say: Callable[[str], None],
+) -> tuple[tuple[str, ...], dict[str, list[MutationTry]]]:
+    """What the tests of some files notice, or all tests where these fail by themselves; and which files were asked."""
+    seen = _rounds(context, tip, places, files, until, jobs, new, say) if files else {}
+    if not _fail_alone(context, tip, files, seen, until):
+        return files, seen
+    return (), _rounds(context, tip, places, (), until, jobs, new, say)
 
 
 def _fail_alone(
