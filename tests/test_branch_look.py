@@ -451,3 +451,16 @@ def test_each_weak_test_of_a_new_file_is_seen_beside_one_that_needs_the_change(t
     found = card(tmp_path, {"calc.py": code, "tests/test_third.py": tests})
     assert {flag.place.partition("::")[2] for flag in found.asks} == set(weak), found.flags
     assert not card(tmp_path / "honest", {"calc.py": code, "tests/test_third.py": strong}).asks
+
+
+LIMITS = "LIMIT = 10\n\n\ndef fits(text):\n    return len(text) <= LIMIT\n"
+
+
+@pytest.mark.slow
+def test_a_limit_of_which_many_values_do_is_noticed_by_tests_that_fail_without_it(tmp_path: Path) -> None:
+    base, more = {**BASE, "limits.py": LIMITS}, LIMITS.replace("10", "20")
+    tests = "from limits import fits\n\n\ndef test_fits():\n    assert fits('a' * 15)\n"
+    assert not card(tmp_path, {"limits.py": more, "tests/test_limits.py": tests}, base).asks
+    aside = {"limits.py": more, "calc.py": HALF, "tests/test_odd.py": ODD}
+    noted = [flag.place for flag in card(tmp_path / "aside", aside, base).flags if flag.kind == "unnoticed"]
+    assert noted == ["limits.py: outside its functions"], "no test needs the limit"

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from detent.evidence.mutate.keyed_random import KeyedRandom
 from detent.evidence.outcomes.outcomes import file_of
 from detent.evidence.probes.context import ONE_RUN, SLOWER, ProbeContext
-from detent.evidence.probes.mutant_order import OUTSIDE, Mutant, candidates, of_the_same_kind
+from detent.evidence.probes.mutant_order import OUTSIDE, Mutant, candidates, of_the_same_kind, outside_as_before
 from detent.evidence.probes.trials import trial_of
 from detent.evidence.probes.vacuous_tests import table_in, vacuous_of
 from detent.evidence.report import TestReport
@@ -81,15 +81,15 @@ def notice(
     quiet = [place for place in chosen if not any(each.bad for each in seen.get(place, ()))]
     telling = {place: _telling(chosen[place], seen.get(place, ())) for place in quiet[:MOST_WHOLE]}
     whole = _rounds(context, tip, telling, (), until, jobs, say=say)
-    heard = {place for place, tries in whole.items() if any(each.bad for each in tries)}
     asked = {place for place, tries in whole.items() if any(each.bad is not None for each in tries)}
+    heard = {place for place, tries in whole.items() if any(each.bad for each in tries)}
+    silent = {place for place in asked - heard if not _is_missed(context, tip, place, proved, files, until)}
     killed = frozenset[str]().union(*(each.bad or frozenset() for tries in seen.values() for each in tries))
     tried = sum(each.bad is not None or each.unloaded for tries in seen.values() for each in tries)
     idle = vacuous_of(proved, killed, table_in(context)) if tried and not _late(until) else ()
     left = [place for place in quiet if place not in asked]
     why = f"{context.seconds:.0f} s were not enough for {len(left)} of {len(chosen)} places" if left and _late(until) else ""
     by = {place: frozenset[str]().union(*(each.bad or frozenset() for each in tries)) for place, tries in seen.items()}
-    silent = asked - heard
     for place in silent:
         _note(context, place, {files: seen.get(place, []), (): whole[place]})
     outside = sum(place.endswith(OUTSIDE) for place in chosen)
@@ -125,6 +125,15 @@ def _fail_alone(
         return False
     report = context.run(files, {}, min(max(ONE_RUN, SLOWER * tip.wall), until - time.monotonic()))
     return report is not None and bool(report.bad - tip.bad)
+
+
+def _is_missed(context: ProbeContext, tip: TestReport, place: str, proved: frozenset[str], files: tuple[str, ...], until: float) -> bool:
+    """Whether tests that need the change fail where what a file has outside its functions is as it was: of a limit or a score, many values do."""
+    path, _, name = place.rpartition(": ")
+    if name != OUTSIDE or not (text := outside_as_before(context, path)):
+        return False
+    report = context.run(files, {path: text.encode()}, min(max(ONE_RUN, SLOWER * tip.wall), until - time.monotonic()))
+    return report is not None and not report.late and not proved.isdisjoint(report.bad)
 
 
 def _telling(mutants: list[Mutant], tries: Iterable[MutationTry]) -> list[Mutant]:
