@@ -153,6 +153,7 @@ def test_an_import_alone_makes_older_tests_no_proof(tmp_path: Path) -> None:
     only = {"calc.py": more, "tests/test_calc.py": BASE["tests/test_calc.py"].replace("import double, half", "import double, half, third")}
     found = card(tmp_path, only)
     assert found.proved == () and "no-proof" in kinds(found), found
+    assert "tests/test_calc.py does not load without it, which proves nothing by itself" in found.asks[0].sentence, found.asks
     asked = only["tests/test_calc.py"].replace("assert half(4) == 2", "assert half(4) == 2\n    assert third(9) == 3")
     used = card(tmp_path / "used", {**only, "tests/test_calc.py": asked})
     assert used.proved == ("tests/test_calc.py::test_half",) and not used.asks, used
