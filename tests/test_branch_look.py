@@ -155,6 +155,7 @@ def test_an_import_alone_makes_older_tests_no_proof(tmp_path: Path) -> None:
     only = {"calc.py": more, "tests/test_calc.py": BASE["tests/test_calc.py"].replace("import double, half", "import double, half, third")}
     found = card(tmp_path, only)
     assert found.proved == () and "no-proof" in kinds(found), found
+    assert "tests/test_calc.py does not load without it, which proves nothing by itself" in found.asks[0].sentence, found.asks
     asked = only["tests/test_calc.py"].replace("assert half(4) == 2", "assert half(4) == 2\n    assert third(9) == 3")
     used = card(tmp_path / "used", {**only, "tests/test_calc.py": asked})
     assert used.proved == ("tests/test_calc.py::test_half",) and not used.asks, used
@@ -433,3 +434,48 @@ def test_an_expectation_that_moves_to_another_test_is_not_asked_about(tmp_path: 
         {**CART, "tests/test_cart.py": THREE},
     )
     assert not [flag for flag in found.asks if flag.kind == "rewritten-test"], found
+
+
+@pytest.mark.slow
+def test_a_test_that_fails_whenever_its_file_runs_alone_notices_nothing(tmp_path: Path) -> None:
+    base = {
+        **BASE,
+        "tests/test_a.py": "import calc\n\n\ndef test_ready():\n    calc.READY = True\n",
+        "tests/test_b.py": "import calc\n\n\ndef test_is_ready():\n    assert calc.READY\n",
+    }
+    weak = "import calc\nfrom calc import third\n\n\ndef test_is_ready():\n    assert calc.READY\n\n\ndef test_third():\n    third(9)\n    assert 3 is not None\n"
+    code = BASE["calc.py"] + "\n\ndef third(n):\n    return n * 3\n"
+    found = card(tmp_path, {"calc.py": code, "tests/test_b.py": weak}, base)
+    assert kinds(found) == {"unnoticed", "vacuous-test"}, found.flags
+    strong = weak.replace("    third(9)\n    assert 3 is not None", "    assert third(9) == 27")
+    assert not card(tmp_path / "honest", {"calc.py": code, "tests/test_b.py": strong}, base).asks
+
+
+@pytest.mark.slow
+def test_each_weak_test_of_a_new_file_is_seen_beside_one_that_needs_the_change(tmp_path: Path) -> None:
+    strong = "from calc import third\n\n\ndef test_third():\n    assert third(9) == 27\n"
+    weak = {
+        "test_call": "third(9)",
+        "test_written": "third(9)\n    assert 'x' is not None",
+        "test_itself": "got = third(9)\n    assert got == got",
+        "test_either": "assert third(9) == 4 or True",
+        "test_nothing": "for n in []:\n        assert third(n) == 1",
+    }
+    code = BASE["calc.py"] + "\n\ndef third(n):\n    return n * 3\n"
+    tests = strong + "".join(f"\n\ndef {name}():\n    {said}\n" for name, said in weak.items())
+    found = card(tmp_path, {"calc.py": code, "tests/test_third.py": tests})
+    assert {flag.place.partition("::")[2] for flag in found.asks} == set(weak), found.flags
+    assert not card(tmp_path / "honest", {"calc.py": code, "tests/test_third.py": strong}).asks
+
+
+LIMITS = "LIMIT = 10\n\n\ndef fits(text):\n    return len(text) <= LIMIT\n"
+
+
+@pytest.mark.slow
+def test_a_limit_of_which_many_values_do_is_noticed_by_tests_that_fail_without_it(tmp_path: Path) -> None:
+    base, more = {**BASE, "limits.py": LIMITS}, LIMITS.replace("10", "20")
+    tests = "from limits import fits\n\n\ndef test_fits():\n    assert fits('a' * 15)\n"
+    assert not card(tmp_path, {"limits.py": more, "tests/test_limits.py": tests}, base).asks
+    aside = {"limits.py": more, "calc.py": HALF, "tests/test_odd.py": ODD}
+    noted = [flag.place for flag in card(tmp_path / "aside", aside, base).flags if flag.kind == "unnoticed"]
+    assert noted == ["limits.py: outside its functions"], "no test needs the limit"

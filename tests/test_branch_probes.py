@@ -182,6 +182,35 @@ def test_a_check_that_asks_for_less_is_asked_about_if_no_test_notices(tmp_path: 
     assert (flag.kind, flag.level) == ("unnoticed", "ask") and "no test fails when that is undone" in flag.sentence
 
 
+READS = """def one(text):
+    return int(text, 10)
+
+
+def other(said):
+    return int(said, 10)
+
+
+def third(said, verify):
+    return verify(said, 10)
+"""
+
+
+def test_a_change_that_a_test_notices_at_one_place_is_a_note_at_another(tmp_path: Path) -> None:
+    test = "from reads import one, other\n\n\ndef test_one():\n    assert one({asked!r}) == 16\n"
+    base = {"reads.py": READS, "tests/test_reads.py": test.format(asked="16")}
+    b = Branch(tmp_path, base, {"reads.py": READS.replace("10", "0"), "tests/test_reads.py": test.format(asked="0x10")})
+    found = look_put_back(b.context, b.collector.clean(b.tip, lambda: True), b.patch, b.until)
+    assert [(flag.level, flag.place) for flag in found] == [("note", "reads.py:6"), ("ask", "reads.py:10")], found
+    assert "a test notices the same change at reads.py:2" in found[0].sentence
+
+
+def test_a_change_that_no_test_notices_anywhere_is_asked_about_at_each_place(tmp_path: Path) -> None:
+    base = {"reads.py": READS, "tests/test_reads.py": "from reads import one\n\n\ndef test_one():\n    assert one('16') == 16\n"}
+    b = Branch(tmp_path, base, {"reads.py": READS.replace("10", "0")})
+    found = look_put_back(b.context, b.collector.clean(b.tip, lambda: True), b.patch, b.until)
+    assert [flag.level for flag in found] == ["ask"] * 3, found
+
+
 @pytest.mark.slow
 def test_a_back_door_in_a_tested_function_is_asked_about_and_another_new_way_out_is_noted_unless_a_test_notices_it(tmp_path: Path) -> None:
     doors = DOCS.replace("    if not user.admin:", '    if getattr(user, "role", "") == "maker":\n        return\n    if not user.admin:')

@@ -137,6 +137,31 @@ NOT_REACHED = (
 )  # a test passes honestly without coming to these
 
 
+SETTLED = {
+    "t.py": (
+        "def test_it():\n    answer()\n    assert 'abc' is not None\n",
+        "def test_it():\n    want = [1, -2]\n    answer()\n    assert want\n",
+        "def test_it(self):\n    answer()\n    self.assertEqual('a', 'a')\n",
+        "def test_it(self):\n    got = answer()\n    self.assertEqual(got, got)\n",
+        "def test_it():\n    assert answer() == answer()\n",
+        "def test_it():\n    assert answer() or True\n",
+        "@pytest.mark.parametrize('want', [3])\ndef test_it(want):\n    answer()\n    assert want is not None\n",
+    ),
+    "t.test.ts": (
+        "it('a', () => { answer(); expect('abc').toBeDefined(); });",
+        "it('a', () => { answer(); expect([1, 2]).toEqual([1, 2]); });",
+        "it('a', () => { answer(); assert.ok(true); });",
+        "it('a', () => { const got = answer(); expect(got).toEqual(got); });",
+        "it('a', () => { const got = answer(); assert.equal(got, got); });",
+    ),
+}  # whatever the code answers, these hold
+
+
+@pytest.mark.parametrize(("path", "text"), [(path, text) for path, texts in SETTLED.items() for text in texts])
+def test_an_expectation_that_only_speaks_of_written_values_looks_at_no_answer(path: str, text: str) -> None:
+    assert turned(path, text) == (text, frozenset())
+
+
 def test_what_a_test_comes_to_in_a_block_is_turned_too() -> None:
     for opens in ("for x in y", "with z", "try"):
         ends = "\n    finally:\n        pass" if opens == "try" else ""

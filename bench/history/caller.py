@@ -26,7 +26,8 @@ class Caller:
     def call(self, name: str, *args: str, fields: dict[str, Any] | None = None) -> tuple[Phase, dict[str, Any]]:
         """One call and what it answered, as a phase and as it stands."""
         argv = [str(self.program), *args, "--json"]
-        got = meter.run(argv, self.checkout.root, self.checkout.env, json.dumps(fields) if fields is not None else "", PATIENCE)
+        env = {**self.checkout.env, "XDG_CACHE_HOME": str(self.checkout.folder / "cache")}  # builds are believed by the seal of one state
+        got = meter.run(argv, self.checkout.root, env, json.dumps(fields) if fields is not None else "", PATIENCE)
         try:
             answer = json.loads(got.out)
         except ValueError:

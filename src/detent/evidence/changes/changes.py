@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from detent.evidence.changes.judging_config import is_judging, judges, only_versions_differ
+from detent.evidence.changes.ci_versions import only_versions_differ
+from detent.evidence.changes.judging_config import is_judging, judges
 from detent.evidence.changes.test_files import TestFiles, looked_up
 from detent.evidence.changes.tree_files import TreeFiles
 from detent.evidence.runners import RUNNERS

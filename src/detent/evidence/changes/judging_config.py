@@ -78,20 +78,8 @@ PACKAGE = (
 JUDGES = re.compile(
     r"(?:pre|post)?(?:test|lint|check|type-?check|types|format|fmt|style|ci|verify|validate|coverage|cov|preflight|audit|eslint|tsc|mypy|ruff)(?:[:_.-].*)?"
 )
-VERSION = re.compile(
-    r"(\buses:\s*[\w./-]+@|\brev:\s*[\"']?)(?:v?\d[\w.+-]*[\"']?|[0-9a-f]{40}\s+)(?:\s*#.*)?$"
-)  # @v4, @SHA # v4, rev: v1.2
 SHARED = ("pyproject.toml", "setup.cfg", "tox.ini", "package.json", "composer.json")  # files in which a part judges
 TARGETS = ("Makefile", "makefile", "GNUmakefile", "justfile", "Justfile", "Taskfile.yml", "Rakefile")
-
-
-def only_versions_differ(path: str, before: str, after: str) -> bool:
-    """Whether a CI file, or that of pre-commit, only names other versions of the tools that it had."""
-    if not path.endswith((".yml", ".yaml")) or not before or not after:
-        return False
-    sides = [[VERSION.sub(r"\1", line).strip() for line in text.splitlines()] for text in (before, after)]
-    plain = [[line for line in side if line and not line.startswith("#")] for side in sides]
-    return plain[0] == plain[1]
 
 
 def is_judging(path: str) -> bool:

@@ -113,7 +113,7 @@ def _compared(span: BranchSpan, look: RepoLook, tried: Tried) -> Card:
         return Card(span.base, span.tip, unclear=said)
     old = old_tests(span.collector, look, span.wanted)
     failed, flags = certain_failures(Judging(span.collector, look, span.wanted, _context(look, 0.0, tried)), seen, old)
-    flags += [*_without_probes(span, look, proved), *_without_files(span, seen, before)]
+    flags += [*_without_probes(span, look, proved, _unloaded(mixed)), *_without_files(span, seen, before)]
     flags += [*flag_endless(mixed, tip), *_idle_here(before, tip), *flag_lacking(look)]
     seen_by = Noticed()
     if not failed and is_probed(span.settings):
@@ -139,9 +139,9 @@ def _compared(span: BranchSpan, look: RepoLook, tried: Tried) -> Card:
     )
 
 
-def _without_probes(span: BranchSpan, look: RepoLook, proved: frozenset[str]) -> Iterator[Flag]:
-    """What is seen by reading alone."""
-    yield from no_proof(look, proved, span.about)
+def _without_probes(span: BranchSpan, look: RepoLook, proved: frozenset[str], unloaded: frozenset[str]) -> Iterator[Flag]:
+    """What is seen by reading alone. `unloaded`: files of tests that do not load without the change."""
+    yield from no_proof(look, proved, span.about, min(unloaded, default=""))
     yield from _judged_by(look)
     yield from look.read_through()
     yield from _deleted(look)
@@ -288,12 +288,16 @@ def _by_themselves(look: RepoLook, before: TestReport, tip: TestReport, proved: 
     return out_of_reach(passed, look.changed(), {*before.files.values(), *tip.files.values()}, lambda path: look.read(path) or "")
 
 
+def _unloaded(report: TestReport) -> frozenset[str]:
+    """The files that could not be loaded."""
+    return frozenset(test for test in report.bad if report.files.get(test) == test)
+
+
 def _only_unloaded(look: RepoLook, before: TestReport, mixed: TestReport) -> frozenset[str]:
     """Older tests that say what they said, or nothing of what their file imports now, in files that do not load without the change: an import alone
     makes them fail, which proves nothing."""
-    unloaded = {test for test in mixed.bad if mixed.files.get(test) == test}
     found = set[str]()
-    for path in unloaded:
+    for path in _unloaded(mixed):
         text = look.changes.text(path)
         names = speaking_of_imports(path, text(look.changes.good), text(look.changes.tree))
         ours = (test for test in before.ids if file_of(before, test) == path)

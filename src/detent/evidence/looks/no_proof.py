@@ -13,14 +13,16 @@ ONLY_WORDS = re.compile(
 )  # work that may end without a change of code
 
 
-def no_proof(look: ChangeLook[Data], proved: frozenset[str], about: str) -> list[Flag]:
-    """The flag of a branch that no test needs. `about`: what people asked for; where that is not known, words alone are only told."""
+def no_proof(look: ChangeLook[Data], proved: frozenset[str], about: str, unloaded: str = "") -> list[Flag]:
+    """The flag of a branch that no test needs. `about`: what people asked for; where that is not known, words alone are only told. `unloaded`: a
+    file of tests that does not load without the change."""
     if proved:
         return []
     substance = look.substance()
     if changed := [c for c in substance if not is_beside(c.path)]:
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
         said = f"code changed ({changed[0].path}{more}), and no test fails without this change and passes with it"
+        said += f"; {unloaded} does not load without it, which proves nothing by itself" if unloaded else ""
         return [Flag("no-proof", said, changed[0].path)]
     paths = [c.path for c in look.changed()]
     if not paths:

@@ -1,5 +1,6 @@
 """Tests of JavaScript turned round, by their tokens: what an assertion expects becomes another value of the same look, or the contrary."""
 
+from itertools import pairwise
 from typing import NamedTuple
 
 from detent.evidence.mutate.keyed_random import KeyedRandom
@@ -21,6 +22,7 @@ UNSURE = frozenset(
     {"if", "else", "switch", "while", "catch", "expect", "throws", "rejects"}
 )  # a test need not come to what is inside, or it is there to fail
 OPEN, CLOSE = frozenset("([{"), frozenset(")]}")
+WRITTEN = frozenset({"true", "false", "null", "undefined"})
 WAITS = frozenset({"await", "return", "=>"})
 
 
@@ -91,6 +93,8 @@ def _turn(tokens: list[JsToken], call: OpenCall, close: int, rng: KeyedRandom) -
     if call.at < 3 or tokens[call.at - 2].text not in (".", "?.") or tokens[call.at - 3].text == "not" or tokens[call.at].text != "(":
         return ()
     name = tokens[call.at - 1]
+    if _is_settled(tokens, call, close):
+        return ()
     if span := _expected(tokens, call, close):
         return _other(tokens, span, rng)
     if call.callee in NEGATED and _is_expecting(tokens, call.at - 2):
@@ -108,18 +112,35 @@ def _turn(tokens: list[JsToken], call: OpenCall, close: int, rng: KeyedRandom) -
     return ()
 
 
+def _is_settled(tokens: list[JsToken], call: OpenCall, close: int) -> bool:
+    """Whether an assertion holds whatever the code answers: it speaks of nothing but written values, or compares something with itself."""
+    edges = [call.at, *call.commas, close]
+    sides = [[token.text for token in tokens[start + 1 : end]] for start, end in pairwise(edges)]
+    asked = tokens[call.at + 1 : close]
+    if expecting := _expecting(tokens, call.at - 2):
+        within = tokens[slice(*expecting)]
+        sides, asked = [[token.text for token in within], *sides], asked + within
+    written = not any(token.kind not in ("string", "number", "sign") and token.text not in WRITTEN for token in asked)
+    return bool(asked) and (written or (call.callee in EXPECTED and len(sides) > 1 and sides[0] == sides[1]))
+
+
 def _is_expecting(tokens: list[JsToken], dot: int) -> bool:
     """Whether a chain of words begins with `expect(…)`."""
+    return _expecting(tokens, dot) is not None
+
+
+def _expecting(tokens: list[JsToken], dot: int) -> tuple[int, int] | None:
+    """The tokens inside the `expect(…)` that a chain of words begins with, from and to."""
     at = dot - 1
     while at > 1 and tokens[at].kind == "name" and tokens[at - 1].text == ".":
         at -= 2
-    depth = 0
+    depth, end = 0, at
     while at >= 0:
         depth += {")": 1, "(": -1}.get(tokens[at].text, 0) if tokens[at].kind == "sign" else 0
         if depth == 0:
-            return at > 0 and tokens[at - 1].text == "expect"
+            return (at + 1, end) if at > 0 and tokens[at - 1].text == "expect" else None
         at -= 1
-    return False
+    return None
 
 
 def _expected(tokens: list[JsToken], call: OpenCall, close: int) -> tuple[int, int] | None:

@@ -21,6 +21,7 @@ PAIRS = (
     ("assertLess", "assertGreaterEqual"), ("assertRegex", "assertNotRegex"), ("assertIsInstance", "assertNotIsInstance"),
 )  # fmt: skip
 CONTRARY = {one: other for pair in PAIRS for one, other in (pair, pair[::-1]) if one not in EQUALITY}
+ASSERTIONS = EQUALITY | CONTRARY.keys()
 RAISES = frozenset({"raises", "assertRaises", "assertRaisesRegex"})
 OTHER_ERRORS = ("ZeroDivisionError", "BufferError", "EOFError", "StopAsyncIteration")
 LEAVES = (ast.Return, ast.Continue, ast.Break)
@@ -42,12 +43,48 @@ def turned(text: str, key: bytes = b"") -> tuple[str, frozenset[str]]:
 
 def _changes(page: Page, rng: KeyedRandom, test: Function) -> Iterator[Change]:
     """What is spliced in one test. A name that stands for a value is turned where the value is written down, if it is used nowhere else."""
+    fixed = _fixed(test)
     for node in _reached(test.body):
+        if _is_settled(node, fixed):
+            continue
         for expected in _equalities(node):
             name = expected.id if isinstance(expected, ast.Name) else ""
             written = _written(test, name) if name else [expected]
             yield _others(page, rng, written) or _pair(page, rng, expected)
         yield from _turn(page, rng, node)
+
+
+def _fixed(test: Function) -> frozenset[str]:
+    """The names of a test that stand for written values alone: columns of its table, and what is assigned once."""
+    assigned = [each.id for each in ast.walk(test) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
+    plain = [each for each in test.body if isinstance(each, ast.Assign) and not any(map(_is_asking, ast.walk(each.value)))]
+    once = {name for name in assigned if assigned.count(name) == 1 and any(_assigns(each, name) for each in plain)}
+    return frozenset(once | set(parametrized(test)[0]) - set(assigned))
+
+
+def _is_asking(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name | ast.Call | ast.Attribute | ast.Await)
+
+
+def _is_settled(node: ast.stmt, fixed: frozenset[str]) -> bool:
+    """Whether an assertion holds whatever the code answers: it speaks of nothing but written values, or compares something with itself."""
+    call = node.value if isinstance(node, ast.Expr) else None
+    said = (
+        [node.test] if isinstance(node, ast.Assert) else call.args if isinstance(call, ast.Call) and _name(call.func) in ASSERTIONS else []
+    )
+    sides = [said[0].left, *said[0].comparators] if len(said) == 1 and isinstance(said[0], ast.Compare) else said
+    parts = [each for one in said for each in ast.walk(one)]
+    asking = any(_is_asking(each) and not (isinstance(each, ast.Name) and each.id in fixed) for each in parts)
+    return bool(parts) and (not asking or _is_either(said[0]) or (len(sides) > 1 and len({ast.dump(side) for side in sides[:2]}) == 1))
+
+
+def _is_either(said: ast.expr) -> bool:
+    """`answer or True`: a written value is enough."""
+    return (
+        isinstance(said, ast.BoolOp)
+        and isinstance(said.op, ast.Or)
+        and any(isinstance(each, ast.Constant) and each.value for each in said.values)
+    )
 
 
 def _written(test: Function, name: str) -> list[ast.expr]:

@@ -58,6 +58,17 @@ def of_the_same_kind(context: ProbeContext) -> dict[str, Mutant]:
     return found
 
 
+def outside_as_before(context: ProbeContext, path: str) -> str:
+    """A file with what it has outside its functions as it was; empty where it was not there."""
+    old, new = _versions(context, path)
+    bodies = bodies_on(path, new, changed_lines(old, new))
+    was, now, made = old.splitlines(True), new.splitlines(True), list[str]()
+    for kind, start, end, first, last in SequenceMatcher(None, was, now, autojunk=False).get_opcodes():
+        inside = any(body.first <= last and first + 1 <= body.last for body in bodies)
+        made += now[first:last] if kind == "equal" or inside else was[start:end]
+    return "".join(made) if old else ""
+
+
 def _changed(context: ProbeContext, path: str) -> tuple[str, frozenset[int]]:
     """A file as it is now, and the numbers of its changed lines."""
     old, new = _versions(context, path)

@@ -11,10 +11,11 @@ from typing import NamedTuple
 from detent.evidence.mutate.keyed_random import KeyedRandom
 from detent.evidence.outcomes.outcomes import file_of
 from detent.evidence.probes.context import ONE_RUN, SLOWER, ProbeContext
-from detent.evidence.probes.mutant_order import OUTSIDE, Mutant, candidates, of_the_same_kind
+from detent.evidence.probes.mutant_order import OUTSIDE, Mutant, candidates, of_the_same_kind, outside_as_before
 from detent.evidence.probes.trials import trial_of
 from detent.evidence.probes.vacuous_tests import table_in, vacuous_of
 from detent.evidence.report import TestReport
+from detent.evidence.source.test_ids import family
 
 MOST_PLACES = 12  # functions that are looked at, those that the tests name first
 MOST_OF_ONE = 4  # small changes of one place
@@ -75,19 +76,19 @@ def notice(
         return Noticed()
     words = frozenset(re.findall(r"\w+", said)) if proved else frozenset[str]()
     named = {place for place, of in chosen.items() if of[0].place in words}
-    seen = _rounds(context, tip, chosen, files, until, jobs, new, say) if files else {}
+    files, seen = _of_files(context, tip, chosen, files, until, jobs, new, say)
     quiet = [place for place in chosen if not any(each.bad for each in seen.get(place, ()))]
     telling = {place: _telling(chosen[place], seen.get(place, ())) for place in quiet[:MOST_WHOLE]}
     whole = _rounds(context, tip, telling, (), until, jobs, say=say)
-    heard = {place for place, tries in whole.items() if any(each.bad for each in tries)}
     asked = {place for place, tries in whole.items() if any(each.bad is not None for each in tries)}
+    heard = {place for place, tries in whole.items() if any(each.bad for each in tries)}
+    silent = {place for place in asked - heard if not _is_missed(context, tip, place, proved, files, until)}
     killed = frozenset[str]().union(*(each.bad or frozenset() for tries in seen.values() for each in tries))
     tried = sum(each.bad is not None or each.unloaded for tries in seen.values() for each in tries)
     idle = vacuous_of(proved, killed, table_in(context)) if tried and not _late(context, until) else ()
     left = [place for place in quiet if place not in asked]
     why = f"{context.seconds:.0f} s were not enough for {len(left)} of {len(chosen)} places" if left and _late(context, until) else ""
     by = {place: frozenset[str]().union(*(each.bad or frozenset() for each in tries)) for place, tries in seen.items()}
-    silent = asked - heard
     for place in silent:
         _note(context, place, {files: seen.get(place, []), (): whole[place]})
     outside = sum(place.endswith(OUTSIDE) for place in chosen)
@@ -95,6 +96,43 @@ def notice(
     idle = idle if not why else ()
     elsewhere = bool(proved) and not why and not any(by.get(place, frozenset()) & proved for place in chosen if not place.endswith(OUTSIDE))
     return Noticed(len(chosen), tuple(sorted(silent)), tried, idle, why, by, len(named), len(named & silent), outside, elsewhere, blunt)
+
+
+def _of_files(
+    context: ProbeContext,
+    tip: TestReport,
+    places: dict[str, list[Mutant]],
+    files: tuple[str, ...],
+    until: float,
+    jobs: int,
+    new: frozenset[str],
+    say: Callable[[str], None],
+) -> tuple[tuple[str, ...], dict[str, list[MutationTry]]]:
+    """What the tests of some files notice, or all tests where these fail by themselves; and which files were asked."""
+    seen = _rounds(context, tip, places, files, until, jobs, new, say) if files else {}
+    if not _fail_alone(context, tip, files, seen, until):
+        return files, seen
+    return (), _rounds(context, tip, places, (), until, jobs, new, say)
+
+
+def _fail_alone(
+    context: ProbeContext, tip: TestReport, files: tuple[str, ...], seen: Mapping[str, list[MutationTry]], until: float
+) -> bool:
+    """Whether tests of these files fail without any small change, where the others do not run: then they noticed nothing. Only where one failed for all."""
+    failed = [{family(test) for test in each.bad} for tries in seen.values() for each in tries if each.bad is not None]
+    if not failed or not set[str].intersection(*failed):
+        return False
+    report = context.run(files, {}, min(max(ONE_RUN, SLOWER * tip.wall), until - time.monotonic()))
+    return report is not None and bool(report.bad - tip.bad)
+
+
+def _is_missed(context: ProbeContext, tip: TestReport, place: str, proved: frozenset[str], files: tuple[str, ...], until: float) -> bool:
+    """Whether tests that need the change fail where what a file has outside its functions is as it was: of a limit or a score, many values do."""
+    path, _, name = place.rpartition(": ")
+    if name != OUTSIDE or not (text := outside_as_before(context, path)):
+        return False
+    report = context.run(files, {path: text.encode()}, min(max(ONE_RUN, SLOWER * tip.wall), until - time.monotonic()))
+    return report is not None and not report.late and not proved.isdisjoint(report.bad)
 
 
 def _telling(mutants: list[Mutant], tries: Iterable[MutationTry]) -> list[Mutant]:

@@ -3,6 +3,8 @@ code: it is taken out. Owns what is tried and what is said of it."""
 
 from typing import Literal
 
+import msgspec
+
 from detent.evidence.changes.projects import is_tooling
 from detent.evidence.probes.context import ProbeContext
 from detent.evidence.probes.removed_lines import SAFETY, Removed, added, removed
@@ -30,7 +32,15 @@ def look_put_back(context: ProbeContext, tip: TestReport, patch: bytes, until: f
     late = [each for each, _, unnoticed in seen if unnoticed is None]
     left = [*checks[MOST_CHECKS:], *others[MOST_OTHERS:], *new[MOST_NEW:], *late]
     hides = any(each.sure and (each.what or SAFETY.search(each.said)) for each in (*checks[MOST_CHECKS:], *late))
-    return [*(flag(each) for each, flag, unnoticed in seen if unnoticed), *_left_out(left, len(gone) + len(new), hides)]
+    noticed = {each.form: f"{each.path}:{each.line}" for each, _, unnoticed in seen if unnoticed is False and each.form}
+    flags = [_beside(flag(each), noticed.get(each.form, "")) for each, flag, unnoticed in seen if unnoticed]
+    return [*flags, *_left_out(left, len(gone) + len(new), hides)]
+
+
+def _beside(flag: Flag, place: str) -> Flag:
+    """The flag as it is; a note where a test notices the same change at another place."""
+    said = f"{flag.sentence}; a test notices the same change at {place}"
+    return msgspec.structs.replace(flag, sentence=said, level="note") if place else flag
 
 
 def _left_out(left: list[Removed], every: int, hides: bool) -> list[Flag]:

@@ -42,6 +42,7 @@ IMPORT = re.compile(r"^(?:import|from|use|require|require_relative)\b")
 GO_IMPORT = re.compile(r'^\s*(?:import\s+)?(?P<alias>\w+\s+)?"(?P<path>[\w./-]+)"\s*$')
 COMMENT = re.compile(r"^\s*(?:#|//|\*|/\*|--\s|<!--)")
 PLAIN = re.compile(r"^\s*(?:#|//|\*|/\*|\"\"\"|'''|import\b|from\b|use\b|require\b|package\b|@|[})\];,]*\s*$)")
+NAMED = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*\b(?!\s*[\w(.\"'])")  # a variable: no function, member or word of the language before another
 ALIKE = 0.75
 MOST_LINES = 12
 
@@ -56,6 +57,7 @@ class Removed(NamedTuple):
     sure: bool  # it is simply gone, or it was about who may do what and another one stands there
     make: tuple[Callable[[], str], ...]
     what: str = ""  # the safeguard that went, or the danger that came, in words
+    form: tuple[str, ...] = ()  # what was there and what is, without the names: the same change has the same form
 
 
 def removed(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], str]) -> list[Removed]:
@@ -125,11 +127,17 @@ def _pieces(hunk: Hunk, text: str, added: list[str], imports: list[str]) -> Iter
     if not found and hunk.new and _is_less_safe(hunk, added):
         yield _reverted(hunk, text, lines, True, imports)
     elif what:
-        yield _reverted(hunk, text, lines, True, imports)._replace(what=what)
+        yield _reverted(hunk, text, lines, True, imports)._replace(what=what, form=_form(hunk))
     elif not found and not hunk.new and not any(map(HEAD.match, lines)):
         left = [line for line in lines if line.strip() and not PLAIN.match(line) and not _is_import(hunk.path, line)]
         if left and not all(_is_there(line, added) for line in left):
             yield _piece(hunk, text, lines, False, False, imports)
+
+
+def _form(hunk: Hunk) -> tuple[str, ...]:
+    """The lines of a hunk without the names of what is handed about; none where it is about safety, since each place of that counts."""
+    lines = [*hunk.gone, "", *hunk.new]
+    return () if any(map(SAFETY.search, lines)) else tuple(" ".join(NAMED.sub("_", line).split()) for line in lines)
 
 
 def _guards(lines: list[str]) -> Iterator[tuple[int, int]]:

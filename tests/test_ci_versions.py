@@ -1,0 +1,53 @@
+"""Files by which work is judged, where only versions differ."""
+
+import pytest
+
+from detent.evidence.changes.ci_versions import only_versions_differ
+
+CI = ".github/workflows/ci.yml"
+MATRIX = """jobs:
+  test:
+    timeout-minutes: 10
+    strategy:
+      matrix:
+        python-version: ['3.8', '3.9']
+        include:
+          - {name: Linux, python: '3.10', os: ubuntu-latest, tox: py310}
+          - {name: '3.9', python: '3.9', os: ubuntu-latest, tox: py39}
+    steps:
+      - uses: actions/setup-python@v4
+      - run: pytest --cov-fail-under=80
+"""
+TOX = "[tox]\nenvlist =\n  py38\n  lint\n[testenv]\ncommands = pytest\n"
+ROW = "          - {name: Linux, python: '3.10', os: ubuntu-latest, tox: py310}\n"
+OWN = ROW.replace("Linux", "'3.10'")
+CAME = {
+    "one more": (CI, MATRIX, MATRIX.replace("'3.9']", "'3.9', '3.10']")),
+    "the newest, and the one before in a row of its own": (CI, MATRIX, MATRIX.replace(ROW, f"{ROW.replace('10', '11')}{OWN}")),
+    "another version of an action as well": (CI, MATRIX, MATRIX.replace("'3.9']", "'3.9', '3.10']").replace("@v4", "@v5")),
+    "an item of a list": (CI, "node-version:\n  - 18\nx: 1\n", "node-version:\n  - 18\n  - 20\nx: 1\n"),
+    "an environment of tox": ("tox.ini", TOX, TOX.replace("  py38\n", "  py38\n  py39\n")),
+    "an environment of tox on one line": ("tox.ini", "[tox]\nenvlist = py38,lint\n", "[tox]\nenvlist = py38,py39,lint\n"),
+}
+WENT = {
+    "one less": (CI, MATRIX, MATRIX.replace("'3.8', ", "")),
+    "another one": (CI, "python-version:\n  - '3.8'\nx: 1\n", "python-version:\n  - '3.9'\nx: 1\n"),
+    "a limit": (CI, MATRIX, MATRIX.replace("=80", "=8")),
+    "another limit": (CI, MATRIX, MATRIX.replace("minutes: 10", "minutes: 1000")),
+    "what is run": (CI, MATRIX, MATRIX.replace("'3.9']", "'3.9', '3.10']").replace("pytest", "pytest -k odd")),
+    "a row that is left out": (CI, MATRIX, MATRIX.replace("'3.9']", "'3.9', '3.10']\n        exclude: [{python: '3.9'}]")),
+    "a condition": (CI, MATRIX + "        if: matrix.python == '3.8'\n", MATRIX + "        if: matrix.python == '3.9'\n"),
+    "the linter of tox": ("tox.ini", TOX, TOX.replace("  lint\n", "  py39\n")),
+    "a command of tox": ("tox.ini", TOX, TOX.replace("py38\n", "py38\n  py39\n").replace("pytest", "pytest || true")),
+    "a file that came": (CI, "", MATRIX),
+}
+
+
+@pytest.mark.parametrize(("path", "before", "after"), CAME.values(), ids=CAME)
+def test_one_more_version_to_test_with_takes_nothing_away(path: str, before: str, after: str) -> None:
+    assert only_versions_differ(path, before, after)
+
+
+@pytest.mark.parametrize(("path", "before", "after"), WENT.values(), ids=WENT)
+def test_whatever_else_changes_in_such_a_file_judges(path: str, before: str, after: str) -> None:
+    assert not only_versions_differ(path, before, after)
