@@ -122,7 +122,7 @@ def _fail_alone(
     failed = [{family(test) for test in each.bad} for tries in seen.values() for each in tries if each.bad is not None]
     if not failed or not set[str].intersection(*failed):
         return False
-    report = context.run(files, {}, min(max(ONE_RUN, SLOWER * tip.wall), until - time.monotonic()))
+    report = context.run(files, {}, context.one_run(tip.wall, until))
     return report is not None and bool(report.bad - tip.bad)
 
 
@@ -131,7 +131,7 @@ def _is_missed(context: ProbeContext, tip: TestReport, place: str, proved: froze
     path, _, name = place.rpartition(": ")
     if name != OUTSIDE or not (text := outside_as_before(context, path)):
         return False
-    report = context.run(files, {path: text.encode()}, min(max(ONE_RUN, SLOWER * tip.wall), until - time.monotonic()))
+    report = context.run(files, {path: text.encode()}, context.one_run(tip.wall, until))
     return report is not None and not report.late and not proved.isdisjoint(report.bad)
 
 
