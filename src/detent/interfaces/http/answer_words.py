@@ -47,7 +47,7 @@ DOES = {  # of answers that a state takes by itself
     "abort": "the run ends for good. Branch and files stay.",
 }
 ALONE = "No process drives this run, so it stands still. Nothing is lost. What was said last:"
-CONTINUE = (Option(value="resume", words="guidance", does=DOES["resume"]),)
+CONTINUE: tuple[Option, ...] = (Option(value="resume", words="guidance", does=DOES["resume"]),)
 TO_STAGE = (
     "the stage that you choose runs again with your words, and so do those after it. Then you are asked again, and shown what changed."
 )
