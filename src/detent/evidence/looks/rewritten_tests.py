@@ -62,7 +62,7 @@ def _weaker(look: RepoLook, before: TestReport, old: OlderTests) -> list[Flag]:
     return [
         Flag("rewritten-test", words, each.place, each.before, each.after)
         for each in look.rewritten()
-        if each.place.rpartition(":")[0] in files and asks_for_less(each) and _is_about(look, each, old.passing)
+        if each.place.rpartition(":")[0] in files and asks_for_less(each) and _is_about(look, each, old.passing) and not _stands(look, each)
     ]
 
 
@@ -98,7 +98,11 @@ def _lines_of(look: RepoLook, before: TestReport, old: OlderTests) -> list[Rewri
     Where a test fails as it was only since something is called otherwise now, lines that expect nothing are left out.
     """
     files = {file_of(before, test) for test in old.broken} - {c.path for c in look.changed() if c.how == "deleted"}
-    hunks = [each for each in look.rewritten() if each.place.rpartition(":")[0] in files and _is_about(look, each, old.broken)]
+    hunks = [
+        each
+        for each in look.rewritten()
+        if each.place.rpartition(":")[0] in files and _is_about(look, each, old.broken) and not _stands(look, each)
+    ]
     silent = frozenset(
         test
         for test in old.broken
@@ -143,10 +147,22 @@ def _is_renamed(look: RepoLook, said: Rewritten) -> bool:
 
 def _is_about(look: RepoLook, said: Rewritten, broken: frozenset[str]) -> bool:
     """Whether lines that are gone may be those of a test that is broken: they stand in no other one."""
+    within = _within(look, said)
+    return not within or any(is_named(test, name) for test in broken for name in within)
+
+
+def _within(look: RepoLook, said: Rewritten) -> frozenset[str]:
+    """The tests that lines which are gone stood in."""
     path, _, line = said.place.rpartition(":")
     first = int(line)
-    within = tests_on(path, look.changes.text(path)(look.changes.good), range(first, first + said.before.count("\n") + 1))
-    return not within or any(is_named(test, name) for test in broken for name in within)
+    return frozenset(tests_on(path, look.changes.text(path)(look.changes.good), range(first, first + said.before.count("\n") + 1)))
+
+
+def _stands(look: RepoLook, said: Rewritten) -> bool:
+    """Whether lines only seem to be gone: the tests that they stood in say what they said, at another place of their file."""
+    path, within = said.place.rpartition(":")[0], _within(look, said)
+    was, now = (blocks(path, look.changes.text(path)(tree)) for tree in (look.changes.good, look.changes.tree))
+    return bool(within) and all(name in was and was[name] == now.get(name) for name in within)
 
 
 def flag_replaced(look: RepoLook, seen: Outcomes, before: TestReport, context: ProbeContext | None) -> list[Flag]:
