@@ -479,29 +479,3 @@ def test_a_limit_of_which_many_values_do_is_noticed_by_tests_that_fail_without_i
     aside = {"limits.py": more, "calc.py": HALF, "tests/test_odd.py": ODD}
     noted = [flag.place for flag in card(tmp_path / "aside", aside, base).flags if flag.kind == "unnoticed"]
     assert noted == ["limits.py: outside its functions"], "no test needs the limit"
-
-
-LISTED = """def test_{name}():
-    out = {call}
-    want = [{want!r}]
-    assert isinstance(out, list)
-    assert isinstance(want, list)
-    assert len(out) == len(want)
-    assert out
-    assert want
-"""
-EACH = "    assert out[0] == want[0]\n"
-
-
-@pytest.mark.slow
-def test_a_test_that_stands_elsewhere_word_for_word_asks_for_no_less(tmp_path: Path) -> None:
-    code = "def names(text):\n    return text.split('{sign}')\n\n\ndef upper(text):\n    return [text.upper()]\n"
-    kept = LISTED.format(name="upper", call="upper('a')", want="A") + EACH
-    gone = LISTED.format(name="comma", call="names(',')[:1]", want="") + EACH
-    came = LISTED.format(name="semicolon", call="names('b;')[:1]", want="b") + "    assert out[0]\n"
-    head = "from code_of import names, upper\n\n\n"
-    base = {**BASE, "code_of.py": code.format(sign=","), "tests/test_names.py": f"{head}{gone}\n\n{kept}"}
-    found = card(tmp_path, {"code_of.py": code.format(sign=";"), "tests/test_names.py": f"{head}{kept}\n\n{came}"}, base)
-    said = [flag.sentence for flag in found.flags if flag.kind == "rewritten-test"]
-    assert said and not any("asks for less" in each for each in said), found.flags
-    assert not found.failed

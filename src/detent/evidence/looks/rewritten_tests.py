@@ -21,7 +21,7 @@ from detent.evidence.source.diff import Rewritten
 from detent.evidence.source.reworded import is_renamed, is_reworded
 from detent.evidence.source.test_blocks import blocks
 from detent.evidence.source.test_ids import family, is_named
-from detent.evidence.source.test_lines import lines_of_test, tests_around, tests_on
+from detent.evidence.source.test_lines import lines_of_test, only_seem_gone, tests_around, tests_on
 from detent.evidence.source.weaker_form import asks_for_less, dropped_expectations
 from detent.kernel.model import Flag
 
@@ -147,22 +147,21 @@ def _is_renamed(look: RepoLook, said: Rewritten) -> bool:
 
 def _is_about(look: RepoLook, said: Rewritten, broken: frozenset[str]) -> bool:
     """Whether lines that are gone may be those of a test that is broken: they stand in no other one."""
-    within = _within(look, said)
+    path, lines = _place(said)
+    within = tests_on(path, look.changes.text(path)(look.changes.good), lines)
     return not within or any(is_named(test, name) for test in broken for name in within)
 
 
-def _within(look: RepoLook, said: Rewritten) -> frozenset[str]:
-    """The tests that lines which are gone stood in."""
-    path, _, line = said.place.rpartition(":")
-    first = int(line)
-    return frozenset(tests_on(path, look.changes.text(path)(look.changes.good), range(first, first + said.before.count("\n") + 1)))
-
-
 def _stands(look: RepoLook, said: Rewritten) -> bool:
-    """Whether lines only seem to be gone: the tests that they stood in say what they said, at another place of their file."""
-    path, within = said.place.rpartition(":")[0], _within(look, said)
-    was, now = (blocks(path, look.changes.text(path)(tree)) for tree in (look.changes.good, look.changes.tree))
-    return bool(within) and all(name in was and was[name] == now.get(name) for name in within)
+    """Whether the tests that these lines stood in say what they said."""
+    path, lines = _place(said)
+    return only_seem_gone(path, *map(look.changes.text(path), (look.changes.good, look.changes.tree)), lines)
+
+
+def _place(said: Rewritten) -> tuple[str, range]:
+    """The file, and the lines as the base has them."""
+    path, _, line = said.place.rpartition(":")
+    return path, range(int(line), int(line) + said.before.count("\n") + 1)
 
 
 def flag_replaced(look: RepoLook, seen: Outcomes, before: TestReport, context: ProbeContext | None) -> list[Flag]:
