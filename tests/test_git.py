@@ -156,6 +156,10 @@ def test_a_file_that_changes_after_the_snapshot_is_seen(repo: Path) -> None:
     write(repo, {"new.py": "n = 1\n"})
     take(git, "r1")
     assert looked_over(git, "r1") == (["new.py"], [])
+    os.utime(repo / ".gitignore", (1, 1))
+    assert looked_over(git, "r1") == (["new.py"], []), "data that is only touched holds what it held"
+    os.utime(repo / "a.py", (1, 1))
+    assert looked_over(git, "r1") == (["new.py"], ["a.py"]), "code may have been another while tests ran"
     write(repo, {"new.py": "n = 2\n"})
     assert looked_over(git, "r1") == (["new.py"], ["new.py"])
 

@@ -103,3 +103,29 @@ AROUND = {
 def test_the_test_that_a_line_stands_in_is_known_in_each_language(path: str, text: str, one: str, two: str) -> None:
     assert [*lines.tests_around(path, text, 2), *lines.tests_around(path, text, 6)] == [one, two]
     assert not lines.tests_around(path, "\n" + text, 1)
+
+
+GO_TESTS = """func TestGone(t *testing.T) {
+	want := Parse("a")
+	if len(want) != 1 {
+		t.Fatal(want)
+	}
+}
+
+// says it
+func TestKept(t *testing.T) {
+	want := Parse("b")
+	if len(want) != 2 {
+		t.Fatal(want)
+	}
+}
+"""
+
+
+def test_lines_of_a_test_that_stands_elsewhere_only_seem_to_be_gone() -> None:
+    kept = GO_TESTS[GO_TESTS.index("func TestKept") :]
+    new = f'{kept}\nfunc TestCame(t *testing.T) {{\n\tParse("c")\n}}\n'
+    assert lines.only_seem_gone("a_test.go", GO_TESTS, new, range(11, 13))
+    assert not lines.only_seem_gone("a_test.go", GO_TESTS, new, range(3, 5)), "that test is gone"
+    assert not lines.only_seem_gone("a_test.go", GO_TESTS, new.replace("!= 2", "< 2"), range(11, 13)), "it asks for less there"
+    assert not lines.only_seem_gone("a_test.go", "var x = 1\n", "var x = 2\n", range(1, 2)), "no test stands there"

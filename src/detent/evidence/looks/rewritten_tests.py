@@ -21,7 +21,7 @@ from detent.evidence.source.diff import Rewritten
 from detent.evidence.source.reworded import is_renamed, is_reworded
 from detent.evidence.source.test_blocks import blocks
 from detent.evidence.source.test_ids import family, is_named
-from detent.evidence.source.test_lines import lines_of_test, tests_around, tests_on
+from detent.evidence.source.test_lines import lines_of_test, only_seem_gone, tests_around, tests_on
 from detent.evidence.source.weaker_form import asks_for_less, dropped_expectations
 from detent.kernel.model import Flag
 
@@ -62,7 +62,7 @@ def _weaker(look: RepoLook, before: TestReport, old: OlderTests) -> list[Flag]:
     return [
         Flag("rewritten-test", words, each.place, each.before, each.after)
         for each in look.rewritten()
-        if each.place.rpartition(":")[0] in files and asks_for_less(each) and _is_about(look, each, old.passing)
+        if each.place.rpartition(":")[0] in files and asks_for_less(each) and _is_about(look, each, old.passing) and not _stands(look, each)
     ]
 
 
@@ -98,7 +98,11 @@ def _lines_of(look: RepoLook, before: TestReport, old: OlderTests) -> list[Rewri
     Where a test fails as it was only since something is called otherwise now, lines that expect nothing are left out.
     """
     files = {file_of(before, test) for test in old.broken} - {c.path for c in look.changed() if c.how == "deleted"}
-    hunks = [each for each in look.rewritten() if each.place.rpartition(":")[0] in files and _is_about(look, each, old.broken)]
+    hunks = [
+        each
+        for each in look.rewritten()
+        if each.place.rpartition(":")[0] in files and _is_about(look, each, old.broken) and not _stands(look, each)
+    ]
     silent = frozenset(
         test
         for test in old.broken
@@ -143,10 +147,21 @@ def _is_renamed(look: RepoLook, said: Rewritten) -> bool:
 
 def _is_about(look: RepoLook, said: Rewritten, broken: frozenset[str]) -> bool:
     """Whether lines that are gone may be those of a test that is broken: they stand in no other one."""
-    path, _, line = said.place.rpartition(":")
-    first = int(line)
-    within = tests_on(path, look.changes.text(path)(look.changes.good), range(first, first + said.before.count("\n") + 1))
+    path, lines = _place(said)
+    within = tests_on(path, look.changes.text(path)(look.changes.good), lines)
     return not within or any(is_named(test, name) for test in broken for name in within)
+
+
+def _stands(look: RepoLook, said: Rewritten) -> bool:
+    """Whether the tests that these lines stood in say what they said."""
+    path, lines = _place(said)
+    return only_seem_gone(path, *map(look.changes.text(path), (look.changes.good, look.changes.tree)), lines)
+
+
+def _place(said: Rewritten) -> tuple[str, range]:
+    """The file, and the lines as the base has them."""
+    path, _, line = said.place.rpartition(":")
+    return path, range(int(line), int(line) + said.before.count("\n") + 1)
 
 
 def flag_replaced(look: RepoLook, seen: Outcomes, before: TestReport, context: ProbeContext | None) -> list[Flag]:

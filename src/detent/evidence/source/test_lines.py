@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from detent.evidence.source.test_blocks import HEAD, named_tests
+from detent.evidence.source.test_blocks import HEAD, blocks, named_tests
 from detent.evidence.source.test_ids import is_named
 
 FEW_LINES = 12
@@ -34,6 +34,13 @@ def tests_around(path: str, text: str, line: int) -> frozenset[str]:
     if path.endswith(".py"):
         return tests_on(path, text, range(line, line + 1))
     return frozenset([name for name, at in _heads(path, text) if at <= line][-1:])
+
+
+def only_seem_gone(path: str, old: str, new: str, lines: range) -> bool:
+    """Whether lines of an older file only seem to be gone: each test that they stood in says what it said, perhaps at another place."""
+    within = frozenset[str]().union(*(tests_around(path, old, line) for line in lines))
+    was, now = blocks(path, old), blocks(path, new)
+    return bool(within) and all(name in was and was[name] == now.get(name) for name in within)
 
 
 def lines_of_test(path: str, text: str, line: int) -> str:
