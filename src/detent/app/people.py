@@ -78,7 +78,7 @@ def must_be_a_persons_shell(by: str) -> None:
     if seen := agent_above(os.environ, os.getpid()):
         raise DetentError(f"only a person may do this, and this shell belongs to an agent ({seen})", WAY_ON)
     if seen := cut_loose(os.getpid()):
-        raise DetentError(f"only a person may do this, and this is no shell of theirs ({seen})", WAY_ON)
+        raise DetentError(f"only a person may do this, and this is not a shell of theirs ({seen})", WAY_ON)
 
 
 def must_be_a_persons_dialog(app: App, port: int | None, run: str) -> None:
