@@ -33,7 +33,7 @@ def main_ref(git: Git, outer: Mapping[str, str]) -> str:
     ref = main_branch(git, named)
     if here and not named and main_branch(git, here) != ref:
         raise DetentError(
-            f"detent.toml of this branch calls {here} the main branch, and {short(told)} does not, so Detent cannot tell which one is",
+            f"detent.toml of this branch calls {here} the main branch, and {short(told)} does not, so Detent cannot tell which one is main",
             f'if it is {here}: commit [git] main = "{here}" to {short(told)} as well, or set DETENT_GIT_MAIN={here}',
         )
     return ref

@@ -92,7 +92,7 @@ def _plain(line: bytes) -> str:
 
 def new_names(patch: bytes) -> list[str]:
     """The names of files that a patch adds, empty ones too."""
-    parts = (part for part in re.split(rb"(?m)^diff --git ", patch)[1:] if re.search(rb"(?m)\Anew file mode|^new file mode", part))
+    parts = (part for part in re.split(rb"(?m)^diff --git ", patch)[1:] if re.search(rb"(?m)^new file mode", part))
     return [part.split(b"\n", 1)[0].decode("utf-8", "surrogateescape").rpartition(" b/")[2] for part in parts]
 
 
