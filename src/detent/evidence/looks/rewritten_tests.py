@@ -155,7 +155,8 @@ def _is_about(look: RepoLook, said: Rewritten, broken: frozenset[str]) -> bool:
 def _stands(look: RepoLook, said: Rewritten) -> bool:
     """Whether the tests that these lines stood in say what they said."""
     path, lines = _place(said)
-    return only_seem_gone(path, *map(look.changes.text(path), (look.changes.good, look.changes.tree)), lines)
+    text = look.changes.text(path)
+    return only_seem_gone(path, text(look.changes.good), text(look.changes.tree), lines)
 
 
 def _place(said: Rewritten) -> tuple[str, range]:
