@@ -188,12 +188,15 @@ def test_shells_of_people_are_not_taken_for_cut_loose(tmp_path: Path) -> None:
     process(52, 51, "detent", "answer")
     process(60, 0, "bash")
     process(61, 60, "detent", "answer")  # docker exec
+    process(55, 1, "python3", "-m", "terminal_of_ones_own")
+    process(56, 55, "python3", "-c", "a line")
+    process(57, 56, "detent", "answer")  # a program made the line, and somebody may have started that program
     process(70, 1, "script", "-qec", "detent answer", "/dev/null")
     process(71, 70, "sh", "-c", "detent answer")
     process(72, 71, "detent", "answer")
     process(80, 9, "expect", "-f", "answer.exp")
     process(81, 80, "detent", "answer")
-    assert [pid for pid in (12, 22, 31, 44, 52, 61, 72, 81) if cut_loose(pid, proc)] == [72, 81]
+    assert [pid for pid in (12, 22, 31, 44, 52, 57, 61, 72, 81) if cut_loose(pid, proc)] == [72, 81]
 
 
 def test_answers_beforehand_and_the_page_are_not_an_agents_either(tmp_path: Path) -> None:

@@ -73,9 +73,9 @@ def cut_loose(pid: int, proc: Path = PROC) -> str:
     if len(above) < 2 or _parent(above[-1], proc) < 1:
         return ""
     names = [_stem(next(iter(_words(each, proc)), "")) for each in above[1:]]
-    made = [name for each, name in zip(above[1:], names, strict=True) if name in TERMINAL_MAKERS or _is_handed_over(each, name, proc)]
-    others = [name for name in names if name not in made and not SHELLS.fullmatch(name) and not LAUNCHERS.fullmatch(name)]
-    return f"nobody is above {names[-1]}, which started it" if made and names[-1] in made and not others else ""
+    made = [name in TERMINAL_MAKERS or _is_handed_over(each, name, proc) for each, name in zip(above[1:], names, strict=True)]
+    known = all(mine or SHELLS.fullmatch(name) or LAUNCHERS.fullmatch(name) for mine, name in zip(made, names, strict=True))
+    return f"nobody is above {names[-1]}, which started it" if made[-1] and known else ""
 
 
 def _is_handed_over(pid: int, name: str, proc: Path) -> bool:

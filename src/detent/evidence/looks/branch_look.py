@@ -234,8 +234,9 @@ def _without_tests(span: BranchSpan, look: RepoLook) -> Card:
 def _of_documents(span: BranchSpan, look: RepoLook) -> Card:
     """Only documents changed that nothing here reads: what reading them shows, and no test run."""
     said = "only documents changed, and no other file of the project reads them: no tests were run"
-    first = look.changes.all()[0].path
-    return Card(span.base, span.tip, flags=(Flag("no-proof", said, first, level="note"), *look.read_through()))
+    note = Flag("no-proof", said, look.changes.all()[0].path, level="note")
+    asked = [flag for flag in no_proof(look, frozenset(), span.about) if flag.level == "ask"]  # code was wanted
+    return Card(span.base, span.tip, flags=(*(asked or (note,)), *look.read_through()))
 
 
 def _helpless(span: BranchSpan, look: RepoLook, before: TestReport, tip: TestReport) -> str:
