@@ -10,9 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from detent.agents import must_be_ready
-from detent.agents.acp import AGENTS
 from detent.agents.catalog import Address, Catalog, Price
-from detent.agents.clients import CLIENTS
 from detent.agents.vendors import vendor_of
 from detent.app.driving import Driving, driving
 from detent.app.opened import App
@@ -147,6 +145,9 @@ class FoundAgent(NamedTuple):
 
 def found_agents(settings: Settings, env: Mapping[str, str], project: Path) -> Iterator[FoundAgent]:
     """Those that can be asked first, the configured ones before all."""
+    from detent.agents.acp import AGENTS  # only who lists them all needs these tables
+    from detent.agents.clients import CLIENTS
+
     known = (*settings.agents.roles.values(), *CLIENTS, *(f"acp:{name}" for name in AGENTS), *SERVICES)
     rows = [_looked_for(spec, settings, env, project) for spec in dict.fromkeys(known)]
     yield from sorted(rows, key=lambda row: bool(row.lacks))
