@@ -9,7 +9,27 @@ from detent.app.registry import all_tables
 from detent.kernel.decide import decide, refusal
 from detent.kernel.draw import as_mermaid, as_table
 from detent.kernel.model import Data, Found, Run, Sent
-from detent.kernel.rows import BACK, STAY, Because, Count, Effect, Go, Job, Lock, Row, State, Zero, by_agent, by_human, by_system, go
+from detent.kernel.own_gate import OwnGate, commands_of, gates_at
+from detent.kernel.rows import (
+    BACK,
+    STAY,
+    Because,
+    Count,
+    Effect,
+    Go,
+    Job,
+    Lock,
+    Row,
+    State,
+    Zero,
+    by_agent,
+    by_human,
+    by_system,
+    go,
+    no_children,
+    no_facts,
+)
+from detent.kernel.spans import spans_of
 from detent.kernel.table import Table
 from detent.kernel.walk import problems, walk
 
@@ -139,6 +159,20 @@ def test_the_walk_sees_every_count_up_to_the_limit_and_none_beyond() -> None:
     assert counts == {0, 1, 2}
 
 
+def test_the_walk_finds_a_counter_that_goes_over_its_limit() -> None:
+    twice: Go[Data] = go(STAY, Count("tries"), Count("tries"), says="FAILURE", spent=HALT)
+    found = problems(table(rows=with_row(Row("WORK", "hand-in", (), (holds,), go("BUILD"), twice)), limits={"errors": 3, "tries": 3}))
+    assert "the counter tries reaches 4 at WORK, over its limit of 3" in found
+
+
+def test_what_failed_before_the_work_began_is_kept_as_fixed_once_it_passes() -> None:
+    t = table()
+    decision = decide(t, run_at("WORK", fixed=("b",)), Sent("submit"), t.row("WORK", "hand-in"), Found(fixed=("a", "b")))
+    assert decision.run.fixed == ("a", "b")
+    failed = decide(t, run_at("WORK"), Sent("submit"), t.row("WORK", "hand-in"), Found(fixed=("a",), failed=("wrong",)))
+    assert failed.run.fixed == ()
+
+
 def test_a_passed_proof_takes_the_row() -> None:
     t = table()
     decision = decide(t, run_at("WORK"), Sent("submit"), t.row("WORK", "hand-in"), Found())
@@ -221,6 +255,44 @@ def test_a_drawing_shows_every_row_and_gate() -> None:
     assert "WORK --> BUILD: hand-in" in diagram
     assert "BUILD --> WORK: broken" in diagram
     assert "at every state: abort" in diagram
+
+
+def test_a_drawing_has_no_note_where_no_event_stands_at_every_state() -> None:
+    stop = {**MOVES, "stop": by_human("abort", "detent abort")}
+    rows = tuple(r for r in ROWS if (r.at, r.on) != ("BUILD", "abort"))
+    apart = table(moves=stop, rows=(*rows, Row("BUILD", "stop", (), (), go("ABORTED"))))
+    assert "at every state" not in as_mermaid(apart)
+
+
+def test_a_table_that_only_ends_needs_no_way_for_what_breaks() -> None:
+    ended = table(starts=("DONE",), states={"DONE": State("none", end="proved")}, moves={}, rows=(), broken=go("DONE"))
+    assert problems(ended) == ()
+
+
+def test_a_workflow_that_keeps_nothing_has_nothing_to_say() -> None:
+    assert Data().asked_for(lambda path: None, lambda name: "") == ""
+    assert (no_children(run_at("WORK")), no_facts(run_at("WORK"))) == ((), {})
+
+
+def test_the_gates_of_a_project_are_found_by_their_steps() -> None:
+    lint, scan = OwnGate("lint", "ruff check", ("green",)), OwnGate("scan", "scan .", ("end",))
+    assert gates_at((lint, scan), "end", "red") == (scan,)
+    assert commands_of((lint, scan)) == ("ruff check", "scan .") and lint.known_as == "gate lint"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", []),
+        ('say {"a": 1} and {"b": {"c": 2}}', ['{"a": 1}', '{"b": {"c": 2}}']),
+        ('{ no JSON, {"a": 1}', ['{"a": 1}']),
+        ('{"cut": ', []),
+        ("{" * 100_000, []),
+    ],
+    ids=["nothing", "two", "a brace before", "cut off", "deep"],
+)
+def test_the_objects_of_a_text_are_found_whatever_stands_around_them(text: str, found: list[str]) -> None:
+    assert [text[at:end] for at, end, _ in spans_of(text)] == found
 
 
 # What may stay where it is without a counter, and what bounds it instead
