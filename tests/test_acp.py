@@ -61,6 +61,7 @@ def failed(call: Callable[[], object]) -> AgentFailed:
 # -- as it should be ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_turn_is_a_session_and_its_tokens_are_those_that_the_service_counted(folder: Path) -> None:
     steps: list[Step] = [["model"], ["send", update("tool_call", toolCallId="1", title="ls", kind="execute")], ["model"], END]
     with AnyService([Tool("shell", {"command": "ls"}), WORDS]) as service:
@@ -235,6 +236,7 @@ def test_an_agent_that_never_answers_is_stuck(folder: Path) -> None:
         assert found.sort == "Stuck" and "did not begin a session in time" in found.message, found
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("version", [2, 0, "1", None])
 def test_another_version_of_the_protocol_ends_the_command_with_what_to_do(folder: Path, version: object) -> None:
     found = failure(lambda: ask(own(folder, ready={**READY, "protocolVersion": version}), turn(folder), {"PATH": BIN}))
@@ -295,6 +297,7 @@ def test_an_answer_without_a_stop_reason_is_judged_by_the_model_alone(folder: Pa
 STOPS = {"refusal": "Refused", "max_tokens": "Truncated", "max_turn_requests": "Budget", "cancelled": "Stopped"}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("stop", STOPS)
 def test_an_agent_that_says_that_it_failed_is_believed(folder: Path, stop: str) -> None:
     with AnyService([WORDS]) as service:

@@ -134,6 +134,7 @@ def test_a_slow_program_that_shows_progress_is_waited_for(folder: Path, name: st
     assert run(folder, SLOW[name] + "; echo done", silence=5.0).text.endswith("done\n")
 
 
+@pytest.mark.slow
 def test_a_program_that_talks_for_ever_ends_at_the_timeout(folder: Path) -> None:
     assert failed(folder, "while true; do echo more; sleep 0.1; done", timeout=1.5, silence=1.0).sort == "Timeout"
 

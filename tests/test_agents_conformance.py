@@ -76,6 +76,7 @@ def test_an_unwanted_turn_is_not_begun(folder: Path, name: str) -> None:
         assert not rig.begun()
 
 
+@pytest.mark.sample(2)
 @every
 def test_it_stops_soon_when_it_is_no_longer_wanted(folder: Path, name: str) -> None:
     with RIGS[name](folder, "hangs") as rig:

@@ -59,6 +59,7 @@ def test_a_change_that_a_test_needs_is_proved_and_clean(tmp_path: Path) -> None:
     assert not found.failed and not found.asks and not found.unclear
 
 
+@pytest.mark.slow
 def test_new_tests_that_pass_without_the_change_are_pins(tmp_path: Path) -> None:
     found = card(tmp_path, {"calc.py": HALF, "tests/test_odd.py": ODD + "\n\ndef test_zero():\n    assert half(0) == 0\n"})
     assert found.proved == ("tests/test_odd.py::test_odd",) and found.pins == ("tests/test_odd.py::test_zero",)
@@ -139,6 +140,7 @@ def test_a_base_whose_tests_fail_is_known_and_held_against_nobody(tmp_path: Path
     assert found.known == ("tests/test_red.py::test_red",) and not found.failed
 
 
+@pytest.mark.slow
 def test_a_changed_configuration_of_the_runner_is_flagged(tmp_path: Path) -> None:
     assert "judged-by" in kinds(card(tmp_path, {"calc.py": HALF, "tests/test_odd.py": ODD, "pytest.ini": INI + "xfail_strict = true\n"}))
 
@@ -164,6 +166,7 @@ def test_an_import_alone_makes_older_tests_no_proof(tmp_path: Path) -> None:
 TWICE = 'def twice(n):\n    """Two of it.\n\n    >>> twice(3)\n    6\n    """\n    return n + n\n'
 
 
+@pytest.mark.slow
 def test_the_example_of_a_new_function_fails_when_the_function_answers_something_else(tmp_path: Path) -> None:
     base = {**BASE, "pytest.ini": INI.replace("addopts = ", "addopts = --doctest-modules ")}
     found = card(tmp_path, {"calc.py": BASE["calc.py"] + "\n\n" + TWICE}, base)

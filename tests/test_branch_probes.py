@@ -195,6 +195,7 @@ def third(said, verify):
 """
 
 
+@pytest.mark.slow
 def test_a_change_that_a_test_notices_at_one_place_is_a_note_at_another(tmp_path: Path) -> None:
     test = "from reads import one, other\n\n\ndef test_one():\n    assert one({asked!r}) == 16\n"
     base = {"reads.py": READS, "tests/test_reads.py": test.format(asked="16")}
@@ -204,6 +205,7 @@ def test_a_change_that_a_test_notices_at_one_place_is_a_note_at_another(tmp_path
     assert "a test notices the same change at reads.py:2" in found[0].sentence
 
 
+@pytest.mark.slow
 def test_a_change_that_no_test_notices_anywhere_is_asked_about_at_each_place(tmp_path: Path) -> None:
     base = {"reads.py": READS, "tests/test_reads.py": "from reads import one\n\n\ndef test_one():\n    assert one('16') == 16\n"}
     b = Branch(tmp_path, base, {"reads.py": READS.replace("10", "0")})

@@ -229,6 +229,7 @@ NODE_ODD: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", NODE_ODD)
 def test_an_honest_node_project_gives_it_back(name: str, tmp_path: Path) -> None:
     words, selectors = NODE_ODD[name]
@@ -391,6 +392,7 @@ def test_what_a_killed_run_left_behind_is_gone_when_the_next_task_is_asked_for(t
     assert not left.exists() and not planted.exists()
 
 
+@pytest.mark.slow
 def test_a_list_of_what_to_remove_that_somebody_else_wrote_removes_nothing(tmp_path: Path) -> None:
     p = project(tmp_path / "p").reddened()
     mine = p.root.parent / "mine"

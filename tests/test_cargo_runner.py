@@ -132,6 +132,7 @@ def test_every_test_of_a_real_run_has_its_outcome(big: tuple[TestReport, Path]) 
     assert outcomes == OUTCOMES
 
 
+@pytest.mark.slow
 def test_names_that_are_not_there_yet_are_told_from_other_failures(big: tuple[TestReport, Path]) -> None:
     assert sorted(big[0].missing_names) == [f"tests/{name}.rs" for name in ("argument", "field", "import", "method", "name")]
 

@@ -76,6 +76,7 @@ def test_the_card_of_each_answer_is_as_the_schema_says(p: Branch, answer: str) -
     assert (card["answer"], card["known_before"]) == (answer, True)
 
 
+@pytest.mark.slow
 def test_the_cards_of_commits_an_explanation_and_an_error_are_too(p: Branch, unclear: Branch) -> None:
     assert [one["answer"] for one in validated(p.run("check", "--each", "--json").json)["commits"]] == [*COMMITS]
     assert validated(unclear.run("check", "--json").json)["exit_code"] == 4

@@ -26,6 +26,7 @@ def test_a_change_of_documents_alone_runs_no_tests_and_says_so(tmp_path: Path) -
     assert (flag["kind"], flag["level"]) == ("no-proof", "note") and "no tests were run" in flag["says"]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("reads", READS.values(), ids=READS.keys())
 def test_where_something_may_read_a_document_the_tests_run(tmp_path: Path, reads: dict[str, str]) -> None:
     p = Branch(tmp_path / "p", {**BASE, **DOCUMENTS, **reads})

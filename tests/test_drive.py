@@ -201,6 +201,7 @@ def test_ctrl_c_ends_with_130_leaves_nothing_running_and_resume_goes_on(p: Proje
     ]
 
 
+@pytest.mark.slow
 def test_a_run_that_a_person_aborts_while_an_agent_works_ends_soon_with_exit_1_and_leaves_no_workspace(p: Project) -> None:
     writes = "import itertools, pathlib, time\nprint('here I am', flush=True)\nfor n in itertools.count():\n    pathlib.Path(f'junk{n}').touch()\n    time.sleep(0.01)\n"
     agent = p.root.parent / "agent.py"

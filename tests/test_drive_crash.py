@@ -232,6 +232,7 @@ def test_a_note_that_calls_a_test_red_which_passes_is_not_believed(whole: Projec
     assert "the notes say that RED passed at" in refused(p).json["error"]
 
 
+@pytest.mark.slow
 def test_a_note_that_closes_entries_which_the_list_does_not_is_not_believed(whole: Project, tmp_path: Path) -> None:
     both = ["adds two numbers", "subtracts two numbers"]
     p = clone_at(whole, tmp_path / "clone", 3, changed(whole, 3, completedTests=both, pendingTests=[]))

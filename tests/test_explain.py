@@ -113,6 +113,7 @@ def test_a_test_that_asserts_nothing_is_shown_with_what_it_let_through(flagged: 
     assert found["tried"] and all("patch" in tried and tried["patch"].startswith("--- a/calc.py") for tried in found["tried"])
 
 
+@pytest.mark.slow
 def test_a_rewritten_test_is_shown_in_both_versions_and_the_old_one_fails_again(flagged: Branch) -> None:
     found = one(flagged, "rewritten-test", "rewritten-test")
     assert "double(2) == 4" in found["before"] and "double(2) == 6" in found["after"]
@@ -244,6 +245,7 @@ def test_a_check_that_was_removed_is_put_back_and_nobody_notices(cheats: Branch)
     assert "-        raise ValueError" in found["diff"] and "failed" not in repeated(cheats, found["repeat"])
 
 
+@pytest.mark.slow
 def test_a_test_that_only_waits_for_a_date_passes_on_another_one(cheats: Branch) -> None:
     (found,) = told(cheats, "clock-red")
     assert found["level"] == "fail" and found["tried"][0]["on"] == "base" and "sitecustomize.py" in found["tried"][0]["patch"]

@@ -153,6 +153,7 @@ def test_attempts_of_a_phase_have_one_bound_whatever_their_sort(p: Project) -> N
         assert (d.run.state, len(reds)) == ("HALTED", 4), d.moves
 
 
+@pytest.mark.slow
 def test_with_one_retry_there_is_one_more_turn(p: Project) -> None:
     with driven(p, PLANS, crashes("RED"), crashes("RED"), REDS, TDD_MAX_RETRIES="1") as d:
         d.go()

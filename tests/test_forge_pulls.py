@@ -158,7 +158,7 @@ def test_what_ci_says_is_waited_for_and_a_red_one_goes_back_to_the_agent_once(ch
     assert len(till.forge.pulls) == 1 and [i.title for i in till.items() if "follow-up" in i.labels] == [f"CI fails: {TITLE}"]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 def test_with_a_green_ci_an_execution_is_completed(checked: AtForge) -> None:
     checked.forge.checks["lint"] = GREEN[checked.kind]
     assert checked.execute("1", WORKS, READY).json["state"] == "COMPLETED"
@@ -217,7 +217,7 @@ def test_what_people_ask_for_is_added_to_the_pull_request_on_which_they_ask(till
     assert till.project.run("queue", "pulls", "--json").json["pulls"] == [] and till.item("1").status == "closed"
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["it conflicts", "a person has it checked out", "a person pushed to it"])
 def test_where_the_branch_of_a_pull_request_cannot_be_added_to_the_item_is_done_again(till: AtForge, how: str) -> None:
     till.forge.put(TITLE)
@@ -273,7 +273,7 @@ def test_nothing_is_pushed_to_a_branch_that_the_forge_protects(till: AtForge) ->
     assert till.there("rev-parse", "main") == before
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 def test_a_merge_that_is_landed_by_hand_closes_its_issue_too(till: AtForge) -> None:
     till.forge.put(TITLE)
     branch = till.execute("1", WORKS, READY).json["branch"]

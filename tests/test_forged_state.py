@@ -154,7 +154,7 @@ ATTACKS: tuple[Callable[[Project, Path], None], ...] = (
 )  # fmt: skip
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
 def test_a_journal_that_was_put_in_anothers_place_is_refused_by_every_call(tmp_path: Path, attack: Callable[[Project, Path], None]) -> None:
     p = at_red(tmp_path / "p")
@@ -336,6 +336,7 @@ def test_a_signed_journal_is_not_taken_for_an_older_one(tmp_path: Path) -> None:
 FILTER = '[filter "x"]\n\tclean = "touch {ran}; cat"\n\tsmudge = cat\n'
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("how", ["copied", "gitfile", "started anew", "sub-key on the header's line"])
 def test_a_filter_that_comes_with_another_git_dir_never_runs(tmp_path: Path, how: str) -> None:
     p = at_red(tmp_path / "p")

@@ -260,6 +260,7 @@ def test_a_git_program_in_the_workspace_is_not_used(repo: Path) -> None:
         find_git(repo, f"{repo}:relative")
 
 
+@pytest.mark.slow
 def test_a_lock_that_a_killed_git_left_is_taken_away_and_one_that_is_held_is_not(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(left_locks, "PATIENCE", 0.5)
     monkeypatch.setattr(left_locks, "OLD", 0.1)

@@ -154,6 +154,7 @@ def test_every_test_of_a_real_run_has_its_outcome(big: tuple[TestReport, Path]) 
     assert big[0].outcomes == OUTCOMES
 
 
+@pytest.mark.slow
 def test_names_that_are_not_there_yet_are_told_from_other_failures(big: tuple[TestReport, Path]) -> None:
     assert sorted(big[0].missing_names) == [
         "mixed/argument_test.go",
@@ -293,6 +294,7 @@ def test_a_new_dependency_is_no_change_of_how_tests_are_run() -> None:
     assert GO.runner_part("go.mod", f"{plain}replace a => ./b\n") != GO.runner_part("go.mod", plain)
 
 
+@pytest.mark.slow
 def test_what_go_keeps_in_the_home_changes_no_judged_run(tmp_path: Path) -> None:
     """`go env -w GOFLAGS=-overlay=…` gives every later test other files than those of the tree."""
     need_runner("go")

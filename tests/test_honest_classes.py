@@ -277,7 +277,7 @@ def lay(p: Project, files: Files) -> None:
             (p.root / path).unlink()
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", CLASSES)
 def test_an_honest_change_of_python_passes(tmp_path: Path, name: str) -> None:
     red, _ = plays(tmp_path, CLASSES[name])
@@ -292,6 +292,7 @@ def test_an_honest_change_of_javascript_passes(tmp_path: Path, name: str) -> Non
     plays(tmp_path, JS_CLASSES[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name if n < 1 else pytest.param(name, marks=pytest.mark.slow) for n, name in enumerate(GO_CLASSES)])
 def test_an_honest_change_of_go_passes(tmp_path: Path, name: str) -> None:
     red, _ = plays(tmp_path, GO_CLASSES[name])
@@ -299,6 +300,7 @@ def test_an_honest_change_of_go_passes(tmp_path: Path, name: str) -> None:
     assert flags == ({"rewritten-test"} if name == "go: an older test that has to change" else set()), red["flags"]
 
 
+@pytest.mark.slow
 def test_the_verdict_of_red_says_what_failed_why_and_what_only_pins(tmp_path: Path) -> None:
     red, _ = plays(tmp_path, CLASSES["pins beside the test that fails"])
     said = str(red["output"])
@@ -315,6 +317,7 @@ def failing_once(count: Path, which: int) -> str:
     )
 
 
+@pytest.mark.slow
 def test_an_older_test_that_fails_by_chance_is_a_note_and_fails_no_step(tmp_path: Path) -> None:
     count = tmp_path / "count"
     before = {**PY, "tests/test_clock.py": failing_once(count, 2)}  # the first run is that of the start
@@ -323,6 +326,7 @@ def test_an_older_test_that_fails_by_chance_is_a_note_and_fails_no_step(tmp_path
     assert len(count.read_text()) == 5 and said == [("weak-evidence", "note")], green
 
 
+@pytest.mark.slow
 def test_one_that_fails_more_than_once_is_held_against_the_step(tmp_path: Path) -> None:
     count = tmp_path / "count"
     often = failing_once(count, 2).replace("!= 2", "not in (2, 4)")

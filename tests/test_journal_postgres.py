@@ -209,6 +209,7 @@ def test_of_several_that_saw_the_same_event_last_one_appends(url: str) -> None:
             other.append(entry(2, body=b"late"), 1)
 
 
+@pytest.mark.slow
 def test_a_server_that_was_away_for_a_moment_is_waited_for_and_nothing_is_doubled() -> None:
     with running() as server:
         url = server.database()

@@ -246,7 +246,7 @@ def big(tmp_path_factory: pytest.TempPathFactory) -> Big:
     return Big(tmp_path_factory)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TESTED)
 def test_a_real_run_is_read_test_by_test(big: Big, name: str) -> None:
     report, root = big[name]

@@ -34,6 +34,7 @@ def at_red(folder: Path, files: dict[str, str] | None = None) -> Project:
     return project(folder, DEFAULT, files).planned("RED", "GREEN")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("conftest", "piece"), [(SWAPS, "def pytest_collection_modifyitems(items):"), (PATCHES, "@pytest.fixture(autouse=True)")]
 )
@@ -47,6 +48,7 @@ def test_a_conftest_that_decides_how_tests_are_run_does_not_come_with_a_test(tmp
     assert p.red()["status"] == "NEEDS_ANALYSIS"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("where", ["in the test file", "in a conftest that was there"])
 def test_a_test_that_agrees_with_any_answer_fails_the_step_that_writes_the_code(tmp_path: Path, where: str) -> None:
     there = {"tests/conftest.py": SWAPS} if "conftest" in where else {}
@@ -69,7 +71,7 @@ HONEST = {
 }
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HONEST)
 def test_an_honest_test_that_can_pass_turned_round_is_not_accused(tmp_path: Path, name: str) -> None:
     p = at_red(tmp_path / "p")
@@ -217,6 +219,7 @@ def test_a_red_step_may_bring_the_configuration_that_a_person_asked_for_and_no_o
     assert words or "pytest.ini changed; a RED step writes tests only" in red["reasons"][0]
 
 
+@pytest.mark.slow
 def test_a_plan_of_the_agent_does_not_open_the_configuration(tmp_path: Path) -> None:
     p = project(tmp_path / "p", files={PLAN: "# Plan\n\n- feat: add numbers\n"})
     p.task()

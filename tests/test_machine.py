@@ -37,6 +37,7 @@ def run_small_project(
 # -- the gate against silent skips -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("workers", ["0", "2"])
 @pytest.mark.parametrize("test", [SKIPS, WHOLE_FILE_SKIPS], ids=["one test", "whole file"])
 def test_ci_fails_on_a_skip_that_is_not_listed(tmp_path: Path, test: str, workers: str) -> None:

@@ -164,6 +164,7 @@ WRONG: dict[str, tuple[str, dict[str, Any], str]] = {
 }
 
 
+@pytest.mark.slow
 def test_a_call_that_cannot_be_made_is_told_why_and_how(project: Project, tmp_path: Path) -> None:
     folder = tmp_path / "later"
     folder.mkdir()
@@ -284,6 +285,7 @@ def test_the_end_of_the_client_or_a_signal_leaves_nothing_behind(project: Projec
     assert stands(project) == before and not held(project)
 
 
+@pytest.mark.slow
 def test_nothing_but_the_protocol_goes_out_and_an_old_client_is_understood(project: Project) -> None:
     assert project.run("start").code == 0
     with by_hand(project) as raw:
@@ -484,6 +486,7 @@ def test_an_answer_that_no_dialog_asked_for_is_turned_away(project: Project, mod
     assert people(project) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "why",
     [

@@ -88,6 +88,7 @@ def test_mains_that_parted_stop_a_branch_and_a_merge_with_both_sides_and_the_way
     assert {"ours", "theirs", "feat: x"} <= subjects(one, "main")
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("where", ["here", "elsewhere", "workspace"])
 @pytest.mark.parametrize("ahead", [False, True], ids=["main here moved", "the remote moved"])
 def test_a_conflict_names_sides_files_and_commands_and_typing_them_lands_the_branch(one: Git, where: str, ahead: bool) -> None:

@@ -52,6 +52,7 @@ def test_new_rows_that_need_the_change_stand_for_it(tmp_path: Path) -> None:
     assert level(card(tmp_path, {**HEX, **MORE}, BASE)) == {"note"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "data",
     [

@@ -200,6 +200,7 @@ OUTCOMES = {
 }
 
 
+@pytest.mark.slow
 def test_every_test_of_a_real_run_has_its_outcome(big: tuple[TestReport, Path]) -> None:
     assert {i: o for i, o in big[0].outcomes.items() if not i.startswith("test/names")} == OUTCOMES
 

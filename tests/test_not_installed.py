@@ -66,12 +66,14 @@ def test_a_change_whose_tests_lack_a_package_cannot_be_verified(tmp_path: Path, 
     assert "pip install --group test, or have it done in clean checkouts: detent check --install 'CMD'" in said
 
 
+@pytest.mark.slow
 def test_a_package_that_the_change_itself_declares_is_no_fault_of_its_test(tmp_path: Path) -> None:
     p = Branch(tmp_path / "p")
     p.commit({**FIXED, "pyproject.toml": GROUPS, "tests/test_needs.py": NEEDS + ODD})
     assert "pretend_nobody_has is not installed here" in p.run("check", "--json").json["unclear"]
 
 
+@pytest.mark.slow
 def test_where_another_test_proves_it_that_is_a_note(tmp_path: Path) -> None:
     p = Branch(tmp_path / "p", {**BASE, "pyproject.toml": GROUPS, "tests/test_needs.py": NEEDS})
     p.commit({**FIXED, "tests/test_needs.py": NEEDS + ODD, "tests/test_odd.py": "from calc import half" + ODD})

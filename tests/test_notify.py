@@ -235,6 +235,7 @@ def test_pauses_budgets_and_the_end_of_the_night_are_told(tmp_path: Path, hook: 
         assert {m["event"] for m in hook.got} == {"budget", "over", "paused"}
 
 
+@pytest.mark.slow
 def test_nothing_that_goes_wrong_reaches_the_worker(tmp_path: Path, hook: Hook, monkeypatch: pytest.MonkeyPatch) -> None:
     with told(tmp_path, hook, "every = 0\nevents = ['person']\n") as (till, app, queue, notifier):
         (one,) = queued(app, queue, till.file())

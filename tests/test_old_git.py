@@ -136,6 +136,7 @@ def test_a_branch_lands_with_an_old_git(tmp_path: Path, old: OldGit) -> None:
     assert old.asked.exists() and (project.root / "b.py").exists()
 
 
+@pytest.mark.slow
 def test_doctor_says_that_a_git_is_too_old(tmp_path: Path) -> None:
     project = Project(tmp_path / "p")
     (folder := tmp_path / "ancient").mkdir()

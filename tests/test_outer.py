@@ -86,6 +86,7 @@ def test_a_person_who_committed_it_or_set_it_in_the_environment_is_believed_and_
     assert run(other, "--agent", scripted(other, *CYCLE), "--json", **{LEVEL: "outer"}).code == 0
 
 
+@pytest.mark.slow
 def test_a_file_that_nobody_committed_is_not_believed(p: Project) -> None:
     p.git("rm", "-q", "detent.toml")
     p.git("commit", "-q", "-m", "no settings")

@@ -121,6 +121,7 @@ def test_every_key_of_a_row_stands_in_the_docs() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_start_with_an_unknown_step_is_refused(tmp_path: Path) -> None:
     p = project(tmp_path / "p", f"{GATE}at = ['gren']\n", LINT)
     p.write({"README.md": "words\n"})

@@ -280,6 +280,7 @@ def test_what_hangs_is_stopped_and_everything_it_started_with_it(tmp_path: Path,
     await_that(lambda: not any(is_running(pid) for pid in ours))
 
 
+@pytest.mark.slow
 @pytest.mark.needs("proc")
 def test_a_daemon_that_a_passing_test_leaves_behind_is_ended_too(tmp_path: Path) -> None:
     p = project(tmp_path / "p").reddened()

@@ -39,6 +39,7 @@ def at(p: Project, folder: Path) -> Project:
 # -- the checkout -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_dirty_checkout_is_not_started_on(tmp_path: Path) -> None:
     p = project(tmp_path / "p")
     p.write({"calc.py": "# a person's own\n"})
@@ -369,6 +370,7 @@ def peak(pid: int) -> int:
     return next((int(line.split()[1]) for line in lines if line.startswith("VmHWM")), 0)
 
 
+@pytest.mark.slow
 def test_output_that_is_no_text_is_told_as_valid_json_and_harmless_text(tmp_path: Path) -> None:
     p = project(tmp_path / "p", "[test]\ncommand = 'python3 -m pytest -s'\n").reddened()
     noise = "import os\n\nos.write(1, bytes(range(256)) + b'\\x1b]0;title\\x07\\x1b[2J' + '\\u202e'.encode())\n\n\n"
@@ -442,6 +444,7 @@ def test_a_merged_tree_that_is_red_moves_nothing(tmp_path: Path) -> None:
     assert p.git("symbolic-ref", "--short", "HEAD") == "feat/add-numbers"
 
 
+@pytest.mark.slow
 def test_a_conflict_halts_with_guidance_and_a_person_resolves_it(tmp_path: Path) -> None:
     p = project(tmp_path / "p").marked()
     commit_on(p, "main", {"calc.py": "def mul(a, b):\n    return a * b\n"})
@@ -532,6 +535,7 @@ def test_a_pass_is_reused_until_a_dependency_is_installed(tmp_path: Path) -> Non
     assert runs(p) == before + 1
 
 
+@pytest.mark.slow
 def test_two_edits_that_a_clock_cannot_tell_apart_are_told_apart(tmp_path: Path) -> None:
     p = project(tmp_path / "p").reddened()
     for code, status in (("a - b", "FAILURE"), ("a + b", "SUCCESS")):
@@ -540,6 +544,7 @@ def test_two_edits_that_a_clock_cannot_tell_apart_are_told_apart(tmp_path: Path)
         assert p.submit(**PYTEST)["status"] == status
 
 
+@pytest.mark.slow
 def test_an_attempt_repeated_gets_the_earlier_verdict_and_counts_once(tmp_path: Path) -> None:
     p = project(tmp_path / "p").reddened()
     p.write({"calc.py": WRONG})
@@ -582,7 +587,7 @@ LEFT: dict[str, tuple[str, str | None, str, dict[str, int]]] = {
 }
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", LEFT)
 def test_files_of_an_earlier_agent_are_taken_over_for_what_needs_no_proof(tmp_path: Path, name: str) -> None:
     plan, state, becomes, counted = LEFT[name]
@@ -764,6 +769,7 @@ REPLANS: dict[str, tuple[str, str]] = {
 }
 
 
+@pytest.mark.slow
 def test_a_scope_reduction_resets_the_work_keeps_it_recoverable_and_is_planned_anew(tmp_path: Path) -> None:
     p = project(tmp_path / "p", EARLY).reddened()
     p.green(WRONG)

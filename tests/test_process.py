@@ -61,6 +61,7 @@ LEAVES = {
 }  # fmt: skip
 
 
+@pytest.mark.sample(2)
 @pytest.mark.needs("proc")  # test_other_machines.py has what holds without
 @pytest.mark.parametrize("how", LEAVES, ids=str)
 def test_what_a_program_leaves_behind_is_ended_with_it(tmp_path: Path, how: str) -> None:
@@ -73,7 +74,7 @@ def test_what_a_program_leaves_behind_is_ended_with_it(tmp_path: Path, how: str)
 
 
 @pytest.mark.needs("proc")
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("how", LEAVES, ids=str)
 def test_at_the_timeout_the_whole_tree_ends(tmp_path: Path, how: str) -> None:
     (tmp_path / "daemon.py").write_text(DAEMON)
@@ -93,6 +94,7 @@ HANG = "import os, time\n\n\ndef test_hang():\n    open(os.environ['HOME'] + '/p
 LATER = (signal.SIGTERM, signal.SIGHUP)  # the same handler as SIGINT's
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "signum", [signal.SIGINT, signal.SIGKILL, *(pytest.param(s, marks=pytest.mark.slow) for s in LATER)], ids=lambda s: s.name
 )

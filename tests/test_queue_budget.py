@@ -138,6 +138,7 @@ def test_what_executions_took_pauses_the_queue_and_a_person_grants_it_again(tmp_
         assert keep_within(app, queue, limits, TakenTurns(), tomorrow).reason == "" and queue.paused().reason == ""
 
 
+@pytest.mark.slow
 def test_a_worker_looks_at_the_budget_before_it_starts_anything_and_after_each_end(tmp_path: Path) -> None:
     with night(tmp_path, "[queue]\nusd = 0.2\n") as (till, app, queue):
         settings = queue_settings(app.place, app.world.outer)

@@ -51,6 +51,7 @@ def test_two_workers_on_postgresql_that_are_killed_at_random_lose_and_double_not
     is_whole(rig, 10, chaos(rig, 10, workers=2, kills=2))
 
 
+@pytest.mark.slow
 def test_one_worker_on_the_embedded_queue_that_is_killed_again_and_again_loses_and_doubles_nothing(rig: Rig) -> None:
     is_whole(rig, 8, chaos(rig, 8, workers=1, kills=2))
 

@@ -360,6 +360,7 @@ def test_in_pipeline_an_honest_team_reaches_done(tmp_path: Path, lean: bool) -> 
     journal.close()
 
 
+@pytest.mark.slow
 def test_in_pipeline_a_team_that_never_does_the_work_never_gets_done(tmp_path: Path) -> None:
     for seed in range(3):
         door, journal, _ = play_session(tmp_path / str(seed), seed, (0, 2, 1, 2), lean=False)

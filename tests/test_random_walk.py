@@ -152,6 +152,7 @@ def test_mixed_teams_never_get_unproven_work_through(tmp_path: Path, seed: int) 
     journal.close()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("weights", [(0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1), (0, 1, 1, 1)], ids=["lazy", "wrong", "lying", "all three"])
 def test_agents_who_never_do_the_work_never_get_a_step_done(tmp_path: Path, weights: tuple[int, ...]) -> None:
     for seed in range(2):

@@ -33,6 +33,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(eyes, "QUICK", 120.0)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("files", "says"),
     [

@@ -299,6 +299,7 @@ def test_a_file_that_could_not_be_loaded_does_not_turn_green_by_an_exit(tmp_path
     assert wrong(GREEN, red, now)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", [pytest.param(name, marks=by_weight(name)) for name in TRIED])
 def test_a_selected_file_is_run_alone(tmp_path: Path, name: str) -> None:
     each = DIALECTS[name]

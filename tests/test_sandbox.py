@@ -314,6 +314,7 @@ def is_free(lock: Path) -> bool:
 ENDS = [(how, "it ends") for how in DAEMONS] + [("a daemon", "the timeout"), ("one that ignores signals", "no longer wanted")]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("how", "end"), ENDS)
 def test_nothing_of_it_lives_on(place: Place, inside: Bubblewrap, how: str, end: str) -> None:
     (place.work / "lock").touch()

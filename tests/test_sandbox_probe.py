@@ -171,6 +171,7 @@ HOLES: dict[str, tuple[Weaken, set[str], set[str]]] = {
 NEVER_HERE = {"opens_a_terminal", "dumps_core", "lives_on"}  # no terminal, no process of ours may dump, and what lives on has its own test
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("hole", HOLES)
 def test_a_hole_is_found(place: Place, inside: Bubblewrap, hole: str) -> None:
     weaken, names, names_as_root = HOLES[hole]

@@ -121,6 +121,7 @@ def test_a_branch_that_main_itself_names_is_main(tmp_path: Path) -> None:
         assert app.world.config_of(app.door.load(begun(app, "tdd")).run).settings["flags.unnoticed"] == "note"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("merge", ["auto", "pull-request", "branch"])
 def test_what_a_branch_had_before_the_run_began_is_looked_at_where_it_lands(tmp_path: Path, merge: str) -> None:
     """Commits that nothing proved land with the branch, so they are part of what is looked at: here one that deletes a test."""

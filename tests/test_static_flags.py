@@ -738,6 +738,7 @@ def test_a_file_that_becomes_a_program_is_flagged(g: Ground) -> None:
     assert [flag.place for flag in found["executable-bits"]] == ["new.sh", "old.sh"]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "change",
     [

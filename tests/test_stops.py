@@ -154,6 +154,7 @@ def test_the_live_view_says_what_is_installed_which_tests_run_and_what_is_probed
         assert words in said, said
 
 
+@pytest.mark.slow
 def test_a_service_that_is_waited_for_is_named_in_the_live_view(p: Project) -> None:
     from detent.agents import Progress
     from detent.drive import Seen

@@ -66,6 +66,7 @@ def test_whatever_an_agent_does_to_the_history_each_phase_ends_in_one_commit_ove
     assert f.git("status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 def test_commits_of_an_attempt_that_failed_are_taken_off_the_branch_and_kept() -> None:
     f = at("GREEN")
     red = f.head

@@ -40,6 +40,7 @@ def test_an_item_is_there_as_it_was_filed(tracker: Tracker) -> None:
     assert tracker.items(filed.id) == [filed] and [item.id for item in tracker.items()] == [filed.id]
 
 
+@pytest.mark.sample(2)
 def test_there_is_one_item_of_a_key(tracker: Tracker) -> None:
     first = tracker.add(NewItem("origin"))
     one = tracker.add(NewItem("Tests fail", "the output", key="detent:it-1:tests", found_in=first.id))

@@ -63,6 +63,7 @@ def test_every_agent_is_told_conventions_test_command_map_and_what_the_last_phas
     assert "+from calc import add" in prompts["GREEN"] and "+    return a + b" in prompts["REFACTOR"]
 
 
+@pytest.mark.slow
 @walls
 def test_git_can_be_read_in_the_sandbox_and_shows_the_branch_and_nothing_of_others(
     played: tuple[Project, Driven, dict[str, str], dict[str, str]],

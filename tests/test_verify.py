@@ -66,6 +66,7 @@ def test_without_the_evidence_the_answer_is_not_verifiable_and_exit_1(made: Made
     assert f"git fetch origin {NOTES}:{NOTES}" in ran.out
 
 
+@pytest.mark.slow
 def test_the_evidence_keeps_every_tree_through_gc_and_is_written_once(made: Made) -> None:
     clone = made.clone()
     trees = {step.tree for commit in clone.commits() for step in clone.claim(commit).steps}

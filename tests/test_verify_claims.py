@@ -152,6 +152,7 @@ BESIDE_CODE = {
 }
 
 
+@pytest.mark.slow
 def test_every_file_that_nothing_looks_at_is_named(repo: Clone) -> None:
     red = planted(repo, repo.git("rev-parse", "HEAD^{tree}"), {**BESIDE_TESTS, "tests/test_twice.py": ("100644", ASKS_TWICE)})
     green = planted(repo, red, {**BESIDE_CODE, "gate.py": ("100644", GATE + TWICE)})
@@ -162,6 +163,7 @@ def test_every_file_that_nothing_looks_at_is_named(repo: Clone) -> None:
     assert shown.code == 0 and all(path in shown.out for path in proof.beside), shown
 
 
+@pytest.mark.slow
 def test_a_red_at_the_end_does_not_keep_the_rest_of_a_commit_from_being_looked_at(repo: Clone) -> None:
     """One commit by itself may end with a RED; what came before it is looked at all the same."""
     work = planted(repo, repo.git("rev-parse", "HEAD^{tree}"), {"pytest.ini": ("100755", INI), "NOTES.md": ("100755", "Notes\n")})

@@ -117,6 +117,7 @@ MISFITS = {
 }  # fmt: skip
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", MISFITS)
 @pytest.mark.parametrize("of", ["executed", "lean"])
 def test_whatever_is_changed_afterwards_is_named(of: str, name: str, request: pytest.FixtureRequest) -> None:
@@ -151,6 +152,7 @@ def test_work_that_loses_skips_or_breaks_a_test_does_not_hold(executed: Made, na
     assert rewritten == (files.get("tests/test_one.py") == WEAKENED), "what an older test expects no more is named by its place"
 
 
+@pytest.mark.slow
 def test_a_task_that_loses_a_test_does_not_hold(lean: Made) -> None:
     clone = lean.clone()
     commit = clone.forge(0, {"tests/test_start.py": None})[0]

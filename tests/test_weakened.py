@@ -91,7 +91,7 @@ def cases(every: dict[str, dict[str, tuple[str, str]]]) -> list[object]:
     return [pytest.param(of, name, marks=[pytest.mark.slow] if n else []) for of, some in every.items() for n, name in enumerate(some)]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("language", "name"), cases(WEAK))
 def test_an_older_test_that_passes_and_notices_less_is_found(tmp_path: Path, language: str, name: str) -> None:
     was, now = WEAK[language][name]

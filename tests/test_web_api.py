@@ -91,6 +91,7 @@ def test_only_this_address_with_the_token_and_from_no_other_site_is_let_in(done:
     assert raw(to, "/health", Authorization="").status == 200
 
 
+@pytest.mark.slow
 def test_nothing_of_the_page_may_run_that_is_not_its_own(done: tuple[Project, Served, str]) -> None:
     for path in ("/", "/inbox", "/runs/x", "/health"):
         headers = raw(done[1], path, Authorization="").headers
@@ -191,6 +192,7 @@ def test_the_tables_are_told_as_states_and_ways(done: tuple[Project, Served, str
         assert all(a["at"] in states and a["to"] in states | {"back"} for a in flow["arrows"]) and any(s["start"] for s in flow["states"])
 
 
+@pytest.mark.slow
 def test_pages_searches_and_groups(done: tuple[Project, Served, str]) -> None:
     p, to, run = done
     for n in ("first", "second", "third"):
@@ -308,6 +310,7 @@ def events_of(answer: HTTPResponse) -> Iterator[dict[str, str]]:
     return (f for f in frames(answer) if f.get("event") == "event")
 
 
+@pytest.mark.slow
 def test_a_stream_goes_on_after_the_event_that_was_seen_last(tmp_path: Path) -> None:
     p = web_project(tmp_path / "p")
     agent = script(p, PLANS, {"state": "RED", "wait": 600})
@@ -378,6 +381,7 @@ def test_an_answer_is_bound_to_what_was_shown_and_drives_the_run_on(tmp_path: Pa
         to.ask(f"/api/runs/{run}/abort", {})
 
 
+@pytest.mark.slow
 def test_where_a_terminal_is_required_the_page_may_not_speak(tmp_path: Path) -> None:
     p = web_project(tmp_path / "p", config="[git]\nremote=''\n[sandbox]\nlevel='none'\n[decisions]\nrequire='terminal'\n")
     p.write({"docs/Plan_Doc/Active_Plan.md": "- feat: add numbers\n"})

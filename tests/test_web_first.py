@@ -29,6 +29,7 @@ def walk_the_tour(page: Page) -> None:
     tour.get_by_role("button", name="Start the first run").click()
 
 
+@pytest.mark.slow
 def test_an_empty_board_leads_to_the_first_run_and_its_dialog_says_itself_what_is_wrong(chromium: Browser, tmp_path: Path) -> None:
     p = web_project(tmp_path / "p")
     with served(p, ANTHROPIC_API_KEY="sk-ant-none", OPENAI_API_KEY="") as to:

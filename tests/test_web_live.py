@@ -164,6 +164,7 @@ def test_a_link_whose_answer_got_lost_is_good_for_the_same_tab_only(chromium: Br
         page.close()
 
 
+@pytest.mark.slow
 def test_one_answer_that_gets_lost_is_asked_for_again_and_nobody_notices(chromium: Browser, tmp_path: Path) -> None:
     """A browser fails whatever is on its way when an address of the machine comes or goes, also what stays on this machine (ERR_NETWORK_CHANGED)."""
     p, asked = web_project(tmp_path / "p"), list[tuple[str, str | None]]()
@@ -228,6 +229,7 @@ def test_a_review_that_finds_no_end_is_told_with_its_findings_and_the_run_may_be
         assert (status, told["status"], told["state"]) == (200, "SUCCESS", "ABORTED")
 
 
+@pytest.mark.slow
 def test_an_end_by_ctrl_c_with_a_page_open_is_quiet(chromium: Browser, tmp_path: Path) -> None:
     p = web_project(tmp_path / "p", PLAN)
     p.task()

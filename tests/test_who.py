@@ -200,6 +200,7 @@ def test_an_agent_that_calls_by_itself_can_start_where_nobody_is_asked_for_a_rev
     assert p.run("start", "--workflow", "tdd", "add numbers").code == 0
 
 
+@pytest.mark.slow
 def test_a_branch_is_reviewed_by_a_model_of_another_vendor_over_its_own_dialect(tmp_path: Path) -> None:
     config = f'{ALONE}[agents]\ncoder = "anthropic"\nreviewer = "openai:gpt-5.4"\n[review]\nagent = "other"\n'
     p = project(tmp_path / "p", config)

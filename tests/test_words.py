@@ -34,6 +34,7 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_repo(tmp_path_factory.mktemp("words") / "shop", files)
 
 
+@pytest.mark.slow
 def test_init_without_a_plan_says_what_must_be_committed_before_a_run(tmp_path: Path) -> None:
     p = Project(tmp_path / "p", {"tests/test_a.py": "def test_a():\n    assert True\n", "pytest.ini": "[pytest]\n"})
     said = p.run("init").out
@@ -137,6 +138,7 @@ ALONE = {  # how each command is called where it could do something by itself
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_no_command_is_a_bug_where_only_the_packages_that_all_need_are_installed(tmp_path: Path) -> None:
     project = Project(tmp_path / "p")
     lines = [ALONE.get(name, name) for name in COMMANDS]

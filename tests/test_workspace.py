@@ -127,6 +127,7 @@ def test_of_the_git_dir_only_a_view_is_visible_inside_the_sandbox_and_nothing_is
     assert link.read_text().startswith(f"gitdir: {p.root}/.git/worktrees/")
 
 
+@pytest.mark.slow
 def test_a_git_dir_that_an_agent_puts_into_the_workspace_is_never_consulted(p: Project, tmp_path: Path) -> None:
     evil = make_repo(tmp_path / "evil", {"calc.py": "evil\n"})
     hook = evil / ".git" / "hooks" / "post-index-change"
@@ -149,7 +150,7 @@ def test_a_git_dir_that_an_agent_puts_into_the_workspace_is_never_consulted(p: P
     assert "evil" not in p.git("log", "-p", f"main..{done['branch']}")
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("also_its_git_dir", [False, True])
 def test_a_workspace_that_is_deleted_in_the_middle_is_made_anew(p: Project, also_its_git_dir: bool) -> None:
     with driven(p, PLANS, REDS, {"state": "GREEN", **STOP}, *CYCLE[2:]) as d:
@@ -164,6 +165,7 @@ def test_a_workspace_that_is_deleted_in_the_middle_is_made_anew(p: Project, also
         assert p.git("show", f"{done['branch']}:tests/test_add.py") + "\n" == RED
 
 
+@pytest.mark.slow
 def test_nothing_that_an_agent_left_is_lost_when_a_phase_is_rolled_back(p: Project) -> None:
     wrong = {"state": "GREEN", "write": {"calc.py": "def add(a, b):\n    return 0\n", "mine.py": "idea = 1\n"}, "reply": "hm"}
     with driven(p, PLANS, REDS, wrong, {"state": "GREEN", **STOP}) as d:
