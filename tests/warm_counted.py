@@ -5,7 +5,6 @@ Has to run before anything of the source is loaded, so it is the program that is
 """
 
 import atexit
-import hashlib
 import marshal
 import os
 import sys
@@ -20,13 +19,11 @@ def main() -> None:
 
     def leave_word() -> None:
         seen = {name: counter.all_seen[name] | counter.newly_seen[name] for name in {*counter.all_seen, *counter.newly_seen}}
-        lines = {name: sorted(each for each in found if isinstance(each, int)) for name, found in sorted(seen.items())}
-        branches = {name: sorted(each for each in found if isinstance(each, tuple)) for name, found in sorted(seen.items())}
-        data = marshal.dumps((lines, branches))
-        place = folder / hashlib.sha1(data, usedforsecurity=False).hexdigest()
+        same = hash(frozenset((name, frozenset(found)) for name, found in seen.items()))
+        place = folder / f"{os.getsid(0)}-{same:x}"
         if not place.exists() and folder.exists():
             part = folder / f"{os.getpid()}.part"
-            part.write_bytes(data)
+            part.write_bytes(marshal.dumps(seen))
             part.rename(place)
 
     atexit.register(leave_word)
