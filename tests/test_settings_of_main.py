@@ -81,7 +81,7 @@ def test_who_starts_a_run_there_is_told_what_does_not_count(tmp_path: Path) -> N
     p = on_a_branch(tmp_path / "p", {"detent.toml": "[flags]\nno-proof = 'allow'\n\n[test]\ntimeout = 77\n"}, strict="")
     ran = p.run("start", "add numbers")
     said = " ".join(ran.out.split())
-    assert "detent.toml of this branch does not count: it sets flags.no-proof, test.timeout otherwise than main" in said, ran
+    assert "detent.toml of this branch does not count: it sets flags.no-proof, test.timeout differently from main" in said, ran
     assert "land it on main first" in said
 
 

@@ -67,4 +67,4 @@ def not_counted(git: Git, outer: Mapping[str, str]) -> str:
         return ""
     shown = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if names[MOST_NAMED:] else "")
     main = short(main_ref(git, outer))
-    return f"detent.toml of this branch does not count: it sets {shown} otherwise than {main}. If it is to count, land it on {main} first."
+    return f"detent.toml of this branch does not count: it sets {shown} differently from {main}. To make it count, land it on {main} first."
