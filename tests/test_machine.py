@@ -30,7 +30,8 @@ def run_small_project(
     (folder / "tests" / "allowed_skips.txt").write_text(allowed, encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "--rootdir", str(folder), "-p", "no:cacheprovider", "-p", "xdist", *args, "tests"]
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "COV_", "COVERAGE_"))}
-    env = {**inherited, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "CI": ci, LACKS: lacks}
+    own = {"PYTEST_DEBUG_TEMPROOT": str(folder)}  # or it would take away what earlier runs of all tests left: minutes
+    env = {**inherited, **own, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "CI": ci, LACKS: lacks}
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
 
 

@@ -226,6 +226,9 @@ def test_a_resume_deletes_nothing_that_the_agent_has_begun(tmp_path: Path) -> No
     p.task()
     assert p.submit(no_pr_left=True)["state"] == "HALTED"
     p.write_plan()
+    (p.root / "notes.txt").write_text("not committed\n")
+    before = {f.name: f.read_bytes() for f in p.root.iterdir() if f.is_file() and f.name != "ORCHESTRATION_STATE.json"}
+    assert "ACTIVE_PR.json" in before
     assert p.run("resume").code == 0
-    assert (p.root / "ACTIVE_PR.json").exists()
+    assert {name: (p.root / name).read_bytes() for name in before} == before
     assert p.submit()["state"] == "CREATING_BRANCH"
