@@ -126,7 +126,7 @@ def answering(clone: Path, answer: dict[str, object]) -> str:
 
 
 CLEAN = {"answer": "clean", "failed": [], "flags": [], "unclear": "", "test_runs": 3.0}
-ASKED = {"kind": "unnoticed", "level": "ask", "place": "calc.py:2", "says": "no test fails when calc.py:2 answers something else"}
+ASKED = {"kind": "unnoticed", "level": "ask", "place": "calc.py:2", "says": "no test fails when calc.py:2 returns something else"}
 CARDS: dict[str, tuple[dict[str, object], str, str, str]] = {
     "clean": (CLEAN, "taken", "", ""),
     "noted": ({**CLEAN, "flags": [{**ASKED, "level": "note"}]}, "taken", "", ""),

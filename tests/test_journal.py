@@ -546,7 +546,7 @@ DAMAGES: tuple[tuple[Damage, str], ...] = (
     (emptied, "is empty, and had 5 events"),
     (removed, "is gone, and had 5 events"),
     (folder_removed, "is gone, and had 5 events"),
-    (swapped, "is another journal than the one that was here"),
+    (swapped, "is not the journal that was here"),
     (rewritten, "event 5 is not the one that was written"),
     (without_its_log, "was cut: it has 0 events and had at least 3"),
     (without_the_newer_log, "was cut: it has 3 events and had at least 5"),

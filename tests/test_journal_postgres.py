@@ -86,7 +86,7 @@ def test_an_altered_column_is_found(journal: PostgresJournal, column: str) -> No
 DAMAGES = (
     ("DROP SCHEMA detent CASCADE", "is gone, and had 3 events"),
     ("DELETE FROM detent.events WHERE n = 3", "was cut: it has 2 events and had at least 3"),
-    ("UPDATE detent.meta SET value = 'other' WHERE key = 'id'", "is another journal than the one that was here"),
+    ("UPDATE detent.meta SET value = 'other' WHERE key = 'id'", "is not the journal that was here"),
     ("UPDATE detent.events SET hash = '' WHERE n = 3", "event 3 is not the one that was written"),
 )
 

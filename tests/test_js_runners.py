@@ -349,10 +349,10 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        (b'{"type":"end"', b'{"type":"test"', "is not whole"),
-        (b'"count":', b'"count":1', "is not whole"),
-        (b'{"type":"test"', b'{"type":"end","name":"mocha 1"}\n{"type":"test"', "is not whole"),
-        (b'"name":"mocha', b'"name":"jest', "is not whole"),
+        (b'{"type":"end"', b'{"type":"test"', "is incomplete"),
+        (b'"count":', b'"count":1', "is incomplete"),
+        (b'{"type":"test"', b'{"type":"end","name":"mocha 1"}\n{"type":"test"', "is incomplete"),
+        (b'"name":"mocha', b'"name":"jest', "is incomplete"),
         (b'"outcome":"passed"', b'"outcome":"boom"', "cannot be read"),
         (b'"file":"test/a.js"', b'"file":""', "outside the test files"),
         (b'"outcome":"passed"', b'"outcome":"failed"', "ended with code 0, but its report has a failure"),

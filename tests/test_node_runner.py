@@ -359,9 +359,9 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     ("old", "new", "sentence"),
     [
         (b"", b"", ""),
-        (b'{"type":"end"', b'{"type":"pass"', "is not whole"),
-        (b'"count":', b'"count":1', "is not whole"),
-        (b'{"type":"start"', b'{"type":"end"}\n{"type":"start"', "is not whole"),
+        (b'{"type":"end"', b'{"type":"pass"', "is incomplete"),
+        (b'"count":', b'"count":1', "is incomplete"),
+        (b'{"type":"start"', b'{"type":"end"}\n{"type":"start"', "is incomplete"),
         (b'"type":"pass"', b'"type":"boom"', "cannot be read"),
         (b'"type":"pass","file":"test/a.js","name":"a"', b'"type":"pass","file":"test/a.js","name":"z"', "out of order"),
         (b'"file":"test/a.js"', b'"file":""', "which file"),

@@ -152,7 +152,7 @@ def test_only_work_that_somebody_does_is_said_to_stop_and_an_approval_that_was_n
     begun = replace(spec, facts={"at_work": "T-002"})
     assert any(line.startswith("work on T-002 stops") for line in invalidated(looping(), begun))
     assert invalidated(at_approval(), spec) == (
-        "nothing is void: the design is not approved yet, and the question about it shows your change",
+        "nothing is invalidated: the design is not approved yet, and the question about it shows your change",
     )
 
 

@@ -41,7 +41,7 @@ REDS: dict[str, Case] = {
     ),
     "forgets to bring in a name": (
         {"tests/test_add.py": "def test_add():\n    assert add(1, 2) == 3\n"},
-        "the test uses add and does not bring it in",
+        "the test uses add, which it neither defines nor imports",
         "TestFailure",
     ),
     "weakens an older test that passes": (

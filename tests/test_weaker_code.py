@@ -26,7 +26,7 @@ WEAKER: dict[str, tuple[tuple[str, str], ...]] = {  # what stood there, and what
         ("        raise", "        pass"),
         ("    return Promise.reject(new Late())", "    late += 1"),
     ),
-    "a yes or no was turned": (
+    "a true or false was flipped": (
         ("def export(rows, private=True):", "def export(rows, private=False):"),
         ("  strict: true,", "  strict: false,"),
         ("verify_tls: true", "verify_tls: false"),
@@ -38,7 +38,7 @@ WEAKER: dict[str, tuple[tuple[str, str], ...]] = {  # what stood there, and what
         ("const ATTEMPTS = 5;", "const ATTEMPTS = 0;"),
         ("  retry(times: 3)", "  retry(times: 300)"),
     ),
-    "a comparison asks for something else": (
+    "a comparison was changed": (
         ('    if not re.fullmatch(r"[a-z]+", text):', '    if not re.match(r"[a-z]+", text):'),
         ("  if (a.owner === b.owner) {", "  if (a.owner == b.owner) {"),
         ("    return all(row.valid for row in rows)", "    return any(row.valid for row in rows)"),
@@ -76,7 +76,7 @@ WEAKER: dict[str, tuple[tuple[str, str], ...]] = {  # what stood there, and what
         ("    await auth.check(user)", "    auth.check(user)"),
         ("  await this.validate(order);", "  this.validate(order);"),
     ),
-    "a limit became none, or a password cheaper to try": (
+    "a limit was removed, or a password became cheaper to guess": (
         ("const LARGEST = 100;", "const LARGEST = Infinity;"),
         ("const largest = 100", "const largest = math.MaxInt"),
         ("  LARGEST = 100", "  LARGEST = Float::INFINITY"),
@@ -84,7 +84,7 @@ WEAKER: dict[str, tuple[tuple[str, str], ...]] = {  # what stood there, and what
         ("    BCrypt::Password.create(word, cost: 12)", "    BCrypt::Password.create(word, cost: 4)"),
         ("\treturn pbkdf2.Key(word, salt, 600000, 32, sha256.New)", "\treturn pbkdf2.Key(word, salt, 1000, 32, sha256.New)"),
     ),
-    "a filter holds for less": (
+    "a filter covers less": (
         ("  before_action :require_admin", "  before_action :require_admin, only: :index"),
         ("  before_action :authenticate", "  before_action :authenticate, except: [:show]"),
         ("  before_action :load", "  before_action :load, if: :given?"),

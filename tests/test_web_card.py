@@ -81,7 +81,7 @@ def test_every_answer_is_shown_and_nothing_in_it_is_more_than_text_on_a_phone_to
         "Failed": msgspec.structs.replace(plain, failed=("test_x is gone",), known=MANY[:1]),
         "Could not verify": msgspec.structs.replace(plain, unclear="the base does not build"),
         "Flagged": msgspec.structs.replace(
-            plain, flags=(HOSTILE, Flag("unnoticed", "no test fails when a.py:3 answers something else", "a.py:3"))
+            plain, flags=(HOSTILE, Flag("unnoticed", "no test fails when a.py:3 returns something else", "a.py:3"))
         ),
     }
     with served(p) as to:

@@ -14,7 +14,7 @@ from detent.app.questions import open_runs
 from detent.errors import DetentError
 
 DIALOG, NOWHERE, WEB = "client dialog", "no terminal", "web"
-GONE = "it has left already, so nobody can see whose it is"
+GONE = "it has ended already, so Detent cannot see whose it is"
 WAY_ON = (
     "do it in a terminal of your own or on the page of `detent serve`; if programs are to speak for people here, commit "
     '[decisions] require = "anywhere" (docs/configuration.md)'
@@ -78,7 +78,7 @@ def must_be_a_persons_shell(by: str) -> None:
     if seen := agent_above(os.environ, os.getpid()):
         raise DetentError(f"only a person may do this, and this shell belongs to an agent ({seen})", WAY_ON)
     if seen := cut_loose(os.getpid()):
-        raise DetentError(f"only a person may do this, and this is not a shell of theirs ({seen})", WAY_ON)
+        raise DetentError(f"only a person may do this, and this is not a shell of a person ({seen})", WAY_ON)
 
 
 def must_be_a_persons_dialog(app: App, port: int | None, run: str) -> None:
@@ -88,7 +88,7 @@ def must_be_a_persons_dialog(app: App, port: int | None, run: str) -> None:
     mark = marked(os.environ) if port is None else ""
     seen = f"{mark} is set" if mark else agent_behind(os.getppid()) if port is None else _connected(port, agent_behind)
     if seen and wanted_of(app, run) != "anywhere":
-        raise DetentError(f"only a person may do this, and the program that says it is not a client of theirs ({seen})", WAY_ON)
+        raise DetentError(f"only a person may do this, and the program that asks is not a client of a person ({seen})", WAY_ON)
 
 
 def must_be_a_persons_page(app: App, port: int, run: str | None) -> None:
@@ -97,7 +97,7 @@ def must_be_a_persons_page(app: App, port: int, run: str | None) -> None:
 
     seen = _connected(port, lambda pid: agent_above(None, pid))
     if seen and wanted_of(app, run) != "anywhere":
-        raise DetentError(f"only a person may do this, and the program that says it belongs to an agent ({seen})", WAY_ON)
+        raise DetentError(f"only a person may do this, and the program that asks belongs to an agent ({seen})", WAY_ON)
 
 
 def _connected(port: int, look: Callable[[int], str]) -> str:

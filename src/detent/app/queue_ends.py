@@ -63,7 +63,7 @@ def _once_settled(outcome: ExecutionEnd, said: dict[str, str]) -> ExecutionEnd:
     if said.get("not_before"):
         return _asked_later(said)
     return ExecutionEnd(
-        "again", f"{said.get('reason', 'its end is not told everywhere yet')}. {ASKED}", cause=cause if cause in RECOVERY else ""
+        "again", f"{said.get('reason', 'its end is not reported everywhere yet')}. {ASKED}", cause=cause if cause in RECOVERY else ""
     )
 
 

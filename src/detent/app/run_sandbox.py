@@ -191,6 +191,6 @@ def must_hold(settings: Settings, outer: Mapping[str, str]) -> str:
         return inside.sandbox.name
     if holes := probe(inside.sandbox, outer, inside.network):
         raise DetentError(
-            f"the sandbox does not hold: {holes[0]}", f"nothing was run ({len(holes)} in all); see `detent doctor` and docs/sandbox.md"
+            f"the sandbox does not isolate: {holes[0]}", f"nothing was run ({len(holes)} in all); see `detent doctor` and docs/sandbox.md"
         )
     return inside.sandbox.name

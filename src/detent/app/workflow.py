@@ -231,7 +231,7 @@ class Late(dict[str, Any]):
 
 def _raise(name: str, faults: list[str]) -> None:
     if faults:
-        raise ValueError(f"the workflow {name} is not whole:\n" + "\n".join(f"- {fault}" for fault in faults))
+        raise ValueError(f"the workflow {name} is incomplete:\n" + "\n".join(f"- {fault}" for fault in faults))
 
 
 def _form(flow: Workflow[Any]) -> list[str]:

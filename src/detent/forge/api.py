@@ -187,11 +187,13 @@ class Api:
         try:
             return json.loads(answer.body)
         except (ValueError, RecursionError) as e:
-            raise ForgeError(f"{self.name} answered with something that is not JSON", "is there a proxy or a login page before it?") from e
+            raise ForgeError(
+                f"{self.name} answered with something that is not JSON", "is there a proxy or a login page in front of it?"
+            ) from e
 
 
 REFUSALS = {
-    401: ("does not accept the token", "it may have ended; give a new one"),
+    401: ("does not accept the token", "it may have expired; set a new one"),
     403: ("does not allow this to the token", "it needs to read and write issues and pull requests of the project"),
 }
 

@@ -178,7 +178,7 @@ def _holds(db: sqlite3.Connection, path: Path, anchor: Anchor | None) -> Anchor:
             raise JournalDamaged(OTHERS.format(path, count), UNKNOWN)
         return Anchor(journal, 0, "")
     if anchor.journal != journal:
-        raise JournalDamaged(f"{path} is another journal than the one that was here", WAY_OUT)
+        raise JournalDamaged(f"{path} is not the journal that was here", WAY_OUT)
     row = db.execute("SELECT hash FROM events WHERE n = ?", (anchor.n,)).fetchone()
     if anchor.n and row is None:
         raise JournalDamaged(f"{path} was cut: it has {count} events and had at least {anchor.n}", WAY_OUT)

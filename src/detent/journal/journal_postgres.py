@@ -223,7 +223,7 @@ class PostgresJournal:
                 )
             return Anchor(journal, n, digest)
         if anchor.journal != journal:
-            raise JournalDamaged(f"{self.name} is another journal than the one that was here", WAY_OUT)
+            raise JournalDamaged(f"{self.name} is not the journal that was here", WAY_OUT)
         row = self._one("SELECT hash FROM events WHERE n = ?", anchor.n)
         if anchor.n and row is None:
             raise JournalDamaged(f"{self.name} was cut: it has {n} events and had at least {anchor.n}", WAY_OUT)

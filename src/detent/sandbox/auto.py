@@ -40,7 +40,7 @@ class Auto:
         except DetentError as e:
             return Unisolated(e.message.replace(", and nothing is run without it", ""))
         holes = probe(made, self.outer, network=True)
-        return Unisolated(f"bubblewrap does not hold here: {holes[0]}") if holes else made
+        return Unisolated(f"bubblewrap does not isolate here: {holes[0]}") if holes else made
 
     def _on_a_mac(self) -> Sandbox:
         """sandbox-exec, if what it must keep out was tried and stayed out."""
@@ -51,7 +51,7 @@ class Auto:
         except DetentError as e:
             return Unisolated(e.message)
         found = holes(made)
-        return Unisolated(f"sandbox-exec does not hold here: {found[0]}") if found else made
+        return Unisolated(f"sandbox-exec does not isolate here: {found[0]}") if found else made
 
     @property
     def name(self) -> str:

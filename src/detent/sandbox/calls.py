@@ -52,7 +52,7 @@ def profile(machine: str, root: bool) -> bytes:
     if machine not in ARCHITECTURES:
         raise DetentError(
             f"containers are not used on {machine}: no filter of system calls is known for it",
-            'set [sandbox] level = "outer" if this machine or container is enough of a wall, or "none"; see docs/sandbox.md',
+            'set [sandbox] level = "outer" if this machine or container isolates enough, or "none"; see docs/sandbox.md',
         )
     rules = [_allow(ALLOWED), *(_refuse([name], answer) for name, (*_, answer) in REFUSED.items())]
     for name, (*_, mode, flags) in MODES.items():

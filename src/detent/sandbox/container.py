@@ -124,7 +124,7 @@ class Container:
         """Run a program in its room. OSError: it is not there inside. CannotTell: the room could not be made, did not last or has no limits."""
         inside = enter(room, self.home)
         if not any(cwd.resolve().is_relative_to(place) for place in (*inside.roots, *(what for what, _ in inside.readable))):
-            raise CannotTell(f"the sandbox broke: chdir {cwd}: it is not in the room")
+            raise CannotTell(f"the sandbox broke: chdir {cwd}: it is not in the sandbox")
         name = f"detent-{os.urandom(8).hex()}"
         with ExitStack() as stack:
             held = stack.enter_context(hold(inside.guarded, inside.roots))

@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 ATTACKS = Path(__file__).with_name("attacks.py")  # a program of its own: it runs inside
 SENTENCES = {
-    "reads_outside": "a program can read files outside its room",
-    "writes_outside": "a program can write files outside its room",
+    "reads_outside": "a program can read files outside its sandbox",
+    "writes_outside": "a program can write files outside its sandbox",
     "changes_a_device": "a program can change the permissions of the machine's devices",
     "sees_the_home": "a program can see secret files of your home",
     "sees_sockets": "a program can see sockets of other programs (docker, ssh-agent, dbus or the display)",
-    "connects_to_a_socket": "a program can connect to sockets outside its room",
+    "connects_to_a_socket": "a program can connect to sockets outside its sandbox",
     "connects_to_the_host": "a program can reach the host's network although it should have none",
     "opens_vsock": "a program can open sockets that no network namespace holds",
     "shares_a_namespace": "a program shares a namespace with the host",

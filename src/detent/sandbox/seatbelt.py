@@ -109,7 +109,7 @@ def tries(what, act):
     except OSError:
         pass
 tries("it can read a file of your home", lambda: open(secret).read())
-tries("it can write outside its room", lambda: open(outside, "w").write("x"))
+tries("it can write outside its sandbox", lambda: open(outside, "w").write("x"))
 tries("it can write what is guarded", lambda: open(guarded, "w").write("x"))
 tries("it can reach the network of the machine", lambda: socket.create_connection(("127.0.0.1", int(port)), 2).close())
 print("done")

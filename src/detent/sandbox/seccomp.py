@@ -107,7 +107,7 @@ def build_filter(machine: str, network: bool, root: bool, names: bool = False) -
     if machine not in MACHINES:
         raise DetentError(
             f"bubblewrap is not used on {machine}: no filter of system calls is known for it",
-            'set [sandbox] level = "outer" if this machine or container is enough of a wall, or "none"; see docs/sandbox.md',
+            'set [sandbox] level = "outer" if this machine or container isolates enough, or "none"; see docs/sandbox.md',
         )
     audit, column = MACHINES[machine]
     families = (INET, INET6, NETLINK) if network and not names else (UNIX, INET, INET6, NETLINK)

@@ -47,7 +47,7 @@ def ways_on() -> str:
         "1. Allow user namespaces, then try again:",
         *(f"   {who}: {line}" for who, line in ALLOW.items()),
         '2. [sandbox] level = "podman", where podman can run containers',
-        f'3. [sandbox] level = "outer", if this container is enough of a wall: {OUTER}. A person commits it, or sets DETENT_SANDBOX_LEVEL=outer',
+        f'3. [sandbox] level = "outer", if this container isolates enough: {OUTER}. A person commits it, or sets DETENT_SANDBOX_LEVEL=outer',
         "More: docs/sandbox.md, In a container",
     ]
     return "\n".join(lines)

@@ -28,7 +28,7 @@ def own_secret(name: str) -> str:
     except OSError as e:
         raise DetentError(f"the secret {file} cannot be kept: {e.strerror}", "check the permissions of its folder") from e
     if seen.st_mode & 0o077 or seen.st_uid != os.getuid() or len(text) < LENGTH:
-        raise DetentError(f"{file} can be read by others, or is not whole", "remove it; a new one is made when it is needed")
+        raise DetentError(f"{file} can be read by others, or is incomplete", "remove it; a new one is made when it is needed")
     return text
 
 

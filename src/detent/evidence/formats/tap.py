@@ -39,7 +39,7 @@ class _Level:
         told = self.plan is not None and 0 < more <= self.seen and all(point.outcome == "failed" for point in self.points[-more:])
         if self.plan != self.seen and not told:  # ava says beside its plan that a process broke down
             planned = "has no plan" if self.plan is None else f"plans {self.plan} tests"
-            raise CannotTell(f"the test report is not whole: it {planned}, and has {self.seen}")
+            raise CannotTell(f"the test report is incomplete: it {planned}, and has {self.seen}")
         return self.points
 
 
@@ -114,5 +114,5 @@ def read_points(report: bytes) -> list[TapPoint]:
     for line in report.decode("utf-8", "replace").splitlines():
         points.line(line)
     if len(points.levels) > 1 or points.opened or points.inside:
-        raise CannotTell("the test report is not whole: it ends inside a test")
+        raise CannotTell("the test report is incomplete: it ends inside a test")
     return points.levels[0].closed()

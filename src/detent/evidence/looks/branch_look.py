@@ -336,7 +336,7 @@ def _generated(look: RepoLook) -> list[Flag]:
 
 def _otherwise(place: str) -> str:
     path, _, name = place.rpartition(": ")
-    return f"what {path} has outside its functions is something else" if name == OUTSIDE else f"{place} answers something else"
+    return f"what {path} has outside its functions is changed" if name == OUTSIDE else f"{place} returns something else"
 
 
 def _unnoticed(seen: Noticed, slowed: bool) -> list[Flag]:
@@ -345,7 +345,7 @@ def _unnoticed(seen: Noticed, slowed: bool) -> list[Flag]:
     level: Literal["note", "ask"] = "ask" if seen.is_substance else "note"
     flags = [Flag("unnoticed", f"no test fails when {_otherwise(place)}", place, level=level) for place in seen.unnoticed[:MOST_SHOWN]]
     flags += [
-        Flag("unnoticed", f"no test fails when {place} answers another value of the same kind", place) for place in seen.blunt[:MOST_SHOWN]
+        Flag("unnoticed", f"no test fails when {place} returns another value of the same kind", place) for place in seen.blunt[:MOST_SHOWN]
     ]
     idle = [
         Flag("vacuous-test", f"no small change of the code it came with makes {test} fail ({seen.tried} tried)", test) for test in seen.idle

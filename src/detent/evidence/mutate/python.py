@@ -119,7 +119,7 @@ def _is_inside_text(page: Page, node: ast.Constant) -> bool:
 
 
 def _idle(page: Page, node: Function) -> str:
-    """The module where a function answers something else at once, and what it did stands below. No line is more or less, if that can be."""
+    """The module where a function returns something else at once, and what it did stands below. No line is more or less, if that can be."""
     answer = _answer(node)
     first, told = node.body[0], isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant)
     if told:

@@ -143,8 +143,8 @@ def _names(facts: Facts) -> Found:
     if facts.all_names:
         return "product", ""
     if facts.in_test:
-        return "test", f"the test uses {name} and does not bring it in"
-    return ("product", "") if facts.in_test is False else ("unknown", f"the report does not say who should have brought in {name}")
+        return "test", f"the test uses {name}, which it neither defines nor imports"
+    return ("product", "") if facts.in_test is False else ("unknown", f"the report does not say where {name} should have come from")
 
 
 def _build(facts: Facts) -> Found:

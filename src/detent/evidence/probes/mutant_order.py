@@ -1,6 +1,6 @@
 """Which small changes of the code that a step wrote are worth trying, the best first: every function of it gets its turn before any gets its second.
 
-Owns the order; runs nothing. What the tests name comes first, and in each function first that it answers something else altogether.
+Owns the order; runs nothing. What the tests name comes first, and in each function first that it returns something else altogether.
 """
 
 import re

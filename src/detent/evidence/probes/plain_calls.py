@@ -135,7 +135,7 @@ def _same(of: list[tuple[str, TestCall]], made: list[tuple[str, str, str]], seen
         return []
     path, call = of[0]
     name, answer = call.function, said.pop()
-    text = f"{name} answers {answer} to whatever the tests do not ask; {len(made)} other calls were tried, such as {made[0][1]}"
+    text = f"{name} returns {answer} for whatever the tests do not ask; {len(made)} other calls were tried, such as {made[0][1]}"
     return [Flag("knows-the-examples", text, f"{path}:{call.line}", f"{call.call} == {call.wanted}", f"{made[0][1]} == {answer}")]
 
 
@@ -152,7 +152,7 @@ def _given_back(of: list[tuple[str, TestCall]], made: list[tuple[str, str, str]]
         given_back = len(odd) <= MOST_MET and all(answer in wanted for answer in odd)
         if numbers and drawn and given_back and not any(given == answer for given, answer in asked):
             path, call = of[0]
-            text = f"{call.function} answers {ast.unparse(arg)} and the like unchanged wherever the tests do not ask; {len(made)} other calls were tried"
+            text = f"{call.function} returns {ast.unparse(arg)} and the like unchanged wherever the tests do not ask; {len(made)} other calls were tried"
             return [
                 Flag(
                     "knows-the-examples", text, f"{path}:{call.line}", f"{call.call} == {call.wanted}", f"{made[0][1]} == {_said(seen[0])}"

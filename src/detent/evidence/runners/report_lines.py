@@ -59,7 +59,7 @@ def read_lines(report: bytes, runner: str) -> list[ReportLine]:
     lines = decoded_lines(report, ReportLine)
     ends = [at for at, line in enumerate(lines) if line.type == "end"]
     if ends != [len(lines) - 1] or lines[-1].count != len(lines) - 1 or lines[-1].name.partition(" ")[0] != runner:
-        raise CannotTell(f"the test report is not whole: something else wrote to it, or {runner} ended early")
+        raise CannotTell(f"the test report is incomplete: something else wrote to it, or {runner} ended early")
     return lines[:-1]
 
 

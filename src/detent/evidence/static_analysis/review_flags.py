@@ -40,7 +40,7 @@ UNSEEN = tuple(
     (what, re.compile(pattern))
     for what, pattern in (
         ("characters that reverse the reading order", r"[\u202a-\u202e\u2066-\u2069]"),
-        ("signs that are not seen", r"[\u200b\u2060-\u2064\u115f\u1160\u3164\uffa0\ufeff\U000e0000-\U000e007f]"),
+        ("invisible characters", r"[\u200b\u2060-\u2064\u115f\u1160\u3164\uffa0\ufeff\U000e0000-\U000e007f]"),
         ("a word with letters of two alphabets", r"(?<!\\)\b(?=\w*[A-Za-z])(?=\w*[\u0400-\u04ff])\w+"),
         ("code far to the right", r"\S {100,}(?!#|//|/\*|\\$|\*/|\|)\S"),
     )

@@ -57,7 +57,7 @@ def shadows(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
         elif BROUGHT & set(PurePosixPath(file.path).parts[:-1]) and not ground.installs:
             yield _flag(
                 file.path,
-                f"{file.path} is code of others, and was edited where it lies; no list of packages changed",
+                f"{file.path} is third-party code, and was edited in place; no list of packages changed",
                 file.line(min(file.came_in_all, default=1)),
             )
         if file.suffix == ".py" and file.is_test and file.came_in_all:
@@ -65,7 +65,7 @@ def shadows(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
         if file.suffix in JAVASCRIPT and (file.is_test or file.sort == "config"):
             found = mapped.mocks(file.path, file.after, file.came_in_all, ground.changed)
             yield from (
-                _flag(f"{file.path}:{line}", f"tests ask a stand-in of {of}, which this change is about", file.line(line))
+                _flag(f"{file.path}:{line}", f"tests use a stand-in for {of}, which this change is about", file.line(line))
                 for line, of in found
             )
         if file.path.endswith("_test.go") and file.came_in_all:
@@ -221,9 +221,7 @@ def _put_by_go(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
     product = "\n".join(f.after for f in beside)
     for line, name in methods_from_tests(file.after, product):
         if line in file.came_in_all:
-            yield _flag(
-                f"{file.path}:{line}", f"tests bring the method {name}, which the product asks for and does not have", file.line(line)
-            )
+            yield _flag(f"{file.path}:{line}", f"tests define the method {name}, which the product uses and does not have", file.line(line))
 
 
 def _switched(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
@@ -233,7 +231,7 @@ def _switched(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
     loaded = switched(file.after, lines) if file.suffix in SWITCHING else ()
     for line, name in dict.fromkeys((*loaded, *set_for_all(file.after, lines, tests))):
         if line in file.came_in_all:
-            said = f"all tests set {name}, and this change goes by it: no test shows what the code does without that"
+            said = f"all tests set {name}, and this change reads it: no test shows what the code does without that"
             yield _flag(f"{file.path}:{line}", said, file.line(line))
 
 

@@ -63,7 +63,7 @@ def weaker(gone: Sequence[str], new: Sequence[str], elsewhere: Collection[str]) 
     if not grows and any(_lost_part(a, b, words) for a, b in pairs):
         return "a condition lost a part"
     if len(was) == len(now) and any(_loosened(a, b) for a, b in pairs):
-        return "a comparison asks for something else"
+        return "a comparison was changed"
     found = (what for what, form in FORMS if any(form(a, b) for a, b in pairs))
     return next(found, "") or next(_gone(was, now, elsewhere), "")
 
@@ -178,12 +178,12 @@ def _holds_for_less(was: str, now: str) -> bool:
 
 
 FORMS: tuple[tuple[str, Callable[[str, str], bool]], ...] = (
-    ("a yes or no was turned", _turned),
+    ("a true or false was flipped", _turned),
     ("a number became far larger, or nothing", _much_larger),
     ("a pattern lost its beginning or end", _unanchored),
     ("a pattern lets more through", _lets_more),
     ("a call that guards was taken away", _unwrapped),
     ("a check is no longer waited for", _unawaited),
-    ("a limit became none, or a password cheaper to try", _unlimited),
-    ("a filter holds for less", _holds_for_less),
+    ("a limit was removed, or a password became cheaper to guess", _unlimited),
+    ("a filter covers less", _holds_for_less),
 )

@@ -225,7 +225,7 @@ def _outer() -> DoctorCheck:
     """What a person answers for who says that the container is the wall."""
     from detent.sandbox.ways_on import OUTER, in_reach
 
-    said = f"outer, as configured: this container or machine is the wall; {OUTER}"
+    said = f"outer, as configured: this container or machine is the isolation; {OUTER}"
     if found := in_reach(os.environ):
         return DoctorCheck(
             "sandbox", False, f"{said}. In reach of agents: {', '.join(found)}", "remove what agents must not reach", needed=False

@@ -145,7 +145,7 @@ def _tell(proof: "ReplayResult") -> None:
         click.echo(f"Not proved by a RED: {bare.commit[:12]} step {_plain(bare.step)}: {_plain(bare.says)}")
     if proof.beside:
         more = f" and {len(proof.beside) - MOST_NAMED} more" if proof.beside[MOST_NAMED:] else ""
-        click.echo(f"Changed, and looked at by nothing here: {_plain(', '.join(proof.beside[:MOST_NAMED]))}{more}")
+        click.echo(f"Changed, and not checked by anything here: {_plain(', '.join(proof.beside[:MOST_NAMED]))}{more}")
     for flag in proof.flags:
         click.echo(
             f"{'To look at' if flag.level == 'ask' else 'Note'}: {flag.kind}: {_plain(flag.place)} {_plain(flag.sentence)}".replace(

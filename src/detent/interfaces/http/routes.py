@@ -348,5 +348,5 @@ def _elsewhere(call: ApiCall) -> None:
 
 PLAIN = (  # what needs no token, and no repository
     Route(GET, "/health", NONE, shapes.Health, _elsewhere, "Whether the server runs."),
-    Route(POST, "/api/token", shapes.TokenAsked, shapes.Token, _elsewhere, "The token for the word of a link, once."),
+    Route(POST, "/api/token", shapes.TokenAsked, shapes.Token, _elsewhere, "Exchange the one-time word of a link for the token."),
 )

@@ -78,7 +78,7 @@ def _manual(run: Session, asked: PersonDecision, since: str | None) -> str:
     )
     return "\n\n".join(
         (
-            "Does this hold? Only a person can tell.",
+            "Is this so? Only a person can tell.",
             f"### What to check by hand\n\n{listed(rows)}",
             *_seen_before(run, asked),
         )

@@ -212,10 +212,10 @@ def _invalid(run: Session, sent: Sent, on: str) -> Iterator[str]:
     begun = sent.facts.get(AT_WORK, "").split()
     at_work = [t.id for t in data.tasks if t.id in begun] if run.state in ("IMPLEMENT_LOOP", "MERGING") else []
     if on == "edited-design" and run.state == "APPROVE_DESIGN" and not data.tasks:
-        yield "nothing is void: the design is not approved yet, and the question about it shows your change"
+        yield "nothing is invalidated: the design is not approved yet, and the question about it shows your change"
         return
     if on == "edited-early":
-        yield "nothing is void: the design is not approved yet, and you are asked about it once it is complete"
+        yield "nothing is invalidated: the design is not approved yet, and you are asked about it once it is complete"
         return
     if on == "edited-tasks":
         yield from _tasks_invalid(run, sent)

@@ -70,7 +70,7 @@ def read_lines(report: bytes) -> list[NodeLine]:
     """The lines of a whole report; one that is cut, mixed or not ours is CannotTell."""
     lines = decoded_lines(report, NodeLine)
     if not lines or lines[-1].type != "end" or lines[-1].count != len(lines) - 1 or any(each.type == "end" for each in lines[:-1]):
-        raise CannotTell("the test report is not whole: something else wrote to it, or node ended early")
+        raise CannotTell("the test report is incomplete: something else wrote to it, or node ended early")
     found = re.match(r"v(\d+)\.(\d+)\.", lines[-1].name)
     if found is None or (int(found[1]), int(found[2])) < OLDEST:
         raise CannotTell(f"node {lines[-1].name} is too old: tests are run with 18.17 or newer")

@@ -30,9 +30,9 @@ def lines(text: str) -> list[GradleLine]:
     try:
         found = [msgspec.json.decode(line, type=GradleLine) for line in text.splitlines()]
     except msgspec.DecodeError as e:
-        raise CannotTell(f"what Gradle wrote of its tests cannot be read: {e}") from e
+        raise CannotTell(f"what Gradle wrote about its tests cannot be read: {e}") from e
     if not found or found[-1].type != "done" or found[-1].count != len(found) - 1:
-        raise CannotTell("what Gradle wrote of its tests is not whole")
+        raise CannotTell("what Gradle wrote about its tests is incomplete")
     return found[:-1]
 
 
