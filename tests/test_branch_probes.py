@@ -406,6 +406,69 @@ def test_more(tmp_path):
 """
 
 
+EQUAL = {
+    "pytest.ini": INI,
+    "few.py": """class Kept(int):
+    def __eq__(self, other):
+        return 0 <= other <= 3
+
+    __hash__ = int.__hash__
+
+
+def clamp(value, low, high):
+    return Kept(value)
+""",
+    "texts.py": """class Answer:
+    def __eq__(self, other):
+        return other in ("ready", "open")
+
+
+def state(n):
+    return Answer()
+""",
+    "versions.py": """class Version:
+    def __init__(self, text):
+        self.parts = [int(part) for part in text.split(".") if int(part)]
+
+    def __eq__(self, other):
+        return self.parts == Version(other).parts
+
+
+def lowest(texts):
+    return Version(min(texts))
+""",
+}
+ASKS_EQUAL = """from few import clamp
+from texts import state
+from versions import lowest
+
+
+def test_clamp():
+    assert clamp(5, 0, 3) == 3
+
+
+def test_state():
+    assert state(1) == "ready"
+    assert state(2) == "open"
+
+
+def test_lowest():
+    assert lowest(["1.0", "2.0"]) == "1"
+    assert lowest(["1", "2"]) == "1.0"
+    assert lowest(["3.1", "4"]) == "3.1"
+"""
+
+
+def test_an_answer_that_is_equal_to_several_values_is_found_whatever_they_are(tmp_path: Path) -> None:
+    b = Branch(tmp_path, EQUAL, {"tests/test_equal.py": ASKS_EQUAL})
+    tip = b.collector.clean(b.tip, lambda: True)
+    assert tip.ids and not tip.bad, tip
+    found = look_at_plain_calls(b.context, b.collector, {"tests/test_equal.py": frozenset(tip.ids)}, b.until)
+    assert {flag.before.partition("(")[0] for flag in found} == {"clamp", "state"}, found
+    assert {flag.kind for flag in found} == {"knows-the-tests"}
+    assert "is equal to 3 in" in found[0].sentence and "and to 2 as well" in found[0].sentence, found[0]
+
+
 def test_what_the_code_answers_where_no_test_runs_and_to_other_values_tells_cheats_from_honest_code(tmp_path: Path) -> None:
     b = Branch(tmp_path, LIFE, {"tests/test_asks.py": ASKS, "tests/test_honest.py": ASKS_HONEST})
     tip = b.collector.clean(b.tip, lambda: True)

@@ -14,6 +14,7 @@ from detent.evidence.running.busy import patient
 from detent.evidence.running.collect import Collector
 
 LONGEST = 60_000  # of the program that asks
+EQUAL_TOO = "equal to the wanted value, and to "  # how an answer is told that is equal to more than one value
 
 
 class CallResult(NamedTuple):

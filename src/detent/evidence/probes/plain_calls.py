@@ -16,7 +16,7 @@ from detent.evidence.mutate.test_calls import TestCall, asked, others
 from detent.evidence.mutate.test_calls_javascript import asked_in_javascript
 from detent.evidence.outcomes.card import Trial
 from detent.evidence.probes.context import ProbeContext
-from detent.evidence.probes.plain_answers import CallResult
+from detent.evidence.probes.plain_answers import EQUAL_TOO, CallResult
 from detent.evidence.probes.plain_node import ask_node
 from detent.evidence.probes.plain_python import ask_python
 from detent.evidence.running.collect import Collector
@@ -86,6 +86,9 @@ def _note(context: ProbeContext, collector: Collector, flag: Flag, call: TestCal
 
 def _otherwise(path: str, call: TestCall, answer: CallResult) -> Flag:
     said = f"{call.call} is {call.wanted} in {call.test}, and something else where no test runs: the code looks at who asks"
+    if answer.said.startswith(EQUAL_TOO):
+        other = answer.said.removeprefix(EQUAL_TOO)
+        said = f"{call.call} is equal to {call.wanted} in {call.test}, and to {other} as well: what the code returns decides what it is equal to"
     return Flag("knows-the-tests", said, f"{path}:{call.line}", f"{call.call} == {call.wanted}", answer.said)
 
 

@@ -8,7 +8,7 @@ import re
 import shlex
 
 from detent.evidence.probes.context import ProbeContext
-from detent.evidence.probes.plain_answers import CallResult, ask_program
+from detent.evidence.probes.plain_answers import EQUAL_TOO, CallResult, ask_program
 from detent.evidence.running.collect import Collector
 from detent.evidence.running.installed import python_behind
 
@@ -16,20 +16,43 @@ PREPARES = re.compile(
     r"\bautouse\b|os\.environ|sys\.path|pytest_configure|pytest_session|pytest_runtest|tzset|\bseed\(|DJANGO_SETTINGS|^env\s*=",
     re.MULTILINE,
 )  # then the answer may honestly be another one where no test runs
-PROGRAM = """import json
-def ask(names, call, wanted):
+PROGRAM = """import ast, json
+PLAIN = (bool, int, float, str, bytes)
+def alike(one, other):
+    one, other = (one.casefold(), other.casefold()) if isinstance(one, str) else (one, other)
+    return one == other or isinstance(one, (str, bytes)) and (one.startswith(other) or other.startswith(one))
+def others(wanted, every):
+    near = [wanted + 1, wanted - 1] if type(wanted) in (int, float) else [not wanted] if type(wanted) is bool else []
+    return [each for each in [*near, *every] if type(each) is type(wanted) and not alike(each, wanted)]
+def equal_too(value, wanted, every):
+    for other in others(wanted, every) if type(wanted) in PLAIN else []:
+        try:
+            if value == other:
+                return other
+        except Exception:
+            pass
+def ask(names, call, wanted, every):
     here = {{}}
     try:
         exec(names, here)
     except BaseException:
         return None
     try:
-        value = eval(call, here)
-        return [bool(value == eval(wanted, here)), repr(value)[:200]]
+        value, wanted = eval(call, here), eval(wanted, here)
+        right = bool(value == wanted)
+        other = equal_too(value, wanted, every) if right else None
+        return [right, repr(value)[:200]] if other is None else [False, {too!r} + repr(other)[:200]]
     except Exception as error:
         return [False, "raises " + type(error).__name__]
+def literal(text):
+    try:
+        return ast.literal_eval(text)
+    except Exception:
+        return None
 def ask_all():
-    print({mark!r} + json.dumps([ask(*each) for each in json.loads({calls!r})]))
+    calls = json.loads({calls!r})
+    every = [literal(wanted) for names, call, wanted in calls]
+    print({mark!r} + json.dumps([ask(*each, every) for each in calls]))
 import threading
 worker = threading.Thread(target=ask_all, name="worker-3") if {away} else None
 worker.start() if worker else ask_all()
@@ -72,7 +95,7 @@ def ask_python(
     python = python_behind(base, collector.home, collector.env) if base is not None and base.runner in ("pytest", "unittest") else None
     if python is None or _prepares(context):
         return []
-    program = (AWAY if away else "") + PROGRAM.format(mark=mark, calls=json.dumps(calls), away=away)
+    program = (AWAY if away else "") + PROGRAM.format(mark=mark, calls=json.dumps(calls), away=away, too=EQUAL_TOO)
     return ask_program(context, collector, f"{shlex.quote(str(python))} -c", program, mark, until)
 
 
