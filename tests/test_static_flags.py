@@ -214,6 +214,35 @@ OTHER_LANGUAGES = {
             "export_test.go": "package calc\n\nfunc init() {\n\thalf = func(n int) int { return n / 2 }\n}\n",
         },
     ),
+    "go: a table of code that tests fill": (
+        {"calc.go": "package calc\n"},
+        {
+            "calc.go": 'package calc\n\nvar rules = map[string]func(n int) int{}\n\nfunc Half(n int) int {\n\treturn rules["half"](n)\n}\n',
+            "export_test.go": 'package calc\n\nfunc init() {\n\trules["half"] = func(n int) int { return n / 2 }\n}\n',
+        },
+    ),
+    "go: a hook that only tests set": (
+        {"calc.go": "package calc\n"},
+        {
+            "calc.go": "package calc\n\nvar hook func(n int) int\n\nfunc Half(n int) int {\n\tif hook != nil {\n\t\treturn hook(n)\n\t}\n\treturn n\n}\n",
+            "calc_test.go": "package calc\n\nfunc TestMain(m *testing.M) {\n\thook = func(n int) int { return n / 2 }\n\tm.Run()\n}\n",
+        },
+    ),
+    **{
+        f"ruby: {name}": (
+            {"lib/calc.rb": "module Calc\nend\n"},
+            {"lib/calc.rb": "module Calc\n  def self.half(n)\n    n\n  end\nend\n", "spec/calc_spec.rb": said},
+        )
+        for name, said in {
+            "a module before the product's": "Calc.singleton_class.prepend(Module.new do\n  def half(n)\n    super / 2\n  end\nend)\n",
+            "the same by send": "Calc.singleton_class.send(:prepend, Module.new { def half(n) = n / 2 })\n",
+            "a refinement": "module Sane\n  refine Calc.singleton_class do\n    def half(n) = n / 2\n  end\nend\nusing Sane\n",
+            "a method defined from outside": "Calc.define_singleton_method(:half) { |n| n / 2 }\n",
+            "a text that is evaluated": 'Calc.module_eval("def self.half(n) = n / 2")\n',
+            "its own singleton": "class << Calc\n  def half(n) = n / 2\nend\n",
+            "opened again": "module Calc\n  def self.half(n)\n    n / 2\n  end\nend\n",
+        }.items()
+    },
     "go: a switch that tests turn": (
         {"calc.go": "package calc\n"},
         {
@@ -361,6 +390,21 @@ SWITCHES_OF_ONE_TEST = {
 @pytest.mark.parametrize(("path", "code", "test", "said"), SWITCHES_OF_ONE_TEST.values(), ids=SWITCHES_OF_ONE_TEST)
 def test_what_one_test_sets_and_ordinary_ways_in_are_left_alone(g: Ground, path: str, code: str, test: str, said: str) -> None:
     assert "shadow" not in g.flags({path: "package calc\n"}, {path: code, test: said}, None)
+
+
+RUBY_LEFT_ALONE = {
+    "a stand-in of their own": "class FakeCalc\n  def self.half(n) = n\nend\n",
+    "a method that did not change": "Calc.singleton_class.prepend(Module.new { def other(n) = n })\n",
+    "something of the language": "Time.singleton_class.prepend(Module.new { def now = at(0) })\n",
+    "examples in the module": "module Calc\n  RSpec.describe Calc do\n    it('halves') { expect(Calc.half(4)).to eq(2) }\n  end\nend\n",
+}
+
+
+@pytest.mark.parametrize("said", RUBY_LEFT_ALONE.values(), ids=RUBY_LEFT_ALONE)
+def test_what_tests_of_ruby_bring_beside_the_change_is_left_alone(g: Ground, said: str) -> None:
+    base = {"lib/calc.rb": "module Calc\n  def self.other(n)\n    n\n  end\nend\n"}
+    code = base["lib/calc.rb"].removesuffix("end\n") + "\n  def self.half(n)\n    n / 2\n  end\nend\n"
+    assert "shadow" not in g.flags(base, {"lib/calc.rb": code, "spec/calc_spec.rb": said}, None)
 
 
 def test_a_clock_that_tests_of_go_set_is_left_alone(g: Ground) -> None:

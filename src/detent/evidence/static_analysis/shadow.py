@@ -13,6 +13,7 @@ from detent.evidence.changes.edited_files import EditedFile, is_named_as_test
 from detent.evidence.changes.tree_files import TreeFiles
 from detent.evidence.static_analysis import shadow_mapped as mapped
 from detent.evidence.static_analysis import shadow_python as python
+from detent.evidence.static_analysis import shadow_ruby as ruby
 from detent.evidence.static_analysis.package_sources import is_about_sources
 from detent.evidence.static_analysis.switches import ENDS as SWITCHING
 from detent.evidence.static_analysis.switches import methods_from_tests, set_for_all, switched, switches_of_go
@@ -70,6 +71,8 @@ def shadows(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
             )
         if file.path.endswith("_test.go") and file.came_in_all:
             yield from _put_by_go(file, ground)
+        if file.suffix == ".rb" and file.is_test and file.came_in_all:
+            yield from _put_by_ruby(file, ground)
         if file.is_test and file.came_in_all:
             yield from _switched(file, ground)
         yield from _mapped(file, ground)
@@ -211,6 +214,7 @@ def _put_by_go(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
         if f.path in ground.changed and f.suffix == ".go" and f.path.rpartition("/")[0] == file.path.rpartition("/")[0]
     ]
     ours = {name for f in beside for name in mapped.functions_in_variables(f.after)}
+    ours |= {name for f in beside for name in mapped.kept_functions(f.after) if any(re.search(rf"\b{name}\b", f.line(n)) for n in f.came)}
     ours |= {name for f in beside for name in switches_of_go(f.after) if any(re.search(rf"\b{name}\b", f.line(n)) for n in f.came)}
     for line, name in mapped.put_when_loaded(file.after):
         if name in ours and line in file.came_in_all:
@@ -222,6 +226,17 @@ def _put_by_go(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
     for line, name in methods_from_tests(file.after, product):
         if line in file.came_in_all:
             yield _flag(f"{file.path}:{line}", f"tests define the method {name}, which the product uses and does not have", file.line(line))
+
+
+def _put_by_ruby(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
+    """Methods that tests put over those of this change."""
+    ours = [f for f in ground.files if f.path in ground.changed and f.suffix == ".rb"]
+    owners = frozenset(name for f in ours for name in ruby.owners(f.after))
+    methods = frozenset(name for f in ours for name in ruby.changed_methods(f.after, f.came))
+    for line, name in ruby.put_over(file.after, owners, methods):
+        if line in file.came_in_all:
+            said = f"tests get something else in the place of {name}, which this change is about"
+            yield _flag(f"{file.path}:{line}", said, file.line(line))
 
 
 def _switched(file: EditedFile, ground: _Ground) -> Iterator[Flag]:

@@ -162,12 +162,18 @@ LOADING = re.compile(
     r"^func\s+(?:init\(\)|TestMain\([^)]*\))\s*\{\n(?P<body>.*?)^\}|^var\s+_\s*=\s*func\(\)(?P<once>.*?)^\}|^func\s+init\(\)\s*\{(?P<line>[^\n]*)\}",
     re.MULTILINE | re.DOTALL,
 )
-PUT = re.compile(r"(?:^|;)\s*(\w+)\s*=(?!=)", re.MULTILINE)
+KEPT = re.compile(r"^(?:var\s+|\t)(\w+)\b(?!\s*\()[^\n]*\bfunc\s*\(", re.MULTILINE)
+PUT = re.compile(r"(?:^|;)\s*(\w+)\s*(?:\[[^\]\n]*\]\s*)?=(?!=)", re.MULTILINE)
 
 
 def functions_in_variables(text: str) -> frozenset[str]:
     """The variables of a Go file that hold a function which is written there."""
     return frozenset(HELD.findall(text))
+
+
+def kept_functions(text: str) -> frozenset[str]:
+    """The variables of a Go file that can hold functions: one, a list of them, or a table by name."""
+    return frozenset(KEPT.findall(text))
 
 
 def put_when_loaded(text: str) -> Iterator[tuple[int, str]]:
