@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 from detent.evidence.runners import Command
@@ -9,7 +10,8 @@ from detent.evidence.runners import Command
 Row = tuple[Command, dict[str, str], str, str, str, str, str, str, dict[str, dict[str, str]], str, int]
 
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # go lies beside Python
-CACHES = {"GOCACHE": str(Path(sys.prefix) / "go-build")}  # go builds its own library once; it is kept as long as the environment
+BUILT = Path(tempfile.gettempdir()) / f"detent-tests-go-{os.getuid()}"  # shared, so that not every environment builds Go's own library
+CACHES = {"GOCACHE": str(BUILT)}
 
 GO_TEST = """package calc
 

@@ -74,7 +74,7 @@ def test_the_board_tells_runs_apart_groups_those_of_a_plan_and_hears_every_key(c
         page.keyboard.type("jjjk", delay=0)
         expect(page.locator(".row.at")).to_have_attribute("data-run", rows.nth(1).get_attribute("data-run") or "")
         page.keyboard.type("/nothing like this", delay=0)
-        expect(page.get_by_text("No run fits")).to_be_visible()
+        expect(page.get_by_text("No run matches")).to_be_visible()
         page.keyboard.press("Escape")
         expect(page.get_by_label("Search runs")).to_have_value("")
         expect(rows.first).to_be_visible()

@@ -77,7 +77,7 @@ def test_a_run_is_started_watched_and_read_through_a_reload_and_the_loss_of_the_
         page.keyboard.press("Escape")
         expect(page.locator(f"[data-run={run}]")).to_contain_text("$0.25")
         page.get_by_label("Search runs").fill("nothing like this")
-        expect(page.get_by_text("No run fits")).to_be_visible()
+        expect(page.get_by_text("No run matches")).to_be_visible()
         page.get_by_role("button", name="Show all").click()
         page.keyboard.press("Escape")
         expect(page.locator(f"[data-run={run}]")).to_be_visible()

@@ -162,7 +162,7 @@ def test_the_board_says_how_the_queue_stands_and_cancels_and_tries_again(chromiu
         expect(page.get_by_label("Attempts").locator("li")).to_have_count(2)  # both attempts at the item are one story
         expect(page.get_by_label("Attempts").locator("li").first).to_contain_text("execute-it-1-1 cancelled", ignore_case=True)
         page.get_by_label("State").select_option("Waits for others")
-        expect(page.get_by_text("No execution fits")).to_be_visible()
+        expect(page.get_by_text("No execution matches")).to_be_visible()
         page.get_by_role("button", name="Show all").click()
         expect(shown).to_have_count(3)
         page.context.close()

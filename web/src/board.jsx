@@ -95,7 +95,7 @@ export function Board() {
       </div>
       {rows.length ? <div class="cols wide-only" aria-hidden="true"><span>Run</span><span>State</span><span>Plan</span><span>Cost</span><span>Time</span><span>Changed</span><span /></div> : null}
       {rows.length === 0
-        ? <Empty title="No run fits">Nothing matches your search. <button type="button" class="button" onClick={() => { filter.value = EVERYTHING; }}>Show all</button></Empty>
+        ? <Empty title="No run matches">Nothing matches your search. <button type="button" class="button" onClick={() => { filter.value = EVERYTHING; }}>Show all</button></Empty>
         : <Windowed class="rows" label="Runs" count={rows.length} heights={heights} reveal={at} onEnd={(there) => { end.current = there; further(); }} row={(i) => {
           const r = rows[i];
           if (r.group) return <h2 key={r.group} class="group" role="presentation">{r.name}<span class="count">{r.count}</span></h2>;

@@ -47,7 +47,7 @@ const rank = (o, security) => (security && o.value === "fix" ? 1 : RANK[o.value]
 
 const PAPERS = ["approval", "strategy"]; // questions about documents of the session, which a person may change here
 const nameOf = (o) => NAMES[o.value] ?? words(o.value);
-const DECLINES = "You will not decide; your text says why. The run is blocked until somebody presses Continue.";
+const DECLINES = "You do not decide; your text says why. The run is blocked until somebody presses Continue.";
 
 const CALM = 700; // milliseconds in which a question that has just come up takes no answer: a click may have been meant for the one before
 

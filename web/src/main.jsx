@@ -78,7 +78,7 @@ function Top() {
       </nav>
       <span class="grow" />
       <span class={`link ${reached.value ? "live" : "lost"}`} role="status">{reached.value ? "Live" : "No answer"}</span>
-      <button type="button" class="button plain wide-only" onClick={turn} title="Light, dark, or as the system says (t)">{{ system: "Auto", light: "Light", dark: "Dark" }[theme.value]}</button>
+      <button type="button" class="button plain wide-only" onClick={turn} title="Light, dark, or as the system is set (t)">{{ system: "Auto", light: "Light", dark: "Dark" }[theme.value]}</button>
       <button type="button" class="button plain wide-only" onClick={() => { helping.value = true; }} aria-label="Keys" title="Keys (?)">?</button>
       <Button kind="primary" onClick={() => { starting.value = true; }}>New run</Button>
     </header>

@@ -74,7 +74,7 @@ export default function Queue({ id }) {
             <Find f={f} onFilter={setFilter} />
             {rows.length > 0 ? <Windowed class="events" label="Executions" count={rows.length} heights={heights} reveal={rows.indexOf(chosen)} picked={id} onEnd={(end) => end && got.next && setMost(most + PAGE)} row={(i) => (rows[i].id ? <Row key={rows[i].id} e={rows[i]} here={rows[i] === chosen} onPick={() => pick(rows[i].id)} />
               : <h2 key={rows[i].name} class="group" role="presentation">{rows[i].name}<span class="count">{rows[i].count}</span></h2>)} />
-              : <Empty title="No execution fits">Nothing matches your search. <button type="button" class="button" onClick={() => setFilter(EVERYTHING)}>Show all</button></Empty>}
+              : <Empty title="No execution matches">Nothing matches your search. <button type="button" class="button" onClick={() => setFilter(EVERYTHING)}>Show all</button></Empty>}
           </div>
           {chosen ? <Execution key={chosen.id} e={chosen} among={all} onLoad={load} onBack={() => pick("")} /> : id && <section class="shown"><Empty title="It is not in this list">The queue keeps what ended for 30 days. <Link to={at("runs", id)} class="button">See its run</Link></Empty></section>}
         </div>)}

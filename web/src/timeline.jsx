@@ -101,7 +101,7 @@ function Evidence({ run, got, e }) {
         {got.command && <><dt>Command</dt><dd><code><T text={got.command} /></code></dd></>}
         {e.tree && <><dt>Tree</dt><dd><Hash of={e.tree} /></dd></>}
         {v && v.kind !== "none" && <><dt>Sandbox</dt><dd>{v.sandbox}</dd><dt>Canary</dt><dd>{v.canary}</dd></>}
-        {got.held.length > 0 && <><dt>Gates held</dt><dd>{got.held.map(words).join(", ")}</dd></>}
+        {got.held.length > 0 && <><dt>Gates passed</dt><dd>{got.held.map(words).join(", ")}</dd></>}
         {e.usage && <><dt>Took</dt><dd>{money(e.usage.usd)}, {many(tokens(e.usage))} tokens{e.usage.seconds >= 1 && `, ${lasted(e.usage.seconds)}`}</dd></>}
         {got.output && <><dt>Output</dt><dd>{bytes(got.output.length)}</dd></>}
       </dl>
