@@ -340,8 +340,9 @@ def test_several_clones_are_worked_on_at_the_same_time_and_told_in_one_table(clo
     together = bench(clone, str(other), *asked, "--twins", "code-left-out", "--jobs", "2")
     assert "| calc  | 1 " in together and "| other | 1 " in together and "| all   | 2         | 2 " in together
     assert together == bench(clone, str(other), *asked, "--twins", "code-left-out")
-    said = bench(clone, str(clone.parent / "nowhere"), *asked, "--jobs", "2", ends=2)
-    assert "nowhere could not be replayed" in said
+    empty = clone.parent / "empty"
+    sh(clone.parent, "git", "init", "-q", str(empty))
+    assert "empty could not be replayed" in bench(clone, str(empty), *asked, "--jobs", "2", ends=2)
 
 
 @pytest.mark.slow
