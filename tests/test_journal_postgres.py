@@ -6,7 +6,7 @@ import shutil
 import signal
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -359,9 +359,10 @@ def test_a_database_that_stays_away_is_told_and_found_again_once_it_is_back(
     journal.append(entry(1), 0)
     monkeypatch.setattr(journal_postgres, "PATIENCE", 0.0)
     refuse(postgres_server, url)
-    for work in (lambda: journal.append(entry(2), 1), lambda: journal.last("r1")):
+    calls: tuple[Callable[[], object], ...] = (lambda: journal.append(entry(2), 1), lambda: journal.last("r1"))
+    for call in calls:
         with pytest.raises(JournalAway, match=f"the journal at {journal.name} went away: ") as told:
-            work()
+            call()
         assert told.value.hint == "nothing was changed; try again"
     allow(postgres_server, url)
     journal.append(entry(2), 1)
@@ -389,7 +390,12 @@ def test_a_process_that_is_gone_is_waited_for_until_the_server_notices_it_too(ur
     """A connection may outlive its process for a moment."""
     gone = PostgresJournal(url)
     gone.claim("r1", dead())
-    thread = threading.Thread(target=lambda: (await_that(lambda: bool(waiting(url, "SELECT pg_sleep%"))), gone.close()))
+
+    def notice() -> None:
+        await_that(lambda: bool(waiting(url, "SELECT pg_sleep%")))
+        gone.close()
+
+    thread = threading.Thread(target=notice)
     thread.start()
     claim = journal.claim("r1", this_process("now", "submit"))
     thread.join()
