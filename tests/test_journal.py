@@ -845,9 +845,12 @@ def test_a_journal_that_another_program_writes_all_the_time_is_told_and_left_as_
     journal.db.execute("PRAGMA busy_timeout=1")  # milliseconds; half a minute as it is opened
     with closing(sqlite3.connect(journal.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
+        statements: list[str] = []
+        journal.db.set_trace_callback(statements.append)
         with pytest.raises(DetentError, match=r"the journal could not be written \(database is locked\); nothing was changed") as told:
             journal.append(entry(2), 1) if work == "append" else journal.claim("r1", this_process("now", "submit"))
         assert str(journal.path) in told.value.hint
+        assert [s for s in statements if not s.startswith("PRAGMA")] == ["BEGIN IMMEDIATE"], "nothing is tried outside a transaction"
     assert (setting(journal, "synchronous"), journal.db.in_transaction) == (FULL, False)
     assert [e.seq for e in journal.events("r1")] == [1] and journal.held() == []
     journal.append(entry(2), 1, journal.claim("r1", this_process("now", "submit")))

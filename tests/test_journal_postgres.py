@@ -321,10 +321,14 @@ def test_a_claim_that_another_took_while_the_connection_was_gone_is_lost(url: st
         claim = other.claim("r1", this_process("now", "submit"))
         with pytest.raises(Busy, match="run r1 was taken over by another process"):
             journal.append(entry(1), 0, lost)
-        journal.release(lost)
         with pytest.raises(Busy, match="since now"):
             journal.claim("r1", this_process("later", "submit"))
         other.append(entry(1), 0, claim)
+        other.release(claim)
+        assert journal.claim("r1", this_process("later", "submit")).epoch == 3, "whoever lost it can take it again"
+        journal.release(lost)
+        with pytest.raises(Busy, match="since later"):
+            other.claim("r1", this_process("now", "submit"))
 
 
 def refuse(server: Server, url: str) -> None:
