@@ -24,8 +24,8 @@ SOURCE = Path(__file__).parent.parent / "src" / "detent"
 LEAST = 80  # per cent of all lines
 CORE = {
     "kernel": 100,
-    "journal": 84,
-    "door.py": 76,
+    "journal": 100,
+    "door.py": 100,
     "evidence/outcomes": 88,
     "gates": 87,
 }  # per cent of the branches; these only ever get larger

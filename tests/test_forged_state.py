@@ -19,7 +19,7 @@ from detent.journal.journal_rows import ENTRY_COLUMNS, GENESIS, Entry, chain
 from detent.storage.state import state_dir
 from tests.project import RED, Project, Ran
 from tests.repos import sh
-from tests.test_journal import entry, filled
+from tests.test_journal import entry, filled, hash_of
 
 SAID = json.dumps({"summary": "s", "test_command": "pytest", "expectation": "PASS"})
 FAILED = "UPDATE events SET status = 'SUCCESS' WHERE n = (SELECT max(n) FROM events)"
@@ -294,6 +294,18 @@ def test_an_older_journal_is_taken_over_by_the_anchor_that_vouches_for_it_and_si
     forge(path, "UPDATE events SET status = 'FORGED' WHERE n = 4", GENESIS)
     with pytest.raises(JournalDamaged):
         SqliteJournal(path)
+
+
+def test_an_older_journal_without_events_needs_nothing_that_vouches_for_it(tmp_path: Path) -> None:
+    path = tmp_path / "git" / "detent" / "journal.db"
+    SqliteJournal(path, create=True).close()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(f"PRAGMA user_version={VERSION - 1}")
+    filled(path, 2)
+    with closing(SqliteJournal(path)) as journal:
+        assert journal.first_fault() is None
+        assert journal.db.execute("PRAGMA user_version").fetchone() == (VERSION,)
+    assert read_anchor(anchor_file(path)) == (journal.id, 2, hash_of(path, 2), 0)
 
 
 @pytest.mark.parametrize("spoil", ["no anchor", "another end", "altered", "copied"])

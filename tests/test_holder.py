@@ -1,13 +1,20 @@
 """Who holds something: a process of this very machine since its last start is looked at; of any other only what it promised counts."""
 
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
 import msgspec
 import pytest
 from msgspec.structs import replace
 
-from detent.journal.holder import Holder, is_alive, is_here, this_process
+from detent.journal.holder import Holder, _told, is_alive, is_here, this_process
 from detent.queue.lease import Leases
 from detent.queue.queue_protocol import Pace
 from tests.queues import BOTH, Rig, rig
+from tests.test_other_machines import NOBODY, hidden
 
 __all__ = ["rig"]
 
@@ -22,6 +29,39 @@ def test_a_holder_that_was_written_before_machines_were_told_apart_can_be_read()
     me = this_process("then", "work")
     old = {"pid": me.pid, "start": me.start, "boot": me.boot, "host": me.host, "since": "then", "doing": "work"}
     assert is_here(read := msgspec.json.decode(msgspec.json.encode(old), type=Holder)) and is_alive(read)
+
+
+def test_what_a_machine_does_not_say_of_itself_is_empty_and_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "id").write_text("4fe1\n")
+    (tmp_path / "broken").write_bytes(b"\xff\xfe")
+    assert _told((tmp_path / "id").read_text) == "4fe1"
+    assert _told((tmp_path / "none").read_text) == "", "there is no such file"
+    assert _told(tmp_path.read_text) == "", "it cannot be read"
+    assert _told((tmp_path / "broken").read_text) == "", "it is no text"
+    assert _told(lambda: os.readlink(tmp_path / "id")) == "", "it is no link"
+
+
+@contextmanager
+def without_rights_over_others() -> Iterator[None]:
+    """As a user who may not signal the processes of root, even where the tests run as root."""
+    mine = os.getresuid()
+    if 0 in mine:
+        os.setresuid(NOBODY, NOBODY, 0)
+    try:
+        yield
+    finally:
+        os.setresuid(*mine)
+
+
+def test_where_no_start_time_is_told_a_process_lives_as_long_as_its_number_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    with hidden(monkeypatch, "proc"):
+        me = this_process("then", "work")
+        assert me.start == "" and is_alive(me)
+        with subprocess.Popen(["true"]) as ended:
+            ended.wait()
+        assert not is_alive(replace(me, pid=ended.pid))
+        with without_rights_over_others():
+            assert is_alive(replace(me, pid=1)), "another user's process is there too"
 
 
 @pytest.mark.needs("proc")  # it has when a process began

@@ -18,10 +18,11 @@ from pathlib import Path
 import pytest
 
 from detent.errors import Busy, DetentError, JournalDamaged, JournalError, JournalForeign, JournalNewer, JournalOlder, Moved, NoJournal
-from detent.journal.anchor import Anchor, anchor_file, read_anchor
+from detent.journal import journal_file
+from detent.journal.anchor import SLOT, Anchor, anchor_file, read_anchor
 from detent.journal.holder import Holder, this_process
 from detent.journal.journal import Entry, Owed, SqliteJournal
-from detent.journal.journal_file import VERSION, accept
+from detent.journal.journal_file import VERSION, _create, accept
 from detent.journal.journal_postgres import PostgresJournal
 from detent.storage.state import state_dir
 
@@ -513,6 +514,14 @@ def gone_and_anchor_unreadable(path: Path, tmp_path: Path) -> None:
     anchor_file(path).write_bytes(b"")
 
 
+def begun_again(path: Path, tmp_path: Path) -> None:
+    """A database in its place that has no tables yet, as a creation that was cut short leaves it."""
+    filled(path)
+    path.unlink()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA journal_mode=WAL")
+
+
 CRASH = """
 import os, signal, sys
 from pathlib import Path
@@ -551,6 +560,7 @@ DAMAGES: tuple[tuple[Damage, str], ...] = (
     (without_its_log, "was cut: it has 0 events and had at least 3"),
     (without_the_newer_log, "was cut: it has 3 events and had at least 5"),
     (gone_and_anchor_unreadable, "is gone, and had events"),
+    (begun_again, "was cut: it has 0 events and had at least 5"),
 )
 
 
@@ -678,7 +688,28 @@ def test_a_creation_that_was_cut_short_is_no_journal_yet(path: Path) -> None:
     filled(path, 1)
 
 
-def test_a_database_of_another_program_is_refused(path: Path) -> None:
+def test_an_empty_file_where_no_journal_was_is_filled(path: Path) -> None:
+    path.parent.mkdir()
+    path.touch()
+    with pytest.raises(NoJournal):
+        SqliteJournal(path)
+    assert path.read_bytes() == b""
+    filled(path, 2)
+    with closing(SqliteJournal(path)) as journal:
+        assert [e.seq for e in journal.events("r1")] == [1, 2]
+
+
+def test_of_two_that_fill_the_same_empty_file_the_second_finds_it_done(path: Path) -> None:
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path, isolation_level=None)) as one, closing(sqlite3.connect(path, isolation_level=None)) as other:
+        _create(one)
+        id = one.execute("SELECT value FROM meta").fetchall()
+        _create(other)
+        assert not other.in_transaction and other.execute("SELECT value FROM meta").fetchall() == id
+    filled(path, 1)
+
+
+def test_a_database_of_another_program_is_refused_and_nobody_accepts_it(path: Path) -> None:
     path.parent.mkdir()
     with closing(sqlite3.connect(path)) as db:
         db.execute("CREATE TABLE places(url TEXT)")
@@ -686,6 +717,7 @@ def test_a_database_of_another_program_is_refused(path: Path) -> None:
     for create in (False, True):
         with pytest.raises(JournalForeign, match="is a database, but not a journal of Detent"):
             SqliteJournal(path, create=create)
+    assert accept(path) == "" and not anchor_file(path).exists()
     assert path.read_bytes() == before
 
 
@@ -693,6 +725,8 @@ def test_a_journal_of_a_newer_detent_is_refused_with_its_version(path: Path) -> 
     filled(path)
     with closing(sqlite3.connect(path)) as db:
         db.execute(f"PRAGMA user_version={VERSION + 6}")
+    before = anchor_file(path).read_bytes()
+    assert accept(path) == "" and anchor_file(path).read_bytes() == before, "nor can a person accept it"
     with pytest.raises(JournalNewer, match=rf"newer Detent \(schema {VERSION + 6}; this one knows {VERSION}\)"):
         SqliteJournal(path)
 
@@ -802,6 +836,42 @@ def test_a_read_only_file_is_told_and_nothing_is_lost(path: Path) -> None:
         assert [e.seq for e in journal.events("r1")] == [1, 2, 3, 4, 5]
 
 
+# -- another program at work on the file ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("work", ["append", "claim"])
+def test_a_journal_that_another_program_writes_all_the_time_is_told_and_left_as_it_was(journal: SqliteJournal, work: str) -> None:
+    journal.append(entry(1), 0)
+    journal.db.execute("PRAGMA busy_timeout=1")  # milliseconds; half a minute as it is opened
+    with closing(sqlite3.connect(journal.path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        statements: list[str] = []
+        journal.db.set_trace_callback(statements.append)
+        with pytest.raises(DetentError, match=r"the journal could not be written \(database is locked\); nothing was changed") as told:
+            journal.append(entry(2), 1) if work == "append" else journal.claim("r1", this_process("now", "submit"))
+        assert str(journal.path) in told.value.hint
+        assert [s for s in statements if not s.startswith("PRAGMA")] == ["BEGIN IMMEDIATE"], "nothing is tried outside a transaction"
+    assert (setting(journal, "synchronous"), journal.db.in_transaction) == (FULL, False)
+    assert [e.seq for e in journal.events("r1")] == [1] and journal.held() == []
+    journal.append(entry(2), 1, journal.claim("r1", this_process("now", "submit")))
+
+
+def test_a_journal_that_another_program_has_locked_is_told_and_can_be_opened_once_it_is_free(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(path)
+    monkeypatch.setattr(journal_file, "PATIENCE", 0.01)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("PRAGMA journal_mode=DELETE")  # as some tools leave a database that they looked at
+        other.execute("BEGIN")
+        other.execute("SELECT count(*) FROM events").fetchone()
+        with pytest.raises(JournalError, match=f"^{path} is locked by another program$") as told:
+            SqliteJournal(path)
+        assert told.value.hint == "try again" and not isinstance(told.value, JournalDamaged)
+    with closing(SqliteJournal(path)) as journal:
+        assert setting(journal, "journal_mode") == "wal" and len(journal.events("r1")) == 5
+
+
 # -- a disk that is full -----------------------------------------------------------------------------------------------------
 
 
@@ -880,6 +950,19 @@ def test_a_full_state_folder_stops_the_work(journal: SqliteJournal) -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert [e.seq for e in journal.events("r1")] == [1]
+
+
+def test_a_state_folder_that_takes_half_an_anchor_stops_the_work(journal: SqliteJournal) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (SLOT, hard))
+    try:
+        with pytest.raises(DetentError, match=r"anchor cannot be written \(it was written in part only\); nothing was changed"):
+            journal.append(entry(1), 0)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert journal.last("r1") is None
+    journal.append(entry(1), 0)
+    assert read_anchor(anchor_file(journal.path)) == Anchor(journal.id, 1, hash_of(journal.path, 1))
 
 
 def test_an_anchor_that_cannot_be_looked_at_is_told(path: Path) -> None:

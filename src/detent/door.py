@@ -313,8 +313,6 @@ class Door:
                     return earlier
                 event = self.load(run)
                 if event.run.state != before.state or table.kind(event.run, sent) != on:
-                    if claim is not None:
-                        self._settle(run)
                     if sent.verb in EVERYWHERE:
                         return self._apply(run, sent, claim)
                     raise Moved(f"run {run} moved to {event.run.state} meanwhile; nothing was recorded", "call get_task") from None

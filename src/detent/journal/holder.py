@@ -1,6 +1,8 @@
 """Who holds a claim: a process, named so that a later one with the same number is not taken for it. Knows no journal."""
 
 import os
+from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -24,25 +26,23 @@ class Holder(Value, frozen=True, omit_defaults=False):
 @cache
 def boot_id() -> str:
     """What names the time since this machine was started; empty where the system does not say."""
-    return _line("/proc/sys/kernel/random/boot_id")
+    return _told(Path("/proc/sys/kernel/random/boot_id").read_text)
 
 
 @cache
 def _machine() -> str:
-    return _line("/etc/machine-id") or _line("/var/lib/dbus/machine-id")
-
-
-def _line(file: str) -> str:
-    try:
-        return Path(file).read_text("ascii").strip()
-    except (OSError, ValueError):
-        return ""
+    return _told(Path("/etc/machine-id").read_text) or _told(Path("/var/lib/dbus/machine-id").read_text)
 
 
 def _space() -> str:
+    return _told(lambda: os.readlink("/proc/self/ns/pid"))
+
+
+def _told(ask: Callable[[], str]) -> str:
+    """What the system says of itself; empty where it does not, or not in text."""
     try:
-        return os.readlink("/proc/self/ns/pid")
-    except OSError:
+        return ask().strip()
+    except (OSError, ValueError):
         return ""
 
 
@@ -82,9 +82,8 @@ def is_alive(holder: Holder) -> bool:
     if has("proc"):
         return bool(holder.start) and _start(holder.pid) == holder.start
     try:
-        os.kill(holder.pid, 0)
+        with suppress(PermissionError):  # it is there, and another user's
+            os.kill(holder.pid, 0)
     except ProcessLookupError:
         return False
-    except PermissionError:
-        return True
     return True

@@ -14,6 +14,7 @@ APPLICATION = 0x64746E74  # "dtnt"
 VERSION = 3
 PLAINLY_CHAINED = 2  # the version before rows were signed
 PAGE = 2048  # bytes; an append changes a few rows on pages of their own, and each goes to the log as a whole
+PATIENCE = 30.0  # seconds that another program may hold the file
 SMALLEST = 512  # bytes of a database; SQLite takes a smaller file for an empty one, and would write over it
 SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -53,7 +54,7 @@ def open_journal(path: Path, create: bool) -> tuple[sqlite3.Connection, Anchor]:
             _may_begin(path, anchor, create)
         elif size < SMALLEST:
             raise JournalDamaged(f"{path} cannot be read: it has only {size} bytes", WAY_OUT)
-        db = sqlite3.connect(path, timeout=30, isolation_level=None)
+        db = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
     except (OSError, sqlite3.OperationalError) as e:
         raise JournalError(f"{path} cannot be opened: {e}", RIGHTS) from e
     try:
@@ -228,7 +229,7 @@ def accept(path: Path) -> str:
         there = anchor_file(path).exists()
         anchor_file(path).unlink(missing_ok=True)
         return "there is no journal; a new one may begin" if there else ""
-    with closing(sqlite3.connect(path, timeout=30, isolation_level=None)) as db:
+    with closing(sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)) as db:
         application, version, _ = _marks(db)
         if application != APPLICATION or version not in (PLAINLY_CHAINED, VERSION):
             return ""

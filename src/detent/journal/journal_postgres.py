@@ -122,7 +122,7 @@ class PostgresJournal:
         while True:
             try:
                 return work()
-            except psycopg.OperationalError as e:
+            except psycopg.Error as e:
                 if not self.db.broken:
                     raise
                 self._reconnect(until, e)
@@ -162,9 +162,9 @@ class PostgresJournal:
                 if not durable:
                     self.db.execute("SET LOCAL synchronous_commit = off")
                 yield
-        except psycopg.OperationalError:
-            raise
         except psycopg.Error as e:
+            if self.db.broken:
+                raise  # whoever is patient connects again
             raise DetentError(f"the journal could not be written ({e}); nothing was changed", f"check the database {self.name}") from e
 
     # -- opening -----------------------------------------------------------------------------------------------------------------
@@ -173,8 +173,8 @@ class PostgresJournal:
         """The journal's anchor. Refuses one that is gone, newer, older, or not what the anchor remembers; unless a person accepts what is there."""
         if accept:
             self._file.unlink(missing_ok=True)
-        anchor, there = read_anchor(self._file), self._one("SELECT to_regclass('detent.meta')")[0] is not None
-        if not there:
+        anchor = read_anchor(self._file)
+        if not self._is_there():
             if self._file.exists():
                 raise JournalDamaged(f"{self.name} is gone, and had {f'{anchor.n} events' if anchor else 'events'}", WAY_OUT)
             if not create:
@@ -206,10 +206,14 @@ class PostgresJournal:
         put_anchor(self._file, anchor := Anchor(journal, n, digest, n))
         return anchor
 
+    def _is_there(self) -> bool:
+        """Whether there is a journal, as the tables themselves say: `to_regclass` may remember what was so before another created it."""
+        return bool(self._one("SELECT count(*) FROM pg_tables WHERE schemaname = 'detent' AND tablename = 'meta'")[0])
+
     def _create(self) -> None:
         with self._writing():
             self._one("SELECT pg_advisory_xact_lock(?)", APPENDING)
-            if self._one("SELECT to_regclass('detent.meta')")[0] is None:  # else another was quicker
+            if not self._is_there():  # else another was quicker
                 self.db.execute(SCHEMA.encode())
                 self.db.execute("INSERT INTO meta VALUES ('id', %s), ('version', %s)", (os.urandom(16).hex(), str(VERSION)))
 
