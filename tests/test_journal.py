@@ -1017,6 +1017,7 @@ sys.stdin.read()
 """
 
 
+@pytest.mark.needs("proc")  # it says that a process has ended which nobody waited for
 def test_the_claim_of_a_killed_process_is_broken_even_before_anyone_buried_it(path: Path) -> None:
     filled(path, 1)
     with closing(SqliteJournal(path)) as journal, child(CLAIM, path) as process:
@@ -1031,6 +1032,7 @@ def test_the_claim_of_a_killed_process_is_broken_even_before_anyone_buried_it(pa
         journal.append(entry(2), 1, claim)
 
 
+@pytest.mark.needs("proc")  # it has when a process began
 def test_a_process_that_only_has_the_same_number_is_not_the_holder(journal: SqliteJournal) -> None:
     me = this_process("then", "submit")
     journal.claim("r1", Holder(me.pid, str(int(me.start) - 1), me.boot, me.host, "then", "submit"))
