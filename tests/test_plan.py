@@ -64,7 +64,7 @@ FAULTS: list[tuple[Any, tuple[str, ...]]] = [
     (with_step({**RED, "status": "IN_PROGRESS"}), ("tasks[1].tdd_steps[0].status: must be TODO or DONE",)),
     (with_step(GREEN), ("tasks[1].tdd_steps[0].type: a GREEN step needs a RED step before it",)),
     (with_step(RED, GREEN, GREEN), ("tasks[1].tdd_steps[2].type: a GREEN step needs a RED step before it",)),
-    (with_history("it was big"), (f"{HISTORY}: must be an object",)),
+    (with_history(None), (f"{HISTORY}: must be an object",)),
     (with_history({"originalTaskName": "big"}), (f"{HISTORY}.justification: is missing",)),
     (with_history({"originalTaskName": "big", "justification": ""}), (f"{HISTORY}.justification: must be a text that is not empty",)),
     ({**with_task({**TASK, "taskName": ""}), "summary": ""}, ("summary: must be a text that is not empty", "tasks[1].taskName: must be a text that is not empty")),

@@ -6,7 +6,7 @@ from detent.errors import CannotTell
 from detent.evidence.outcomes.outcomes import compare
 from detent.evidence.outcomes.reasons import Reason, reason
 from detent.evidence.outcomes.settle import settled
-from detent.evidence.outcomes.successors import successors_by_words
+from detent.evidence.outcomes.successors import in_its_place, successors_by_words
 from detent.evidence.report import TestReport
 from detent.evidence.source.diff import Changed
 from detent.evidence.source.test_blocks import blocks
@@ -89,6 +89,26 @@ def test_a_file_of_python_that_cannot_be_parsed_has_no_successors_in_it() -> Non
     assert successors_by_words("t.py", PY, new, ["t.py::test_two"], {"t.py::test_six"}) == {"t.py::test_two": {"t.py::test_six"}}
     for old, now in ((PY, f"{new}\ndef test_x(:\n"), (f"{PY}\ndef test_x(:\n", new), (PY, f"{new}\0")):
         assert successors_by_words("t.py", old, now, ["t.py::test_two"], {"t.py::test_six"}) == {}
+
+
+PLACED = (
+    b"--- a/t.py\n+++ b/t.py\n@@ -1,2 +1,2 @@\n-def test_one():\n-    assert half(4) == 2\n+def test_two():\n+    assert half(4) == 2.0\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_there"),
+    [
+        ("t.py::test_one", "t.py::test_two", True),
+        ("t.py::test_other", "t.py::test_two", False),
+        ("t.py::test_one", "t.py::test_other", False),
+        ("u.py::test_one", "t.py::test_two", False),
+        ("t.py::test_one", "u.py::test_two", False),
+    ],
+)
+def test_a_test_whose_first_lines_became_those_of_another_is_shown_with_both(old: str, new: str, is_there: bool) -> None:
+    both = ("def test_one():\n    assert half(4) == 2", "def test_two():\n    assert half(4) == 2.0")
+    assert in_its_place(PLACED, old, new) == (both if is_there else None)
 
 
 class BusyMachine:
@@ -178,6 +198,13 @@ def test_a_test_that_is_gone_is_lost_unless_another_run_of_the_tree_shows_that_i
     eyes = Drawn(runs, before, TestReport({"a.py::test_row[z3]": "passed"}, {"a.py::test_row[z3]": "a.py"}))
     assert settled(compare(eyes.before, eyes.now), eyes, eyes.why).lost == lost
     assert eyes.asked == [{"a.py::test_row[z3]"}]
+
+
+def test_tests_whose_file_is_gone_are_lost_without_another_run() -> None:
+    before = TestReport({"a.py::test_a": "passed", "b.py::test_b": "passed"})
+    eyes = Interrupted(1, before, TestReport({"b.py::test_b": "passed"}))
+    assert settled(compare(eyes.before, eyes.now), eyes, eyes.why).lost == {"a.py::test_a"}
+    assert eyes.asked == []
 
 
 class Loaded(BusyMachine):
