@@ -26,8 +26,8 @@ CORE = {
     "kernel": 100,
     "journal": 100,
     "door.py": 100,
-    "evidence/outcomes": 88,
-    "gates": 87,
+    "evidence/outcomes": 100,
+    "gates": 97,
 }  # per cent of the branches; these only ever get larger
 NO_CODE = (r"if TYPE_CHECKING:", r"class .*\bProtocol\):", r"assert_never\(")  # lines that say something to the type checker only
 KEY = "covered"  # where a worker puts what it counted

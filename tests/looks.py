@@ -3,13 +3,14 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from detent.errors import CannotTell
 from detent.evidence.look import Branch, Probed
 from detent.evidence.outcomes.outcomes import Outcomes, compare
 from detent.evidence.outcomes.reasons import Reason, reason
 from detent.evidence.report import TestReport
 from detent.evidence.source.diff import Changed, Rewritten
 from detent.kernel.model import Evidence, Flag, Record, Run, Sent, Tally
-from detent.kernel.own_gate import OwnGate
+from detent.kernel.own_gate import OwnGate, gates_at
 from detent.kernel.rows import Said
 
 
@@ -23,7 +24,7 @@ class LiteralLook:
     files: dict[str, str] = field(default_factory=dict)
     now: TestReport = field(default_factory=TestReport)
     before: TestReport = field(default_factory=TestReport)
-    second: TestReport | None = None  # the same tests, run once more
+    second: TestReport | CannotTell | None = None  # the same tests, run once more
     changes: tuple[Changed, ...] = ()
     bite: bool = True
     probe: Probed = field(default_factory=Probed)
@@ -36,6 +37,13 @@ class LiteralLook:
     lint: str | None = None
     settings: dict[str, str] = field(default_factory=dict)
     was_read: dict[str, str] = field(default_factory=dict)
+    picked: TestReport | None = None  # what the agent's own command showed
+    laid: dict[str, TestReport] = field(default_factory=dict)  # the tests over other trees
+    runs_clean: bool = True  # the project says how it is tested in a clean checkout
+    packages: tuple[str, ...] | None = ()  # of the test runner, changed since the run began
+    on: Branch = field(default_factory=Branch)
+    own: dict[OwnGate, Said] = field(default_factory=dict)
+    unreadable: tuple[str, ...] = ()  # files that are there, and too large to be read
 
     def setting(self, name: str) -> str:
         return self.settings.get(name, "")
@@ -71,9 +79,11 @@ class LiteralLook:
         return f"git restore --source=GOOD -- {path}"
 
     def selected(self) -> TestReport:
-        return self.now
+        return self.picked or self.now
 
     def again(self, tests: frozenset[str], watched: bool = True) -> TestReport:
+        if isinstance(self.second, CannotTell):
+            raise self.second
         return self.second or self.now
 
     def fixed(self) -> tuple[str, ...]:
@@ -83,10 +93,10 @@ class LiteralLook:
         return self.now.late
 
     def tests_laid_over(self, tree: str) -> TestReport:
-        return self.before
+        return self.laid.get(tree, self.before)
 
     def tests_when_clean(self) -> TestReport | None:
-        return self.now
+        return self.now if self.runs_clean else None
 
     def changed_tests_still_fail(self) -> bool:
         return self.bite
@@ -113,10 +123,10 @@ class LiteralLook:
         return self.lint
 
     def own_gates(self, *steps: str) -> tuple[OwnGate, ...]:
-        return ()
+        return gates_at(tuple(self.own), *steps)
 
     def own_gate(self, gate: OwnGate) -> Said:
-        return None
+        return self.own[gate]
 
     def refused_command(self, command: str) -> str | None:
         return None
@@ -131,16 +141,18 @@ class LiteralLook:
         return self.reading
 
     def branch(self) -> Branch:
-        return Branch()
+        return self.on
 
     def read(self, path: str) -> str | None:
+        if path in self.unreadable:
+            raise CannotTell(f"{path} has more bytes than any plan needs")
         text = self.sent.documents.get(path, self.files.get(path))
         if text is not None:
             self.was_read[path] = text
         return text
 
     def toolchain(self) -> tuple[str, ...] | None:
-        return ()
+        return self.packages
 
     def tampered(self) -> tuple[str, ...]:
         return ()

@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -32,6 +33,12 @@ def test_a_tag_in_tasks_yaml_is_a_fault_with_its_line_and_never_a_crash(value: s
 def test_a_value_that_yaml_cannot_make_anything_of_is_a_fault(value: str) -> None:
     found, said = read_tasks(TASKS.replace("title: sums", f"title: {value}"))
     assert (found is None) == bool(said) and all(line.startswith("tasks.yaml: ") for line in said)
+
+
+@pytest.mark.parametrize("read", [read_acceptance, read_tasks])
+def test_a_text_that_is_nested_too_deeply_is_a_fault_and_never_a_crash(read: Callable[[str], tuple[object, tuple[str, ...]]]) -> None:
+    found, said = read("[" * 3000 + "]" * 3000)
+    assert found is None and len(said) == 1 and said[0].endswith(": it is nested too deeply")
 
 
 @pytest.mark.parametrize(

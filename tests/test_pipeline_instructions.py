@@ -29,6 +29,7 @@ SECOND = "  - {id: T-002, title: more, goal: more, depends_on: [T-001], context_
         (TASKS + SECOND, "T-002: context_files names src/new.py"),
         (TASKS.replace("goal: add", "goal: add, files_expected: [src/new.py]") + SECOND, ""),
         (TASKS.replace("goal: add", "goal: add, context_files: [src/sum.py]"), ""),
+        (TASKS.replace("goal: add", "goal: add, context_files: [data/prices.csv]"), ""),
     ],
 )
 @pytest.mark.parametrize("state", ["PLAN", "INTAKE_LEAN"])
@@ -36,9 +37,21 @@ def test_a_context_file_is_there_or_is_made_by_a_task_before(state: str, tasks: 
     if state == "INTAKE_LEAN" and "T-002" in tasks:
         return
     files = {**FILES, ".agents-work/s/tasks.yaml": tasks, "src/sum.py": "x"}
-    decided = take(a_session(state), as_role(""), files=files)
+    decided = take(a_session(state), as_role(""), files=files, unreadable=("data/prices.csv",))
     assert (decided.status == "FAILURE", decided.run.state == state) == (bool(fault), bool(fault))
     assert fault in decided.run.last_error
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(("made", "said"), [("src/new.py", ""), ("src/old.py", "T-080: context_files names src/new.py")])
+def test_what_a_task_depends_on_is_looked_through_once_however_many_ways_lead_there(made: str, said: str) -> None:
+    many = TASKS.replace("goal: add", f"goal: add, files_expected: [{made}]")
+    for n in range(2, 81):
+        before = f"T-{n - 1:03}, T-{max(1, n - 2):03}"
+        last = SECOND if n == 80 else SECOND.replace("context_files: [src/new.py], ", "")
+        many += last.replace("T-002", f"T-{n:03}").replace("[T-001]", f"[{before}]")
+    decided = take(a_session("PLAN"), as_role(""), files={**FILES, ".agents-work/s/tasks.yaml": many})
+    assert (decided.status == "FAILURE", said in decided.run.last_error) == (bool(said), True), decided.run.last_error
 
 
 def test_from_a_missing_context_file_a_person_has_the_tasks_planned_anew() -> None:

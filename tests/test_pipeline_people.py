@@ -9,18 +9,20 @@ import pytest
 
 from detent.app.registry import brief_of, workflow_of
 from detent.gates.documents import Criterion, section
-from detent.gates.human import APPROVE, STRATEGY, pending
+from detent.gates.human import APPROVE, STRATEGY, answers_the_question, ask_again, cancel, not_understood, pending, resolve
 from detent.gates.reply import points, read_reply
 from detent.gates.summary import design_summary
 from detent.interfaces.cli.folding import fold
 from detent.interfaces.cli.paper import paper
 from detent.kernel.model import Event, Found, Run, Sent, Verdict
+from detent.kernel.rows import Change
 from detent.workflows.pipeline.gate_text import gate_text
 from detent.workflows.pipeline.pipeline_data import PipelineData
 from detent.workflows.pipeline.pipeline_table import PIPELINE
 from detent.workflows.pipeline.session_report import report_of
 from detent.workflows.pipeline.task_data import context_files
 from detent.workflows.pipeline.task_table import TASK
+from tests.looks import LiteralLook
 from tests.project import Project
 from tests.sessions import ADD, TEAM, YES, plays, till
 from tests.sessions import S as TILL
@@ -212,6 +214,38 @@ def test_what_must_change_may_be_said_in_the_note() -> None:
 def spent_security() -> Run[Any]:
     run = task("SECURITY", counts={"FIX_SECURITY": 3})
     return after(run, as_role("Security", "BLOCKED", findings=[finding("high")]))
+
+
+def test_an_answer_that_other_questions_take_is_refused_with_what_this_one_takes() -> None:
+    told = take(spent_security(), says("change-acceptance", "UD-1"))
+    takes = "UD-1 takes: different-approach, guidance, accept-known-issues, simplify-scope"
+    assert (told.status, told.reasons, told.run.counts.get("answers", 0)) == (
+        "REFUSED",
+        (f"'change-acceptance' does not fit this question. {takes}",),
+        0,
+    )
+
+
+@pytest.mark.parametrize(
+    ("run", "sent", "said"),
+    [
+        (at_approval(), says("approved", APPROVE), None),
+        (at_approval(), replace(says("approved", APPROVE), by="agent"), "a decision is for a person to make"),
+        (at_approval(), says("per-batch", STRATEGY), f"the open question is {APPROVE}, not '{STRATEGY}'"),
+        (session("INTAKE"), says("approved", APPROVE), "no question is open"),
+    ],
+    ids=["a person answers it", "an agent does", "another one is answered", "none is open"],
+)
+def test_an_answer_is_a_persons_and_names_the_question_that_is_open(run: Run[Any], sent: Sent, said: str | None) -> None:
+    assert answers_the_question(LiteralLook(run, sent)) == said
+
+
+@pytest.mark.parametrize("change", [resolve, cancel, ask_again])
+def test_words_about_a_question_that_is_not_open_change_nothing(change: Change[Any]) -> None:
+    run, sent = session("INTAKE", FULL), says("approve", APPROVE, note="fine")
+    assert pending(run.data) is None and change(run, sent, Found()) == run
+    assert not_understood(LiteralLook(run, sent)) is None, "and nobody guesses what was meant"
+    assert change(at_approval(), sent, Found()) != at_approval()
 
 
 def test_a_finding_about_security_is_accepted_only_on_purpose() -> None:

@@ -177,6 +177,9 @@ def test_status_json_tells_assumptions_repairs_and_whether_the_project_has_instr
     root = after(session("INTAKE"), reply(), files={**FILES, f"{S}/spec.md": spec})
     assert root.data.assumptions == ("prices are in cents, never negative", "one currency")
     assert listed_below(SPEC, "assum") == ()
+    assert listed_below("# Assumptions\n- one\n\n  and the same\n\n- two\n", "assum") == ("one and the same", "two"), (
+        "a blank line ends no item"
+    )
     child = task("FIX_REVIEW", counts={"FIX_REVIEW": 2})
     told = json.loads(status_json([root, child], when, "now"))
     assert told["assumptions"] == list(root.data.assumptions)

@@ -326,7 +326,7 @@ def test_a_waived_finding_no_longer_blocks_whatever_line_it_moved_to() -> None:
     [
         "true", ":", "echo ok", "printf done", "pytest --help", "npm --version", "pytest || true", "pytest; true", "pytest; exit 0", "pytest | cat || echo no",
         "bash -c 'true'", "FOO=1 echo x", "/bin/true", "env A=1 true", "pytest &", "", "echo 'unclosed", "true && echo yes", "sh -c 'pytest || :'", "python -c pass",
-        "pytest | echo", "# pytest", "(true)",
+        "pytest | echo", "# pytest", "(true)", "A=1", "sudo env A=1 nice", "pytest || A=1",
     ],
 )  # fmt: skip
 def test_a_command_that_cannot_fail_is_refused(command: str) -> None:
@@ -337,7 +337,7 @@ def test_a_command_that_cannot_fail_is_refused(command: str) -> None:
     "command",
     [
         "pytest -q", "echo start && pytest", "npm test", "! grep -r TODO src", "test -f a", "true; pytest", "cat a | grep b", "make help-me",
-        "bash -c 'pytest && true'", "ls && false",
+        "bash -c 'pytest && true'", "ls && false", "python -c 'import till'", "node -c till.js",
     ],
 )  # fmt: skip
 def test_a_command_that_can_fail_is_taken(command: str) -> None:
@@ -354,6 +354,7 @@ def test_a_command_that_can_fail_is_taken(command: str) -> None:
         (ACCEPTANCE.replace("pytest -q", "echo fine"), "proves nothing"),
         (ACCEPTANCE.replace('"id"', '"note": "", "id"'), "note"),
         (ACCEPTANCE.replace('"id"', '"id": "AC-001", "id"'), "appears twice"),
+        (msgspec.json.encode({"acceptance_criteria": CRITERIA * 2}).decode(), "acceptance_criteria[1].id: AC-001 appears twice"),
     ],
 )
 def test_acceptance_json_is_read_strictly(text: str, fault: str) -> None:
@@ -381,6 +382,10 @@ def test_every_fault_of_acceptance_json_is_named() -> None:
         (("T-001", "T1"), "must look like T-001"),
         (("goal: add", "goal: add, files_expected: [../x]"), "inside the repository"),
         (("tasks:", "tasks: ["), "tasks.yaml"),
+        (("name: till", "name: ' '"), "project: name and definition_of_done must say something"),
+        (("definition_of_done: [tests pass]", "definition_of_done: []"), "project: name and definition_of_done must say something"),
+        ((TASKS.partition("tasks:")[2], " []"), "tasks: at least one task is needed"),
+        ((TASKS.partition("tasks:\n")[2], TASKS.partition("tasks:\n")[2] * 2), "tasks[1].id: T-001 appears twice"),
     ],
 )
 def test_tasks_yaml_is_read_strictly(change: tuple[str, str], fault: str) -> None:

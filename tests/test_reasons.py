@@ -444,6 +444,31 @@ def test_the_place_of_a_failure_is_taken_from_a_stack_of_the_jvm(runner: str) ->
     )
 
 
+@pytest.mark.parametrize(
+    ("test", "kind", "message", "place", "sort", "words"),
+    [
+        ("a.test.js", "Error", "Cannot find module 'lodash' from 'a.test.js'", "", "unknown", "lodash is not there: a package that nobody declared"),
+        ("a.test.js", "Error", "Cannot find module './cart' from 'a.test.js'", "", "product", "Cannot find module './cart'"),
+        ("tests/fits.rs", "BuildError", "mismatched types", "tests/fits.rs:1", "unknown", "the test does not fit the code it calls"),
+        ("tests/a_test.go", "BuildError", "syntax error: missing condition in if statement", "tests/a_test.go:5", "test", "the test file does not compile"),
+        ("tests/a_test.go", "BuildError", '"os" imported and not used', "tests/a_test.go:4", "test", "the test file does not compile"),
+        ("tests/a_test.go", "BuildError", "syntax error: non-declaration statement", "calc/calc.go:7", "product", "a file of the product does not compile"),
+        ("tests/all.rs::exits", "Exit", "it ended with code 3", "", "unknown", "it ended with code 3: the process ended before the test did"),
+        ("tests/a_test.go::TestX", "panic", "runtime error: index out of range", "", "unknown", "the report does not say where it came from"),
+    ],
+)  # fmt: skip
+def test_whose_reason_it_is_when_a_file_does_not_build_or_its_process_ends(
+    test: str, kind: str, message: str, place: str, sort: str, words: str
+) -> None:
+    """In the words of Jest, Cargo and Go."""
+    names = (test,) if message.startswith("Cannot find") else ()
+    report = TestReport(
+        {test: "error"}, kinds={test: kind}, messages={test: message}, places={test: place} if place else {}, missing_names=names
+    )
+    why = reason(report, test, lambda path: path.startswith("tests/"), lambda name: False)
+    assert (why.sort, words in why.sentence) == (sort, True), why
+
+
 def test_a_report_that_says_nothing_is_unknown_and_one_that_was_cut_is_the_machines() -> None:
     nobody = lambda path: False  # noqa: E731  two questions that nobody asks here
     assert reason(TestReport({"a": "failed"}), "a", nobody, nobody) == Reason("unknown", "the report does not say why")

@@ -2,10 +2,11 @@
 
 import pytest
 
+from detent.errors import CannotTell
 from detent.evidence.outcomes.outcomes import compare
 from detent.evidence.outcomes.reasons import Reason, reason
 from detent.evidence.outcomes.settle import settled
-from detent.evidence.outcomes.successors import successors_by_words
+from detent.evidence.outcomes.successors import in_its_place, successors_by_words
 from detent.evidence.report import TestReport
 from detent.evidence.source.diff import Changed
 from detent.evidence.source.test_blocks import blocks
@@ -83,6 +84,33 @@ def test_no_other_test_takes_over(path: str, old: str, new: str, lost: str, pass
     assert successors_by_words(path, old, new, [lost], passing) == {}
 
 
+def test_a_file_of_python_that_cannot_be_parsed_has_no_successors_in_it() -> None:
+    new = PY.replace("test_two", "test_six")
+    assert successors_by_words("t.py", PY, new, ["t.py::test_two"], {"t.py::test_six"}) == {"t.py::test_two": {"t.py::test_six"}}
+    for old, now in ((PY, f"{new}\ndef test_x(:\n"), (f"{PY}\ndef test_x(:\n", new), (PY, f"{new}\0")):
+        assert successors_by_words("t.py", old, now, ["t.py::test_two"], {"t.py::test_six"}) == {}
+
+
+PLACED = (
+    b"--- a/t.py\n+++ b/t.py\n@@ -1,2 +1,2 @@\n-def test_one():\n-    assert half(4) == 2\n+def test_two():\n+    assert half(4) == 2.0\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_there"),
+    [
+        ("t.py::test_one", "t.py::test_two", True),
+        ("t.py::test_other", "t.py::test_two", False),
+        ("t.py::test_one", "t.py::test_other", False),
+        ("u.py::test_one", "t.py::test_two", False),
+        ("t.py::test_one", "u.py::test_two", False),
+    ],
+)
+def test_a_test_whose_first_lines_became_those_of_another_is_shown_with_both(old: str, new: str, is_there: bool) -> None:
+    both = ("def test_one():\n    assert half(4) == 2", "def test_two():\n    assert half(4) == 2.0")
+    assert in_its_place(PLACED, old, new) == (both if is_there else None)
+
+
 class BusyMachine:
     """Two tests that passed before and fail now; alone, the first of them passes."""
 
@@ -121,6 +149,62 @@ def test_a_test_that_only_wanted_more_time_is_not_broken() -> None:
     seen = settled(compare(eyes.before, eyes.now), eyes, eyes.why)
     assert (set(seen.regressions), set(seen.kept)) == ({"a.py::wrong"}, {"a.py::slow"})
     assert eyes.asked == [{"a.py::slow"}, {"a.py::wrong"}]
+
+
+class Interrupted(BusyMachine):
+    """Every test passes when it is run again, until none can be run any more."""
+
+    def __init__(self, runs: int, before: TestReport | None = None, now: TestReport | None = None) -> None:
+        super().__init__()
+        self.runs, self.before, self.now = runs, before or self.before, now or self.now
+
+    def again(self, tests: frozenset[str], watched: bool = True) -> TestReport:
+        self.asked.append(set(tests))
+        if len(self.asked) > self.runs:
+            raise CannotTell("the tests cannot be run now")
+        return TestReport(outcomes=dict.fromkeys(sorted(tests), "passed"))
+
+
+@pytest.mark.parametrize(
+    ("runs", "broken", "kept", "flaky"),
+    [
+        (0, {"slow", "wrong"}, set(), set()),
+        (1, {"wrong"}, {"slow"}, set()),
+        (2, {"wrong"}, {"slow"}, set()),
+        (3, {"wrong"}, {"slow"}, set()),
+        (4, set(), {"slow"}, {"wrong"}),
+    ],
+)
+def test_a_test_that_broke_stays_broken_where_it_cannot_be_run_as_often_as_it_takes(
+    runs: int, broken: set[str], kept: set[str], flaky: set[str]
+) -> None:
+    eyes = Interrupted(runs)
+    seen = settled(compare(eyes.before, eyes.now), eyes, eyes.why)
+    assert [{test.removeprefix("a.py::") for test in ids} for ids in (seen.regressions, seen.kept, seen.flaky)] == [broken, kept, flaky]
+
+
+class Drawn(Interrupted):
+    """Tests whose ids are drawn by lot in every run."""
+
+    def again(self, tests: frozenset[str], watched: bool = True) -> TestReport:
+        super().again(tests)
+        return TestReport({"a.py::test_row[m5]": "passed"}, {"a.py::test_row[m5]": "a.py"})
+
+
+@pytest.mark.parametrize(("runs", "lost"), [(1, set()), (0, {"a.py::test_row[q1]"})], ids=["it can be run again", "it cannot"])
+def test_a_test_that_is_gone_is_lost_unless_another_run_of_the_tree_shows_that_its_id_is_drawn(runs: int, lost: set[str]) -> None:
+    both = ("a.py::test_row[k7]", "a.py::test_row[q1]")
+    before = TestReport(dict.fromkeys(both, "passed"), dict.fromkeys(both, "a.py"))
+    eyes = Drawn(runs, before, TestReport({"a.py::test_row[z3]": "passed"}, {"a.py::test_row[z3]": "a.py"}))
+    assert settled(compare(eyes.before, eyes.now), eyes, eyes.why).lost == lost
+    assert eyes.asked == [{"a.py::test_row[z3]"}]
+
+
+def test_tests_whose_file_is_gone_are_lost_without_another_run() -> None:
+    before = TestReport({"a.py::test_a": "passed", "b.py::test_b": "passed"})
+    eyes = Interrupted(1, before, TestReport({"b.py::test_b": "passed"}))
+    assert settled(compare(eyes.before, eyes.now), eyes, eyes.why).lost == {"a.py::test_a"}
+    assert eyes.asked == []
 
 
 class Loaded(BusyMachine):
