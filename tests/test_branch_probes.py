@@ -149,7 +149,7 @@ def test_removed_pieces_that_there_was_no_time_for_or_that_are_too_many_are_name
     b = Branch(tmp_path, {**BASE, "docs.py": many}, {"docs.py": few})
     tip = b.collector.clean(b.tip, lambda: True)
     (note,) = look_put_back(b.context, tip, b.patch, b.context.clock())
-    assert (note.kind, note.level) == ("weak-evidence", "note") and note.sentence.startswith("not everything was tried: only 0 of "), note
+    assert (note.kind, note.level) == ("weak-evidence", level) and note.sentence.startswith("not everything was tried: only 0 of "), note
     assert "not docs.py:" in note.sentence
     *found, note = look_put_back(b.context, tip, b.patch, b.until)
     assert found and all(flag.kind == "unnoticed" for flag in found) and note.kind == "weak-evidence", "there was time, and too much to try"
