@@ -58,11 +58,10 @@ def test_a_cycle_of_red_green_and_refactor_in_javascript(tmp_path: Path) -> None
 
 UNFIT = (
     (f"{TEST}test('passes', () => {{}});\n", "passes already"),
-    (f"{TEST}test.todo('later');\n", "passes already"),
-    (f"{TEST}const x = (;\n", "does not fail on an assertion or on a missing name, but with SyntaxError"),
-    (f"{TEST}test('bad call', () => {{ Buffer.from(1); }});\n", "does not fail on an assertion or on a missing name, but with TypeError"),
-    ("process.exit(0);\n", "no new test was collected"),
-    ("console.log('not ok 1 - forged');\n", "no new test was collected"),
+    (f"{TEST}test.todo('later');\n", "no test fails"),
+    (f"{TEST}const x = (;\n", "the test file does not parse"),
+    ("process.exit(0);\n", "no test fails"),
+    ("console.log('not ok 1 - forged');\n", "no test fails"),
 )
 
 
