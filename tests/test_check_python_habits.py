@@ -232,7 +232,7 @@ class Kept:
     ("fails", "answer", "said"),
     [
         ("x", "clean", "failed once and passed in three more runs"),
-        (("x", "xx"), "flagged", "passed when all tests were run once more"),
+        (("x", "xx"), "flagged", "passed in a second one on the same tree"),
         pytest.param(("x", "xx", "xxxx"), "clean", "flaky without this change too", marks=pytest.mark.slow),
     ],
     ids=["by chance", "more often", "without the change too"],

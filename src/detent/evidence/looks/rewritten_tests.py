@@ -68,7 +68,7 @@ def _weaker(look: RepoLook, before: TestReport, old: OlderTests) -> list[Flag]:
 
 def _dropped(look: RepoLook, seen: Outcomes, before: TestReport, old: OlderTests, context: ProbeContext | None) -> Iterator[Flag]:
     """Expectations that older tests no longer have, though they hold: one flag for each test. A note where the tests still notice what they noticed."""
-    passing, found = old.passing - seen.lost, dict[str, Rewritten]()
+    passing, found = old.passing - seen.lost - seen.replaced.keys(), dict[str, Rewritten]()  # of these `flag_replaced` speaks
     for each in dropped_expectations(look.changes.patch(), lambda path: look.changes.sort(path) == "test"):
         path, _, line = each.place.rpartition(":")
         within = tests_around(path, look.changes.text(path)(look.changes.good), int(line))
