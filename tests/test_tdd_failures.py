@@ -92,7 +92,7 @@ GREENS: dict[str, Case] = {
     "skips by a mark": ({"tests/test_add.py": f"import pytest\n\npytestmark = pytest.mark.skip\n{RED}"}, "tests are frozen", "RuleBroken"),
     "expects the failure by a mark": ({"tests/test_add.py": f"import pytest\n\npytestmark = pytest.mark.xfail\n{RED}"}, "tests are frozen", "RuleBroken"),
     "adds a test": ({**BOTH, "tests/test_more.py": "def test_more():\n    assert True\n"}, "tests/test_more.py was added; tests are frozen", "RuleBroken"),
-    "adds a conftest": ({"conftest.py": "def pytest_collection_modifyitems(items):\n    items.clear()\n"}, "conftest.py changed; what decides how the work is judged", "RuleBroken"),
+    "adds a conftest": ({"conftest.py": "def pytest_collection_modifyitems(items):\n    items.clear()\n"}, "conftest.py changed; what decides how", "RuleBroken"),
     "adds a conftest among the tests": ({**BOTH, "tests/conftest.py": "import pytest\n"}, "tests/conftest.py changed", "RuleBroken"),
     "edits pytest.ini": ({**BOTH, "pytest.ini": INI + "xfail_strict = true\n"}, "pytest.ini changed", "RuleBroken"),
     "adds a configuration": ({**BOTH, "setup.cfg": "[tool:pytest]\naddopts = -k other\n"}, "setup.cfg changed", "RuleBroken"),
