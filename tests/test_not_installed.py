@@ -157,3 +157,18 @@ def test_options_of_a_plugin_that_is_not_installed_name_it_with_the_command_that
     assert (
         "pytest-black is not installed here: pip install --group dev\nor in clean checkouts: detent check --install" in ran.json["unclear"]
     ), ran
+
+
+@pytest.mark.parametrize(
+    ("test", "plugin"),
+    [
+        ("def test_odd(mocker):\n    assert half(3) == 1.5\n", "pytest-mock is not installed here: pip install pytest-mock"),
+        ("async def test_odd():\n    assert half(3) == 1.5\n", "anyio is not installed here: pip install --group dev"),
+    ],
+    ids=["a fixture", "a coroutine"],
+)
+def test_a_test_that_lacks_a_plugin_of_pytest_is_no_failure_of_the_change(tmp_path: Path, test: str, plugin: str) -> None:
+    p = Branch(tmp_path / "p", {**BASE, **DEV})
+    p.commit({**FIXED, "tests/test_new.py": f"from calc import half\n\n\n{test}"})
+    ran = p.run("check", "--json")
+    assert ran.code == 4 and plugin in ran.json["unclear"], ran

@@ -4,13 +4,15 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 
-from detent.evidence.changes.dependencies import declared_dependencies, plain
+from detent.evidence.changes.dependencies import declared_dependencies
 from detent.evidence.changes.install_lines import install_line
+from detent.evidence.changes.pytest_plugins import missing_plugins
 from detent.evidence.runners.adapter import Command, Files
 from detent.evidence.runners.javascript.node_package import installing
 
 ABSENT = re.compile(
-    r"could not be started: No such file|ended with code 127|No module named '?(?:pytest|_pytest)\b|: (?:command )?not found\b|command not found\b|Cannot find module .*node_modules"
+    r"could not be started: No such file|ended with code 127|No module named '?(?:pytest|_pytest)\b|: (?:command )?not found\b|command not found\b"
+    r"|Cannot find module .*node_modules"
 )
 LACKING = re.compile(r"Bundler::GemNotFound|Could not find gem|bundle install|composer install|Failed opening required .*vendor/autoload")
 SHUT_OUT = "not visible inside the sandbox"  # then it is here, and the hint was given there
@@ -25,24 +27,6 @@ PROGRAMS: Mapping[str, str] = {
 }  # fmt: skip
 MODULE = re.compile(r"No module named\s+'?([\w.]+)'?|Error importing plugin \"([\w.]+)\"")
 RUNNER_ITSELF = ("pytest", "_pytest")
-OPTIONS = re.compile(r"unrecognized arguments: (.*)")
-REQUIRED = re.compile(r"Missing required plugins: ([\w.-]+)")
-FIXTURE = re.compile(r"fixture '(\w+)' not found")
-ASYNC = "async def functions are not natively supported"
-ASYNC_PLUGINS = ("pytest-asyncio", "anyio", "pytest-trio", "pytest-aiohttp")
-PLUGIN_OF_OPTION: Mapping[str, str] = {
-    "-n": "pytest-xdist", "--numprocesses": "pytest-xdist", "--dist": "pytest-xdist", "--maxprocesses": "pytest-xdist", "--reruns": "pytest-rerunfailures",
-    "--ds": "pytest-django", "--reuse-db": "pytest-django", "--nomigrations": "pytest-django", "--no-migrations": "pytest-django",
-    "--disable-socket": "pytest-socket", "--allow-hosts": "pytest-socket", "--snapshot": "syrupy", "--hypothesis": "hypothesis",
-    "--typeguard-packages": "typeguard", "--mypy-ini-file": "pytest-mypy-plugins",
-}  # fmt: skip
-PLUGIN_OF_FIXTURE: Mapping[str, str] = {
-    "mocker": "pytest-mock", "benchmark": "pytest-benchmark", "httpserver": "pytest-httpserver", "requests_mock": "requests-mock",
-    "httpx_mock": "pytest-httpx", "aiohttp_client": "pytest-aiohttp", "freezer": "pytest-freezer", "datadir": "pytest-datadir",
-    "data_regression": "pytest-regressions", "db": "pytest-django", "django_db_setup": "pytest-django", "faker": "Faker", "qtbot": "pytest-qt",
-    "event_loop": "pytest-asyncio", "anyio_backend": "anyio", "httpbin": "pytest-httpbin", "subtests": "pytest-subtests", "fs": "pyfakefs",
-    "time_machine": "time-machine", "snapshot": "syrupy", "worker_id": "pytest-xdist",
-}  # fmt: skip
 
 
 def way_on(command: Command | None, said: str, files: Files) -> str:
@@ -76,7 +60,7 @@ def _lacking(said: str, files: Files) -> Iterator[tuple[str, str]]:
         module = found[1] or found[2]
         if module.split(".")[0] not in RUNNER_ITSELF:
             yield module, _line_for(module, files)
-    for plugin in _plugins(said, files):
+    for plugin in missing_plugins(said, declared_dependencies(files)):
         yield plugin, install_line(files, plugin) or f"pip install {plugin}"
 
 
@@ -87,24 +71,3 @@ def _line_for(module: str, files: Files) -> str:
     top = module.split(".")[0]
     ours = any(files.exists(f"{folder}{top}{end}") for folder in ("", "src/", "lib/") for end in ("/__init__.py", ".py"))
     return "pip install -e ." if ours and any(map(files.exists, ("pyproject.toml", "setup.py", "setup.cfg"))) else ""
-
-
-def _plugins(said: str, files: Files) -> Iterator[str]:
-    """Plugins of pytest that are missing, by what their absence makes pytest say."""
-    yield from (found[1] for found in REQUIRED.finditer(said))
-    declared = declared_dependencies(files)
-    for found in OPTIONS.finditer(said):
-        yield from filter(None, (_of_option(word, declared) for word in found[1].split() if word.startswith("-")))
-    yield from (plugin for found in FIXTURE.finditer(said) if (plugin := PLUGIN_OF_FIXTURE.get(found[1])))
-    if ASYNC in said:
-        yield next((plugin for plugin in ASYNC_PLUGINS if plain(plugin) in declared), ASYNC_PLUGINS[0])
-
-
-def _of_option(word: str, declared: frozenset[str]) -> str:
-    """The plugin that an option belongs to: `--cov-report` to pytest-cov, if the project declares one of that name, or if it is well known."""
-    option = word.split("=")[0]
-    known = next((PLUGIN_OF_OPTION[name] for name in PLUGIN_OF_OPTION if option == name or option.startswith(f"{name}-")), "")
-    if known or option.startswith("--cov"):
-        return known or "pytest-cov"
-    ours = sorted((name for name in declared if name.startswith("pytest_")), key=len, reverse=True)
-    return next((name.replace("_", "-") for name in ours if option.startswith(f"--{name.removeprefix('pytest_').replace('_', '-')}")), "")

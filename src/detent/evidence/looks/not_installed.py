@@ -4,6 +4,7 @@ Knows the tip and its manifests; installs nothing.
 """
 
 from detent.evidence.changes.install_lines import install_line
+from detent.evidence.changes.pytest_plugins import PLUGINS
 from detent.evidence.changes.tree_files import TreeFiles
 from detent.evidence.changes.way_on import in_clean_checkouts
 from detent.evidence.looks.repo_look import RepoLook
@@ -36,5 +37,5 @@ def _cannot_run(look: RepoLook, lacks: dict[str, str]) -> str:
     test, name = next(iter(lacks.items()))
     line = install_line(TreeFiles(look.changes.git, look.tree), name)
     first = f"{test} cannot run, so whether it needs this change is not known"
-    line = line or "install what the tests need"
+    line = line or (f"pip install {name}" if name in PLUGINS else "install what the tests need")
     return f"{first}\n{in_clean_checkouts(f'{name} is not installed here: {line}')}"
