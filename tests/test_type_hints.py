@@ -11,7 +11,10 @@ HINTED = (
     "def half(n: int, by: int = 2) -> float:\n    left: float = cast(float, n / by)\n    return left\n"
 )
 METHOD = "class Till:\n    total = 0\n\n    @property\n    def size(self):\n        return self.total\n"
-HINTED_METHOD = "from typing import Generic, TypeVar\n\nT = TypeVar('T')\n\n\nclass Till(Generic[T]):\n    total: int = 0\n\n    @property\n    def size(self) -> int:\n        return self.total\n"
+GENERIC = "from typing import Generic, TypeVar\n\nT = TypeVar('T')\n\n\n"
+HINTED_METHOD = (
+    f"{GENERIC}class Till(Generic[T]):\n    total: int = 0\n\n    @property\n    def size(self) -> int:\n        return self.total\n"
+)
 SAME = {
     "a function": (PLAIN, HINTED),
     "a method and a plain class": (METHOD, HINTED_METHOD),
