@@ -84,7 +84,7 @@ def stands(app: App, event: AnyEvent) -> dict[str, object]:
 
 def newest(app: App, run: str, count: int) -> list[AnyEvent]:
     """The newest events of a run, in the order they happened."""
-    from detent.journal.codec import from_entry
+    from detent.journal.journal_rows import from_entry
 
     last = app.journal.heads(run)[0]
     table = app.door.tables[last.workflow]

@@ -1,4 +1,5 @@
-"""The rows of a journal: what they hold, how each is chained to the one before it and signed, and how they are read. Alike in every database.
+"""The rows of a journal: what they hold, how each is chained to the one before it and signed, how they are read, and
+events as rows and back. Alike in every database.
 
 A row's hash is a plain one over the row before it and every column, and behind it the signature of that by the key beside the anchors: who
 can write the database and not read the key can alter nothing that is read again. Knows no file and no connection.
@@ -14,6 +15,9 @@ import msgspec
 
 from detent.errors import JournalDamaged
 from detent.journal.holder import Holder, is_alive
+from detent.kernel.model import Briefing, Event
+from detent.kernel.rows import T
+from detent.kernel.table import Table
 
 GENESIS = "0" * 64  # what the first event followed before it followed the journal's id
 PLAIN = 64  # characters of the plain hash
@@ -258,3 +262,36 @@ class JournalReader:
         except JournalDamaged as e:
             return e.message
         return None
+
+
+FINAL = ("SUCCESS", "FAILURE", "NEEDS_ANALYSIS", "HALTED")  # a repeat of such an attempt gets the same answer again
+
+
+def to_entry(table: Table[T], event: Event[T]) -> Entry:
+    run = event.run
+    return Entry(
+        run=run.id,
+        seq=run.seq,
+        workflow=run.workflow,
+        state=run.state,
+        on=event.on,
+        status=event.status,
+        at=event.at,
+        attempt=event.sent.attempt_id if event.status in FINAL else "",
+        tree=event.found.tree,
+        body=msgspec.json.encode(msgspec.structs.replace(event, briefing=None)),
+        brief=msgspec.json.encode(event.briefing).decode() if event.briefing else "",
+        parent=run.parent,
+        worktree=run.worktree,
+        ended=bool(table.states[run.state].end),
+        owes=event.owes,
+    )
+
+
+def from_entry(table: Table[T], entry: Entry) -> Event[T]:
+    try:
+        event = msgspec.json.decode(entry.body, type=Event[table.data])  # type: ignore[name-defined]
+        briefing = msgspec.json.decode(entry.brief, type=Briefing) if entry.brief else None
+    except msgspec.DecodeError as e:
+        raise JournalDamaged(f"event {entry.seq} of run {entry.run} cannot be read: {e}", "a newer Detent may have written it") from e
+    return msgspec.structs.replace(event, briefing=briefing)

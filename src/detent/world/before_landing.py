@@ -122,7 +122,7 @@ def _question(world: RepoWorld, run: AnyRun, card: Card) -> ReviewQuestion:
 
 def read_word(words: str) -> str:
     """The reviewer's word as JSON: the last object that has `accept` in it. Anything else is no answer."""
-    from detent.kernel.spans import spans_of
+    from detent.gates.plain_values import spans_of
 
     found = [value for _, _, value in spans_of(words) if "accept" in value]
     said = found[-1] if found else {}

@@ -11,13 +11,13 @@ from pathlib import Path
 from detent.effects.catalogue import Ways
 from detent.errors import Away, CannotTell, DetentError
 from detent.evidence.runners.build_caches import for_agents
-from detent.evidence.running.checkout_files import copy_as_is, lend_version_files
 from detent.evidence.running.good_tree import TESTS
+from detent.evidence.running.project_site import copy_as_is, lend_version_files
 from detent.git.commits import main_branch, short
 from detent.git.repo import Git
 from detent.git.workspace import borrow
 from detent.storage.seal import keep, kept
-from detent.world.run_config import RunConfig
+from detent.world.known_runs import RunConfig
 from detent.world.setups import MADE, brought, caches, keep_made
 
 PATIENCE = 1800.0  # seconds for a set-up

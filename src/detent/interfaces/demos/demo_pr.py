@@ -15,7 +15,7 @@ from detent.gates.review_gates import read_findings
 from detent.interfaces.demos.demo_repo import make_repo
 from detent.interfaces.demos.demo_script import FILES, REVIEWER, TURNS, DemoTurn
 from detent.interfaces.demos.telling import answered, does, ending, para
-from detent.journal.codec import from_entry
+from detent.journal.journal_rows import from_entry
 from detent.kernel.model import Sent, Verdict
 
 SHOWED = (

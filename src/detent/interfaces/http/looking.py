@@ -23,7 +23,7 @@ from detent.interfaces.http.heads import NotFound, cut_flag, head_of
 from detent.interfaces.http.run_pages import event_row, two_events
 from detent.interfaces.http.runs_board import MOST
 from detent.interfaces.http.shapes_card import BranchCard, CardShown
-from detent.journal.codec import from_entry
+from detent.journal.journal_rows import from_entry
 from detent.kernel.draw import arrows, as_table
 from detent.world.branch_card import has_moved_on, is_about
 

@@ -13,7 +13,7 @@ from detent.effects.make_branch import make_branch
 from detent.effects.publish import write_whole
 from detent.errors import CannotTell
 from detent.evidence.outcomes.claims import REF
-from detent.git.commits import bring_to, commit_phase, main_branch, short
+from detent.git.commits import bring_to, commit_phase, main_branch, short, slug
 from detent.git.land_merge import fetch_main
 from detent.git.notes import HANDOFFS, read_note, write_notes
 from detent.git.notes_remote import push_notes
@@ -22,7 +22,6 @@ from detent.git.repo import ZERO, Git
 from detent.git.workspace import choose_root, make_workspace, remove_workspace, workspace_place
 from detent.kernel.model import Sent
 from detent.kernel.redact import redactor, secrets_of
-from detent.kernel.slug import slug
 from detent.tracker import HERE, Item, NewItem, Status, Tracker, TrackerChange, UnknownItem, open_of
 from detent.workflows.execute.execute_data import PLAIN, follow_up_of, item_after, plan_of
 from detent.workflows.execute.execute_items import KEY, holder
