@@ -1,6 +1,6 @@
 """Text into plain values, strictly: JSON and YAML as agents write them, and the JSON objects inside other words.
 
-A key that stands twice, a tag, an alias or a broken character is a fault with its place. Every fault is a ValueError that says where. Knows no form: what a value must look like is its reader's to say.
+A key that stands twice, a tag, an alias or a broken character is a ValueError that says where. Knows no form: what a value must look like is its reader's to say.
 """
 
 import json
