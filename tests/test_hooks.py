@@ -24,7 +24,7 @@ from detent.interfaces.hooks.shell import simple_commands, written
 from detent.interfaces.hooks.words import telling
 from detent.interfaces.register import PARTS
 from detent.kernel.permit import looks_like, simple_match, whole
-from detent.tools.write_policy import matches
+from detent.tools.globs import matches
 from tests.project import Project
 
 Json = dict[str, Any]

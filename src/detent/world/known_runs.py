@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from detent.door import AnyEvent, AnyRun, always
 from detent.errors import CannotTell, DetentError
-from detent.evidence.running.run_progress import quietly
+from detent.evidence.running.suite import quietly
 from detent.journal.journal_rows import from_entry
 from detent.kernel.model import Sent
 from detent.kernel.table import Table

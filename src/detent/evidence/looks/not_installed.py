@@ -4,7 +4,7 @@ Knows the tip and its manifests; installs nothing.
 """
 
 from detent.evidence.changes.install_lines import install_line
-from detent.evidence.changes.tree_files import TreeFiles
+from detent.evidence.changes.test_files import TreeFiles
 from detent.evidence.looks.repo_look import RepoLook
 from detent.evidence.outcomes.outcomes import file_of
 from detent.evidence.outcomes.reasons import not_installed

@@ -32,7 +32,7 @@ from detent.workflows.execute.execute_review import file_issues, let_go_of_issue
 from detent.world.before_landing import card_of, held_up
 from detent.world.furnish import furnish
 from detent.world.publish_claims import settle_claims, write_claims
-from detent.world.reached import reached
+from detent.world.pulls import reached
 from detent.world.work_tree import ITEM_FOLDER, Effects, Jobs, RepoWorld, is_plain, outcome, root_of
 
 PLAN = f"{ITEM_FOLDER}plan.md"
@@ -282,7 +282,7 @@ def _clean_up(world: RepoWorld, event: AnyEvent) -> None:
 
 def _end_processes(world: RepoWorld, event: AnyEvent) -> None:
     """Whoever drives the agent ends it with its whole tree; that is waited for."""
-    from detent.world.turns import wait_for_end
+    from detent.world.turn_tree import wait_for_end
 
     wait_for_end(world.place.common_dir, event.run.id)
 

@@ -9,7 +9,7 @@ import re
 import msgspec
 
 from detent.errors import CannotTell
-from detent.evidence.formats.junit import JUnitCase, read_cases
+from detent.evidence.formats.xml import JUnitCase, read_cases
 from detent.evidence.runners.report_reader import SeenTest
 
 FAULT = re.compile(r"^(\S[^:\n]*\.\w+):\d+(?::\d+)?: (?:fatal )?error: (.+)$", re.MULTILINE)

@@ -8,7 +8,7 @@ from xml.etree.ElementTree import ParseError, fromstring, tostring
 
 import msgspec
 
-from detent.evidence.formats.junit import read_cases
+from detent.evidence.formats.xml import read_cases
 from detent.evidence.report import Outcome
 from detent.evidence.runners import command_shape
 from detent.evidence.runners.adapter import Command, Files, InnerProject, Parsed, Runner

@@ -9,7 +9,7 @@ import re
 import msgspec
 
 from detent.errors import CannotTell
-from detent.evidence.formats.junit import JUnitCase, read_cases
+from detent.evidence.formats.xml import JUnitCase, read_cases
 from detent.evidence.runners.report_reader import LONGEST_MESSAGE, SeenTest
 from detent.evidence.source.test_ids import readable
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from detent.errors import CannotTell
-from detent.evidence.formats.junit import JUnitCase, Problem, read_cases
+from detent.evidence.formats.xml import JUnitCase, Problem, read_cases
 from detent.evidence.report import Outcome, TestReport
 from detent.evidence.runners.adapter import Command, Files, Runner
 from detent.evidence.runners.python import pytest_command

@@ -12,9 +12,9 @@ from pathlib import Path
 import msgspec
 
 from detent.errors import CannotTell
-from detent.evidence.formats.junit import JUnitCase, read_cases
 from detent.evidence.formats.tap import read_points
 from detent.evidence.formats.trx import read_results
+from detent.evidence.formats.xml import JUnitCase, read_cases
 from detent.evidence.report import Outcome
 from detent.evidence.runners.command_words import below
 from detent.evidence.runners.report_lines import ReportLine
