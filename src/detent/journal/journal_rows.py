@@ -19,7 +19,6 @@ from detent.kernel.model import Briefing, Event
 from detent.kernel.rows import T
 from detent.kernel.table import Table
 
-GENESIS = "0" * 64  # what the first event followed before it followed the journal's id
 PLAIN = 64  # characters of the plain hash
 ANOTHER_KEY = "machines that share a journal share the file `journal-key` in ~/.local/state/detent; else see `detent doctor`"
 
@@ -138,10 +137,6 @@ class JournalProof(NamedTuple):
         """Whether a row's hash is one that we wrote, or one that was vouched for."""
         return hmac.compare_digest(found.encode(), self.signed(plain).encode()) or (n <= self.since and found[:PLAIN] == plain)
 
-    def may_begin(self, prev: str) -> bool:
-        """Whether a first row follows what it should."""
-        return prev == self.journal or (self.since >= 1 and prev == GENESIS)
-
 
 def to_row(entry: Entry, n: int, prev: str, digest: str) -> tuple[str | int | bytes | None, ...]:
     """An entry as the row of the table."""
@@ -239,7 +234,7 @@ class JournalReader:
         if count != newest:
             return f"{newest - count} of its {newest} events are gone"
         first = next(self.rows("SELECT prev FROM events WHERE n = 1"), None)
-        if first is not None and not self.proof.may_begin(first[0]):
+        if first is not None and first[0] != self.proof.journal:
             return "its first event belongs to another journal"
         if runs != heads or (wrong := next(self.rows(HEADS_TRUE), None)) is not None:
             return (
@@ -253,7 +248,7 @@ class JournalReader:
         try:
             for row in self.rows(f"SELECT {ENTRY_COLUMNS}, prev FROM events ORDER BY n"):
                 entry = self._sound(row)
-                if entry.n != expect or (row[-1] != prev and not (expect == 1 and self.proof.may_begin(row[-1]))):
+                if entry.n != expect or row[-1] != prev:
                     return f"{self.name}: event {entry.n} does not follow the one before it"
                 prev, expect = entry.hash, expect + 1
             for one, other in ((HEADS_BY_EVENTS, HEADS_KEPT), (HEADS_KEPT, HEADS_BY_EVENTS)):
