@@ -13,7 +13,7 @@ from detent.gates.human import APPROVE, STRATEGY, answers_the_question, ask_agai
 from detent.gates.reply import points, read_reply
 from detent.gates.summary import design_summary
 from detent.interfaces.cli.decisions import paper
-from detent.interfaces.cli.folding import fold
+from detent.interfaces.cli.tell import fold
 from detent.kernel.model import Event, Found, Run, Sent, Verdict
 from detent.kernel.rows import Change
 from detent.workflows.pipeline.gate_text import gate_text

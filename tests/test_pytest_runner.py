@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from detent.errors import CannotTell
-from detent.evidence.formats import xml
 from detent.evidence.report import TestReport
-from detent.evidence.runners import RUNNERS, Command, Folder
+from detent.evidence.runners import RUNNERS, Command, Folder, xml
 from detent.evidence.runners.command_words import split
 from detent.evidence.runners.detect import find_command, refuse
 

@@ -17,7 +17,7 @@ from detent.world.pulls import url_of
 def card_object(common: Path, run: str) -> dict[str, object] | None:
     """The same for programs, whole."""
     from detent.blocks.check_card import object_of
-    from detent.evidence.outcomes.card_kept import kept_card
+    from detent.evidence.outcomes.card import kept_card
 
     found = kept_card(common, run)
     return object_of(found) if found else None

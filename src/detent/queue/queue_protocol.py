@@ -1,7 +1,6 @@
-"""The queue as everybody else sees it: its values, and the order of jobs that are added together. Knows no engine, no database and no run's inside."""
+"""The queue as everybody else sees it: its values. Knows no engine, no database and no run's inside."""
 
 from collections.abc import Callable, Mapping, Sequence
-from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -135,20 +134,3 @@ class Pace(NamedTuple):
     beat: float = 5.0
     fence: float = 25.0
     poll: float = 0.5
-
-
-def in_order(jobs: Sequence[QueueJob]) -> list[QueueJob]:
-    """The jobs, each after those of its needs that are among them."""
-    by_item: dict[str, QueueJob] = {}
-    for job in jobs:
-        if job.item and by_item.setdefault(job.item, job) is not job:
-            raise DetentError(f"item {job.item} is named twice", "name each item once")
-    if len({job.id for job in jobs}) != len(jobs):
-        raise DetentError("an execution is named twice", "name each once")
-    needs = {job.id: [by_item[item].id for item in job.needs if item in by_item] for job in jobs}
-    by_id = {job.id: job for job in jobs}
-    try:
-        return [by_id[id] for id in TopologicalSorter(needs).static_order()]
-    except CycleError as e:
-        circle = " → ".join(by_id[id].item or id for id in reversed(e.args[1]))
-        raise DetentError(f"these items need each other: {circle}", "remove one of the dependencies: detent items dep") from e

@@ -15,18 +15,8 @@ import sqlalchemy as sa
 from detent.errors import DetentError
 from detent.queue import outages
 from detent.queue.database import Database, unreachable
-from detent.queue.queue_protocol import (
-    AGAIN,
-    DROPPED,
-    ENDS,
-    LIVE,
-    MOST_FAILURES,
-    MOST_STARTS,
-    ExecutionEnd,
-    QueueJob,
-    UnknownExecution,
-    in_order,
-)
+from detent.queue.order import in_order
+from detent.queue.queue_protocol import AGAIN, DROPPED, ENDS, LIVE, MOST_FAILURES, MOST_STARTS, ExecutionEnd, QueueJob, UnknownExecution
 
 CHANGING = 0x64746E7472  # the number of the lock under which jobs and what they wait for change together
 PATIENCE = 15.0  # seconds to wait for that lock

@@ -10,8 +10,7 @@ import msgspec
 from detent.blocks.open_flags import listed
 from detent.door import AnyRun
 from detent.errors import CannotTell
-from detent.evidence.outcomes.card import Card, Checked
-from detent.evidence.outcomes.card_kept import keep_card, kept_card
+from detent.evidence.outcomes.card import Card, Checked, keep_card, kept_card
 from detent.git.commits import main_branch, short
 from detent.git.repo import Git
 from detent.kernel.decide import FLAGS

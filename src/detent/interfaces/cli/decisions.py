@@ -11,8 +11,7 @@ import click
 
 from detent.app import App
 from detent.blocks.open_flags import CAUSE
-from detent.interfaces.cli.folding import fold
-from detent.interfaces.cli.tell import STUCK, local_time, plain
+from detent.interfaces.cli.tell import STUCK, fold, local_time, plain
 
 
 @click.command("decisions")
@@ -73,8 +72,7 @@ def _stuck(app: App, run: str) -> list[str]:
 
 def _undriven(app: App, run: str) -> list[str]:
     """That no process drives a run, why, and how it continues."""
-    from detent.app.next_step import after_a_word
-    from detent.app.undriven import nobody_drives
+    from detent.app.next_step import after_a_word, nobody_drives
 
     why = nobody_drives(app, app.journal.heads(run)[0])
     return [fold(f"{run} stands still. {plain(why)} Continue: {after_a_word(app, run)}", 2)] if why else []

@@ -12,8 +12,7 @@ from detent.app.live_log import LONGEST_READ, live_file, read_from
 from detent.app.push import commits_of
 from detent.app.registry import is_workflow, workflow_names
 from detent.app.tally import UsageTally
-from detent.evidence.outcomes.card import Checked
-from detent.evidence.outcomes.card_kept import kept_card
+from detent.evidence.outcomes.card import Checked, kept_card
 from detent.evidence.outcomes.claims import REF
 from detent.evidence.report import TestReport
 from detent.evidence.running.collect import KeptReport
