@@ -9,7 +9,7 @@ from detent.app.gate_steps import red_at_start
 from detent.blocks.ground import Ground
 from detent.blocks.terms import Terms
 from detent.errors import CannotTell, DetentError, RedStart
-from detent.evidence.changes.tree_files import TreeFiles
+from detent.evidence.changes.test_files import TreeFiles
 from detent.evidence.changes.way_on import way_on
 from detent.evidence.report import TestReport
 from detent.evidence.runners import Command

@@ -1,15 +1,14 @@
 """Which projects a repository has: folders with a manifest of their own, tests that no runner above them runs, and files that are only tooling. Reads files, runs nothing."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import PurePosixPath
 
 from detent.evidence.changes.test_files import is_below_tests
-from detent.evidence.runners import Command, Files
-from detent.evidence.runners.adapter import NOT_THE_PROJECT, InnerProject
+from detent.evidence.runners import RUNNERS
+from detent.evidence.runners.adapter import NOT_THE_PROJECT, Command, Files, InnerProject
 from detent.evidence.runners.detect import find_command
-from detent.evidence.runners.reach import takes_in, tests_of
 
 MANIFESTS = frozenset(
     {
@@ -126,3 +125,15 @@ def _is_below(folders: frozenset[str], where: PurePosixPath) -> bool:
     """Whether a file lies in one of these folders, and the folder in none of sources."""
     above = list(takewhile(lambda part: part not in SOURCES, where.parts[:-1]))
     return not folders.isdisjoint(above)
+
+
+def takes_in(outer: Command, files: Files, inner: Command, below: InnerProject) -> bool:
+    """Whether a command that runs above a folder runs its tests too. `files`: those above."""
+    if outer.runner != inner.runner:
+        return False  # a command of which only an exit code is read gives way to any that is understood
+    return not outer.runner or RUNNERS[outer.runner].reaches(outer, files, below)
+
+
+def tests_of(command: Command, files: Files) -> Sequence[str]:
+    """The test files of a project by their names, as far as its runner knows tests by names."""
+    return [path for path in files.paths() if RUNNERS[command.runner].is_test(path)] if command.runner else []

@@ -15,7 +15,7 @@ from detent.errors import CannotTell
 from detent.evidence.changes.changes import ReferenceTrees
 from detent.evidence.changes.documents_alone import documents_alone
 from detent.evidence.changes.no_substance import is_only_words
-from detent.evidence.changes.tree_files import TreeFiles
+from detent.evidence.changes.test_files import TreeFiles
 from detent.evidence.changes.way_on import in_clean_checkouts, way_on
 from detent.evidence.looks.branch_probes import ProbedBranch, examples_in_code, look_without_mutating
 from detent.evidence.looks.card_trials import TrialRun, places, trials
