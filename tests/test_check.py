@@ -274,6 +274,16 @@ def test_commit_by_commit_each_has_its_card_and_the_worst_decides(p: Branch) -> 
     assert p.run("check", "--each", "--staged").code == 2
 
 
+def test_commit_by_commit_each_card_is_shown_as_soon_as_it_is_known(p: Branch) -> None:
+    p.commit({"README.md": "words\n"}, "words")
+    p.commit({"README.md": "more words\n"}, "more")
+    ran = subprocess.run(
+        [sys.executable, "-m", "detent", "check", "--each"], cwd=p.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    assert ran.returncode == 0 and ran.stdout.count("CLEAN") == 2, ran.stdout
+    assert ran.stdout.index("CLEAN") < ran.stdout.index("commit 2 of 2"), ran.stdout
+
+
 @pytest.mark.slow
 def test_what_is_staged_is_judged_and_the_checkout_stays(p: Branch) -> None:
     p.write({**PROVED, "tests/test_calc.py": "def test_broken():\n    assert False\n"})

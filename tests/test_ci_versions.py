@@ -26,6 +26,8 @@ CAME = {
     "the newest, and the one before in a row of its own": (CI, MATRIX, MATRIX.replace(ROW, f"{ROW.replace('10', '11')}{OWN}")),
     "another version of an action as well": (CI, MATRIX, MATRIX.replace("'3.9']", "'3.9', '3.10']").replace("@v4", "@v5")),
     "an item of a list": (CI, "node-version:\n  - 18\nx: 1\n", "node-version:\n  - 18\n  - 20\nx: 1\n"),
+    "started by hand as well": (CI, "on: [push, pull_request]\n", "on: [push, pull_request, workflow_dispatch]\n"),
+    "started by hand as well, in a line of its own": (CI, "on:\n  push:\n", "on:\n  push:\n  workflow_dispatch:\n"),
     "an environment of tox": ("tox.ini", TOX, TOX.replace("  py38\n", "  py38\n  py39\n")),
     "an environment of tox on one line": ("tox.ini", "[tox]\nenvlist = py38,lint\n", "[tox]\nenvlist = py38,py39,lint\n"),
 }
@@ -39,6 +41,7 @@ WENT = {
     "a condition": (CI, MATRIX + "        if: matrix.python == '3.8'\n", MATRIX + "        if: matrix.python == '3.9'\n"),
     "the linter of tox": ("tox.ini", TOX, TOX.replace("  lint\n", "  py39\n")),
     "a command of tox": ("tox.ini", TOX, TOX.replace("py38\n", "py38\n  py39\n").replace("pytest", "pytest || true")),
+    "started by hand alone": (CI, "on: [push, pull_request]\n", "on: [workflow_dispatch]\n"),
     "a file that came": (CI, "", MATRIX),
 }
 

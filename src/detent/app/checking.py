@@ -79,8 +79,10 @@ def check(start: Path, wish: Wish, env: Mapping[str, str], say: Say, wanted: Wan
     return _checked(Inquiry(git, change, wish, committed_settings(git, change.base, env), env, say, wanted))
 
 
-def check_each(start: Path, wish: Wish, env: Mapping[str, str], say: Say, wanted: Wanted = always) -> list[Checked]:
-    """Judge a range commit by commit."""
+def check_each(
+    start: Path, wish: Wish, env: Mapping[str, str], say: Say, wanted: Wanted = always, done: Callable[[Checked], None] = lambda one: None
+) -> list[Checked]:
+    """Judge a range commit by commit. `done` is told each as soon as it is judged."""
     if wish.what != "range":
         raise DetentError("--each goes through commits, and nothing of this is committed", "leave --each out, or name a range")
     git = opened(start, env)
@@ -90,7 +92,11 @@ def check_each(start: Path, wish: Wish, env: Mapping[str, str], say: Say, wanted
         Inquiry(git, change, wish, committed_settings(git, change.base, env), env, told, wanted)
         for change, told in zip(changes, says, strict=True)
     ]
-    return [_checked(each) for each in asked]
+    found = []
+    for each in asked:
+        found.append(_checked(each))
+        done(found[-1])
+    return found
 
 
 def _named(say: Say, name: str) -> Say:

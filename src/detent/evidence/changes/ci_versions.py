@@ -10,6 +10,7 @@ TESTED = re.compile(
     r"""((?:^|[\s{,"'])(?:(?:python|node|go|ruby|php|java|rust|dotnet|deno|bun|tox|env)(?:[-_]?(?:version|env|list))?s?|name)["']?\s*[:=](?!=)\s*)(\[[^\]\n]*\]|"[^"\n]*"|'[^'\n]*'|[^\s,#{}\[\]"']+(?:,[^\s,#{}\[\]"']+)*)"""
 )  # what a matrix tests with, or a list of environments
 ALONE = re.compile(rf"""^(\s*(?:-\s+)?)((?:["']?{RUNTIME}["']?,?\s*)+)$""")
+BY_HAND = re.compile(r"^\s+-?\s*workflow_dispatch:?\s*$|(?<=\w)\s*,\s*workflow_dispatch(?=\s*[\],])")  # people may start it as well
 ITEM = re.compile(rf"""(?<![\w.-]){RUNTIME}(?![\w.-])""")
 
 
@@ -26,7 +27,7 @@ def only_versions_differ(path: str, before: str, after: str) -> bool:
 
 
 def _lines(text: str) -> list[str]:
-    lines = [TOOL.sub(r"\1", line).rstrip() for line in text.splitlines()]
+    lines = [BY_HAND.sub("", TOOL.sub(r"\1", line)).rstrip() for line in text.splitlines()]
     return [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
 
 

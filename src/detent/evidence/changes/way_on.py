@@ -42,6 +42,8 @@ def way_on(command: Command | None, said: str, files: Files) -> str:
         return ""
     if name:
         return f"{command.runner} is not installed here: {name}"
+    if "node_modules/" in command.text:
+        return f"a package that the tests need is not installed here: {installing(files.read)}"
     if program := PROGRAMS.get(command.runner):
         return f"{program} is not installed here, or not on PATH: install it; detent doctor shows what is found"
     return f"`{command.text}` needs a program that is not here: install it, or name another command: [test] command in detent.toml"

@@ -5,8 +5,9 @@ import os
 import sys
 import threading
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import click
 
@@ -60,17 +61,21 @@ def command(span: str, **given: object) -> int:
     detent check --explain unnoticed
     detent check origin/main..HEAD --explain src/cart.py:41
 
-    A commit can declare what it is with a trailer: `Detent-Change: refactor`, `docs` or `chore`. Then no test has to fail without it, and
-    some test must notice everything that it changed.
+    A commit can declare what it is with a trailer: `Detent-Change: refactor` or `chore`. Then no test has to fail without it, and
+    some test must notice everything that it changed. `docs` says that it changed no code.
 
     Exit 0 clean, 10 flagged: a person should look, 1 failed, 4 could not be verified, 2 usage error. See docs/check.md.
     """
-    wanted = _form(span, given)
+    wanted, out = _form(span, given), sys.stdout
+    at_once = bool(given["each"]) and not wanted and not given["github"] and given["explain"] is None
     with progress("detent check") as say:
-        found = _check(span, given, say)
+        # the line of progress in a terminal takes over what is printed there, and must not take what goes to a file
+        done = partial(_card, verbose=bool(given["verbose"]), file=None if out.isatty() else out) if at_once else None
+        found = _check(span, given, say, done)
     if given["explain"] is not None:
         return _explain(found, str(given["explain"]), wanted)
-    _tell(found, wanted, bool(given["verbose"]), bool(given["github"]), bool(given["each"] or given["pushed"]))
+    if not at_once:
+        _tell(found, wanted, bool(given["verbose"]), bool(given["github"]), bool(given["each"] or given["pushed"]))
     from detent.blocks.check_card import CODES
 
     answer = max((one.answer for one in found), key=WORST.index, default="clean")
@@ -90,7 +95,9 @@ def _form(span: str, given: dict[str, object]) -> str:
     return wanted
 
 
-def _check(span: str, given: dict[str, object], say: "Callable[[str], None]") -> "list[Checked]":
+def _check(
+    span: str, given: dict[str, object], say: "Callable[[str], None]", done: "Callable[[Checked], None] | None" = None
+) -> "list[Checked]":
     say("1 of 5: looking for the tests")  # before anything is loaded: whoever waits sees it at once
     from detent.app.checking import Wish, check, check_each
     from detent.app.preload import nothing_newer
@@ -111,7 +118,9 @@ def _check(span: str, given: dict[str, object], say: "Callable[[str], None]") ->
             if not ranges:
                 say("nothing to check: this push has no commit that can be compared with one already there")
             return [check(here, wish._replace(text=text), *rest) for text in ranges]
-        return check_each(here, wish, *rest) if given["each"] else [check(here, wish, *rest)]
+        if given["each"]:
+            return check_each(here, wish, *rest, *([done] if done else []))
+        return [check(here, wish, *rest)]
 
 
 def _explain(found: "list[Checked]", name: str, wanted: str) -> int:
@@ -128,10 +137,17 @@ def _explain(found: "list[Checked]", name: str, wanted: str) -> int:
     return 0
 
 
+def _card(one: "Checked", verbose: bool, file: IO[str] | None = None) -> None:
+    from detent.blocks import check_card
+    from detent.interfaces.cli.tell import plain
+
+    for line in check_card.lines_of(one, verbose, _width()):
+        click.echo(plain(line), file=file)
+
+
 def _tell(found: "list[Checked]", wanted: str, verbose: bool, github: bool, each: bool) -> None:
     from detent.blocks import check_card
     from detent.interfaces import check_reports
-    from detent.interfaces.cli.tell import plain
 
     if wanted == "json":
         objects = [check_card.object_of(one) for one in found]
@@ -145,8 +161,7 @@ def _tell(found: "list[Checked]", wanted: str, verbose: bool, github: bool, each
     else:
         with check_reports.no_commands(click.echo) if github else nullcontext():
             for one in found:
-                for line in check_card.lines_of(one, verbose, _width()):
-                    click.echo(plain(line))
+                _card(one, verbose)
     if github:
         check_reports.tell_github(found, os.environ.get("GITHUB_STEP_SUMMARY", ""), click.echo)
 
