@@ -27,7 +27,7 @@ from detent.fakes import MemoryJudge, MemoryWorld
 from detent.gates.plan_entries import open_entries
 from detent.journal.holder import Holder, this_process
 from detent.journal.journal import Entry, Owed, RunClaim, SqliteJournal
-from detent.journal.journal_rows import GENESIS, chain
+from detent.journal.journal_rows import chain
 from detent.kernel.model import Briefing, Run, Sent
 from detent.kernel.table import Table
 from detent.workflows.pr.pr_data import PrData
@@ -226,7 +226,7 @@ def outcome(folder: Path) -> Outcome:
         due = [(RUN, e.seq, effect) for e in events for effect in e.owes]
         return Outcome(
             trail=[(e.on, e.status, e.state) for e in events],
-            hashes=[chain(GENESIS, e.n, e) for e in events],  # each journal has an id, which its hashes have too
+            hashes=[chain("", e.n, e) for e in events],  # each journal has an id, which its hashes have too
             commits=kept.commits,
             files=kept.files,
             effects=kept.done,

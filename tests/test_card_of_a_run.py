@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from detent.config.sources import load
-from detent.evidence.outcomes.card_kept import kept_card
+from detent.evidence.outcomes.card import kept_card
 from detent.interfaces.cli.doctor_project import _pull_requests
 from tests.driven import project
 from tests.project import Project

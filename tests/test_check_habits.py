@@ -9,7 +9,6 @@ import pytest
 
 from detent.blocks.check_card import clickable
 from detent.errors import CannotTell
-from detent.evidence.formats.tap import read_points
 from detent.evidence.looks.exit_code import _fails_always, better_command
 from detent.evidence.mutate.test_calls import asked
 from detent.evidence.outcomes.card import Card
@@ -18,6 +17,7 @@ from detent.evidence.probes.vacuous_tests import vacuous_of
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command
 from detent.evidence.runners.javascript.vitest import REPORTER
+from detent.evidence.runners.tap import read_points
 from detent.evidence.source.changed_tests import standing_otherwise
 from detent.evidence.source.diff import Changed
 from tests.dialects import PACKAGES

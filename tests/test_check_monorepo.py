@@ -9,10 +9,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from detent.evidence.changes.projects import chain, manifest_folders, nearest, owner
+from detent.evidence.changes.projects import chain, manifest_folders, nearest, owner, takes_in
 from detent.evidence.runners import Command
 from detent.evidence.runners.adapter import InnerProject
-from detent.evidence.runners.reach import takes_in
 from tests.project import INI
 from tests.test_check import CALC, HALF, ODD, TESTS, Branch
 

@@ -13,7 +13,7 @@ from typing import Any
 import click
 import pytest
 
-from detent.interfaces.cli.queue_watch import picture
+from detent.interfaces.cli.queue_text import picture
 from detent.journal.holder import this_process
 from detent.queue.database import open_database
 from detent.queue.engine import DurableQueue

@@ -12,9 +12,9 @@ from detent.blocks.common import PEOPLE, people
 from detent.door import MOST_MOVES, Case, Door
 from detent.errors import CannotTell, DetentError, JournalDamaged, NotYet, Unwanted
 from detent.fakes import ScriptedJudge
-from detent.journal.codec import from_entry
 from detent.journal.holder import Holder
 from detent.journal.journal import Entry, SqliteJournal
+from detent.journal.journal_rows import from_entry
 from detent.kernel.decide import MOST_ALIKE
 from detent.kernel.model import Event, Found, Run, Sent
 from detent.kernel.rows import STAY, Child, Row, State, by_system, go

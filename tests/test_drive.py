@@ -12,12 +12,12 @@ import pytest
 from msgspec.structs import replace
 
 from detent.agents import AgentFailed, Reply, Usage
-from detent.app import open_app, undriven
+from detent.app import next_step, open_app
 from detent.app.live_log import keep_stop
+from detent.app.next_step import nobody_drives
 from detent.app.push import push
 from detent.app.rolling_back import roll_back
 from detent.app.run_driver import only_driver
-from detent.app.undriven import nobody_drives
 from detent.drive.spent import Limits, over, spent_in
 from detent.errors import Busy, DetentError
 from detent.interfaces.cli import decisions
@@ -618,12 +618,12 @@ def test_a_run_that_no_process_drives_waits_for_somebody_to_continue_it(p: Proje
         d.app.door.next(d.id)
         head = d.app.journal.heads(d.id)[0]
         assert nobody_drives(d.app, head) == "", "its next process may be starting"
-        monkeypatch.setattr(undriven, "SETTLES", -1.0)
-        assert nobody_drives(d.app, head) == undriven.ENDED
+        monkeypatch.setattr(next_step, "SETTLES", -1.0)
+        assert nobody_drives(d.app, head) == next_step.ENDED
         (line,) = decisions._undriven(d.app, d.id)
         assert " ".join(line.split()) == f"{d.id} stands still. The process that drove it has ended. Continue: detent resume"
         (row,) = inbox.open_questions(d.app, head)
-        assert (row.kind, row.question) == ("undriven", undriven.ENDED)
+        assert (row.kind, row.question) == ("undriven", next_step.ENDED)
         asked = inbox.shown(d.app, row.id)
         assert [o.value for o in asked.options] == ["resume"] and "No process drives this run" in asked.text
         said = AnswerAsked(shown=asked.shown, value="resume", note="use integers")

@@ -11,7 +11,7 @@ import pytest
 
 from detent.app.run_sandbox import sandbox_of
 from detent.config import Settings
-from detent.journal.codec import from_entry
+from detent.journal.journal_rows import from_entry
 from detent.tools import Toolbox
 from detent.workflows.tdd.tdd_table import TDD
 from tests.driven import HONEST, PLANS, Json, driven, instead, lent, project, run, scripted

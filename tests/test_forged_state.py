@@ -4,22 +4,21 @@ import json
 import os
 import shutil
 import sqlite3
-import zlib
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from detent.errors import JournalDamaged
-from detent.journal.anchor import anchor_file, older_anchor_file, read_anchor
+from detent.errors import JournalDamaged, JournalOlder
+from detent.journal.anchor import anchor_file
 from detent.journal.journal import SqliteJournal
 from detent.journal.journal_file import VERSION, accept
-from detent.journal.journal_rows import ENTRY_COLUMNS, GENESIS, Entry, chain
+from detent.journal.journal_rows import ENTRY_COLUMNS, Entry, chain
 from detent.storage.state import state_dir
 from tests.project import RED, Project, Ran
 from tests.repos import sh
-from tests.test_journal import entry, filled, hash_of
+from tests.test_journal import entry, filled
 
 SAID = json.dumps({"summary": "s", "test_command": "pytest", "expectation": "PASS"})
 FAILED = "UPDATE events SET status = 'SUCCESS' WHERE n = (SELECT max(n) FROM events)"
@@ -38,13 +37,12 @@ def journal_of(p: Project) -> Path:
     return p.root / ".git" / "detent" / "journal.db"
 
 
-def forge(path: Path, statement: str = "", genesis: str | None = None) -> None:
+def forge(path: Path, statement: str = "") -> None:
     """Change rows as one pleases, then make the plain chain and the list of runs fit again: all that can be done without the key."""
     with closing(sqlite3.connect(path)) as db:
         if statement:
             db.execute(statement)
-        id = db.execute("SELECT value FROM meta WHERE key = 'id'").fetchone()[0]
-        prev = id if genesis is None else genesis
+        prev = db.execute("SELECT value FROM meta WHERE key = 'id'").fetchone()[0]
         for row in db.execute(f"SELECT {ENTRY_COLUMNS} FROM events ORDER BY n").fetchall():
             *rest, ended, owes, n, _ = row
             digest = chain(prev, n, Entry._make((*rest, ended, tuple(owes.split("\n")) if owes else (), n, "")))
@@ -266,81 +264,15 @@ def test_a_lost_key_is_told_and_a_person_can_accept_it(tmp_path: Path) -> None:
     assert p.run("status").code == 0
 
 
-# -- a journal from before rows were signed --------------------------------------------------------------------------------------
-
-
-def made_older(path: Path) -> None:
-    """A journal as the version before wrote it, with the anchor of that time."""
-    forge(path, genesis=GENESIS)
-    with closing(sqlite3.connect(path)) as db:
-        db.execute(f"PRAGMA user_version={VERSION - 1}")
-        id, n, digest = db.execute("SELECT (SELECT value FROM meta), n, hash FROM events ORDER BY n DESC LIMIT 1").fetchone()
-    anchor_file(path).unlink()
-    check = zlib.crc32(f"{id} {n} {digest}".encode())
-    older_anchor_file(path).write_text(json.dumps({"journal": id, "n": n, "hash": digest, "check": check}).ljust(256))
-
-
-def test_an_older_journal_is_taken_over_by_the_anchor_that_vouches_for_it_and_signed_from_then_on(tmp_path: Path) -> None:
-    path = tmp_path / "git" / "detent" / "journal.db"
-    filled(path, 3)
-    made_older(path)
-    with closing(SqliteJournal(path)) as journal:
-        assert [e.seq for e in journal.events("r1")] == [1, 2, 3]
-        journal.append(entry(4), 3)
-        assert journal.first_fault() is None
-    assert not older_anchor_file(path).exists()
-    anchor = read_anchor(anchor_file(path))
-    assert anchor is not None and (anchor.n, anchor.since) == (4, 3)
-    forge(path, "UPDATE events SET status = 'FORGED' WHERE n = 4", GENESIS)
-    with pytest.raises(JournalDamaged):
-        SqliteJournal(path)
-
-
-def test_an_older_journal_without_events_needs_nothing_that_vouches_for_it(tmp_path: Path) -> None:
-    path = tmp_path / "git" / "detent" / "journal.db"
-    SqliteJournal(path, create=True).close()
-    with closing(sqlite3.connect(path)) as db:
-        db.execute(f"PRAGMA user_version={VERSION - 1}")
-    filled(path, 2)
-    with closing(SqliteJournal(path)) as journal:
-        assert journal.first_fault() is None
-        assert journal.db.execute("PRAGMA user_version").fetchone() == (VERSION,)
-    assert read_anchor(anchor_file(path)) == (journal.id, 2, hash_of(path, 2), 0)
-
-
-@pytest.mark.parametrize("spoil", ["no anchor", "another end", "altered", "copied"])
-def test_an_older_journal_that_nothing_vouches_for_is_refused(tmp_path: Path, spoil: str) -> None:
-    path = tmp_path / "git" / "detent" / "journal.db"
-    filled(path, 3)
-    made_older(path)
-    if spoil == "no anchor":
-        older_anchor_file(path).unlink()
-    elif spoil == "another end":
-        forge(path, "UPDATE events SET status = 'FORGED' WHERE n = 3", GENESIS)
-    elif spoil == "altered":
-        with closing(sqlite3.connect(path)) as db:
-            db.execute("UPDATE events SET status = 'FORGED' WHERE n = 1")
-            db.commit()
-    else:
-        shutil.copytree(tmp_path / "git", tmp_path / "copy")
-        shutil.rmtree(tmp_path / "git")
-        (tmp_path / "copy").rename(tmp_path / "git")
-    with pytest.raises(JournalDamaged):
-        SqliteJournal(path, create=True)
-    if spoil in ("no anchor", "copied"):
-        assert "3 events" in accept(path)
-        with closing(SqliteJournal(path)) as journal:
-            assert journal.first_fault() is None
-
-
 def test_a_signed_journal_is_not_taken_for_an_older_one(tmp_path: Path) -> None:
     path = tmp_path / "git" / "detent" / "journal.db"
     filled(path, 3)
-    kept = anchor_file(path).read_bytes()
-    made_older(path)
-    anchor_file(path).write_bytes(kept)
-    with pytest.raises(JournalDamaged, match="was put back to an older form"):
+    forge(path)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(f"PRAGMA user_version={VERSION - 1}")
+    with pytest.raises(JournalOlder):
         SqliteJournal(path)
+    assert accept(path) == ""
 
 
 # -- what git could be made to run -----------------------------------------------------------------------------------------------

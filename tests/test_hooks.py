@@ -16,15 +16,15 @@ import pytest
 from detent.app.allowed import PROTECTED
 from detent.app.hooks_seen import FOLDER
 from detent.evidence.runners import RUNNERS
-from detent.interfaces.hooks import CLIENTS, client_of
 from detent.interfaces.hooks.forbidden import for_people, runs_tests
+from detent.interfaces.hooks.hook_clients import CLIENTS
 from detent.interfaces.hooks.light_json import dumps, loads
 from detent.interfaces.hooks.quick import reply_to
 from detent.interfaces.hooks.shell import simple_commands, written
 from detent.interfaces.hooks.words import telling
 from detent.interfaces.register import PARTS
 from detent.kernel.permit import looks_like, simple_match, whole
-from detent.tools.write_policy import matches
+from detent.tools.globs import matches
 from tests.project import Project
 
 Json = dict[str, Any]
@@ -111,7 +111,7 @@ BEGINS: dict[str, Json] = {
 
 def said(client: str, given: Json) -> str:
     """The reason of a refusal, in the form that the client reads; empty if nothing is said."""
-    answer = reply_to(client_of(client), given)
+    answer = reply_to(CLIENTS[client], given)
     if answer is None:
         return ""
     if client in ("claude", "codex", "qwen"):
@@ -176,7 +176,7 @@ def test_a_state_lets_exactly_its_files_be_written(states: dict[str, Project], c
     project, (shell, write) = states[state], FORMS[client]
     assert {path for path in FILES if not said(client, write(project, path))} == OPEN[state]
     assert {path for path in FILES if not said(client, shell(project, f"echo x >> {path}"))} == OPEN[state], "and by the shell"
-    switches = client_of(client).own_files
+    switches = CLIENTS[client].own_files
     assert all("switches Detent's hooks on" in said(client, write(project, path)) for path in switches)
     assert not said(client, write(project, "/tmp/elsewhere")), "what lies outside is no part of the change"
 
@@ -187,7 +187,7 @@ def test_where_there_is_no_run_nothing_is_said(states: dict[str, Project], clien
     project, (shell, write) = states[state], FORMS[client]
     others = [{"cwd": str(project.root), **given} for given in (STOPS[client][0] if client in STOPS else {}, BEGINS.get(client, {}))]
     for given in (shell(project, "pytest"), write(project, ".git/config"), *others):
-        assert reply_to(client_of(client), given) is None
+        assert reply_to(CLIENTS[client], given) is None
 
 
 @pytest.mark.parametrize("client", FORMS)
@@ -246,8 +246,8 @@ def test_a_patch_is_seen_whole_and_also_in_the_shell(states: dict[str, Project])
 
 @pytest.mark.parametrize("name", ["Read", "Grep", "mcp__detent__get_task", "Task", "WebFetch"])
 def test_other_tools_and_other_events_are_not_looked_at(states: dict[str, Project], name: str) -> None:
-    assert reply_to(client_of("claude"), tool(states["GREEN"], name, file_path="tests/test_add.py", command="pytest")) is None
-    assert reply_to(client_of("claude"), event(states["GREEN"], "PostToolUse", tool_name="Bash", tool_input={"command": "pytest"})) is None
+    assert reply_to(CLIENTS["claude"], tool(states["GREEN"], name, file_path="tests/test_add.py", command="pytest")) is None
+    assert reply_to(CLIENTS["claude"], event(states["GREEN"], "PostToolUse", tool_name="Bash", tool_input={"command": "pytest"})) is None
 
 
 def test_between_two_steps_an_agent_is_sent_to_get_task(tmp_path: Path) -> None:
@@ -277,7 +277,7 @@ def test_a_run_that_the_machine_drives_elsewhere_does_not_bind_a_persons_own_ses
         event(project, "Stop"),
         event(project, "SessionStart"),
     ):
-        assert reply_to(client_of("claude"), given) is None
+        assert reply_to(CLIENTS["claude"], given) is None
     assert "is for a person, not for an agent" in said("claude", claude_shell(project, "detent resume"))
     assert "in the git dir" in said("claude", claude_write(project, ".git/config"))
 
@@ -315,26 +315,26 @@ def test_an_agent_that_stops_early_is_told_what_is_left_three_times_and_anew_aft
     for round_ in range(2):
         for time in (1, 2, 3):
             given, where = {"cwd": str(project.root), **STOPS[client][0], "stop_hook_active": time > 1}, STOPS[client][1]
-            answer = reply_to(client_of(client), given)
+            answer = reply_to(CLIENTS[client], given)
             assert answer is not None
             reason = str(answer[where])
             assert "RED of add" in reason and "submit_work" in reason and f"reminder {time} of 3" in reason
-        assert reply_to(client_of(client), given) is None
+        assert reply_to(CLIENTS[client], given) is None
         if round_ == 0:
             assert project.submit(test_command="true", expectation="FAIL")["status"] == "REFUSED"
 
 
 def test_an_agent_may_stop_where_it_is_a_persons_turn_and_where_the_journal_is_broken(states: dict[str, Project], tmp_path: Path) -> None:
-    assert reply_to(client_of("claude"), event(states["HALTED"], "Stop")) is None
+    assert reply_to(CLIENTS["claude"], event(states["HALTED"], "Stop")) is None
     project = Project(tmp_path / "p").planned()
     damage(project.root / ".git" / "detent")
     for client, (given, _) in STOPS.items():
-        assert reply_to(client_of(client), {"cwd": str(project.root), **given}) is None
+        assert reply_to(CLIENTS[client], {"cwd": str(project.root), **given}) is None
 
 
 @pytest.mark.parametrize("client", BEGINS)
 def test_a_session_begins_with_a_word_about_get_task(states: dict[str, Project], client: str) -> None:
-    answer = reply_to(client_of(client), {"cwd": str(states["RED"].root), **BEGINS[client]})
+    answer = reply_to(CLIENTS[client], {"cwd": str(states["RED"].root), **BEGINS[client]})
     assert answer is not None and "Call get_task" in str(answer.get("hookSpecificOutput", answer))
 
 

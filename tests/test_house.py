@@ -52,7 +52,6 @@ EVIDENCE_FLOORS = (
     ("running",),
     ("mutate",),
     ("runners",),
-    ("formats",),
     ("source",),
     ("report",),
     ("__init__",),

@@ -734,10 +734,10 @@ def test_a_journal_of_a_newer_detent_is_refused_with_its_version(path: Path) -> 
 def test_a_journal_of_an_older_detent_is_refused_with_its_version_and_left_as_it_is(path: Path) -> None:
     filled(path)
     with closing(sqlite3.connect(path)) as db:
-        db.execute(f"PRAGMA user_version={VERSION - 2}")
+        db.execute(f"PRAGMA user_version={VERSION - 1}")
     before = path.read_bytes()
     for create in (False, True):
-        with pytest.raises(JournalOlder, match=rf"older Detent \(schema {VERSION - 2}; this one knows {VERSION}\)") as told:
+        with pytest.raises(JournalOlder, match=rf"older Detent \(schema {VERSION - 1}; this one knows {VERSION}\)") as told:
             SqliteJournal(path, create=create)
         assert "end its runs with the older Detent" in told.value.hint
     assert path.read_bytes() == before

@@ -24,7 +24,7 @@ from detent.git.workspace import make_workspace
 from detent.sandbox import choose
 from detent.sandbox.process import run
 from detent.world.furnish import furnish, furnish_checkout
-from detent.world.run_config import RunConfig
+from detent.world.known_runs import RunConfig
 from tests.machine import need_runner
 from tests.patience import LONG
 from tests.project import PLAN, START, Project

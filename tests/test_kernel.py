@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from detent.app.registry import all_tables
+from detent.gates.plain_values import spans_of
 from detent.kernel.decide import decide, refusal
 from detent.kernel.draw import as_mermaid, as_table
 from detent.kernel.model import Data, Found, Run, Sent
@@ -29,7 +30,6 @@ from detent.kernel.rows import (
     no_children,
     no_facts,
 )
-from detent.kernel.spans import spans_of
 from detent.kernel.table import Table
 from detent.kernel.walk import problems, walk
 

@@ -22,10 +22,10 @@ from detent.evidence.report import TestReport as Report
 from detent.evidence.runners import Command
 from detent.evidence.running.good_tree import blamed, run_good
 from detent.evidence.running.suite import Suite
+from detent.git.commits import slug
 from detent.git.place import find_place
 from detent.interfaces.cli import ends
 from detent.interfaces.cli.work import patiently
-from detent.kernel.slug import slug
 from detent.queue.queue_protocol import ExecutionEnd
 from detent.queue.recovery import MOST_PARKED
 from detent.world.work_tree import _or_cannot_tell

@@ -5,8 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from detent.evidence.outcomes.card import Card, Change, Checked
-from detent.evidence.outcomes.card_kept import keep_card, kept_card
+from detent.evidence.outcomes.card import Card, Change, Checked, keep_card, kept_card
 from detent.evidence.outcomes.claims import LARGEST, VERSION, Claim, ClaimedStep, read, seal, written
 from detent.evidence.outcomes.outcomes import Outcomes, describe_flaky, describe_successors, describe_weakened
 from detent.evidence.outcomes.reasons import NOT_INSTALLED, Reason, not_installed

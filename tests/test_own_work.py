@@ -14,7 +14,7 @@ from detent.gates.judge import flags_in
 from detent.gates.review_gates import ROOT_FILE, own_review_is_flagged
 from detent.gates.testlist import ListData
 from detent.gates.tests import product_changed
-from detent.git.evidence_ref import publish
+from detent.git.notes import publish
 from detent.kernel.model import Data, Flag, Run, Sent
 from tests.looks import LiteralLook
 from tests.project import START, Project

@@ -9,7 +9,7 @@ from detent.errors import CannotTell
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder
 from detent.evidence.runners.detect import find_command, refuse
-from detent.evidence.running.checkout_files import link_composer_packages
+from detent.evidence.running.project_site import link_composer_packages
 from detent.evidence.running.suite import Suite, environment, run_suite
 from tests.machine import need_runner
 from tests.native_dialects import PATH, PHP_XML

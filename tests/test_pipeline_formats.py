@@ -11,7 +11,7 @@ from detent.app.registry import brief_of as brief
 from detent.blocks.last_words import hand_in, read_status
 from detent.gates.documents import read_acceptance, read_tasks
 from detent.gates.reply import read_reply
-from detent.journal.codec import to_entry
+from detent.journal.journal_rows import to_entry
 from detent.kernel.model import Event, Found, Verdict
 from detent.workflows.pipeline.pipeline_table import PIPELINE
 from tests.test_pipeline_tables import ACCEPTANCE, ARCHITECTURE, FILES, SPEC, TASKS, S, as_role, reply, session, take

@@ -12,8 +12,8 @@ from detent.gates.documents import Criterion, section
 from detent.gates.human import APPROVE, STRATEGY, answers_the_question, ask_again, cancel, not_understood, pending, resolve
 from detent.gates.reply import points, read_reply
 from detent.gates.summary import design_summary
-from detent.interfaces.cli.folding import fold
-from detent.interfaces.cli.paper import paper
+from detent.interfaces.cli.decisions import paper
+from detent.interfaces.cli.tell import fold
 from detent.kernel.model import Event, Found, Run, Sent, Verdict
 from detent.kernel.rows import Change
 from detent.workflows.pipeline.gate_text import gate_text

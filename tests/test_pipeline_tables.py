@@ -19,7 +19,7 @@ from detent.gates.documents import Criterion, KnownIssue, TaskEntry, read_accept
 from detent.gates.human import APPROVE, MISSING, STRATEGY, PersonDecision, pending
 from detent.gates.judge import judge
 from detent.gates.reply import amounts_to, points, read_reply
-from detent.journal.codec import from_entry, to_entry
+from detent.journal.journal_rows import from_entry, to_entry
 from detent.kernel.decide import Decision as Decided
 from detent.kernel.decide import decide, refusal
 from detent.kernel.model import Event, Found, Run, Sent, Verdict

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from detent.errors import CannotTell
-from detent.evidence.formats import junit, xml
 from detent.evidence.report import TestReport
-from detent.evidence.runners import RUNNERS, Command, Folder
+from detent.evidence.runners import RUNNERS, Command, Folder, xml
 from detent.evidence.runners.command_words import split
 from detent.evidence.runners.detect import find_command, refuse
 
@@ -410,7 +409,7 @@ def test_summary_attributes_are_not_believed() -> None:
 def test_other_elements_and_namespaces_are_no_obstacle() -> None:
     text = b"""<testsuite xmlns="urn:x"><properties/><testcase classname="t" name="a" file="t.py" time="1,000.5">
       <system-out><![CDATA[<failure/>]]></system-out><failure message="assert 0">why<b>x</b></failure></testcase></testsuite>"""
-    assert junit.read_cases(text) == [junit.JUnitCase("t", "a", "t.py", 1000.5, (junit.Problem("failure", "", "assert 0", "whyx"),))]
+    assert xml.read_cases(text) == [xml.JUnitCase("t", "a", "t.py", 1000.5, (xml.Problem("failure", "", "assert 0", "whyx"),))]
 
 
 # Commands of agents.

@@ -13,9 +13,9 @@ from detent.door import Case, Door
 from detent.fakes import MemoryJudge, MemoryLook, MemoryWorld, run_tests, tree_id
 from detent.gates.item import WorkItem
 from detent.gates.judge import judge
-from detent.journal.codec import from_entry
 from detent.journal.holder import this_process
 from detent.journal.journal import SqliteJournal
+from detent.journal.journal_rows import from_entry
 from detent.kernel.model import Briefing, Event, Found, Run, Sent
 from detent.workflows.execute.execute_data import ExecuteData, ExecuteSetup
 from detent.workflows.pipeline.pipeline_data import PipelineData

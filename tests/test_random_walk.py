@@ -8,9 +8,9 @@ import pytest
 
 from detent.door import Door
 from detent.fakes import MemoryJudge, MemoryWorld, run_tests
-from detent.journal.codec import from_entry
 from detent.journal.holder import this_process
 from detent.journal.journal import SqliteJournal
+from detent.journal.journal_rows import from_entry
 from detent.kernel.model import Briefing, Event, Run, Sent
 from detent.kernel.table import Table
 from detent.workflows.pr.pr_data import PrData, current

@@ -13,7 +13,7 @@ import pytest
 
 from detent.app import App, open_app
 from detent.fakes import MemoryWorld
-from detent.journal.codec import from_entry
+from detent.journal.journal_rows import from_entry
 from detent.kernel.model import Briefing, Event, Sent
 from detent.workflows.pr.pr_data import PrData, current
 from detent.workflows.pr.pr_start import start_pr

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from detent.evidence.running.checkout_files import link_node_modules
+from detent.evidence.running.project_site import link_node_modules
 from tests.project import PLAN, START, Project
 from tests.repos import sh, write
 

@@ -14,8 +14,7 @@ from detent.app.push import push
 from detent.blocks.terms import Terms
 from detent.errors import Disturbed
 from detent.evidence.report import TestReport as Report
-from detent.evidence.running.run_progress import ProgressReader
-from detent.evidence.running.suite import Suite, in_time, too_long
+from detent.evidence.running.suite import ProgressReader, Suite, in_time, too_long
 from detent.gates.testlist import alike
 from detent.interfaces.cli.live import LiveTerminal
 from detent.kernel.model import Sent

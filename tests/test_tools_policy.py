@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from detent.tools.globs import expression
-from detent.tools.write_policy import writable
+from detent.tools.globs import expression, writable
 
 MAY = writable(("src/**", "docs/*.md", "tests/", "plan?.txt", "pages/[id].tsx"), ("src/vendor", "**/*.lock", "src/conf/**"))
 

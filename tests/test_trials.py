@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.app.repeat import lines_that_repeat
+from detent.app.explain import lines_that_repeat
 from detent.evidence.outcomes.card import Card, Change, Trial, redacted
 from detent.evidence.probes.trials import came_of, patch_of, said_of
 from detent.evidence.report import TestReport

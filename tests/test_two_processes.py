@@ -13,8 +13,8 @@ import pytest
 
 from detent.door import Door
 from detent.fakes import ScriptedJudge
-from detent.journal.codec import from_entry
 from detent.journal.journal import SqliteJournal
+from detent.journal.journal_rows import from_entry
 from detent.kernel.model import Event, Found, Run, Sent, Status
 from tests.two_children import (
     PATIENCE,

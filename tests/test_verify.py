@@ -12,7 +12,7 @@ from detent.evidence.outcomes.claims import REF, Claim, ClaimedStep, seal, writt
 from detent.evidence.runners import Command
 from detent.evidence.running.collect import Collector
 from detent.evidence.running.suite import Suite
-from detent.git.evidence_ref import held_trees, publish
+from detent.git.notes import held_trees, publish
 from detent.git.notes_remote import push_notes
 from tests import cases
 from tests.driven import ALONE, CYCLE, GREEN, RED, project, run, scripted

@@ -9,7 +9,7 @@ import pytest
 
 import detent
 from detent.evidence.outcomes.claims import REF, Claim, ClaimedStep, Phase, seal, written
-from detent.git.evidence_ref import publish
+from detent.git.notes import publish
 from tests.machine import no_walls
 from tests.project import INI, Project
 from tests.proofs import Clone

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.evidence.running.checkout_files import lend_version_files, version_files
+from detent.evidence.running.project_site import lend_version_files, version_files
 from detent.evidence.source.version_text import is_plain
 from tests.project import Project
 from tests.repos import write

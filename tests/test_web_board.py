@@ -7,8 +7,8 @@ from msgspec.structs import replace
 from playwright.sync_api import Browser, Page, expect
 
 from detent.app import open_app
-from detent.journal.codec import to_entry
 from detent.journal.journal import SqliteJournal
+from detent.journal.journal_rows import to_entry
 from detent.kernel.model import Event, Flag, Found, Sent, Verdict
 from tests.project import Project
 from tests.webbed import Served, Watched, served, visit, web_project

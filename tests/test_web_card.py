@@ -6,8 +6,7 @@ import msgspec
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from detent.evidence.outcomes.card import Card, Change, Checked
-from detent.evidence.outcomes.card_kept import keep_card, kept_card
+from detent.evidence.outcomes.card import Card, Change, Checked, keep_card, kept_card
 from detent.kernel.model import Flag
 from tests.driven import ALONE
 from tests.project import START

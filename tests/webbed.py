@@ -14,8 +14,8 @@ import msgspec
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from detent.app import open_app
-from detent.journal.codec import from_entry, to_entry
 from detent.journal.journal import SqliteJournal
+from detent.journal.journal_rows import from_entry, to_entry
 from detent.kernel.model import Event, Found, Sent
 from tests.driven import ALONE, Json, project
 from tests.machine import need

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from detent.errors import Busy, CannotTell, DetentError, Moved, NotYet, Unwanted
-from detent.journal.codec import from_entry, to_entry
 from detent.journal.holder import Holder
 from detent.journal.journal import Journal, RunClaim
+from detent.journal.journal_rows import from_entry, to_entry
 from detent.kernel.decide import FLAGS, answer, decide, is_worn, refusal, told_flags
 from detent.kernel.model import Briefing, Event, Found, Run, Sent, Verdict
 from detent.kernel.rows import Child, Row

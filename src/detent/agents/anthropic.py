@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from detent import installation
 from detent.agents.agent_protocol import Reply, Usage
-from detent.agents.anthropic_cache import request
 from detent.agents.arguments import block_of, read_call
-from detent.agents.dialect import Block, Conversation, Ear, ModelMessage, ToolRequest
+from detent.agents.dialect import Block, Conversation, Ear, Message, ModelMessage, ToolRequest
 from detent.agents.faults import Cut, Key, Trouble, trouble_of
 from detent.agents.loop import LIMITS, LoopLimits, converse
 from detent.agents.question import Asked
@@ -20,6 +19,7 @@ from detent.errors import DetentError
 
 if TYPE_CHECKING:
     import anthropic
+
 
 ADDRESS = "https://api.anthropic.com"
 KEY = Key("ANTHROPIC_API_KEY", "set ANTHROPIC_API_KEY in the environment that starts detent")
@@ -133,3 +133,28 @@ def counted(usage: Any) -> Usage:
         count(usage.cache_read_input_tokens),
         count(usage.cache_creation_input_tokens),
     )
+
+
+MARK: Block = {"type": "ephemeral"}
+
+
+def request(system: str, tools: list[Block], history: list[Message]) -> Block:
+    """The parts of a request that are cached, with their marks. What came in is not changed."""
+    parts: Block = {"messages": marked(history)}
+    if tools:
+        parts["tools"] = [*tools[:-1], {**tools[-1], "cache_control": MARK}]
+    if system.strip():
+        parts["system"] = [{"type": "text", "text": system, "cache_control": MARK}]
+    return parts
+
+
+def marked(history: list[Message]) -> list[Message]:
+    """The conversation with a mark behind each of the two newest user messages."""
+    users = [i for i, message in enumerate(history) if message["role"] == "user"][-2:]
+    return [_mark(message) if i in users else message for i, message in enumerate(history)]
+
+
+def _mark(message: Message) -> Message:
+    content = message["content"]
+    assert isinstance(content, list)
+    return {**message, "content": [*content[:-1], {**content[-1], "cache_control": MARK}]}

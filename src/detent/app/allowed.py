@@ -21,7 +21,7 @@ def may_write(briefing: Briefing, base: Command | None) -> Callable[[str], str |
     """What the state lets an agent write: tests in RED, anything but tests in GREEN."""
     runner = RUNNERS.get(base.runner) if base else None
     phase = _phase(briefing) if runner else ""
-    from detent.tools.write_policy import writable  # the tools are heavy, and a hook's rules do without them
+    from detent.tools.globs import writable  # the tools are heavy, and a hook's rules do without them
 
     return writable(briefing.writes, protected(briefing), phase, runner.is_test if runner else lambda path: False)
 

@@ -18,9 +18,8 @@ from detent.door import AnyRun
 from detent.errors import DetentError
 from detent.evidence.runners import Command
 from detent.git import fingerprint
-from detent.git.commits import free_branch
+from detent.git.commits import free_branch, slug
 from detent.kernel.model import Data, Run, Sent
-from detent.kernel.slug import slug
 
 
 class Beginning(NamedTuple):

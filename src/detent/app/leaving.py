@@ -16,7 +16,7 @@ from detent.git import fingerprint
 from detent.git.place import Place
 from detent.git.repo import ZERO, Git
 from detent.git.workspace import remove_workspace, workspace_place, workspaces_of
-from detent.journal.anchor import anchor_file, older_anchor_file
+from detent.journal.anchor import anchor_file
 from detent.storage.state import state_dir
 
 NOTES = ("refs/notes/detent-evidence", "refs/notes/tdd-handoffs", "refs/notes/detent-unfinished")
@@ -112,7 +112,7 @@ def _kept_in(folder: Path) -> str:
 def _state(place: Place) -> Iterator[Piece]:
     """What the user's state folder keeps for this repository; all of it, where no other repository has a part in it."""
     home = state_dir()
-    own = [file for file in (anchor_file(place.journal), older_anchor_file(place.journal), *fingerprint.files_of(place)) if file.exists()]
+    own = [file for file in (anchor_file(place.journal), *fingerprint.files_of(place)) if file.exists()]
     others = [each for name in SHARED if (home / name).is_dir() for each in (home / name).iterdir() if each not in own]
     spaces = [each for each in (home / "workspaces").glob("*") if each not in workspaces_of(place.common_dir)]
     if not _beyond_git(home):

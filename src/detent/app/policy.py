@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from detent.blocks.open_flags import ACCEPT, CAUSE, QUESTION, asking
 from detent.config import Settings
-from detent.config.flag_kinds import is_kind, kind_names
+from detent.config.sources import is_kind, kind_names
 from detent.config.values import unknown
 from detent.door import AnyRun
 from detent.errors import DetentError

@@ -15,7 +15,7 @@ from detent.errors import DetentError
 from detent.git.commits import bring_to, marker, switch
 from detent.git.repo import ZERO, Git
 from detent.git.snapshot import take
-from detent.journal.codec import from_entry
+from detent.journal.journal_rows import from_entry
 from detent.kernel.decide import heard, spoken
 from detent.kernel.model import Sent
 from detent.world.known_runs import FROM_EVENT, FROM_RUN

@@ -24,7 +24,7 @@ from detent.app.run_sandbox import OPEN, RunSandbox, sandbox_of
 from detent.app.turn_context import with_context
 from detent.app.turn_standing import begin, undo
 from detent.app.who import agent_of, agents_are_ready, catalog_of
-from detent.blocks.prompts import system_prompt
+from detent.blocks.briefs import system_prompt
 from detent.config import Settings
 from detent.door import AnyEvent, AnyRun
 from detent.drive import Driven, Driver, NoLimitClock, Seen
@@ -38,7 +38,7 @@ from detent.kernel.model import Briefing
 from detent.storage.machine import has
 from detent.tools import Toolbox
 from detent.world.turn_tree import left_by
-from detent.world.turns import turn as at_turn
+from detent.world.turn_tree import turn as at_turn
 from detent.world.work_tree import RepoWorld, is_apart
 
 PERSON = "human"  # an agent whose half-done work is left alone

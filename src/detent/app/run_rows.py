@@ -17,7 +17,7 @@ from detent.world.pulls import url_of
 def card_object(common: Path, run: str) -> dict[str, object] | None:
     """The same for programs, whole."""
     from detent.blocks.check_card import object_of
-    from detent.evidence.outcomes.card_kept import kept_card
+    from detent.evidence.outcomes.card import kept_card
 
     found = kept_card(common, run)
     return object_of(found) if found else None
@@ -84,7 +84,7 @@ def stands(app: App, event: AnyEvent) -> dict[str, object]:
 
 def newest(app: App, run: str, count: int) -> list[AnyEvent]:
     """The newest events of a run, in the order they happened."""
-    from detent.journal.codec import from_entry
+    from detent.journal.journal_rows import from_entry
 
     last = app.journal.heads(run)[0]
     table = app.door.tables[last.workflow]

@@ -14,8 +14,8 @@ from detent.app import App
 from detent.config import Settings
 from detent.door import AnyEvent, AnyRun
 from detent.drive.spent import Spent, spent_in
-from detent.journal.codec import from_entry
 from detent.journal.journal import Head
+from detent.journal.journal_rows import from_entry
 
 PAGE = 500
 GRANTS = ("resume", "guided")  # what a person says by which the same budget is given again

@@ -10,8 +10,8 @@ from detent.app.registry import usable
 from detent.config import Settings
 from detent.door import AnyEvent
 from detent.drive.spent import Spent, spent_in
-from detent.journal.codec import from_entry
 from detent.journal.journal import Head
+from detent.journal.journal_rows import from_entry
 
 PAGE = 500
 REVIEWER = "reviewer"  # whom the machine asks in a state of its own

@@ -110,7 +110,7 @@ class Worlds:
 
     def _apart(self, run: AnyRun, root: Path) -> Git:
         """A workspace beside its session's, at what the task begins from; the mark is set once it is whole."""
-        from detent.world.begin_apart import begin_tree, start_of
+        from detent.world.furnish import begin_tree, start_of
 
         git = make_workspace(self.git, root, "", start_of(self.git, run.parent, run.data.base, run.data.start_tree))
         bring_to(git, begin_tree(run))

@@ -1,4 +1,7 @@
-"""Briefings are files, one per state, rendered strictly: an unknown name is an error. First line: the goal; the rest: the text."""
+"""Briefings and system prompts: files, one per state and one per role, rendered strictly: an unknown name is an error.
+
+The first line of a briefing is its goal, the rest its text.
+"""
 
 import re
 from collections.abc import Mapping
@@ -138,3 +141,23 @@ def _in_their_words(text: str) -> str:
     for ours, theirs in WORDS:
         text = text.replace(ours, theirs)
     return text
+
+
+SHARED = Path(__file__).parent / "prompts"
+
+
+@cache
+def prompt(folder: Path, name: str) -> str:
+    """One file of a folder of prompts."""
+    return (folder / f"{name}.md").read_text("utf-8").strip()
+
+
+def system_prompt(folder: Path, role: str, hand_in: str, workspace: str) -> str:
+    """Everything that an agent of a role is told before its briefing. Files of roles have small names, whatever case a file system knows."""
+    told = Template(prompt(SHARED, "agent"))
+    return told.substitute(workspace=workspace, role=prompt(folder, role.lower()), hand_in=prompt(folder, hand_in)) + "\n"
+
+
+def flags_prompt() -> str:
+    """What a reviewer is told who answers about flags in a person's place."""
+    return prompt(SHARED, "review-flags") + "\n"

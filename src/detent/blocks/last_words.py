@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
+from detent.gates.plain_values import Object, last_span, spans_of
 from detent.kernel.model import Briefing, Sent
-from detent.kernel.spans import Object, last_span, spans_of
 
 LONGEST = 400_000  # characters of a reply that are looked through, its end
 SUMMARY = 500

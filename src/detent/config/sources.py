@@ -10,12 +10,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from detent.config.flag_kinds import is_kind, kind_names
 from detent.config.model_rows import checked_tables
 from detent.config.settings import ROWS, TABLES, Bash, Debug, Flags, Settings, kinds, variable
 from detent.config.table_rows import checked_gates, checked_projects
 from detent.config.values import ROLE, checked, checked_text, nearest, seen, unknown
 from detent.errors import DetentError
+from detent.extensions import FLAGS, names
+from detent.extensions import load as load_extension
+from detent.kernel.flags import KINDS, LEVELS, Kind
 
 FILE, PYPROJECT, PROPERTIES = "detent.toml", "pyproject.toml", "tdd.properties"
 NOT_SETTINGS = (
@@ -248,3 +250,19 @@ def _check_order(debug: Debug, sources: Mapping[str, str]) -> None:
             where = sources.get(f"debug.{before}") or sources.get(f"debug.{after}")
             said = f"debug.{before} ({getattr(debug, before)}) is more than debug.{after} ({getattr(debug, after)})"
             raise DetentError(f"{where}: {said}", f"they must rise: {', '.join(keys)}")
+
+
+def is_kind(name: str) -> bool:
+    """Whether there is such a kind of flag."""
+    return name in KINDS or load_extension(FLAGS, name, _wrong) is not None
+
+
+def kind_names() -> tuple[str, ...]:
+    """Every kind, the built-in ones first."""
+    return (*KINDS, *names(FLAGS, KINDS))
+
+
+def _wrong(value: object) -> str:
+    if not isinstance(value, Kind):
+        return f"it is a {type(value).__name__}, not a Kind"
+    return "" if value.level in LEVELS else f"its level is '{value.level}'; it must be one of {', '.join(LEVELS)}"

@@ -10,8 +10,8 @@ import msgspec
 
 from detent.errors import CannotTell
 from detent.evidence.look import FilesLook, SubmitLook
+from detent.gates.plain_values import last_span
 from detent.kernel.model import Data, Sent, Value
-from detent.kernel.spans import last_span
 
 FENCE = re.compile(r"\s*(?:```|~~~)")
 BLOCKED = re.compile(r"BLOCKED:\s*(\S.*)")

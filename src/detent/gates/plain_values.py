@@ -1,11 +1,11 @@
-"""Text into plain values, strictly: JSON and YAML as agents write them. A key that stands twice, a tag, an alias or a broken character is a fault with its place.
+"""Text into plain values, strictly: JSON and YAML as agents write them, and the JSON objects inside other words.
 
-Every fault is a ValueError that says where. Knows no form: what a value must look like is its reader's to say.
+A key that stands twice, a tag, an alias or a broken character is a ValueError that says where. Knows no form: what a value must look like is its reader's to say.
 """
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 Plain = dict[str, "Plain"] | list["Plain"] | str | int | float | bool | None
 
@@ -103,3 +103,25 @@ def _doubled_keys(node: object, path: str) -> Iterator[str]:
         yield from _doubled_keys(below, f"{path}{_shown(str(key.value))}.")
     for i, below in enumerate(item for item in value if not isinstance(item, tuple)):
         yield from _doubled_keys(below, f"{path.removesuffix('.')}[{i}].")
+
+
+Object = Mapping[str, object]
+
+
+def spans_of(text: str) -> Iterator[tuple[int, int, Object]]:
+    """The objects of a text in order, none inside another."""
+    decoder, at = json.JSONDecoder(), text.find("{")
+    while at >= 0:
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            value, end = None, at + 1
+        if isinstance(value, dict):
+            yield at, end, value
+        at = text.find("{", end)
+
+
+def last_span(text: str, name: str) -> str:
+    """The last object that has this key, as it stands there; empty if there is none."""
+    spans = [text[at:end] for at, end, value in spans_of(text) if name in value]
+    return spans[-1] if spans else ""

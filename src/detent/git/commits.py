@@ -6,11 +6,11 @@ What was done is remembered by a marker ref, moved in one transaction with the b
 import os
 import re
 import stat
+import unicodedata
 from pathlib import Path
 
 from detent.errors import DetentError
 from detent.git.repo import ZERO, Git, GitError
-from detent.kernel.slug import slug
 
 PREFIXES = ("feat", "fix", "refactor", "docs", "test", "chore")
 
@@ -199,3 +199,28 @@ def main_branch(git: Git, configured: str) -> str:
     away = next((name for name in looked if git.resolve(f"refs/remotes/origin/{name}")), "")  # as in a clone of one branch
     hint = f"make it here: git branch {away} origin/{away}" if away else "set [git] main in detent.toml"
     raise DetentError(f"there is no branch '{configured}'" if configured else "Detent cannot tell which branch is main", hint)
+
+
+SPELLED = {
+    "ä": "ae",
+    "ö": "oe",
+    "ü": "ue",
+    "ß": "ss",
+    "æ": "ae",
+    "ø": "o",
+    "å": "a",
+    "œ": "oe",
+    "ł": "l",
+    "đ": "d",
+    "ð": "d",
+    "þ": "th",
+    "ı": "i",
+}
+
+
+def slug(text: str, most: int) -> str:
+    """A text as part of a name; empty if nothing of it can be written so."""
+    lower = unicodedata.normalize("NFC", text.lower())
+    written = unicodedata.normalize("NFKD", "".join(SPELLED.get(letter, letter) for letter in lower))
+    plain = "".join(letter for letter in written if not unicodedata.combining(letter))
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:most].strip("-")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from detent.errors import DetentError
 from detent.git.place import Place
-from detent.journal.anchor import anchor_file, older_anchor_file
+from detent.journal.anchor import anchor_file
 from detent.storage.seal import keep, kept
 from detent.storage.state import state_dir
 
@@ -30,7 +30,6 @@ HEADER = re.compile(r'\[([A-Za-z0-9.-]+)(?:[ \t]+"[^"\\\x00-\x1f]*")?\]')
 PLAIN = re.compile(r"([A-Za-z][A-Za-z0-9-]*)[ \t]*(?:=[^\x00-\x08\x0a-\x1f]*)?")
 UNKNOWN = "?"  # the section of lines that git may read otherwise than we do
 DEEPEST = 10  # included files that include others
-FORM = "2 "  # what is kept was made so; one that was made otherwise cannot be compared
 INCLUDES = ("include", "includeif")
 ACCEPT = "if it was you, accept it with `detent doctor --accept`"
 
@@ -42,7 +41,7 @@ def fingerprint(place: Place) -> str:
         h.update(line.encode("utf-8", "surrogateescape") + b"\n")
     for file in (place.common_dir / "info" / "attributes", place.common_dir / "objects" / "info" / "alternates"):
         h.update(file.read_bytes() if file.is_file() else b"-")
-    return FORM + h.hexdigest()
+    return h.hexdigest()
 
 
 def _hooks(folder: Path) -> list[str]:
@@ -140,14 +139,10 @@ def begin(place: Place, busy: bool) -> None:
 def check(place: Place) -> None:
     """Stop before git is called, if what it could execute changed."""
     must_be_bound(place)
-    file, older = _file(place), state_dir() / "fingerprints" / older_anchor_file(place.journal).name
-    known = kept(file) if file.exists() else None
-    if not file.exists() and (older.is_file() or not anchor_file(place.journal).exists()):
-        remember(place)  # the first look; or, once, the first one since it is kept by the path
-        older.unlink(missing_ok=True)
-    elif known and not known.startswith(FORM):
-        remember(place)  # once, the first one since it is made so
-    elif known != fingerprint(place):
+    file = _file(place)
+    if not file.exists() and not anchor_file(place.journal).exists():
+        remember(place)  # the first look
+    elif not file.exists() or kept(file) != fingerprint(place):
         raise DetentError(
             "the hooks, the attributes or the configuration of this repository changed in a way that could run programs",
             f"look at .git/hooks and .git/config; {ACCEPT}",

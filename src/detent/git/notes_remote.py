@@ -1,8 +1,7 @@
 """Notes at a remote: pushed and fetched, and always joined with what others brought there. Knows refs, not what the notes mean."""
 
 from detent.errors import DetentError
-from detent.git.evidence_ref import held_trees, with_notes
-from detent.git.notes import TRIES, UNFINISHED, alone, list_notes, locked
+from detent.git.notes import TRIES, UNFINISHED, alone, held_trees, list_notes, locked, with_notes
 from detent.git.repo import ZERO, Git, GitError
 
 PATIENCE = 120

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from detent.app.explain import MEANS, Explained, Repeated
-from detent.blocks.card_rows import cut, listed, row, wrapped
-from detent.blocks.check_card import SCHEMA, clickable
+from detent.blocks.check_card import SCHEMA, clickable, cut, listed, row, wrapped
 from detent.blocks.open_flags import hunk_of
 from detent.kernel.model import Flag
 

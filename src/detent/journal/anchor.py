@@ -13,7 +13,6 @@ import hmac
 import json
 import mmap
 import os
-import zlib
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -29,7 +28,7 @@ TRIES = 20  # to read a file that is being written
 
 
 class Anchor(NamedTuple):
-    """How far a journal had come. `since`: the last event that is taken without the key's signature, since a person or an older anchor vouched for it."""
+    """How far a journal had come. `since`: the last event that is taken without the key's signature, since a person vouched for it."""
 
     journal: str
     n: int
@@ -50,12 +49,6 @@ def anchor_file(journal: Path) -> Path:
 def anchor_of(key: str) -> Path:
     """The anchor of the journal that has this key and no other."""
     return state_dir() / "anchors" / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.json"
-
-
-def older_anchor_file(journal: Path) -> Path:
-    """Where the anchor lay while it was found by the number of the git dir's inode too."""
-    folder = journal.parent.parent
-    return anchor_of(f"{folder.resolve()}\n{folder.stat().st_ino if folder.exists() else 0}\n{journal.name}")
 
 
 def _signed(key: str, anchor: Anchor) -> str:
@@ -81,16 +74,6 @@ def _slot(key: str, data: bytes) -> Anchor | None:
         raw = json.loads(data)
         anchor = Anchor(str(raw["journal"]), int(raw["n"]), str(raw["hash"]), int(raw["since"]))
         return anchor if hmac.compare_digest(str(raw["check"]).encode(), _signed(key, anchor).encode()) else None
-    except (ValueError, KeyError, TypeError):
-        return None
-
-
-def read_older_anchor(file: Path) -> Anchor | None:
-    """An anchor as they were before they were signed."""
-    try:
-        raw = json.loads(_bytes_of(file))
-        anchor = Anchor(str(raw["journal"]), int(raw["n"]), str(raw["hash"]))
-        return anchor if raw["check"] == zlib.crc32(f"{anchor.journal} {anchor.n} {anchor.hash}".encode()) else None
     except (ValueError, KeyError, TypeError):
         return None
 

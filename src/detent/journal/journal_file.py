@@ -7,12 +7,11 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from detent.errors import JournalDamaged, JournalError, JournalForeign, JournalNewer, JournalOlder, NoJournal
-from detent.journal.anchor import Anchor, anchor_file, journal_key, older_anchor_file, put_anchor, read_anchor, read_older_anchor
+from detent.journal.anchor import Anchor, anchor_file, journal_key, put_anchor, read_anchor
 from detent.journal.journal_rows import JournalProof, JournalReader
 
 APPLICATION = 0x64746E74  # "dtnt"
 VERSION = 3
-PLAINLY_CHAINED = 2  # the version before rows were signed
 PAGE = 2048  # bytes; an append changes a few rows on pages of their own, and each goes to the log as a whole
 PATIENCE = 30.0  # seconds that another program may hold the file
 SMALLEST = 512  # bytes of a database; SQLite takes a smaller file for an empty one, and would write over it
@@ -120,10 +119,8 @@ def _checked(db: sqlite3.Connection, path: Path, anchor: Anchor | None, create: 
         _create(db)
     elif version > VERSION:
         raise JournalNewer(f"{path} was written by a newer Detent (schema {version}; this one knows {VERSION})", "use the newer Detent")
-    elif version < PLAINLY_CHAINED:
+    elif version < VERSION:
         raise JournalOlder(f"{path} was written by an older Detent (schema {version}; this one knows {VERSION})", OLDER)
-    elif version == PLAINLY_CHAINED:
-        anchor = _taken_over(db, path, anchor)
     _prepare(db)
     return _holds(db, path, anchor)
 
@@ -197,29 +194,11 @@ def _reading(db: sqlite3.Connection, path: Path, journal: str, since: int) -> Jo
 # -- what is taken without a signature -----------------------------------------------------------------------------------------
 
 
-def _taken_over(db: sqlite3.Connection, path: Path, anchor: Anchor | None) -> Anchor | None:
-    """A journal from before rows were signed is taken once: if its anchor of that time vouches for it and its plain chain is whole."""
-    journal, (count, _) = _id(db, path), _newest(db)
-    older = read_older_anchor(older_anchor_file(path))
-    if anchor is not None:
-        raise JournalDamaged(f"{path} was put back to an older form", WAY_OUT)
-    if count and older is None:
-        raise JournalDamaged(OTHERS.format(path, count), UNKNOWN)
-    if older is not None:
-        _holds(db, path, older._replace(since=count))
-    if fault := _reading(db, path, journal, count).first_fault():
-        raise JournalDamaged(fault, WAY_OUT)
-    anchor = _vouched(db, path)
-    older_anchor_file(path).unlink(missing_ok=True)
-    return anchor
-
-
 def _vouched(db: sqlite3.Connection, path: Path) -> Anchor:
     """Take every event that is there as it is, from now on."""
     n, digest = _newest(db)
     anchor = Anchor(_id(db, path), n, digest, n)
     put_anchor(anchor_file(path), anchor)
-    db.execute(f"PRAGMA user_version={VERSION}")
     return anchor
 
 
@@ -231,7 +210,7 @@ def accept(path: Path) -> str:
         return "there is no journal; a new one may begin" if there else ""
     with closing(sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)) as db:
         application, version, _ = _marks(db)
-        if application != APPLICATION or version not in (PLAINLY_CHAINED, VERSION):
+        if application != APPLICATION or version != VERSION:
             return ""
         n = _newest(db)[0]
         if fault := _reading(db, path, _id(db, path), n).first_fault():

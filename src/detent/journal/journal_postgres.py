@@ -18,7 +18,7 @@ from psycopg import conninfo
 from detent.errors import Busy, DetentError, JournalAway, JournalDamaged, JournalError, JournalNewer, JournalOlder, Moved, NoJournal
 from detent.journal.anchor import Anchor, AnchorFile, anchor_of, journal_key, put_anchor, read_anchor
 from detent.journal.holder import Holder, is_alive
-from detent.journal.journal_file import NO_RUN_YET, PLAINLY_CHAINED, START, VERSION, WAY_OUT
+from detent.journal.journal_file import NO_RUN_YET, START, VERSION, WAY_OUT
 from detent.journal.journal_rows import (
     ANOTHER_KEY,
     HEAD_COLUMNS,
@@ -186,7 +186,7 @@ class PostgresJournal:
             raise JournalNewer(
                 f"{self.name} was written by a newer Detent (schema {version}; this one knows {VERSION})", "use the newer Detent"
             )
-        if version < PLAINLY_CHAINED:
+        if version < VERSION:
             raise JournalOlder(
                 f"{self.name} was written by an older Detent (schema {version}; this one knows {VERSION})", "use the older Detent"
             )

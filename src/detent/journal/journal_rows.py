@@ -1,4 +1,5 @@
-"""The rows of a journal: what they hold, how each is chained to the one before it and signed, and how they are read. Alike in every database.
+"""The rows of a journal: what they hold, how each is chained to the one before it and signed, how they are read, and
+events as rows and back. Alike in every database.
 
 A row's hash is a plain one over the row before it and every column, and behind it the signature of that by the key beside the anchors: who
 can write the database and not read the key can alter nothing that is read again. Knows no file and no connection.
@@ -14,8 +15,10 @@ import msgspec
 
 from detent.errors import JournalDamaged
 from detent.journal.holder import Holder, is_alive
+from detent.kernel.model import Briefing, Event
+from detent.kernel.rows import T
+from detent.kernel.table import Table
 
-GENESIS = "0" * 64  # what the first event followed before it followed the journal's id
 PLAIN = 64  # characters of the plain hash
 ANOTHER_KEY = "machines that share a journal share the file `journal-key` in ~/.local/state/detent; else see `detent doctor`"
 
@@ -134,10 +137,6 @@ class JournalProof(NamedTuple):
         """Whether a row's hash is one that we wrote, or one that was vouched for."""
         return hmac.compare_digest(found.encode(), self.signed(plain).encode()) or (n <= self.since and found[:PLAIN] == plain)
 
-    def may_begin(self, prev: str) -> bool:
-        """Whether a first row follows what it should."""
-        return prev == self.journal or (self.since >= 1 and prev == GENESIS)
-
 
 def to_row(entry: Entry, n: int, prev: str, digest: str) -> tuple[str | int | bytes | None, ...]:
     """An entry as the row of the table."""
@@ -235,7 +234,7 @@ class JournalReader:
         if count != newest:
             return f"{newest - count} of its {newest} events are gone"
         first = next(self.rows("SELECT prev FROM events WHERE n = 1"), None)
-        if first is not None and not self.proof.may_begin(first[0]):
+        if first is not None and first[0] != self.proof.journal:
             return "its first event belongs to another journal"
         if runs != heads or (wrong := next(self.rows(HEADS_TRUE), None)) is not None:
             return (
@@ -249,7 +248,7 @@ class JournalReader:
         try:
             for row in self.rows(f"SELECT {ENTRY_COLUMNS}, prev FROM events ORDER BY n"):
                 entry = self._sound(row)
-                if entry.n != expect or (row[-1] != prev and not (expect == 1 and self.proof.may_begin(row[-1]))):
+                if entry.n != expect or row[-1] != prev:
                     return f"{self.name}: event {entry.n} does not follow the one before it"
                 prev, expect = entry.hash, expect + 1
             for one, other in ((HEADS_BY_EVENTS, HEADS_KEPT), (HEADS_KEPT, HEADS_BY_EVENTS)):
@@ -258,3 +257,36 @@ class JournalReader:
         except JournalDamaged as e:
             return e.message
         return None
+
+
+FINAL = ("SUCCESS", "FAILURE", "NEEDS_ANALYSIS", "HALTED")  # a repeat of such an attempt gets the same answer again
+
+
+def to_entry(table: Table[T], event: Event[T]) -> Entry:
+    run = event.run
+    return Entry(
+        run=run.id,
+        seq=run.seq,
+        workflow=run.workflow,
+        state=run.state,
+        on=event.on,
+        status=event.status,
+        at=event.at,
+        attempt=event.sent.attempt_id if event.status in FINAL else "",
+        tree=event.found.tree,
+        body=msgspec.json.encode(msgspec.structs.replace(event, briefing=None)),
+        brief=msgspec.json.encode(event.briefing).decode() if event.briefing else "",
+        parent=run.parent,
+        worktree=run.worktree,
+        ended=bool(table.states[run.state].end),
+        owes=event.owes,
+    )
+
+
+def from_entry(table: Table[T], entry: Entry) -> Event[T]:
+    try:
+        event = msgspec.json.decode(entry.body, type=Event[table.data])  # type: ignore[name-defined]
+        briefing = msgspec.json.decode(entry.brief, type=Briefing) if entry.brief else None
+    except msgspec.DecodeError as e:
+        raise JournalDamaged(f"event {entry.seq} of run {entry.run} cannot be read: {e}", "a newer Detent may have written it") from e
+    return msgspec.structs.replace(event, briefing=briefing)

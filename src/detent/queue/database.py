@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from detent.errors import DetentError
-from detent.queue.tables import OLDER, VERSION, Tables, tables
+from detent.queue.tables import VERSION, Tables, tables
 
 SCHEMA = "detent"
 KNOWS_SUBSEC = (3, 42)  # the first SQLite whose unixepoch has parts of a second
@@ -152,9 +152,6 @@ def _set_up(database: Database, file: Path) -> None:
         found = _version(database)
         if found == VERSION:
             return
-        if found in OLDER:
-            _bring_up(database, found)
-            return
         if found:
             raise DetentError(
                 f"the queue was made by another Detent (form {found}; this one knows {VERSION})", "use the Detent that made it"
@@ -165,15 +162,6 @@ def _set_up(database: Database, file: Path) -> None:
                 c.execute(sa.schema.CreateSchema(SCHEMA, if_not_exists=True))
             database.tables.all.create_all(c)
             c.execute(sa.insert(database.tables.meta).values(key="version", value=VERSION))
-
-
-def _bring_up(database: Database, found: str) -> None:
-    """Bring the tables of an older Detent to this form; what is in them stays."""
-    jobs, meta = database.tables.jobs, database.tables.meta
-    with database.engine.begin() as c:
-        for statement in OLDER[found]:
-            c.execute(sa.text(statement.format(jobs=jobs.fullname)))
-        c.execute(sa.update(meta).where(meta.c.key == "version").values(value=VERSION))
 
 
 @contextmanager

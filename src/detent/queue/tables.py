@@ -5,7 +5,6 @@ from typing import NamedTuple
 import sqlalchemy as sa
 
 VERSION = "2"
-OLDER = {"1": ("ALTER TABLE {jobs} ADD COLUMN cause TEXT NOT NULL DEFAULT ''",)}  # what brings an older form to this one
 LIVE_ITEM = "item <> '' AND state IN ('waiting', 'ready', 'running')"
 
 

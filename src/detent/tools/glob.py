@@ -9,9 +9,8 @@ from msgspec import Meta, Struct
 
 from detent.errors import ToolError
 from detent.tools.globs import alternatives, expression, source
-from detent.tools.paths import CONTROL, relative
 from detent.tools.search import Query, SearchHit, search
-from detent.tools.tool_paths import MOST, one_line
+from detent.tools.tool_paths import CONTROL, MOST, one_line, relative
 from detent.tools.tool_values import ToolResult, ToolRoom
 
 PATHS = 200

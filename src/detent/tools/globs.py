@@ -1,14 +1,17 @@
-"""Patterns for paths: `**` for any folders, `*` and `?` within a name; in searches also `[a-z]` and `{a,b}`. Pure.
+"""Patterns for paths: `**` for any folders, `*` and `?` within a name; in searches also `[a-z]` and `{a,b}`; and whether a
+state lets a path be written. Pure.
 
 The regular expressions made here never go back over what a star has matched (the earliest match is as good as any other), so that no
 pattern, however it is made, takes long.
 """
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import groupby
 
 from detent.errors import ToolError
+from detent.kernel.permit import Permit, why_not
 
 LONGEST = 1_000
 ALTERNATIVES = 100
@@ -83,3 +86,15 @@ def _letters(token: str) -> str:
     no = inner[0] in "!^"
     inner = re.sub(r"([\\\[\]^&~|])", r"\\\1", inner[no:])
     return f"[^/\0{inner}]" if no else f"(?![/\0])[{inner}]"
+
+
+def writable(
+    globs: tuple[str, ...], protected: tuple[str, ...], phase: str = "", is_test: Callable[[str], bool] = lambda path: False
+) -> Callable[[str], str | None]:
+    """The question whether a path may be written: None if so, else why not. What is protected stays so whatever the globs say."""
+    permit = Permit(list(globs), list(protected), phase)
+    return lambda path: why_not(permit, path, is_test, matches)
+
+
+def matches(glob: str, path: str, any_case: bool) -> bool:
+    return expression(glob, any_case=any_case).fullmatch(path) is not None

@@ -11,11 +11,10 @@ from detent.errors import ToolError
 from detent.tools.beneath import FileContent
 from detent.tools.glob import checked, fitting, narrowed
 from detent.tools.globs import expression
-from detent.tools.paths import relative
 from detent.tools.read import shown
 from detent.tools.search import Query, SearchHit, search
 from detent.tools.spill import is_kept, kept
-from detent.tools.tool_paths import MOST, one_line
+from detent.tools.tool_paths import MOST, one_line, relative
 from detent.tools.tool_values import ToolResult, ToolRoom
 
 ENTRIES = 200

@@ -8,9 +8,8 @@ from msgspec import Meta, Struct
 
 from detent.errors import ToolError
 from detent.tools.beneath import MOST, FileContent
-from detent.tools.paths import relative
 from detent.tools.spill import is_kept, kept
-from detent.tools.tool_paths import HIDDEN, WIDTH, shorten, visible
+from detent.tools.tool_paths import HIDDEN, WIDTH, relative, shorten, visible
 from detent.tools.tool_values import ToolResult, ToolRoom
 
 LINES = 2_000

@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from detent.errors import ToolError
 from detent.tools.beneath import FileStamp
-from detent.tools.paths import relative
+from detent.tools.tool_paths import relative
 from detent.tools.tool_values import ToolResult, ToolRoom
 
 DESCRIPTION = """Writes a whole file of the workspace: creates it, with the folders it needs, or replaces what is there. Its permissions are kept.

@@ -3,7 +3,7 @@
 How a thing is done is in effects/ and git/. Nothing here decides, and nothing here knows a workflow by name.
 """
 
-from detent.world.run_config import RunConfig
+from detent.world.known_runs import RunConfig
 from detent.world.work_tree import RepoWorld
 
 __all__ = ["RepoWorld", "RunConfig"]

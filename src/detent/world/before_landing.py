@@ -10,8 +10,7 @@ import msgspec
 from detent.blocks.open_flags import listed
 from detent.door import AnyRun
 from detent.errors import CannotTell
-from detent.evidence.outcomes.card import Card, Checked
-from detent.evidence.outcomes.card_kept import keep_card, kept_card
+from detent.evidence.outcomes.card import Card, Checked, keep_card, kept_card
 from detent.git.commits import main_branch, short
 from detent.git.repo import Git
 from detent.kernel.decide import FLAGS
@@ -111,7 +110,7 @@ def _reviewer_says(world: RepoWorld, run: AnyRun, card: Card) -> tuple[bool, str
 
 
 def _question(world: RepoWorld, run: AnyRun, card: Card) -> ReviewQuestion:
-    from detent.blocks.prompts import flags_prompt  # most landings ask nobody
+    from detent.blocks.briefs import flags_prompt  # most landings ask nobody
 
     parts = {"flags": listed(card.asks, 60), "diff": bounded_diff(world.git, card.base, card.tip) if card.base else ""}
     head = f"# Flags of the branch {short(run.data.branch)}\n\nThe files as it leaves them are in your folder."
@@ -122,7 +121,7 @@ def _question(world: RepoWorld, run: AnyRun, card: Card) -> ReviewQuestion:
 
 def read_word(words: str) -> str:
     """The reviewer's word as JSON: the last object that has `accept` in it. Anything else is no answer."""
-    from detent.kernel.spans import spans_of
+    from detent.gates.plain_values import spans_of
 
     found = [value for _, _, value in spans_of(words) if "accept" in value]
     said = found[-1] if found else {}

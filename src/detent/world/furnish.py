@@ -1,4 +1,4 @@
-"""Furnishing a workspace: what git ignores and the work needs is copied, and the project's set-up runs. Done once for a workspace.
+"""Furnishing a workspace: where the work of a child begins, what git ignores and the work needs is copied, and the project's set-up runs. Done once for a workspace.
 
 What a set-up makes is kept by the lock files it was made for, so that the next workspace gets a copy of it. Knows no run and no state.
 """
@@ -8,16 +8,17 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from detent.door import AnyRun
 from detent.effects.catalogue import Ways
 from detent.errors import Away, CannotTell, DetentError
 from detent.evidence.runners.build_caches import for_agents
-from detent.evidence.running.checkout_files import copy_as_is, lend_version_files
 from detent.evidence.running.good_tree import TESTS
-from detent.git.commits import main_branch, short
+from detent.evidence.running.project_site import copy_as_is, lend_version_files
+from detent.git.commits import main_branch, short, tip_of
 from detent.git.repo import Git
 from detent.git.workspace import borrow
 from detent.storage.seal import keep, kept
-from detent.world.run_config import RunConfig
+from detent.world.known_runs import RunConfig
 from detent.world.setups import MADE, brought, caches, keep_made
 
 PATIENCE = 1800.0  # seconds for a set-up
@@ -114,3 +115,16 @@ def _caches(git: Git, config: RunConfig, command: str, own: str) -> list[Path]:
 def _ignored(git: Git) -> list[str]:
     """What git ignores in a checkout; a folder that is ignored as a whole is one entry."""
     return [path.rstrip("/") for path in git.run("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory").items]
+
+
+def start_of(git: Git, root: str, base: str, tree: str) -> str:
+    """The newest commit of the session with a tree; where it was never committed, the one the session began from."""
+    made = git.run("log", "--format=%H %T", f"{base}..{tip_of(git, root, base)}", "--").text.splitlines()
+    return next((line.split()[0] for line in made if line.split()[1] == tree), base)
+
+
+def begin_tree(run: AnyRun) -> str:
+    """What stands in a new workspace of a task: what it has proved, or earlier work that is to be fixed, or what it begins from."""
+    data = run.data
+    fresh = data.good_tree in ("", data.start_tree)
+    return str(data.laid or data.start_tree if fresh else data.good_tree)

@@ -1,20 +1,26 @@
 """The runs of one repository as the world asks for them: their events, their configuration, their workflow, and who reviews them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from detent.door import AnyEvent, AnyRun, always
-from detent.errors import CannotTell
-from detent.evidence.running.run_progress import quietly
-from detent.journal.codec import from_entry
+from detent.errors import CannotTell, DetentError
+from detent.evidence.running.suite import quietly
+from detent.journal.journal_rows import from_entry
 from detent.kernel.model import Sent
 from detent.kernel.table import Table
 
 if TYPE_CHECKING:
     from detent.blocks.proved import Fold
+    from detent.effects.catalogue import Ways
+    from detent.evidence.running.suite import Suite
+    from detent.forge import Pulls
     from detent.journal.journal import Entry, Head
+    from detent.kernel.own_gate import OwnGate
+    from detent.sandbox.process import Ran
+    from detent.tracker import Tracker
     from detent.world.reviewer import Asking
-    from detent.world.run_config import RunConfig
 
 
 class Carried(Protocol):
@@ -104,3 +110,29 @@ class Runs:
         """The time of an event."""
         entry = self.journal.at(run, seq)
         return entry.at if entry else ""
+
+
+def no_tracker() -> "Tracker":
+    raise DetentError("this run has no tracker", "only executions have one")
+
+
+def no_pulls() -> "Pulls":
+    raise DetentError("this run has no forge", "set [git] pr_command in detent.toml")
+
+
+class RunConfig(NamedTuple):
+    """How a run's tests are run, its work is landed and its agents are asked."""
+
+    suite: "Suite"
+    settings: Mapping[str, str]
+    preflight: tuple[str, ...]
+    ways: "Ways"
+    squash: str
+    reviewer: str
+    start: "Callable[..., Ran]"  # how an agent's program is started; the sandbox is behind it
+    home: Path  # where the project's environment lies: a person's checkout, or a workspace that has a set-up of its own
+    origin: Path  # the person's own checkout
+    gates: "tuple[OwnGate, ...]" = ()  # that the project configures itself
+    apart: bool = False  # whether agents have a network of their own
+    tracker: "Callable[[], Tracker]" = no_tracker  # where the work item comes from
+    pulls: "Callable[[], Pulls]" = no_pulls  # where pull requests are opened

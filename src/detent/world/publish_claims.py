@@ -11,7 +11,7 @@ from detent.evidence.outcomes.claims import REF, Claim, ClaimedStep, seal, writt
 from detent.evidence.outcomes.outcomes import compare
 from detent.evidence.running.collect import Collector
 from detent.git.commits import marker
-from detent.git.evidence_ref import publish
+from detent.git.notes import publish
 from detent.git.repo import GitError
 from detent.world.work_tree import RepoWorld
 

@@ -1,4 +1,5 @@
-"""The pull request of a run: its title and its plan as text, opening it at the forge, what CI says of it, and where it is. Thin: the forge does it."""
+"""The pull request of a run: its title and its plan as text, opening it at the forge, what CI says of it, and where it is. A forge or tracker
+that is silent is no verdict on the work. Thin: the forge does it."""
 
 import re
 from collections.abc import Iterator
@@ -7,14 +8,13 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from detent.door import AnyRun
-from detent.errors import CannotTell, DetentError, Unreached
+from detent.errors import Away, CannotTell, DetentError, Unreached
 from detent.gates.item import ItemData
 from detent.gates.plan import PlanData
 from detent.git.commits import main_branch, short
 from detent.kernel.model import Sent
 from detent.storage.seal import keep, kept
 from detent.tracker import CLOSES
-from detent.world.reached import reached
 from detent.world.work_tree import RepoWorld, outcome
 
 URL = re.compile(r"https?://[^\s<>\"']+")
@@ -113,3 +113,14 @@ def kept_url(common: Path, run: str) -> str:
 
 def _file(common: Path, run: str) -> Path:
     return common / "detent" / "pull-requests" / f"{run}.json"
+
+
+@contextmanager
+def reached() -> Iterator[None]:
+    """A tracker that cannot be reached says nothing about the item. One that says when to ask again is left until then, and that counts nothing."""
+    try:
+        yield
+    except Unreached as e:
+        if e.until:
+            raise
+        raise Away("tracker", f"{e.message} ({e.hint})" if e.hint else e.message) from e

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from detent.evidence.changes.dependencies import LOCKS, is_lock
 from detent.evidence.runners.kept_builds import digest, looks
-from detent.evidence.running.checkout_files import copy_as_is
+from detent.evidence.running.project_site import copy_as_is
 from detent.git.repo import Git
 from detent.storage.seal import keep, kept
 

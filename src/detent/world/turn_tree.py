@@ -1,16 +1,22 @@
 """Where a workspace stood when a turn of a driven agent began. What a turn leaves that nobody judged is taken away and kept under a ref.
+Its driver holds a lock while the agent works, so that others can wait for its end.
 
 One ref per run, `refs/detent/RUN/turn`, says which turn is open: a commit whose tree is the workspace as it was, and whose message names the
 attempt, the commit that was checked out, and the files that git did not know. Knows no agent.
 """
 
+import fcntl
 import json
 import os
 import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from detent.door import AnyRun
+from detent.errors import DetentError
 from detent.git.commits import back_to, bring_to, set_index
 from detent.git.repo import ZERO, Git
 from detent.world.work_tree import RepoWorld
@@ -125,3 +131,35 @@ def _remove(root: Path, path: str) -> None:
         shutil.rmtree(file, ignore_errors=True)
     else:
         file.unlink(missing_ok=True)
+
+
+PATIENCE = 60.0  # seconds; a driver looks about once a second whether its turn is still wanted
+LOOK = 0.05
+
+
+def _file(common: Path, run: str) -> Path:
+    return common / "detent" / f"turn-{run}.lock"
+
+
+@contextmanager
+def turn(common: Path, run: str) -> Iterator[None]:
+    """Hold the turn. It goes with the process, as the agent does."""
+    with _file(common, run).open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def wait_for_end(common: Path, run: str) -> None:
+    """Wait until no agent works for a run any more. DetentError if its driver does not hear."""
+    file, end = _file(common, run), time.monotonic() + PATIENCE
+    if not file.exists():
+        return
+    with file.open("a") as lock:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                if time.monotonic() > end:
+                    raise DetentError(f"the agent of {run} is still at work", "its driver ends it as soon as it can; look again") from None
+                time.sleep(LOOK)

@@ -25,8 +25,7 @@ from detent.git.snapshot import Snapshot, stamp, take
 from detent.git.workspace import local_root, remove_beside, remove_workspace
 from detent.kernel.model import Flag, Found, Sent
 from detent.kernel.redact import Redact, keys_of, redactor, secrets_of
-from detent.world.known_runs import Runs
-from detent.world.run_config import RunConfig
+from detent.world.known_runs import RunConfig, Runs
 
 if TYPE_CHECKING:
     from detent.evidence.looks.own_gates import GatedTree

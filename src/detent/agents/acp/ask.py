@@ -1,17 +1,21 @@
-"""Any agent that speaks the Agent Client Protocol: a row of the table by its name, or a command of the user's. One turn is one session."""
+"""Any agent that speaks the Agent Client Protocol: a row of the table by its name, or a command of the user's, which is given every service
+that there is a key for. One turn is one session."""
 
+import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
 from detent.agents.acp import AGENTS
-from detent.agents.acp.acp_row import row_of
+from detent.agents.acp.acp_row import no_files, row_of
 from detent.agents.acp.acp_talk import steering
-from detent.agents.acp.acp_vendors import access_of
-from detent.agents.acp.own import own_program, own_row, own_ways
+from detent.agents.acp.acp_vendors import VENDORS, access_of
 from detent.agents.agent_protocol import Reply
 from detent.agents.client import FoundClient, ask_program, find
 from detent.agents.clients.dialects import CHAT
-from detent.agents.clients.row import Access
+from detent.agents.clients.row import Access, ClientRow, Wants
+from detent.agents.command import find_command
+from detent.agents.command import split as words_of
 from detent.agents.question import Asked
 
 
@@ -46,3 +50,42 @@ def find_acp(rest: str, outer: Mapping[str, str], project: Path) -> None:
         find(row_of(AGENTS[name], outer, model), outer)
     else:
         own_program(rest, outer, project)
+
+
+LOGIN = "it gets the keys of ANTHROPIC_API_KEY, OPENAI_API_KEY and GEMINI_API_KEY, if they are set; docs/agents.md says what else it needs"
+ROOTS = {"OPENAI_BASE_URL": "/v1"}  # what clients expect at the end of an address
+
+
+def own_row(command: str, outer: Mapping[str, str]) -> ClientRow:
+    argv = words_of(command)
+
+    def env(wants: Wants) -> dict[str, str]:
+        given = {form: access for form in VENDORS if (access := access_of(form, outer))}
+        addresses = {VENDORS[form].address: wants.url + ROOTS.get(VENDORS[form].address, "") for form in given}
+        return {**addresses, **{access.variable: wants.token for access in given.values()}}
+
+    return ClientRow(
+        name=f"acp:{command}",
+        program=argv[0],
+        install="it is your own command",
+        login=LOGIN,
+        costs=False,
+        model=lambda *_: "",
+        access=lambda _: None,
+        argv=lambda wants: argv[1:],
+        env=env,
+        files=no_files,
+    )
+
+
+def own_ways(outer: Mapping[str, str]) -> tuple[Access, ...]:
+    """Every service that can be paid for."""
+    return tuple(access for form in VENDORS if (access := access_of(form, outer)))
+
+
+def own_program(command: str, outer: Mapping[str, str], folder: Path) -> Path:
+    """Its program: on PATH, or as a path from the folder. DetentError if it is not there."""
+    find_command(command, outer, folder)
+    name = words_of(command)[0]
+    found = str(folder / name) if "/" in name else shutil.which(name, path=outer.get("PATH", os.defpath))
+    return Path(found or name).absolute()

@@ -7,15 +7,12 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from detent.evidence.changes.ci_versions import only_versions_differ
 from detent.evidence.changes.judging_config import is_judging, judges
-from detent.evidence.changes.test_files import TestFiles, looked_up
-from detent.evidence.changes.tree_files import TreeFiles
+from detent.evidence.changes.test_files import TestFiles, TreeFiles, looked_up
 from detent.evidence.runners import RUNNERS
 from detent.evidence.runners.adapter import is_shared_config
 from detent.evidence.running.collect import Collects
 from detent.evidence.source.diff import Changed
-from detent.evidence.source.insource import holds_tests, lay_over, only_tests_differ, split
 from detent.git.repo import Git
 
 Sort = Literal["test", "production", "config", "list", "unknown"]
@@ -62,15 +59,18 @@ class Changes:
         for change in self.all():
             if change.sort == "test" and change.how != "deleted" and not change.inside:
                 found[change.path] = self.git.read(self.tree, change.path) or b""
-            elif change.inside and (laid := lay_over(change.path, self.text(change.path)(tree), self.text(change.path)(self.tree))):
+            elif change.inside and (laid := self._laid(change.path, tree)):
                 found[change.path] = laid.encode()
         return found
 
+    def _laid(self, path: str, tree: str) -> str | None:
+        from detent.evidence.source.insource import lay_over  # few files of code hold tests
+
+        return lay_over(path, self.text(path)(tree), self.text(path)(self.tree))
+
     def sort(self, path: str) -> Sort:
         base = self.collect.suite.base
-        if (is_shared_config(path) or is_judging(path)) and only_versions_differ(
-            path, *(self.text(path)(t) for t in (self.good, self.tree))
-        ):
+        if (is_shared_config(path) or is_judging(path)) and self._names_other_versions(path):
             return "production"
         if base is None or not base.runner:
             return "config" if is_shared_config(path) or self._judges(path) else "unknown"
@@ -83,6 +83,11 @@ class Changes:
         if path == "test-list.md" or self._is_test(path):
             return "list" if path == "test-list.md" else "test"
         return "config" if self._judges(path) else "production"
+
+    def _names_other_versions(self, path: str) -> bool:
+        from detent.evidence.changes.ci_versions import only_versions_differ
+
+        return only_versions_differ(path, self.text(path)(self.good), self.text(path)(self.tree))
 
     def _judges(self, path: str) -> bool:
         """Whether what was changed in a file judges the work besides its tests: tools by their configuration, and what preflight runs."""
@@ -111,6 +116,8 @@ class Changes:
         """A changed path. A file of code of which only its own tests changed is a test."""
         how, sort = LETTERS.get(letter, "modified"), self.sort(path)
         if sort == "production" and how == "modified" and self._holds_tests(path):
+            from detent.evidence.source.insource import only_tests_differ, split
+
             old, new = map(self.text(path), (self.good, self.tree))
             inside = split(path, old)[1] != split(path, new)[1]
             return Changed(path, how, "test" if inside and only_tests_differ(path, old, new) else sort, inside)
@@ -120,7 +127,11 @@ class Changes:
         """Whether tests stand in a file of code: the report names it, or its language says so. Docstrings are no tests unless they are run."""
         known = self.collect.known(self.good)
         named = known is not None and path in known.files.values()
-        return named or (path.endswith(".rs") and holds_tests(path, self.text(path)(self.tree)))
+        if named or not path.endswith(".rs"):
+            return named
+        from detent.evidence.source.insource import holds_tests
+
+        return holds_tests(path, self.text(path)(self.tree))
 
 
 class ReferenceTrees(NamedTuple):

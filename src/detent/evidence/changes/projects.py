@@ -1,15 +1,14 @@
 """Which projects a repository has: folders with a manifest of their own, tests that no runner above them runs, and files that are only tooling. Reads files, runs nothing."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import PurePosixPath
 
 from detent.evidence.changes.test_files import is_below_tests
-from detent.evidence.runners import Command, Files
-from detent.evidence.runners.adapter import NOT_THE_PROJECT, InnerProject
+from detent.evidence.runners import RUNNERS
+from detent.evidence.runners.adapter import NOT_THE_PROJECT, Command, Files, InnerProject
 from detent.evidence.runners.detect import find_command
-from detent.evidence.runners.reach import takes_in, tests_of
 
 MANIFESTS = frozenset(
     {
@@ -27,6 +26,11 @@ AT_THE_ROOT = frozenset({"tasks.py", "conf.py", "build.py"})  # elsewhere these 
 BESIDE = frozenset(
     {"bench", "benches", "benchmark", "benchmarks", "example", "examples", "demo", "demos", "samples", "playground", "docs", "doc"}
 )
+BESIDE_BY_NAME = re.compile(  # settings of editors, and of services that show the project or its documents
+    r"\.readthedocs\.ya?ml|mkdocs\.ya?ml|book\.toml|typedoc\.json|antora\.ya?ml|\.editorconfig|\.mailmap|\.all-contributorsrc|CITATION\.cff|codemeta\.json"
+    r"|\.zenodo\.json|\.git-blame-ignore-revs|\.gitpod\.ya?ml"
+)
+BESIDE_FOLDERS = frozenset({".vscode", ".idea", ".devcontainer"})
 TOOLS = BESIDE | {"scripts", ".github"}
 SOURCES = frozenset(
     {"src", "lib", "app", "source", "pkg", "internal", "cmd", "crates"}
@@ -112,11 +116,24 @@ def is_tooling(path: str) -> bool:
 
 
 def is_beside(path: str) -> bool:
-    """Whether a file measures or shows the product: benchmarks, examples, what the documentation is built with."""
-    return _is_below(BESIDE, PurePosixPath(path))
+    """Whether a file measures or shows the product: benchmarks, examples, what the documentation is built with, settings of editors."""
+    where = PurePosixPath(path)
+    return BESIDE_BY_NAME.fullmatch(where.name) is not None or where.parts[0] in BESIDE_FOLDERS or _is_below(BESIDE, where)
 
 
 def _is_below(folders: frozenset[str], where: PurePosixPath) -> bool:
     """Whether a file lies in one of these folders, and the folder in none of sources."""
     above = list(takewhile(lambda part: part not in SOURCES, where.parts[:-1]))
     return not folders.isdisjoint(above)
+
+
+def takes_in(outer: Command, files: Files, inner: Command, below: InnerProject) -> bool:
+    """Whether a command that runs above a folder runs its tests too. `files`: those above."""
+    if outer.runner != inner.runner:
+        return False  # a command of which only an exit code is read gives way to any that is understood
+    return not outer.runner or RUNNERS[outer.runner].reaches(outer, files, below)
+
+
+def tests_of(command: Command, files: Files) -> Sequence[str]:
+    """The test files of a project by their names, as far as its runner knows tests by names."""
+    return [path for path in files.paths() if RUNNERS[command.runner].is_test(path)] if command.runner else []

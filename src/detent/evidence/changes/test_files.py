@@ -1,4 +1,4 @@
-"""Which files of a project are tests: looked up, not guessed.
+"""The files of a tree as adapters see a project, and which of them are tests: looked up, not guessed.
 
 `[test] files` is asked first, then what the project configures for its runner, what the runner collected from, names, and folders: data,
 snapshots and helpers below a folder of tests belong to the tests. A file of code that also holds tests (doctests, `#[cfg(test)]`,
@@ -6,12 +6,13 @@ in-source tests) stays code; `insource` tells its two parts apart. Pure but for 
 """
 
 import re
-from collections.abc import Callable, Iterable
-from pathlib import PurePosixPath
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from detent.evidence.runners.adapter import Command, Files, Runner
+from detent.evidence.runners.adapter import LARGEST_READ, Command, Files, Runner
 from detent.evidence.source.file_patterns import SOURCES, is_outside, said
+from detent.git.repo import Git
 
 MOST_READ = 500
 FOLDER = re.compile(
@@ -84,3 +85,37 @@ def _is_file_of_tests(path: str, files: Files) -> bool:
     if text is None:  # of another tree
         return path.partition("/")[0] not in SOURCES
     return HOLDS[suffix].search(text) is not None and not IN_SOURCE.search(text)
+
+
+LARGEST_DOCUMENT = 1_000_000  # bytes
+
+
+class TreeFiles:
+    """A tree, read when it is asked for."""
+
+    def __init__(self, git: Git, tree: str) -> None:
+        self.git, self.tree = git, tree
+
+    def exists(self, path: str) -> bool:
+        return bool(self.git.resolve(f"{self.tree}:{path}"))
+
+    def read(self, path: str) -> str | None:
+        data = self.git.read(self.tree, path)
+        return data[:LARGEST_READ].decode("utf-8", "replace") if data is not None else None
+
+    def paths(self) -> Iterator[str]:
+        yield from self.git.run("ls-tree", "-r", "-z", "--name-only", self.tree).items
+
+    def which(self, name: str) -> str | None:
+        return None
+
+
+def read_plain(file: Path) -> bytes | None:
+    """A file that lies there itself, and is no link; of one that is too large, as much as shows that."""
+    try:
+        if file.is_symlink() or not file.is_file():
+            return None
+        with file.open("rb") as source:
+            return source.read(LARGEST_DOCUMENT + 1)
+    except OSError:
+        return None

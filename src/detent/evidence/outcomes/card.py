@@ -1,10 +1,11 @@
-"""The proof card: what a branch is worth as a whole, from its base to its tip. Values only.
+"""The proof card: what a branch is worth as a whole, from its base to its tip; and the newest of each run, which is only shown.
 
 Made once for a pair of trees, and used alike where a branch lands, by `verify` and by `check`.
 """
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -12,6 +13,7 @@ import msgspec
 from detent.evidence.runners import Command
 from detent.git.commit_history import Commit
 from detent.kernel.model import Flag, Value
+from detent.storage.seal import keep, kept
 
 Answer = Literal["clean", "flagged", "failed", "could-not-verify"]
 LINE = re.compile(r"(?<!:):([1-9]\d*)$")  # of a place
@@ -102,3 +104,22 @@ class Checked(NamedTuple):
         """One word. What fails outweighs what cannot be told, and that what a person should look at."""
         card = self.card
         return "failed" if card.failed else "could-not-verify" if card.unclear else "flagged" if card.asks else "clean"
+
+
+def keep_card(common: Path, run: str, found: Checked) -> None:
+    text = msgspec.json.encode(found).decode()
+    if kept(_file(common, run)) != text:
+        keep(_file(common, run), text, durable=False)
+
+
+def kept_card(common: Path, run: str) -> Checked | None:
+    """None: no look was taken yet, or not by this version."""
+    text = kept(_file(common, run))
+    try:
+        return msgspec.json.decode(text, type=Checked) if text is not None else None
+    except msgspec.ValidationError:
+        return None
+
+
+def _file(common: Path, run: str) -> Path:
+    return common / "detent" / "cards" / f"{run}.json"

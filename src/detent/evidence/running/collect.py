@@ -22,14 +22,23 @@ from detent.errors import CannotTell, Disturbed
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Folder
 from detent.evidence.runners.build_caches import builds, folder_of
-from detent.evidence.running.busy import in_time
 from detent.evidence.running.bytecode import Bytecode, read_only, scratch_folder, without
-from detent.evidence.running.checkout_files import write_in_checkout
 from detent.evidence.running.installed import fingerprint, interpreter, version_of
 from detent.evidence.running.leftovers import left_planted, made_by_tests, note_made, planted_file, thin_out
-from detent.evidence.running.project_site import Site
-from detent.evidence.running.run_progress import ProgressReader, Say, quietly
-from detent.evidence.running.suite import BYTECODE, Suite, environment, forget_bytecode, preflight, run_command, run_line, run_suite
+from detent.evidence.running.project_site import Site, write_in_checkout
+from detent.evidence.running.suite import (
+    BYTECODE,
+    ProgressReader,
+    Say,
+    Suite,
+    environment,
+    forget_bytecode,
+    preflight,
+    quietly,
+    run_command,
+    run_line,
+    run_suite,
+)
 from detent.git.repo import Git
 from detent.git.snapshot import looked_over, stamp, untracked
 from detent.kernel.redact import redactor, secrets_of
@@ -252,6 +261,8 @@ class Collector:
         def run(limit: float) -> TestReport:
             short.suite = self.suite._replace(timeout=min(self.suite.timeout, limit))
             return short.clean(tree, wanted, selectors, overlay, name=name)
+
+        from detent.evidence.running.busy import in_time  # only probes come here
 
         return in_time(seconds, run)
 

@@ -1,9 +1,10 @@
 """One run of the project's tests by the machine: in the workspace or in a clean checkout, with a fresh report outside the tree.
 
-Owns how a run is made and what of it can be believed; knows nothing of gates. Trouble that is not the tests' own is CannotTell.
+Owns how a run is made, how far it has come for whoever watches, and what of it can be believed; knows nothing of gates. Trouble that is not the tests' own is CannotTell.
 """
 
 import os
+import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -296,3 +297,27 @@ def preflight(
             how = f"did not finish within {suite.timeout:.0f} s" if ran.timed_out else f"failed with exit code {ran.exit_code}"
             return f"preflight: `{command}` {how}", ran.output
     return None, ""
+
+
+Say = Callable[[str], None]
+PERCENT = re.compile(rb"\[\s*(\d{1,3})%\]")  # as pytest writes it, whatever it says before
+
+
+def quietly(words: str) -> None:
+    """Nobody watches."""
+
+
+class ProgressReader:
+    """How far tests have come, read off what they print. `total`: how many there were the last time; 0: not known."""
+
+    def __init__(self, say: Say, what: str, total: int) -> None:
+        self.say, self.what, self.total, self.rest = say, what, total, b""
+        say(f"{what} (of {total})" if total else what)
+
+    def feed(self, chunk: bytes) -> None:
+        text = self.rest + chunk
+        self.rest = text[-8:]
+        if found := PERCENT.findall(text):
+            self.rest = b""
+            percent = min(100, int(found[-1]))
+            self.say(f"{self.what} ({percent * self.total // 100}/{self.total})" if self.total else f"{self.what} ({percent} %)")

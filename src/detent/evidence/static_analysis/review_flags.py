@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from detent.evidence.changes.dependencies import REQUIREMENTS, declared_dependencies, plain
 from detent.evidence.changes.edited_files import EditedFile, is_named_as_test
-from detent.evidence.changes.tree_files import TreeFiles
+from detent.evidence.changes.test_files import TreeFiles
 from detent.evidence.runners.adapter import is_shared_config
 from detent.evidence.source.document_paths import is_document
 from detent.evidence.source.secret_keys import keys_added

@@ -2,8 +2,7 @@
 
 import click
 
-from detent.interfaces.cli.folding import fold
-from detent.interfaces.cli.tell import tell_verdict
+from detent.interfaces.cli.tell import fold, tell_verdict
 
 
 @click.command("abort")

@@ -1,15 +1,17 @@
 """`detent decisions`: what people are asked, and what they answered."""
 
 import json
+import re
+import shutil
+import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
 from detent.app import App
 from detent.blocks.open_flags import CAUSE
-from detent.interfaces.cli.folding import fold
-from detent.interfaces.cli.paper import paper
-from detent.interfaces.cli.tell import STUCK, local_time, plain
+from detent.interfaces.cli.tell import STUCK, fold, local_time, plain
 
 
 @click.command("decisions")
@@ -70,8 +72,7 @@ def _stuck(app: App, run: str) -> list[str]:
 
 def _undriven(app: App, run: str) -> list[str]:
     """That no process drives a run, why, and how it continues."""
-    from detent.app.next_step import after_a_word
-    from detent.app.undriven import nobody_drives
+    from detent.app.next_step import after_a_word, nobody_drives
 
     why = nobody_drives(app, app.journal.heads(run)[0])
     return [fold(f"{run} stands still. {plain(why)} Continue: {after_a_word(app, run)}", 2)] if why else []
@@ -124,3 +125,34 @@ def _told(d: dict[str, object], of_run: str) -> str:
     else:
         lines.append(f"  {plain(str(d['resolution_reason'] or ''))}")
     return "\n".join(lines)
+
+
+NARROW, WIDE = 40, 100
+
+
+def paper(text: str, indent: str = "  ") -> list[str]:
+    """The lines of a text; code and diffs stand as they are."""
+    width = max(NARROW, min(WIDE, shutil.get_terminal_size((80, 24)).columns)) - 1
+    return [f"{indent}{line}".rstrip() for line in _lines(plain(text), width - len(indent))]
+
+
+def _lines(text: str, width: int) -> Iterator[str]:
+    fenced = False
+    for line in text.splitlines():
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+        elif fenced:
+            yield f"  {line}"
+        elif heading := re.match(r"#{1,6}\s+(.*)", line):
+            yield heading[1].upper()
+        elif not line.strip():
+            yield ""
+        else:
+            yield from _wrapped(line, width)
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    start = re.match(r"\s*(?:[-*>]\s+|\d+[.)]\s+)?", line)
+    hang = " " * len(start[0]) if start else ""
+    bare = re.sub(r"\*\*(.+?)\*\*", r"\1", line)
+    return textwrap.wrap(bare, width, subsequent_indent=hang, break_long_words=False, break_on_hyphens=False) or [""]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection
 
 from detent.agents import BACKENDS, backend
 from detent.app.registry import BUILT_IN, checked, workflow_names
-from detent.config.flag_kinds import is_kind
+from detent.config.sources import is_kind
 from detent.errors import DetentError
 from detent.evidence.runners import RUNNERS
 from detent.extensions import AGENTS, FLAGS, WORKFLOWS, ExtensionGroup, names, shadowing

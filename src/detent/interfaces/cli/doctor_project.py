@@ -16,7 +16,7 @@ from detent.evidence.looks.exit_code import better_command
 from detent.evidence.runners import Folder
 from detent.evidence.runners.detect import find_command
 from detent.git.place import find_place
-from detent.interfaces.cli.folding import fold
+from detent.interfaces.cli.tell import fold
 from detent.world.landing import BODY
 
 PROGRAMS = ("python3", "node", "go", "cargo", "ctest", "rspec", "phpunit", "mvn", "gradle", "dotnet")

@@ -80,7 +80,7 @@ def report_error(argv: Sequence[str], message: str, hint: str, code: int) -> int
 
         print(json.dumps({"error": message, "hint": hint, "exit_code": code}))
     else:
-        from detent.interfaces.cli.folding import fold
+        from detent.interfaces.cli.tell import fold
 
         lines = (f"detent: {message}", *(f"  {line}" for line in hint.splitlines()))
         print(*(fold(line, 2, sys.stderr) for line in lines), sep="\n", file=sys.stderr)

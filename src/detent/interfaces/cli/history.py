@@ -11,8 +11,7 @@ from detent.app import App
 from detent.app.plain_text import typed
 from detent.app.run_rows import about_event, history_of, left_behind, newest, worked_on
 from detent.door import AnyEvent
-from detent.interfaces.cli.folding import fold
-from detent.interfaces.cli.tell import card_lines, flag_lines, local_time, plain
+from detent.interfaces.cli.tell import card_lines, flag_lines, fold, local_time, plain
 
 WIDE = 110  # columns from which an event stands on one line
 

@@ -2,7 +2,7 @@
 
 import click
 
-from detent.interfaces.hooks import CLIENTS
+from detent.interfaces.hooks.hook_clients import CLIENTS
 
 
 @click.command("hook")

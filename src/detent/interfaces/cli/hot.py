@@ -14,7 +14,7 @@ WHERE heads.worktree = ? AND heads.parent = '' AND heads.ended = 0 ORDER BY head
 def answer(argv: list[str]) -> int | None:
     """The exit code, once the briefing is printed; None if this is not the time for a quick answer."""
     if len(argv) == 2 and argv[0] == "hook":
-        from detent.interfaces.hooks import CLIENTS
+        from detent.interfaces.hooks.hook_clients import CLIENTS
 
         if argv[1] not in CLIENTS:
             return None

@@ -17,7 +17,7 @@ from detent.gates.plan_entries import entries
 from detent.git.place import Place
 from detent.git.repo import Git
 from detent.interfaces.cli.doctor_project import DoctorCheck, commands_of, preflight_check, row_lines, tests_check
-from detent.interfaces.cli.folding import fold, fold_command
+from detent.interfaces.cli.tell import fold, fold_command
 from detent.interfaces.register import PARTS
 from detent.interfaces.register.files import read
 

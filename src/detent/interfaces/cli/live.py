@@ -17,9 +17,8 @@ from detent.app.registry import workflow_of
 from detent.door import AnyRun
 from detent.drive import Seen
 from detent.errors import Unreached
-from detent.interfaces.cli.folding import fold
 from detent.interfaces.cli.machine_moves import Moves
-from detent.interfaces.cli.tell import plain
+from detent.interfaces.cli.tell import fold, plain
 
 PARKED = 75
 CODES = {"done": 0, "aborted": 1, "waiting": 10, "halted": 10}

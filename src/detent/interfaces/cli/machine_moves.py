@@ -6,7 +6,7 @@ from threading import get_ident
 from detent.app import App
 from detent.door import AnyEvent
 from detent.drive import Seen
-from detent.journal.codec import from_entry
+from detent.journal.journal_rows import from_entry
 
 QUIET = ("prepared", "old-child")  # what happens at every turn, or means nothing any more
 MOST = 110  # characters of why a check failed

@@ -141,7 +141,7 @@ def list_(everything: bool, limit: int, watch: bool, as_json: bool) -> None:
     with opened() as (app, queue):
         reconcile(app, queue)
         if watch:
-            from detent.interfaces.cli.queue_watch import watch as stay
+            from detent.interfaces.cli.queue_text import watch as stay
 
             stay(queue)
             return

@@ -6,8 +6,7 @@ import click
 
 from detent.app import App
 from detent.app.revising import Revision
-from detent.interfaces.cli.folding import fold
-from detent.interfaces.cli.tell import channel, exit_code, plain, tell_verdict
+from detent.interfaces.cli.tell import channel, exit_code, fold, plain, tell_verdict
 from detent.kernel.model import Verdict
 
 

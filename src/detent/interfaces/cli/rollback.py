@@ -4,8 +4,7 @@ import click
 
 from detent.app import App
 from detent.app.plain_text import plain, shown
-from detent.interfaces.cli.folding import fold
-from detent.interfaces.cli.tell import channel, tell_briefing
+from detent.interfaces.cli.tell import channel, fold, tell_briefing
 
 
 @click.command("rollback")

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from detent.app import App, journal_at, open_app
 from detent.errors import RedStart
-from detent.interfaces.cli.folding import fold
-from detent.interfaces.cli.tell import channel
+from detent.interfaces.cli.tell import channel, fold
 from detent.kernel.model import Briefing, Sent, Verdict
 
 if TYPE_CHECKING:

@@ -9,9 +9,8 @@ from detent.app import journal_at
 from detent.app.run_rows import card_object
 from detent.errors import DetentError
 from detent.git.place import find_place
-from detent.interfaces.cli.folding import fold
 from detent.interfaces.cli.runner import here
-from detent.interfaces.cli.tell import card_lines, local_time, plain
+from detent.interfaces.cli.tell import card_lines, fold, local_time, plain
 from detent.journal.journal import Entry
 from detent.world.pulls import kept_url
 

@@ -4,9 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from detent.interfaces.cli.folding import columns, fold
 from detent.interfaces.cli.runner import WORKFLOW_HELP
-from detent.interfaces.cli.tell import plain, shown, tell_briefing
+from detent.interfaces.cli.tell import columns, fold, plain, shown, tell_briefing
 
 if TYPE_CHECKING:
     from detent.app import App

@@ -10,8 +10,7 @@ from detent.app.push import is_pushed
 from detent.app.registry import workflow_of
 from detent.app.run_rows import agent_at_work, costs_of, known_before, reason_of, second_try_of, stands
 from detent.door import AnyRun
-from detent.interfaces.cli.folding import fold
-from detent.interfaces.cli.tell import STUCK, card_lines, flag_lines, local_time, plain
+from detent.interfaces.cli.tell import STUCK, card_lines, flag_lines, fold, local_time, plain
 from detent.world.pulls import url_of
 
 
@@ -83,7 +82,7 @@ def _because(run: AnyRun) -> str:
 
 def _stopped(app: App, run: AnyRun) -> str:
     """Why no process drives a run that the machine is to drive, where no event says it, on a line below."""
-    from detent.app.undriven import nobody_drives
+    from detent.app.next_step import nobody_drives
 
     said = "" if run.cause else nobody_drives(app, app.journal.heads(run.id)[0])
     return f"\n{fold(f'  Stopped: {plain(said)}', 4)}" if said else ""

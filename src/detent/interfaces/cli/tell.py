@@ -1,7 +1,13 @@
-"""How briefings and verdicts are told: as one JSON object, or as text for people and agents. And the exit code of each."""
+"""How briefings and verdicts are told: as one JSON object, or as text for people and agents, whose lines are broken where a terminal is
+narrow. And the exit code of each.
+"""
 
+import re
+import shutil
 import sys
+import textwrap
 from pathlib import Path
+from typing import TextIO
 
 import msgspec
 
@@ -35,8 +41,6 @@ def tell_verdict(verdict: Verdict, as_json: bool) -> int:
     if as_json:
         _json(verdict)
     else:
-        from detent.interfaces.cli.folding import fold
-
         status = f"\x1b[1;{COLOURS.get(verdict.status, YELLOW)}m{verdict.status}\x1b[0m" if sys.stdout.isatty() else verdict.status
         print(f"{status}  {verdict.state}")
         for reason in verdict.reasons:
@@ -78,7 +82,7 @@ def flag_lines(flags: tuple[Flag, ...], hunks: bool = True) -> list[str]:
 def card_lines(common: Path, run: str, accepted: str) -> list[str]:
     """What the branch of a run proves, in short; nothing before it was about to land. `accepted`: the tree whose flags were."""
     from detent.blocks.check_card import short_of
-    from detent.evidence.outcomes.card_kept import kept_card
+    from detent.evidence.outcomes.card import kept_card
 
     found = kept_card(common, run)
     head, *rest = short_of(found, accepted) if found else [""]
@@ -94,3 +98,32 @@ def _json(value: msgspec.Struct) -> None:
     sys.stdout.flush()
     sys.stdout.buffer.write(msgspec.json.encode(value) + b"\n")
     sys.stdout.buffer.flush()
+
+
+NARROW = 40
+UNBROKEN = re.compile(r"`[^`\n]+`|\bdetent [a-z][\w-]*(?: (?:--?[\w-]+ [\w.-]+|[A-Z][\w-]*))*")  # commands, which are copied from a screen
+SPACE = "\ue000"  # stands for a space of these while lines are broken
+
+
+def columns(stream: TextIO | None = None) -> int:
+    """The width of the terminal that a stream is; 0 where it is none."""
+    stream = stream or sys.stdout
+    return max(NARROW, shutil.get_terminal_size((80, 24)).columns) if stream.isatty() else 0
+
+
+def fold(line: str, hang: int | None = None, stream: TextIO | None = None) -> str:
+    """One line as it is shown: what does not fit continues below it, `hang` columns in, or as far as the line itself. Commands and longer words,
+    such as a path, are left whole."""
+    width = columns(stream)
+    if not width or len(line) <= width:
+        return line
+    held = UNBROKEN.sub(lambda found: found[0].replace(" ", SPACE), line)
+    rest = " " * (len(line) - len(line.lstrip()) if hang is None else hang)
+    return "\n".join(textwrap.wrap(held, width, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False)).replace(SPACE, " ")
+
+
+def fold_command(command: str, indent: str) -> str:
+    """Commands joined by && as they are shown: one on each line where they do not fit, still fit to be copied whole."""
+    width = columns()
+    together = not width or len(indent + command) <= width
+    return indent + (command if together else command.replace(" && ", f" &&\n{indent}"))

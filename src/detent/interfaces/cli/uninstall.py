@@ -12,11 +12,10 @@ from detent.config.sources import FILE
 from detent.git.place import Place, find_place
 from detent.git.repo import Git
 from detent.installation import removing
-from detent.interfaces.cli.folding import fold
 from detent.interfaces.cli.init import HOOKS, PLAN, PLAN_HEAD
 from detent.interfaces.cli.init_file import is_ours
 from detent.interfaces.cli.runner import may_decide
-from detent.interfaces.cli.tell import channel, plain
+from detent.interfaces.cli.tell import channel, fold, plain
 from detent.interfaces.register import PARTS
 from detent.interfaces.register.files import read
 

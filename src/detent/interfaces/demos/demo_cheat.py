@@ -14,8 +14,7 @@ import click
 from detent.app import open_app
 from detent.app.starting import start_of
 from detent.blocks.terms import Terms
-from detent.interfaces.demos.demo_repo import make_repo
-from detent.interfaces.demos.telling import answered, does, ending, para
+from detent.interfaces.demos.telling import answered, does, ending, make_repo, para
 from detent.kernel.model import Sent
 
 TEST = "tests/test_total.py"

@@ -20,9 +20,8 @@ from detent.door import AnyEvent
 from detent.interfaces.cli.live import COLOURS, LiveTerminal
 from detent.interfaces.cli.tell import plain
 from detent.interfaces.demos.demo_pipeline_script import ANSWERS, FILES, REQUEST, DemoAnswer, team
-from detent.interfaces.demos.demo_repo import make_repo
 from detent.interfaces.demos.demo_tdd import kept_in
-from detent.interfaces.demos.telling import ending, para, width, wrapped
+from detent.interfaces.demos.telling import ending, make_repo, para, width, wrapped
 from detent.kernel.model import Sent
 
 SHOWED = (

@@ -12,10 +12,9 @@ from detent.app import App, open_app
 from detent.app.starting import start_of
 from detent.blocks.terms import Terms
 from detent.gates.review_gates import read_findings
-from detent.interfaces.demos.demo_repo import make_repo
 from detent.interfaces.demos.demo_script import FILES, REVIEWER, TURNS, DemoTurn
-from detent.interfaces.demos.telling import answered, does, ending, para
-from detent.journal.codec import from_entry
+from detent.interfaces.demos.telling import answered, does, ending, make_repo, para
+from detent.journal.journal_rows import from_entry
 from detent.kernel.model import Sent, Verdict
 
 SHOWED = (

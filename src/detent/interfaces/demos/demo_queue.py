@@ -15,9 +15,8 @@ from detent.app.project import items_of
 from detent.errors import DetentError
 from detent.interfaces.cli.tell import plain
 from detent.interfaces.demos.demo_queue_script import AGAIN, CONFIG, FILES, ITEMS
-from detent.interfaces.demos.demo_repo import make_repo
 from detent.interfaces.demos.demo_tdd import kept_in
-from detent.interfaces.demos.telling import ending, para, wrapped
+from detent.interfaces.demos.telling import ending, make_repo, para, wrapped
 
 SHOWED = (
     "Six items, three at once, each in a workspace and on a branch of its own.",

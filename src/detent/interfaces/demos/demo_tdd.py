@@ -17,8 +17,7 @@ from detent.blocks.terms import Terms
 from detent.errors import DetentError
 from detent.interfaces.cli.live import LiveTerminal, tell_result
 from detent.interfaces.cli.tell import plain
-from detent.interfaces.demos.demo_repo import make_repo
-from detent.interfaces.demos.telling import ending, para, width
+from detent.interfaces.demos.telling import ending, make_repo, para, width
 from detent.kernel.model import Sent
 
 EXAMPLE = "python-slugify"

@@ -1,8 +1,10 @@
-"""How demos tell their story: sentences that fit 80 columns, a verdict below each, and at the end what it showed and what to do now."""
+"""How demos begin, in a repository of their own, and tell their story: sentences that fit 80 columns, a verdict below each, and at the end what it showed and what to do now."""
 
 import shutil
+import subprocess
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 import click
 
@@ -72,3 +74,17 @@ def ending(showed: Iterable[str], as_told: bool = True, now: Iterable[tuple[str,
     click.echo(click.style("\nWhat to do now", bold=True))
     for command, why in now:
         click.echo(f"  {command:<22} {why}".rstrip())
+
+
+STEPS = (
+    ("init", "-q", "-b", "main"),
+    ("config", "user.name", "Demo"),
+    ("config", "user.email", "demo@localhost"),
+    ("add", "-A"),
+    ("commit", "-qm", "start"),
+)
+
+
+def make_repo(folder: Path, env: Mapping[str, str]) -> None:
+    for args in STEPS:
+        subprocess.run(["git", *args], cwd=folder, env=dict(env), check=True, capture_output=True)

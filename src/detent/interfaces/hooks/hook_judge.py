@@ -117,7 +117,7 @@ def _is_test(path: str, rules: Rules) -> bool:
 def _matches(glob: str, path: str, any_case: bool) -> bool:
     found = simple_match(glob, path, any_case)
     if found is None:
-        from detent.tools.write_policy import matches
+        from detent.tools.globs import matches
 
         return matches(glob, path, any_case)
     return found

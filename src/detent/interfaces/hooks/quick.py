@@ -6,8 +6,8 @@ Runs before every command and every edit of an agent, so it imports next to noth
 import os
 import sys
 
-from detent.interfaces.hooks import client_of
 from detent.interfaces.hooks.event import BEGIN, OTHER, STOP, HookClient, HookEvent, Json
+from detent.interfaces.hooks.hook_clients import CLIENTS
 from detent.interfaces.hooks.light_json import dumps, loads
 from detent.interfaces.hooks.standing import HookCheckout, Standing, find_ground, find_standing, thorough_rules
 
@@ -21,7 +21,7 @@ BROKEN = "Detent cannot tell where its run is ({}), so it allows nothing. A pers
 
 def answer(name: str) -> int:
     """Read the event, print the answer. Exit 2 with the reason on standard error where not even the event can be read."""
-    client = client_of(name)
+    client = CLIENTS[name]
     raw = sys.stdin.buffer.read(LARGEST + 1)
     try:
         event = _event(raw)

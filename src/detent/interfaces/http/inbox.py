@@ -8,11 +8,11 @@ import msgspec
 
 from detent.app import App
 from detent.app.land_asked import Left, open_landings
+from detent.app.next_step import nobody_drives
 from detent.app.outline import title_of
 from detent.app.push import STUCK
 from detent.app.questions import at_work, choices, ways
 from detent.app.registry import workflow_of
-from detent.app.undriven import nobody_drives
 from detent.blocks.open_flags import ACCEPT, CAUSE, asking, hunk_of
 from detent.door import AnyRun
 from detent.errors import DetentError

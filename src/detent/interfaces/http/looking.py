@@ -12,8 +12,7 @@ from detent.app.live_log import LONGEST_READ, live_file, read_from
 from detent.app.push import commits_of
 from detent.app.registry import is_workflow, workflow_names
 from detent.app.tally import UsageTally
-from detent.evidence.outcomes.card import Checked
-from detent.evidence.outcomes.card_kept import kept_card
+from detent.evidence.outcomes.card import Checked, kept_card
 from detent.evidence.outcomes.claims import REF
 from detent.evidence.report import TestReport
 from detent.evidence.running.collect import KeptReport
@@ -23,7 +22,7 @@ from detent.interfaces.http.heads import NotFound, cut_flag, head_of
 from detent.interfaces.http.run_pages import event_row, two_events
 from detent.interfaces.http.runs_board import MOST
 from detent.interfaces.http.shapes_card import BranchCard, CardShown
-from detent.journal.codec import from_entry
+from detent.journal.journal_rows import from_entry
 from detent.kernel.draw import arrows, as_table
 from detent.world.branch_card import has_moved_on, is_about
 

@@ -18,7 +18,7 @@ from detent.interfaces.http.heads import NotFound, head_of
 from detent.interfaces.http.inbox import open_questions
 from detent.interfaces.http.runs_board import MOST, RunsBoard, stamp_of
 from detent.interfaces.http.usage import limits_of, usage_of
-from detent.journal.codec import from_entry
+from detent.journal.journal_rows import from_entry
 
 
 def run_shown(app: App, board: RunsBoard, run_id: str) -> shapes.RunShown:

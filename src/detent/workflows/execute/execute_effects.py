@@ -13,7 +13,7 @@ from detent.effects.make_branch import make_branch
 from detent.effects.publish import write_whole
 from detent.errors import CannotTell
 from detent.evidence.outcomes.claims import REF
-from detent.git.commits import bring_to, commit_phase, main_branch, short
+from detent.git.commits import bring_to, commit_phase, main_branch, short, slug
 from detent.git.land_merge import fetch_main
 from detent.git.notes import HANDOFFS, read_note, write_notes
 from detent.git.notes_remote import push_notes
@@ -22,7 +22,6 @@ from detent.git.repo import ZERO, Git
 from detent.git.workspace import choose_root, make_workspace, remove_workspace, workspace_place
 from detent.kernel.model import Sent
 from detent.kernel.redact import redactor, secrets_of
-from detent.kernel.slug import slug
 from detent.tracker import HERE, Item, NewItem, Status, Tracker, TrackerChange, UnknownItem, open_of
 from detent.workflows.execute.execute_data import PLAIN, follow_up_of, item_after, plan_of
 from detent.workflows.execute.execute_items import KEY, holder
@@ -33,7 +32,7 @@ from detent.workflows.execute.execute_review import file_issues, let_go_of_issue
 from detent.world.before_landing import card_of, held_up
 from detent.world.furnish import furnish
 from detent.world.publish_claims import settle_claims, write_claims
-from detent.world.reached import reached
+from detent.world.pulls import reached
 from detent.world.work_tree import ITEM_FOLDER, Effects, Jobs, RepoWorld, is_plain, outcome, root_of
 
 PLAN = f"{ITEM_FOLDER}plan.md"
@@ -283,7 +282,7 @@ def _clean_up(world: RepoWorld, event: AnyEvent) -> None:
 
 def _end_processes(world: RepoWorld, event: AnyEvent) -> None:
     """Whoever drives the agent ends it with its whole tree; that is waited for."""
-    from detent.world.turns import wait_for_end
+    from detent.world.turn_tree import wait_for_end
 
     wait_for_end(world.place.common_dir, event.run.id)
 

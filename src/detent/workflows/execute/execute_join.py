@@ -9,7 +9,7 @@ from detent.kernel.model import Sent
 from detent.workflows.execute.execute_data import stem
 from detent.workflows.execute.execute_items import keys_of
 from detent.workflows.execute.execute_needs import tips
-from detent.world.reached import reached
+from detent.world.pulls import reached
 from detent.world.work_tree import RepoWorld, outcome
 
 

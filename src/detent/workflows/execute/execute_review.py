@@ -4,8 +4,8 @@ import shlex
 from pathlib import Path
 from typing import NamedTuple
 
+from detent.blocks.briefs import prompt as prompt_file
 from detent.blocks.open_flags import for_reviewer
-from detent.blocks.prompts import prompt as prompt_file
 from detent.door import AnyEvent, AnyRun
 from detent.effects.merge import offered
 from detent.errors import CannotTell
@@ -17,8 +17,7 @@ from detent.storage.seal import keep, kept
 from detent.tracker import Item, Tracker, TrackerChange
 from detent.workflows.execute.execute_items import holder, keys_of, of_issue
 from detent.world.landing import open_pr
-from detent.world.pulls import judged_by_ci, kept_url
-from detent.world.reached import reached
+from detent.world.pulls import judged_by_ci, kept_url, reached
 from detent.world.reviewer import Limited, ReviewQuestion, ask_reviewer, bounded_diff, fenced, is_parked, kept_review
 from detent.world.work_tree import RepoWorld, outcome
 

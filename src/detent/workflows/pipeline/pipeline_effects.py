@@ -16,7 +16,6 @@ from detent.git.repo import ZERO
 from detent.kernel.model import Sent
 from detent.kernel.own_gate import PROVED
 from detent.kernel.table import Table
-from detent.workflows.pipeline.documents_kept import lay_kept
 from detent.workflows.pipeline.pipeline_table import PIPELINE
 from detent.workflows.pipeline.project_look import laid_texts
 from detent.workflows.pipeline.session import CommandProof
@@ -25,8 +24,11 @@ from detent.workflows.pipeline.session_files import STATUS, published
 from detent.workflows.pipeline.session_folder import (
     alone,
     bring_back,
+    is_editable,
     keep_documents,
+    kept_documents,
     lay_instructions,
+    read_document,
     root_id,
     show,
     take_back,
@@ -257,3 +259,16 @@ def _land(world: RepoWorld, run: AnyRun) -> Sent | None:
 
 
 JOBS: Jobs = {"prepare_dispatch": _prepare, "run_checks": _checks, "land": _land, "merge_task": merge_task}
+
+
+SETTING, FOLDER = "pipeline.keep_documents", "docs/sessions"
+
+
+def lay_kept(world: RepoWorld, run: AnyRun) -> None:
+    """Lay the documents into the tree before the release is written: they are reviewed, checked and committed with it."""
+    if run.state != "RELEASE" or world.config_of(run).settings.get(SETTING) != "true":
+        return
+    name = run.data.session.rpartition("/")[2]
+    for path in kept_documents(world.git, run):
+        if is_editable(path, run) and (text := read_document(world.place.root, path)) is not None:
+            write_document(world.place.root, f"{FOLDER}/{name}/{path.removeprefix(f'{run.data.session}/')}", text)

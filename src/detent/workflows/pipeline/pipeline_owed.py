@@ -31,3 +31,13 @@ land = Job(
     "Look at the whole branch; then land it as [git] merge says, or see whether a person has merged it.",
     ("landed", "conflict", "red-merge", "flagged", "flags-accepted"),
 )
+
+
+commit_merged = Effect(
+    "commit_merged", "Commit the merged tree of a task that worked apart, as `T-001: title`, and bring the session's workspace to it."
+)
+merge_task = Job(
+    "merge_task",
+    "Merge the work of a task that worked apart with what the session has by now, and run tests, preflight and the task's checks on the merged tree.",
+    ("merged", "merge-conflict", "merge-red"),
+)

@@ -4,8 +4,7 @@ from detent.blocks.common import DRIVEN, PEOPLE
 from detent.blocks.open_flags import BY_MACHINE
 from detent.gates.reply import BUILD as BUILD_NAMES
 from detent.kernel.rows import Move, State, by_human, by_system
-from detent.workflows.pipeline.apart_owed import merge_task
-from detent.workflows.pipeline.pipeline_owed import land, prepare_dispatch, run_checks
+from detent.workflows.pipeline.pipeline_owed import land, merge_task, prepare_dispatch, run_checks
 from detent.workflows.pipeline.task_data import ROLES
 
 BUILD_FILES = tuple(f"{name}*" if name.endswith("/*") else f"**/{name}" for name in BUILD_NAMES)  # what the gate takes, as patterns

@@ -47,7 +47,6 @@ from detent.gates.reply import (
 from detent.gates.tests import none_is_lost
 from detent.kernel.rows import BACK, STAY, Because, Change, Go, Row, each, go
 from detent.kernel.table import Table
-from detent.workflows.pipeline.apart_owed import commit_merged
 from detent.workflows.pipeline.clarify import ask_clarify, keep_asked_twice
 from detent.workflows.pipeline.pipeline_children import children
 from detent.workflows.pipeline.pipeline_data import (
@@ -81,7 +80,7 @@ from detent.workflows.pipeline.pipeline_data import (
 from detent.workflows.pipeline.pipeline_facts import facts
 from detent.workflows.pipeline.pipeline_flags import accept_flags, ask_flags, fix_flags
 from detent.workflows.pipeline.pipeline_kind import kind
-from detent.workflows.pipeline.pipeline_owed import append_design_history, drop_unproved, lay_documents, write_report
+from detent.workflows.pipeline.pipeline_owed import append_design_history, commit_merged, drop_unproved, lay_documents, write_report
 from detent.workflows.pipeline.pipeline_revise import (
     EARLY,
     ask_acceptance,

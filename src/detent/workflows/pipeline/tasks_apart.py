@@ -11,7 +11,7 @@ from detent.kernel.model import Sent
 from detent.kernel.own_gate import PROVED
 from detent.workflows.pipeline.session_changes import changed_files, tests_of
 from detent.workflows.pipeline.session_folder import root_id
-from detent.world.begin_apart import start_of
+from detent.world.furnish import start_of
 from detent.world.work_tree import RepoWorld, outcome
 
 CLEAN = "The work of {id} was merged with that of other tasks, and the merged tree does not pass:\n{fault}"

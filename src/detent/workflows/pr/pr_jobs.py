@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from detent.blocks.briefs import prompt
 from detent.blocks.open_flags import for_reviewer
-from detent.blocks.prompts import prompt
 from detent.door import AnyRun
 from detent.effects.make_branch import create_branch, squash
 from detent.effects.publish import where

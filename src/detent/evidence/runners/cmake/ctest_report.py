@@ -9,8 +9,8 @@ import re
 import msgspec
 
 from detent.errors import CannotTell
-from detent.evidence.formats.junit import JUnitCase, read_cases
 from detent.evidence.runners.report_reader import SeenTest
+from detent.evidence.runners.xml import JUnitCase, read_cases
 
 FAULT = re.compile(r"^(\S[^:\n]*\.\w+):\d+(?::\d+)?: (?:fatal )?error: (.+)$", re.MULTILINE)
 MISSING = re.compile(

@@ -7,11 +7,11 @@ everything passed: then report and exit code do not agree.
 import re
 from functools import partial
 
-from detent.evidence.formats.trx import read_results
 from detent.evidence.runners.adapter import Command, Files, Runner
 from detent.evidence.runners.command_shape import CommandShape, adopt, order, parse
 from detent.evidence.runners.dotnet.dotnet_files import DotnetReport
 from detent.evidence.runners.report_reader import SeenTest, numbered, reader
+from detent.evidence.runners.trx import read_results
 from detent.evidence.runners.wrapper import wrapped
 from detent.evidence.source.test_ids import readable
 

@@ -8,7 +8,6 @@ from xml.etree.ElementTree import ParseError, fromstring, tostring
 
 import msgspec
 
-from detent.evidence.formats.junit import read_cases
 from detent.evidence.report import Outcome
 from detent.evidence.runners import command_shape
 from detent.evidence.runners.adapter import Command, Files, InnerProject, Parsed, Runner
@@ -19,6 +18,7 @@ from detent.evidence.runners.jvm.jvm_files import is_test_file
 from detent.evidence.runners.jvm.jvm_report import JvmCase, JvmReport, outcomes
 from detent.evidence.runners.report_reader import reader
 from detent.evidence.runners.wrapper import RunOrder, wrapped
+from detent.evidence.runners.xml import read_cases
 from detent.evidence.source.file_patterns import folders
 
 PROGRAMS = ("mvn", "./mvnw")

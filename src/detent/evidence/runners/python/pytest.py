@@ -9,13 +9,13 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from detent.errors import CannotTell
-from detent.evidence.formats.junit import JUnitCase, Problem, read_cases
 from detent.evidence.report import Outcome, TestReport
 from detent.evidence.runners.adapter import Command, Files, Runner
 from detent.evidence.runners.python import pytest_command
 from detent.evidence.runners.python.pytest_canary import canary
 from detent.evidence.runners.python.pytest_ini import patterns, reaches, runner_part
 from detent.evidence.runners.report_reader import LONGEST_MESSAGE, ended, tail
+from detent.evidence.runners.xml import JUnitCase, Problem, read_cases
 from detent.evidence.source.file_patterns import is_outside
 from detent.evidence.source.test_ids import package_path, readable
 

@@ -7,8 +7,8 @@ one for each row inside; only those inside count.
 from typing import NamedTuple
 
 from detent.errors import CannotTell
-from detent.evidence.formats.xml import DEEPEST, feed
 from detent.evidence.report import Outcome
+from detent.evidence.runners.xml import DEEPEST, feed
 
 OUTCOMES: dict[str, Outcome] = {
     "Passed": "passed",
