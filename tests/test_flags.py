@@ -1,5 +1,6 @@
 """Flags as values and words: every kind has its page, hunks and lists read well, policies are read, and who lacks a field is told."""
 
+import re
 from pathlib import Path
 
 import msgspec
@@ -44,6 +45,11 @@ def sections() -> dict[str, str]:
 
 def test_every_kind_has_its_section_and_no_other_has_one() -> None:
     assert list(sections()) == list(KINDS)
+
+
+def test_the_overview_has_a_row_for_every_kind_with_its_level() -> None:
+    rows = re.findall(r"^\| \[([\w-]+)\]\(#([\w-]+)\) \| `(\w+)` \| \S", PAGE, re.MULTILINE)
+    assert rows == [(kind, kind, each.level) for kind, each in KINDS.items()]
 
 
 @pytest.mark.parametrize("kind", KINDS)
