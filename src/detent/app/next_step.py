@@ -32,9 +32,9 @@ SETTLES = 10.0  # seconds in which a process may still be starting: after an eve
 ENDED = "The process that drove it has ended."
 
 
-def nobody_drives(app: App, head: Head, held: frozenset[str] | None = None) -> str:
+def nobody_drives(app: App, head: Head) -> str:
     """Why a run stands still that the machine is to drive; empty if somebody drives it, a person is asked, or it is a worker's to drive."""
-    if head.ended or head.parent or is_execution(head.workflow) or driver_of(app, head.run, held):
+    if head.ended or head.parent or is_execution(head.workflow) or driver_of(app, head.run):
         return ""
     if not is_pushed(app.door.load(head.run).run):
         return ""

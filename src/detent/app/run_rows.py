@@ -93,7 +93,7 @@ def newest(app: App, run: str, count: int) -> list[AnyEvent]:
 
 def history_of(app: App, run: str, count: int) -> dict[str, object]:
     """The newest events of a run, and what its branch proves, as one JSON object."""
-    from detent.world.commits_made import commits_by_event
+    from detent.git.commits import commits_by_event
 
     commits, left = commits_by_event(app.world.git, run), left_behind(app, run)
     rows = [event_row(e) | {"left": left.get(e.run.seq), "commit": commits.get(e.run.seq), **worked_on(e)} for e in newest(app, run, count)]

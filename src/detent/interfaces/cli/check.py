@@ -116,8 +116,8 @@ def _check(span: str, given: dict[str, object], say: "Callable[[str], None]") ->
 
 def _explain(found: "list[Checked]", name: str, wanted: str) -> int:
     from detent.app.explain import explain
+    from detent.app.plain_text import plain
     from detent.interfaces.check_explained import explained_lines, explained_object
-    from detent.interfaces.cli.tell import plain
 
     told = explain(Path.cwd(), os.environ, found, name)
     if wanted:
@@ -129,9 +129,9 @@ def _explain(found: "list[Checked]", name: str, wanted: str) -> int:
 
 
 def _tell(found: "list[Checked]", wanted: str, verbose: bool, github: bool, each: bool) -> None:
+    from detent.app.plain_text import plain
     from detent.blocks import check_card
     from detent.interfaces import check_reports
-    from detent.interfaces.cli.tell import plain
 
     if wanted == "json":
         objects = [check_card.object_of(one) for one in found]

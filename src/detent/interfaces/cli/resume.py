@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from detent.app.plain_text import STUCK
 from detent.errors import DetentError
-from detent.interfaces.cli.tell import STUCK, channel, exit_code, tell_verdict
+from detent.interfaces.cli.tell import channel, exit_code, tell_verdict
 
 if TYPE_CHECKING:
     from detent.app import App

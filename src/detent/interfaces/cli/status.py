@@ -5,12 +5,12 @@ import json
 import click
 
 from detent.app import App
-from detent.app.plain_text import typed
+from detent.app.plain_text import STUCK, plain, typed
 from detent.app.push import is_pushed
 from detent.app.registry import workflow_of
 from detent.app.run_rows import agent_at_work, costs_of, known_before, reason_of, second_try_of, stands
 from detent.door import AnyRun
-from detent.interfaces.cli.tell import STUCK, card_lines, flag_lines, fold, local_time, plain
+from detent.interfaces.cli.tell import card_lines, flag_lines, fold, local_time
 from detent.world.pulls import url_of
 
 

@@ -11,12 +11,12 @@ import click
 from detent.app import App
 from detent.app.live_log import MARK, live_file, read_from
 from detent.app.outline import plan_of, title_of
-from detent.app.plain_text import typed
+from detent.app.plain_text import plain, typed
 from detent.app.push import is_pushed
 from detent.app.run_driver import driver_of
 from detent.app.run_rows import newest
 from detent.app.tally import UsageTally, add, budget_of
-from detent.interfaces.cli.tell import COLOURS, local_time, plain
+from detent.interfaces.cli.tell import COLOURS, local_time
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
