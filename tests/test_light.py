@@ -154,10 +154,10 @@ finally:
 """
 FRAMES = 4
 MOST = {
-    "RED": (118, 174),
-    "GREEN": (126, 180),
-    "REFACTOR": (118, 177),
-    "a failed GREEN": (105, 156),
+    "RED": (106, 153),
+    "GREEN": (114, 159),
+    "REFACTOR": (106, 156),
+    "a failed GREEN": (93, 132),
 }  # files, modules; these only ever get smaller
 
 
