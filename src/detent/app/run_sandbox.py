@@ -134,7 +134,7 @@ def level_of(settings: Settings, driven: bool) -> str:
     """The level that is configured. `auto` is what the mode needs: agents that the machine drives are kept in, or nothing runs; tests of
     what a person's own agent did are kept in where that can be had, and each verdict says so where it cannot."""
     level = settings.sandbox.level
-    return level if level not in ("", AUTO) else PUSH if driven else settings.sandbox.pull
+    return level if level != AUTO else PUSH if driven else settings.sandbox.pull
 
 
 def sandbox_of(settings: Settings, driven: bool, outer: Mapping[str, str], home: Path) -> RunSandbox:
