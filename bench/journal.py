@@ -11,11 +11,12 @@ from time import perf_counter
 from bench import Figure
 from detent.journal.anchor import journal_key
 from detent.journal.journal import Entry, SqliteJournal
-from detent.journal.journal_rows import GENESIS, INSERT, JournalProof, chain, to_row
+from detent.journal.journal_rows import INSERT, JournalProof, chain, to_row
 
 BODY, BRIEF = 1500, 2500  # bytes of an event of the pr workflow, about
 APPENDS, LOADS, BLOCK = 1000, 2000, 20
 LONG, SHORT = 100_000, 10
+FIRST = "0" * 64  # a hash as long as a real one
 
 
 def entry(seq: int, body: int = BODY, brief: int = BRIEF) -> Entry:
@@ -62,7 +63,7 @@ def bare(path: Path) -> Iterator[Callable[[bytes], None]]:
 
 
 def appending(folder: Path) -> Figure:
-    sample = to_row(entry(1), 1, GENESIS, GENESIS)
+    sample = to_row(entry(1), 1, FIRST, FIRST)
     data = b"".join(part if isinstance(part, bytes) else str(part).encode() for part in sample)
     entries = [entry(i) for i in range(APPENDS + 1)]
     with closing(SqliteJournal(folder / "detent" / "journal.db", create=True)) as journal, bare(folder / "bare.db") as commit:

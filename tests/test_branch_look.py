@@ -246,6 +246,8 @@ BESIDE = {
     "a benchmark": "benchmark/run.py",
     "an example of one package": "packages/calc/examples/show.py",
     "what builds the pages": "docs/pages.py",
+    "what shows the pages": ".readthedocs.yaml",
+    "an editor": ".vscode/settings.json",
 }
 
 

@@ -6,6 +6,8 @@ import pytest
 
 from detent.evidence.changes.dependencies import declared_dependencies, is_foreign
 from detent.evidence.changes.install_lines import install_line
+from detent.evidence.changes.way_on import way_on
+from detent.evidence.runners import Command
 from detent.world.whole_branch import sources_digest
 from tests.test_check import BASE, Branch
 from tests.test_check_monorepo import Words
@@ -54,6 +56,62 @@ def test_the_line_that_installs_a_package_is_that_of_where_it_is_declared(files:
     assert not line or is_foreign(declared_dependencies(Words(files)))(module)
 
 
+PYTEST = Command((".venv/bin/python", "-m", "pytest"), "pytest")
+DEV = {"pyproject.toml": '[project]\nname = "calc"\n\n[dependency-groups]\ndev = ["pytest", "pytest-cov", "pytest-black", "anyio"]\n'}
+DEV_LINE = "pip install --group dev"
+CONFTEST = "ImportError while loading conftest 'tests/conftest.py'.\nE   ModuleNotFoundError: No module named '{}'"
+ARGUMENTS = "error: unrecognized arguments: {} calc\n  inifile: pytest.ini"
+
+
+@pytest.mark.parametrize(
+    ("files", "said", "hint"),
+    [
+        (
+            {"pyproject.toml": GROUPS},
+            CONFTEST.format("pretend_nobody_has"),
+            "pretend_nobody_has is not installed here: pip install --group test",
+        ),
+        (
+            {"pyproject.toml": GROUPS, "src/calc/__init__.py": ""},
+            CONFTEST.format("calc.part"),
+            "calc.part is not installed here: pip install -e .",
+        ),
+        ({"setup.py": "", "calc.py": ""}, CONFTEST.format("calc"), "calc is not installed here: pip install -e ."),
+        ({"calc.py": ""}, CONFTEST.format("calc"), ""),
+        (DEV, CONFTEST.format("who_knows"), ""),
+        (DEV, ARGUMENTS.format("--cov-append --cov"), f"pytest-cov is not installed here: {DEV_LINE}"),
+        (DEV, ARGUMENTS.format("--black"), f"pytest-black is not installed here: {DEV_LINE}"),
+        (DEV, ARGUMENTS.format("-n=4"), "pytest-xdist is not installed here: pip install pytest-xdist"),
+        (DEV, ARGUMENTS.format("--hypothesis-profile=ci"), "hypothesis is not installed here: pip install hypothesis"),
+        (DEV, ARGUMENTS.format("--no-such-option"), ""),
+        (DEV, "Missing required plugins: pytest-timeout", "pytest-timeout is not installed here: pip install pytest-timeout"),
+        (DEV, "E       fixture 'mocker' not found", "pytest-mock is not installed here: pip install pytest-mock"),
+        (DEV, "E       fixture 'my_own' not found", ""),
+        (DEV, "async def functions are not natively supported.", f"anyio is not installed here: {DEV_LINE}"),
+        ({}, "async def functions are not natively supported.", "pytest-asyncio is not installed here: pip install pytest-asyncio"),
+        (DEV, "No module named pytest", "pytest is not installed here: pip install pytest"),
+        (DEV, "it is not visible inside the sandbox: No module named 'pytest'", ""),
+    ],
+)
+def test_what_is_missing_is_named_with_the_command_that_installs_it(files: dict[str, str], said: str, hint: str) -> None:
+    assert way_on(PYTEST, said, Words(files)) == hint
+
+
+@pytest.mark.parametrize(
+    ("command", "files", "said", "hint"),
+    [
+        (Command(("npx", "vitest", "run"), "vitest"), {"pnpm-lock.yaml": ""}, "sh: vitest: not found", "vitest is not installed here: pnpm install"),
+        (Command(("bundle", "exec", "rspec"), "rspec"), {}, "Could not find gem 'rspec'", "a package that the tests need is not installed here: bundle install"),
+        (Command(("go", "test"), "go"), {}, "could not be started: No such file", "Go is not installed here, or not on PATH: install it; detent doctor shows what is found"),
+        (Command(("./tests.sh",)), {}, "ended with code 127", "`./tests.sh` needs a program that is not here: install it, or name another command: [test] command in detent.toml"),
+        (Command(("go", "test"), "go"), {}, "a test failed", ""),
+        (None, {}, "could not be started: No such file", ""),
+    ],
+)  # fmt: skip
+def test_a_runner_that_is_missing_is_named_with_what_helps(command: Command | None, files: dict[str, str], said: str, hint: str) -> None:
+    assert way_on(command, said, Words(files)) == hint
+
+
 @pytest.mark.parametrize("new", [False, True], ids=["an older file", "a new file"])
 def test_a_change_whose_tests_lack_a_package_cannot_be_verified(tmp_path: Path, new: bool) -> None:
     base = {**BASE, "pyproject.toml": GROUPS}
@@ -62,8 +120,8 @@ def test_a_change_whose_tests_lack_a_package_cannot_be_verified(tmp_path: Path, 
     ran = p.run("check", "--json")
     assert ran.code == 4 and ran.json["answer"] == "could-not-verify", ran
     said = ran.json["unclear"]
-    assert "tests/test_needs.py cannot run" in said and "pretend_nobody_has is not installed here" in said
-    assert "pip install --group test, or have it done in clean checkouts: detent check --install 'CMD'" in said
+    assert "tests/test_needs.py cannot run" in said and "pretend_nobody_has is not installed here: pip install --group test\n" in said
+    assert "or in clean checkouts: detent check --install 'pip install --group test'" in said
 
 
 @pytest.mark.slow
@@ -89,3 +147,28 @@ def test_a_card_belongs_to_the_code_that_made_it(tmp_path: Path) -> None:
         (folder / "looks").mkdir(parents=True)
         (folder / "looks" / "a.py").write_text(text)
     assert sources_digest(one) != sources_digest(other)
+
+
+def test_options_of_a_plugin_that_is_not_installed_name_it_with_the_command_that_installs_it(tmp_path: Path) -> None:
+    p = Branch(tmp_path / "p", {**BASE, **DEV, "pytest.ini": "[pytest]\naddopts = --pretend-cov=1 --black-pretend\n"})
+    p.commit(FIXED)
+    ran = p.run("check", "--json")
+    assert ran.code == 4, ran
+    assert (
+        "pytest-black is not installed here: pip install --group dev\nor in clean checkouts: detent check --install" in ran.json["unclear"]
+    ), ran
+
+
+@pytest.mark.parametrize(
+    ("test", "plugin"),
+    [
+        ("def test_odd(mocker):\n    assert half(3) == 1.5\n", "pytest-mock is not installed here: pip install pytest-mock"),
+        ("async def test_odd():\n    assert half(3) == 1.5\n", "anyio is not installed here: pip install --group dev"),
+    ],
+    ids=["a fixture", "a coroutine"],
+)
+def test_a_test_that_lacks_a_plugin_of_pytest_is_no_failure_of_the_change(tmp_path: Path, test: str, plugin: str) -> None:
+    p = Branch(tmp_path / "p", {**BASE, **DEV})
+    p.commit({**FIXED, "tests/test_new.py": f"from calc import half\n\n\n{test}"})
+    ran = p.run("check", "--json")
+    assert ran.code == 4 and plugin in ran.json["unclear"], ran

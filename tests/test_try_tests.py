@@ -33,7 +33,10 @@ def test_a_command_that_cannot_run_is_told_with_what_helps(tmp_path: Path) -> No
     )
     found = row(p, "tried")
     assert (
-        not found["ok"] and "No module named" in str(found["says"]) and "install the project and its test dependencies" in str(found["fix"])
+        not found["ok"]
+        and "No module named" in str(found["says"])
+        and "pip install pytest; the tests run with " in str(found["fix"])
+        and "[test] command can name another one" in str(found["fix"])
     )
 
 

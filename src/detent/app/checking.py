@@ -22,10 +22,11 @@ from detent.app.preflight import default_preflight
 from detent.app.preload import preload
 from detent.config import Settings
 from detent.errors import CannotTell, DetentError
+from detent.evidence.changes.test_files import TreeFiles
+from detent.evidence.changes.way_on import in_clean_checkouts, way_on
 from detent.evidence.looks.branch_look import BranchSpan
 from detent.evidence.looks.own_gates import GatedTree, on_card
 from detent.evidence.outcomes.card import Card, Change, Checked
-from detent.evidence.running.cannot_run import way_on
 from detent.evidence.running.collect import Collector
 from detent.evidence.running.project_site import Site
 from detent.evidence.running.suite import Suite
@@ -179,7 +180,11 @@ def _looked(asked: Inquiry, project: Affected, seconds: float) -> tuple[Card, bo
         card = new_card(span, asked.env, at, lambda: _toolchain(written_meanwhile(before, judges_now(collector))))
     except (CannotTell, GitError, OSError) as e:  # the disk is full, or the repository lacks something: nothing can be told
         return Card(span.base, span.tip, unclear=str(e)), False
-    hint = way_on(project.suite.base, card.unclear, reader_at(asked.git, project.before))
+    hint = (
+        ""
+        if "--install" in card.unclear
+        else in_clean_checkouts(way_on(project.suite.base, card.unclear, TreeFiles(asked.git, project.before)))
+    )
     return msgspec.structs.replace(card, unclear="\n".join(filter(None, (card.unclear, hint)))), False
 
 

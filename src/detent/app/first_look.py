@@ -9,6 +9,8 @@ from detent.app.gate_steps import red_at_start
 from detent.blocks.ground import Ground
 from detent.blocks.terms import Terms
 from detent.errors import CannotTell, DetentError, RedStart
+from detent.evidence.changes.test_files import TreeFiles
+from detent.evidence.changes.way_on import way_on
 from detent.evidence.report import TestReport
 from detent.evidence.runners import Command
 from detent.evidence.running.suite import preflight
@@ -67,11 +69,11 @@ def suite_at(collector: "Collector", tree: str) -> TestReport:
     try:
         report = (collector.passed(tree) if collector.warm else None) or collector.clean(tree, lambda: True)
     except CannotTell as e:
-        raise DetentError(f"the tests cannot be run here: {e}", FIX_IT) from e
+        hint = way_on(collector.suite.base, str(e), TreeFiles(collector.git, tree))
+        raise DetentError(f"the tests cannot be run here: {e}", hint or FIX_IT) from e
     if report.fault:
-        raise DetentError(
-            f"the tests cannot be run here: {report.fault}", f"{report.output[-600:].strip() or 'run them by hand and look'}\n{CLEAN}"
-        )
+        told = report.output[-600:].strip() or "run them by hand and look"
+        raise DetentError(f"the tests cannot be run here: {report.fault}", f"{told}\n{CLEAN}")
     return report
 
 

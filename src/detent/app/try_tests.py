@@ -3,7 +3,6 @@
 import os
 import shutil
 from collections.abc import Mapping
-from pathlib import Path
 from typing import NamedTuple
 
 from detent.app.first_look import red_preflight, suite_at
@@ -11,6 +10,7 @@ from detent.app.fit import patterns_at
 from detent.app.run_sandbox import sandbox_of
 from detent.config import Settings
 from detent.errors import DetentError
+from detent.evidence.changes.way_on import way_on
 from detent.evidence.runners import Command, Folder
 from detent.evidence.runners.detect import find_command
 from detent.evidence.running.collect import Collector
@@ -53,15 +53,17 @@ def try_tests(place: Place, settings: Settings, env: Mapping[str, str], prefligh
         report = suite_at(collector, tree)
         red = red_preflight(collector, tree, preflight)
     except DetentError as e:
-        return Tried(trouble=" ".join(e.message.split())[:300], hint=_help_for(command, place.root, e.message))
+        return Tried(trouble=" ".join(e.message.split())[:300], hint=_help_for(command, Folder(place.root, path), e.message))
     return Tried(len(report.having("passed")), tuple(sorted(report.bad)), red, report.wall, report.canary)
 
 
-def _help_for(command: Command, root: Path, said: str) -> str:
+def _help_for(command: Command, files: Folder, said: str) -> str:
     """What usually helps."""
     program = shutil.which(command.argv[0]) or command.argv[0]
+    if hint := way_on(command, said, files):
+        return f"{hint}; the tests run with {program}, [test] command can name another one"
     if "No module named" in said or "ModuleNotFoundError" in said:
         return f"the tests run with {program}: install the project and its test dependencies there, or name another one in [test] command"
-    if (root / "package.json").exists() and not (root / "node_modules").exists():
+    if files.exists("package.json") and not (files.root / "node_modules").exists():
         return "install the packages first: npm install"
     return "run the command by hand and look; [test] command in detent.toml names another one"

@@ -1,10 +1,11 @@
-"""Changes that change no behaviour: of documents, comments and layout; and of versions and names. Pure but for reading both versions."""
+"""Changes that change no behaviour: of documents, comments and layout; and of type hints, versions and names. Pure but for reading both versions."""
 
 import ast
 import re
 from pathlib import PurePosixPath
 
 from detent.evidence.changes.changes import Changes
+from detent.evidence.changes.type_hints import without_hints
 from detent.evidence.changes.version_bumps import only_versions_changed
 from detent.evidence.source.diff import Changed
 from detent.evidence.source.document_paths import is_document
@@ -19,16 +20,28 @@ def is_only_words(changes: Changes, change: Changed) -> bool:
 
 
 def is_no_substance(changes: Changes, change: Changed) -> bool:
-    """Whether a change of the product is one of words, layout, versions or names of files: no test can be asked to need it."""
+    """Whether a change of the product is one of words, layout, type hints, versions or names of files: no test can be asked to need it."""
     if is_only_words(changes, change) or change.path in changes.moves or change.path in changes.moves.values():
         return True
     old, new = map(changes.text(change.path), (changes.good, changes.tree))
     renamed = imports_renamed(old, renamed_words(changes.moves))
-    return change.how == "modified" and (same_code(change.path, renamed, new) or only_versions_changed(change.path, old, new))
+    return change.how == "modified" and (
+        same_code(change.path, renamed, new) or only_hints_changed(change.path, old, new) or only_versions_changed(change.path, old, new)
+    )
+
+
+def only_hints_changed(path: str, old: str, new: str) -> bool:
+    """Whether two versions of a file of Python differ only in what type checkers read."""
+    if not path.endswith(".py"):
+        return False
+    try:
+        return without_hints(old) == without_hints(new)
+    except (SyntaxError, ValueError, RecursionError):
+        return False
 
 
 def same_code(path: str, old: str, new: str) -> bool:
-    """Whether two versions of a file are the same but for comments and layout (Python: docstrings and type hints of names too)."""
+    """Whether two versions of a file are the same but for comments and layout (Python: docstrings too)."""
     if path.endswith(".py"):
         try:
             return _bare(old) == _bare(new)

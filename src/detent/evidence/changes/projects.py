@@ -26,6 +26,11 @@ AT_THE_ROOT = frozenset({"tasks.py", "conf.py", "build.py"})  # elsewhere these 
 BESIDE = frozenset(
     {"bench", "benches", "benchmark", "benchmarks", "example", "examples", "demo", "demos", "samples", "playground", "docs", "doc"}
 )
+BESIDE_BY_NAME = re.compile(  # settings of editors, and of services that show the project or its documents
+    r"\.readthedocs\.ya?ml|mkdocs\.ya?ml|book\.toml|typedoc\.json|antora\.ya?ml|\.editorconfig|\.mailmap|\.all-contributorsrc|CITATION\.cff|codemeta\.json"
+    r"|\.zenodo\.json|\.git-blame-ignore-revs|\.gitpod\.ya?ml"
+)
+BESIDE_FOLDERS = frozenset({".vscode", ".idea", ".devcontainer"})
 TOOLS = BESIDE | {"scripts", ".github"}
 SOURCES = frozenset(
     {"src", "lib", "app", "source", "pkg", "internal", "cmd", "crates"}
@@ -111,8 +116,9 @@ def is_tooling(path: str) -> bool:
 
 
 def is_beside(path: str) -> bool:
-    """Whether a file measures or shows the product: benchmarks, examples, what the documentation is built with."""
-    return _is_below(BESIDE, PurePosixPath(path))
+    """Whether a file measures or shows the product: benchmarks, examples, what the documentation is built with, settings of editors."""
+    where = PurePosixPath(path)
+    return BESIDE_BY_NAME.fullmatch(where.name) is not None or where.parts[0] in BESIDE_FOLDERS or _is_below(BESIDE, where)
 
 
 def _is_below(folders: frozenset[str], where: PurePosixPath) -> bool:

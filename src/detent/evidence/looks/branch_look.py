@@ -15,6 +15,8 @@ from detent.errors import CannotTell
 from detent.evidence.changes.changes import ReferenceTrees
 from detent.evidence.changes.documents_alone import documents_alone
 from detent.evidence.changes.no_substance import is_only_words
+from detent.evidence.changes.test_files import TreeFiles
+from detent.evidence.changes.way_on import in_clean_checkouts, way_on
 from detent.evidence.looks.branch_probes import ProbedBranch, examples_in_code, look_without_mutating
 from detent.evidence.looks.card_trials import TrialRun, places, trials
 from detent.evidence.looks.exit_code import CommandSpan, by_exit_code
@@ -251,7 +253,12 @@ def _helpless(span: BranchSpan, look: RepoLook, before: TestReport, tip: TestRep
         return ""
     behind = left_behind(span.collector, span.tip, said_by((before, tip), bad))
     said = f"no test passes in a clean checkout, with the change or without it: {min(bad)}: {look.why(min(bad)).sentence}"
-    return "\n".join([said, hint_for(behind) if behind else "install what they need first, or give --install CMD"])
+    hint = (
+        hint_for(behind)
+        if behind
+        else in_clean_checkouts(way_on(span.collector.suite.base, said, TreeFiles(span.collector.git, span.base)))
+    )
+    return "\n".join([said, hint or "install what they need first, or give --install CMD"])
 
 
 def _without_files(span: BranchSpan, seen: Outcomes, before: TestReport) -> list[Flag]:

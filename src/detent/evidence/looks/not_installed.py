@@ -4,13 +4,13 @@ Knows the tip and its manifests; installs nothing.
 """
 
 from detent.evidence.changes.install_lines import install_line
+from detent.evidence.changes.pytest_plugins import PLUGINS
 from detent.evidence.changes.test_files import TreeFiles
+from detent.evidence.changes.way_on import in_clean_checkouts
 from detent.evidence.looks.repo_look import RepoLook
 from detent.evidence.outcomes.outcomes import file_of
 from detent.evidence.outcomes.reasons import not_installed
 from detent.kernel.model import Flag
-
-IN_CLEAN = "or have it done in clean checkouts: detent check --install 'CMD'"
 
 
 def unknown_for_want_of_packages(look: RepoLook, proved: frozenset[str], failing: frozenset[str]) -> str:
@@ -36,5 +36,6 @@ def _cannot_run(look: RepoLook, lacks: dict[str, str]) -> str:
     """What is not known, and what helps."""
     test, name = next(iter(lacks.items()))
     line = install_line(TreeFiles(look.changes.git, look.tree), name)
-    first = f"{test} cannot run, so whether it needs this change is not known: {name} is not installed here"
-    return f"{first}\n{line or 'install what the tests need'}, {IN_CLEAN}"
+    first = f"{test} cannot run, so whether it needs this change is not known"
+    line = line or (f"pip install {name}" if name in PLUGINS else "install what the tests need")
+    return f"{first}\n{in_clean_checkouts(f'{name} is not installed here: {line}')}"

@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
+from detent.evidence.changes.dependencies import plain
+from detent.evidence.changes.pytest_plugins import ASYNC_PLUGINS, missing_plugins
 from detent.evidence.report import TestReport
 
 Sort = Literal["product", "test", "machine", "unknown"]
@@ -83,7 +85,9 @@ def reason(
     if not facts.kind and not facts.message:
         late = report.late or "did not finish in time" in report.fault
         return Reason("machine", "the tests did not finish in time") if late else Reason("unknown", "the report does not say why")
-    found = _machine(facts) or _parts(facts) or _modules(facts, third_party) or _names(facts) or _build(facts)
+    found = (
+        _machine(facts) or _plugin(facts, third_party) or _parts(facts) or _modules(facts, third_party) or _names(facts) or _build(facts)
+    )
     return Reason(found[0], _sentence(facts, found[1])) if found else Reason(*_exception(facts))
 
 
@@ -104,6 +108,13 @@ def _machine(facts: Facts) -> Found:
     if facts.kind in EXHAUSTED or NO_ROOM.search(facts.message):
         return "machine", "the machine ran out of memory, space or files"
     return None
+
+
+def _plugin(facts: Facts, third_party: Callable[[str], bool]) -> Found:
+    """A plugin of pytest that brings the fixture, or runs tests that are coroutines."""
+    declared = frozenset(filter(third_party, map(plain, ASYNC_PLUGINS)))
+    missing = next(missing_plugins(facts.message, declared), "")
+    return ("test", f"{missing}{NOT_INSTALLED}") if missing else None
 
 
 def _parts(facts: Facts) -> Found:

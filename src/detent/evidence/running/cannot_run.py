@@ -1,52 +1,18 @@
-"""Why tests cannot be run as they must be, and the line that helps: a runner that is not installed, files that git does not have, submodules and files
-of Git LFS that were not fetched. Knows reports and files; what follows from it is said elsewhere."""
+"""Why tests cannot run in a clean checkout: files that git does not have, submodules and files of Git LFS that were not fetched. Knows reports and files;
+what is not installed is found by `changes/way_on`."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from detent.evidence.report import TestReport
-from detent.evidence.runners import Command
-from detent.evidence.runners.javascript.node_package import installing
 from detent.evidence.running.collect import Collector
 from detent.git.named import missing
 from detent.git.snapshot import BORROWED
 
-ABSENT = re.compile(
-    r"could not be started: No such file|ended with code 127|No module named '?(?:pytest|_pytest)\b|\bnot found\b|Cannot find module .*node_modules"
-)
-LACKING = re.compile(r"Bundler::GemNotFound|Could not find gem|bundle install|composer install|Failed opening required .*vendor/autoload")
-SHUT_OUT = "not visible inside the sandbox"  # then it is here, and the way on was told
-INSTALLS: Mapping[str, str] = {
-    "pytest": "pip install pytest",
-    "rspec": "bundle install",
-    "phpunit": "composer install",
-}
-OF_NPM = ("vitest", "jest", "mocha")
-PROGRAMS: Mapping[str, str] = {
-    "node": "Node.js", "go": "Go", "cargo": "Rust", "ctest": "CMake", "maven": "Maven", "gradle": "Gradle", "dotnet": ".NET", "unittest": "Python"
-}  # fmt: skip
 WORD = re.compile(r"[\w@+./-]{2,200}")
 MODULES = (".js", ".mjs", ".cjs", ".json", "/index.js")
 MOST_WORDS = 300
 MOST_SHOWN = 3
-
-
-def way_on(command: Command | None, said: str, read: Callable[[str], object]) -> str:
-    """The line that helps where a runner is not there; empty where that is not what was said. `read`: a file of the project, None if it has none."""
-    if command is None or SHUT_OUT in said:
-        return ""
-    name = installing(read) if command.runner in OF_NPM else INSTALLS.get(command.runner, "")
-    if LACKING.search(said) and name:
-        return (
-            f"a package that the tests need is not installed here: {name}, or have it done in clean checkouts: detent check --install 'CMD'"
-        )
-    if not ABSENT.search(said):
-        return ""
-    if name:
-        return f"{command.runner} is not installed here: {name}, or have it done in clean checkouts: detent check --install 'CMD'"
-    if program := PROGRAMS.get(command.runner):
-        return f"{program} is not installed here, or not on PATH: install it; detent doctor shows what is found"
-    return f"`{command.text}` needs a program that is not here: install it, or name another command: [test] command in detent.toml"
 
 
 def not_fetched(collector: Collector, tree: str) -> list[str]:
