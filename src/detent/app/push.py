@@ -105,10 +105,6 @@ def _asking_again(work: Callable[[], Briefing]) -> Briefing:
         waited, pause = waited + pause, pause * 2
 
 
-def is_pushed(run: AnyRun) -> bool:
-    return bool(run.data.setup.agent)
-
-
 def result(app: App, run_id: str, briefing: Briefing, seconds: float) -> dict[str, Any]:
     """The result object of the contract."""
     run, acting = app.door.load(run_id).run, app.door.acting(run_id)
