@@ -19,7 +19,7 @@ from detent.door import AnyRun
 from detent.git.repo import Git, Out
 from detent.kernel.model import Sent
 from detent.workflows.tdd.tdd_start import start_tdd
-from detent.world import RepoWorld
+from detent.world.work_tree import RepoWorld
 from tests.real_crash_child import Fragile, Points
 
 POINTS = Points(0)

@@ -13,7 +13,7 @@ from detent.blocks.terms import Terms
 from detent.door import AnyRun
 from detent.kernel.model import Sent
 from detent.workflows.execute.execute_start import starter
-from detent.world import RunConfig
+from detent.world.known_runs import RunConfig
 from tests.drive_crash_child import POINTS, fragile
 from tests.real_crash_child import Fragile
 

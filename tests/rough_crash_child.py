@@ -20,7 +20,7 @@ from detent.door import AnyRun
 from detent.evidence.running.leftovers import planted_file
 from detent.kernel.model import Briefing, Sent
 from detent.workflows.pr.pr_start import start_pr
-from detent.world import RunConfig
+from detent.world.known_runs import RunConfig
 from tests.real_crash_child import Points, fragile
 
 PLAN, TITLE = "docs/plan.md", "feat: add numbers"

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from detent import __version__
+from detent.app.plain_text import plain
 from detent.interfaces.cli.help_rows import COMMANDS
-from detent.interfaces.cli.tell import plain
 from tests.machine import no_walls
 from tests.project import Project
 from tests.repos import sh

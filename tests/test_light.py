@@ -154,10 +154,10 @@ finally:
 """
 FRAMES = 4
 MOST = {
-    "RED": (118, 174),
-    "GREEN": (126, 180),
-    "REFACTOR": (118, 177),
-    "a failed GREEN": (105, 156),
+    "RED": (109, 154),
+    "GREEN": (116, 161),
+    "REFACTOR": (106, 157),
+    "a failed GREEN": (96, 134),
 }  # files, modules; these only ever get smaller
 
 

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from detent.app import App
 from detent.app.executions import is_execution
 from detent.app.live_log import driver_log, why_stopped
-from detent.app.push import is_pushed
 from detent.app.questions import open_of_run
 from detent.app.run_driver import driver_of
+from detent.blocks.ground import is_driven
 from detent.journal.journal import Head
 
 
@@ -21,7 +21,7 @@ def after_a_word(app: App, run: str) -> str:
         return "The run has ended."
     if asked := open_of_run(app, run):
         return f"detent decisions{of} shows what is asked now; answer with: detent answer {asked[0]['decision_id']} VALUE{of}"
-    if not is_pushed(app.door.load(run).run):
+    if not is_driven(app.door.load(run).run.data):
         return "The agent continues at its next call: `detent get-task`, or get_task over MCP."
     if said := driver_of(app, run):
         return f"It continues by itself (process {said}); detent status --watch shows it."
@@ -32,11 +32,11 @@ SETTLES = 10.0  # seconds in which a process may still be starting: after an eve
 ENDED = "The process that drove it has ended."
 
 
-def nobody_drives(app: App, head: Head, held: frozenset[str] | None = None) -> str:
+def nobody_drives(app: App, head: Head) -> str:
     """Why a run stands still that the machine is to drive; empty if somebody drives it, a person is asked, or it is a worker's to drive."""
-    if head.ended or head.parent or is_execution(head.workflow) or driver_of(app, head.run, held):
+    if head.ended or head.parent or is_execution(head.workflow) or driver_of(app, head.run):
         return ""
-    if not is_pushed(app.door.load(head.run).run):
+    if not is_driven(app.door.load(head.run).run.data):
         return ""
     acting = app.door.acting(head.run)
     if app.door.tables[acting.workflow].states[acting.state].actor not in ("agent", "system"):

@@ -10,6 +10,7 @@ from detent.app.conversation import remember, say_to_run
 from detent.app.people import allowed, by_a_person
 from detent.app.plain_text import STUCK
 from detent.app.registry import workflow_of
+from detent.blocks.ground import is_driven
 from detent.kernel.model import Sent, Verdict
 
 if TYPE_CHECKING:
@@ -40,7 +41,6 @@ def spoken(app: App, by: str, verb: str, run: str | None, terms: Mapping[str, st
     """
     from detent.app.driving import renewed
     from detent.app.policy import user
-    from detent.app.push import is_pushed
 
     allowed(app, by, app.chosen(run))
     now = app.door.load(app.chosen(run)).run
@@ -51,7 +51,7 @@ def spoken(app: App, by: str, verb: str, run: str | None, terms: Mapping[str, st
             remember(app, now.parent or now.id)
             return verdict
     if terms is None:
-        terms = renewed(app, now.id) if verb == "resume" and is_pushed(now) else {}
+        terms = renewed(app, now.id) if verb == "resume" and is_driven(now.data) else {}
     verdict = say_to_run(app, run, Sent(verb, by="human", channel=by, facts={"who": user(), **terms}, **fields))  # type: ignore[arg-type]
     return _for_people(app, now.parent or now.id, verdict) if verdict.status == "REFUSED" else verdict
 

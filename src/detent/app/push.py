@@ -20,10 +20,9 @@ from detent.door import AnyRun
 from detent.drive import Seen
 from detent.drive.spent import spent_in
 from detent.errors import DetentError, Outage
-from detent.git.commits import tip_of
+from detent.git.commits import commits_by_event, tip_of
 from detent.kernel.model import Briefing
 from detent.queue.recovery import RECOVERY
-from detent.world.commits_made import phase_commits
 from detent.world.pulls import url_of
 
 STUCK = ("HALTED", "BLOCKED")  # where a run waits to be released by a person
@@ -106,10 +105,6 @@ def _asking_again(work: Callable[[], Briefing]) -> Briefing:
         waited, pause = waited + pause, pause * 2
 
 
-def is_pushed(run: AnyRun) -> bool:
-    return bool(run.data.setup.agent)
-
-
 def result(app: App, run_id: str, briefing: Briefing, seconds: float) -> dict[str, Any]:
     """The result object of the contract."""
     run, acting = app.door.load(run_id).run, app.door.acting(run_id)
@@ -145,7 +140,7 @@ def commits_of(app: App, run: AnyRun) -> list[PushedCommit]:
     """The commits that the machine made for a run, in order, with the phase that each ended."""
     found = []
     for each in app.worlds.runs.family(run.id):
-        made = phase_commits(app.world, each.id)
+        made = commits_by_event(app.world.git, each.id, "phase")
         by_event = {event.run.seq: event for event in app.worlds.runs.history(each.id) if event.run.seq in made}
         found += [PushedCommit(made[seq], by_event[seq].was, app.world.git.message(made[seq]).splitlines()[0]) for seq in sorted(by_event)]
     return _in_order(app, run, found)

@@ -15,7 +15,7 @@ from detent.evidence.runners import Command, Folder
 from detent.evidence.runners.detect import find_command
 from detent.evidence.running.suite import Suite
 from detent.git.place import Place
-from detent.world import RunConfig
+from detent.world.known_runs import RunConfig
 from detent.world.work_tree import root_of
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ import msgspec
 
 from detent.app import App
 from detent.app.registry import workflow_of
+from detent.blocks.ground import is_driven
 from detent.door import AnyEvent, AnyRun
 from detent.queue.queue_protocol import Execution
 from detent.world.pulls import url_of
@@ -32,17 +33,15 @@ def known_before(run: AnyRun) -> dict[str, list[str]]:
 
 def agent_at_work(app: App, run: AnyRun) -> str:
     from detent.app.driving import driving
-    from detent.app.push import is_pushed
 
-    return driving(app, run.id).agent if is_pushed(run) else ""
+    return driving(app, run.id).agent if is_driven(run.data) else ""
 
 
 def second_try_of(app: App, run: AnyRun) -> str:
     """Who is asked instead, since attempts failed; empty where nobody is, or nobody is asked."""
-    from detent.app.push import is_pushed
     from detent.app.who import second_try
 
-    return second_try(app, run) if is_pushed(run) and app.door.tables[run.workflow].states[run.state].actor == "agent" else ""
+    return second_try(app, run) if is_driven(run.data) and app.door.tables[run.workflow].states[run.state].actor == "agent" else ""
 
 
 def costs_of(app: App, run: str) -> dict[str, dict[str, float]]:
@@ -93,7 +92,7 @@ def newest(app: App, run: str, count: int) -> list[AnyEvent]:
 
 def history_of(app: App, run: str, count: int) -> dict[str, object]:
     """The newest events of a run, and what its branch proves, as one JSON object."""
-    from detent.world.commits_made import commits_by_event
+    from detent.git.commits import commits_by_event
 
     commits, left = commits_by_event(app.world.git, run), left_behind(app, run)
     rows = [event_row(e) | {"left": left.get(e.run.seq), "commit": commits.get(e.run.seq), **worked_on(e)} for e in newest(app, run, count)]

@@ -15,7 +15,6 @@ from detent.errors import CannotTell, DetentError
 from detent.git.snapshot import BORROWED
 from detent.sandbox import ProcessLimits, Room, Sandbox, choose
 from detent.sandbox.limits import size
-from detent.sandbox.mounts import SYSTEM, closed
 from detent.sandbox.process import Ran
 
 DEPENDENCIES = (*BORROWED, "target")  # of the project's own checkout: seen, not written
@@ -78,6 +77,8 @@ class RunSandbox(NamedTuple):
         **more: Any,
     ) -> Ran:
         """Start an agent's program. Files that its words name are visible to it, and what it is given beside the workspace."""
+        from detent.sandbox.mounts import SYSTEM
+
         words = (Path(word) for word in argv if word.startswith("/"))
         named = (*readable, *(path for path in words if _exists(path) and not any(path.is_relative_to(w) for w in writable)))
         shown = (*self.readable, cwd, *map(Path, SYSTEM))
@@ -133,13 +134,12 @@ def level_of(settings: Settings, driven: bool) -> str:
     """The level that is configured. `auto` is what the mode needs: agents that the machine drives are kept in, or nothing runs; tests of
     what a person's own agent did are kept in where that can be had, and each verdict says so where it cannot."""
     level = settings.sandbox.level
-    return level if level not in ("", AUTO) else PUSH if driven else settings.sandbox.pull
+    return level if level != AUTO else PUSH if driven else settings.sandbox.pull
 
 
 def sandbox_of(settings: Settings, driven: bool, outer: Mapping[str, str], home: Path) -> RunSandbox:
     """The sandbox of a run. What cannot be had as it is configured is an error: never a weaker one."""
     from detent.evidence.runners.adapter import REPORTERS  # what writes the reports of tests, in their own room
-    from detent.sandbox.visible import toolchains
 
     level = level_of(settings, driven)
     known = settings.sandbox
@@ -148,6 +148,9 @@ def sandbox_of(settings: Settings, driven: bool, outer: Mapping[str, str], home:
     )
     if level in OPEN:
         return RunSandbox(sandbox, (), True)
+    from detent.sandbox.mounts import closed
+    from detent.sandbox.visible import toolchains
+
     kept = tuple(home / name for name in DEPENDENCIES if (home / name).is_dir())
     mounts = tuple(Path(m).expanduser() for m in settings.sandbox.mounts)
     own = (*kept, *mounts, REPORTERS.parent)

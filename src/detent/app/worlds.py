@@ -16,9 +16,8 @@ from detent.git.place import Place
 from detent.git.repo import Git
 from detent.git.workspace import make_workspace, remove_beside, remove_workspace, workspace_place
 from detent.kernel.model import Found, Sent
-from detent.world import RepoWorld
 from detent.world.known_runs import Runs
-from detent.world.work_tree import is_apart, root_of
+from detent.world.work_tree import RepoWorld, is_apart, root_of
 
 LAID = "detent-laid"  # in the git dir of a workspace that stands beside another: it is whole
 SEEN = "detent-seen"  # in the git dir of a workspace: the last event of a run that this machine knew of when it worked there

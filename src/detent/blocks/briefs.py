@@ -9,8 +9,9 @@ from functools import cache
 from pathlib import Path
 from string import Template
 
+from detent.blocks.ground import is_driven
 from detent.blocks.open_flags import told_in_briefing
-from detent.kernel.model import Briefing, Data, Run
+from detent.kernel.model import Briefing, Run
 from detent.kernel.rows import T
 from detent.kernel.table import Table
 
@@ -123,11 +124,6 @@ def _said(run: Run[T]) -> str:
 
 
 # -- for an agent that the machine drives: it has no call to make, and its sandbox is its own to try things in ---------------------
-
-
-def is_driven(data: Data) -> bool:
-    """Whether the machine drives the agents of a run."""
-    return bool(getattr(getattr(data, "setup", None), "agent", ""))
 
 
 def for_driven(text: str) -> str:

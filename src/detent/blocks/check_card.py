@@ -11,6 +11,7 @@ from detent.kernel.model import Flag
 WORDS = {"clean": "CLEAN", "flagged": "FLAGGED", "failed": "FAILED", "could-not-verify": "COULD NOT VERIFY"}
 CODES = {"clean": 0, "flagged": 10, "failed": 1, "could-not-verify": 4}
 MOST = {"names": 3, "flags": 6, "lines": 4}  # that are shown unless all are wanted
+NARROW = 80  # columns, where nothing else is said
 LONGEST = 200  # characters of a line in markdown
 SCHEMA = 1
 ELSEWHERE = "outside of all projects"
@@ -18,7 +19,7 @@ MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "¦", **{si
 LINKED = re.compile(r"(?<=@)|(?<=[#!$%&~^])(?=\w)|(?<=GH-)(?=\d)|(?<=:)(?=//)|(?<=www)(?=\.)", re.IGNORECASE)  # what hosts make links of
 
 
-def lines_of(checked: Checked, verbose: bool = False, width: int = 80) -> list[str]:
+def lines_of(checked: Checked, verbose: bool = False, width: int = NARROW) -> list[str]:
     """The card as a person reads it: at most a screen, unless everything is wanted."""
     head = [f"{checked.change.name[: width - 24]}  {_size(checked)}"]
     declared = [row("declared", checked.change.declared)] if checked.change.declared else []
@@ -29,10 +30,10 @@ def lines_of(checked: Checked, verbose: bool = False, width: int = 80) -> list[s
     return [*head, *declared, *body, *more, _end(checked)]
 
 
-def short_of(checked: Checked, accepted: str = "", width: int = 80) -> list[str]:
+def short_of(checked: Checked, accepted: str = "") -> list[str]:
     """The card without names and flags, for where a run is shown: they stand there already. `accepted`: the tree whose flags were."""
     head, end = f"{checked.change.name}  {_size(checked)}", _end(checked, accepted == checked.card.tip)
-    return [head, *_tests(checked.card, 0, width), *_wrong(checked.card, width), end]
+    return [head, *_tests(checked.card, 0, NARROW), *_wrong(checked.card, NARROW), end]
 
 
 def _rows_of(checked: Checked, is_part: bool, verbose: bool, width: int) -> list[str]:

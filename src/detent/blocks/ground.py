@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from detent.kernel.model import Value
+from detent.kernel.model import Data, Value
 
 
 class Ground(Value, frozen=True):
@@ -26,6 +26,11 @@ class Ground(Value, frozen=True):
     def before_first(self, head: Callable[[], str]) -> str:
         """What a tree is compared with before any step has passed; `head` gives the tree that is committed."""
         return ""
+
+
+def is_driven(data: Data) -> bool:
+    """Whether the machine drives the agents of a run."""
+    return bool(getattr(getattr(data, "setup", None), "agent", ""))
 
 
 class Inner(NamedTuple):

@@ -131,9 +131,7 @@ class LimitSettings(Value, frozen=True):
 
 
 class SandboxSettings(Value, frozen=True):
-    level: Literal["auto", "", "none", "bubblewrap", "sandbox-exec", "podman", "docker", "container", "outer"] = (
-        "auto"  # empty is auto, in older runs
-    )
+    level: Literal["auto", "none", "bubblewrap", "sandbox-exec", "podman", "docker", "container", "outer"] = "auto"
     pull: Literal["auto", "none"] = "auto"
     cpus: int = 4
     memory: str = "8g"

@@ -20,6 +20,13 @@ def marker(run: str, seq: int, what: str) -> str:
     return f"refs/detent/{run}/done/{seq}-{what}"
 
 
+def commits_by_event(git: Git, run: str, of: str = "phase|checkpoint|plan") -> dict[int, str]:
+    """The commits that the machine made for a run on its branch, by the event that owed them; `of`: what effects call them."""
+    refs = git.run("for-each-ref", "--format=%(objectname) %(refname)", f"refs/detent/{run}/done/").text.splitlines()
+    pairs = (re.fullmatch(rf"([0-9a-f]+) .*/([0-9]+)-(?:{of})", line) for line in refs)
+    return {int(m[2]): m[1] for m in pairs if m}
+
+
 def commit_tree(git: Git, run: str, seq: int, what: str, tree: str, message: str, at: str) -> str:
     """Put a tree as a commit on top of the branch that is checked out; an empty change makes no commit. The index follows."""
     mark = marker(run, seq, what)

@@ -2,8 +2,3 @@
 
 How a thing is done is in effects/ and git/. Nothing here decides, and nothing here knows a workflow by name.
 """
-
-from detent.world.known_runs import RunConfig
-from detent.world.work_tree import RepoWorld
-
-__all__ = ["RepoWorld", "RunConfig"]

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from detent.door import AnyEvent, AnyRun, always
 from detent.errors import CannotTell, DetentError
-from detent.evidence.running.suite import quietly
 from detent.journal.journal_rows import from_entry
 from detent.kernel.model import Sent
 from detent.kernel.table import Table
@@ -63,7 +62,7 @@ class Runs:
     """The runs of one repository. `config_of`, `workflow` and `reviewer` are built above and handed in."""
 
     reviewer: "Callable[[AnyRun], Asking]" = staticmethod(no_reviewer)
-    say: Callable[[str], None] = staticmethod(quietly)  # what is done now, for whoever watches
+    say: Callable[[str], None] = staticmethod(lambda words: None)  # what is done now, for whoever watches
     share: Callable[[AnyRun], None] = staticmethod(alone)  # bring what is kept of a run to other machines, where there are any
     tests_run: Callable[[], bool] = staticmethod(always)  # whether the tests can be run on main now; asked only where that is away
     patient = False  # whether a run waits for what is away, instead of counting that as trouble: whoever drives for a queue says so

@@ -7,8 +7,6 @@ import json
 import re
 from pathlib import PurePosixPath
 
-from detent.evidence.changes.judging_programs import targets_called
-
 NAMES = re.compile(
     r"\.?ruff\.toml|\.?mypy\.ini|\.flake8|\.?pylintrc(?:\.toml)?|pyrightconfig\.json|\.pydocstyle(?:\.ini)?|\.isort\.cfg|\.?bandit(?:\.ya?ml)?|\.style\.yapf"
     r"|\.importlinter|\.pre-commit-config\.ya?ml|ty\.toml|\.coveragerc|noxfile\.py"
@@ -160,6 +158,16 @@ def _package(text: str) -> str:
 
 
 # -- what preflight runs -----------------------------------------------------------------------------------------------------------
+
+CALLS = {
+    "npm": re.compile(r"\b(?:npm|pnpm|yarn|bun)\s+(?:(?:--?[\w=-]+)\s+)*(?:run(?:-script)?\s+)?(?:(?:--?[\w=-]+)\s+)*([\w:.-]+)"),
+    "make": re.compile(r"\b(?:make|just|task|rake)\s+(?:-\S+\s+)*([\w.:-]+(?:\s+[\w.:-]+)*)"),
+}
+
+
+def targets_called(commands: tuple[str, ...], tool: str) -> frozenset[str]:
+    """The scripts or targets that commands call by name."""
+    return frozenset(word for command in commands for hit in CALLS[tool].findall(command) for word in hit.split())
 
 
 def judges(path: str, before: str, after: str, preflight: tuple[str, ...]) -> bool:

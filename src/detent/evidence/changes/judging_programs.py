@@ -5,6 +5,8 @@ import shlex
 from collections.abc import Callable, Collection, Iterator
 from posixpath import dirname, join, normpath
 
+from detent.evidence.changes.judging_config import targets_called
+
 INTERPRETERS = re.compile(
     r"(?:python[\d.]*|node|bun|deno|ruby|perl|php|bash|sh|zsh|dash|tsx|ts-node|go|uv|poetry|pdm|hatch|pipenv|npx|pnpm|yarn|npm|env|time|nice|exec|command)$"
 )
@@ -29,15 +31,6 @@ PRODUCT = ("src", "lib", "app", "pkg", "internal", "cmd")
 JUDGE = re.compile(
     r"(?:^|[^a-z])(?:self)?(?:lint|check|verif|valid|audit|style|format|fmt|typecheck|preflight|rules?(?![a-z])|tests?(?![a-z])|coverage)"
 )
-CALLS = {
-    "npm": re.compile(r"\b(?:npm|pnpm|yarn|bun)\s+(?:(?:--?[\w=-]+)\s+)*(?:run(?:-script)?\s+)?(?:(?:--?[\w=-]+)\s+)*([\w:.-]+)"),
-    "make": re.compile(r"\b(?:make|just|task|rake)\s+(?:-\S+\s+)*([\w.:-]+(?:\s+[\w.:-]+)*)"),
-}
-
-
-def targets_called(commands: tuple[str, ...], tool: str) -> frozenset[str]:
-    """The scripts or targets that commands call by name."""
-    return frozenset(word for command in commands for hit in CALLS[tool].findall(command) for word in hit.split())
 
 
 def programs(commands: tuple[str, ...], read: Callable[[str], str], paths: Collection[str]) -> frozenset[str]:

@@ -4,6 +4,7 @@ import click
 from msgspec.structs import replace
 
 from detent.app import App
+from detent.blocks.ground import is_driven
 from detent.interfaces.cli.tell import exit_code, tell_verdict
 from detent.kernel.model import Verdict
 
@@ -32,7 +33,6 @@ def command(decision: str, value: str, note: str, to: str, cancel: str, run: str
     """
     from detent.app.executions import is_execution
     from detent.app.next_step import after_a_word
-    from detent.app.push import is_pushed
     from detent.app.questions import who_asks
     from detent.app.registry import workflow_of
     from detent.interfaces.cli.runner import here, person
@@ -47,7 +47,7 @@ def command(decision: str, value: str, note: str, to: str, cancel: str, run: str
         verdict = replace(verdict, instruction=_goes_on(app, chosen))
     elif workflow_of(now.workflow).has_decisions and verdict.status in ("SUCCESS", "FAILURE") and not app.journal.heads(chosen)[0].ended:
         verdict = replace(verdict, instruction=after_a_word(app, chosen), reasons=verdict.reasons or _why(app, chosen, verdict))
-    elif is_pushed(now) and not exit_code(verdict) and not app.journal.heads(chosen)[0].ended:
+    elif is_driven(now.data) and not exit_code(verdict) and not app.journal.heads(chosen)[0].ended:
         verdict = replace(verdict, instruction=f"Continue: detent resume{f' --run {run}' if run else ''}")
     return tell_verdict(verdict, as_json)
 

@@ -125,8 +125,8 @@ def _check(
 
 def _explain(found: "list[Checked]", name: str, wanted: str) -> int:
     from detent.app.explain import explain
+    from detent.app.plain_text import plain
     from detent.interfaces.check_explained import explained_lines, explained_object
-    from detent.interfaces.cli.tell import plain
 
     told = explain(Path.cwd(), os.environ, found, name)
     if wanted:
@@ -146,6 +146,7 @@ def _card(one: "Checked", verbose: bool, file: IO[str] | None = None) -> None:
 
 
 def _tell(found: "list[Checked]", wanted: str, verbose: bool, github: bool, each: bool) -> None:
+    from detent.app.plain_text import plain
     from detent.blocks import check_card
     from detent.interfaces import check_reports
 

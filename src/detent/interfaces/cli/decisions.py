@@ -10,8 +10,9 @@ from pathlib import Path
 import click
 
 from detent.app import App
+from detent.app.plain_text import STUCK, plain
 from detent.blocks.open_flags import CAUSE
-from detent.interfaces.cli.tell import STUCK, fold, local_time, plain
+from detent.interfaces.cli.tell import fold, local_time
 
 
 @click.command("decisions")

@@ -8,10 +8,10 @@ import textwrap
 import click
 
 from detent.app import App
-from detent.app.plain_text import typed
+from detent.app.plain_text import plain, typed
 from detent.app.run_rows import about_event, history_of, left_behind, newest, worked_on
 from detent.door import AnyEvent
-from detent.interfaces.cli.tell import card_lines, flag_lines, fold, local_time, plain
+from detent.interfaces.cli.tell import card_lines, flag_lines, fold, local_time
 
 WIDE = 110  # columns from which an event stands on one line
 
@@ -32,7 +32,7 @@ def command(count: int, run: str | None, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps(history_of(app, chosen, count)))
         return 0
-    from detent.world.commits_made import commits_by_event
+    from detent.git.commits import commits_by_event
 
     day, last, commits, about, left = "", "", commits_by_event(app.world.git, chosen), "", left_behind(app, chosen)
     rows = newest(app, chosen, count)

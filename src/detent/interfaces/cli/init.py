@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from detent.app.plain_text import plain
 from detent.config.sources import FILE, PYPROJECT, load
 from detent.errors import DetentError
 from detent.git.place import Place, find_place
 from detent.interfaces.cli.init_detect import detected
 from detent.interfaces.cli.init_file import Found, is_ours, merged, own_table, set_names, toml_text
-from detent.interfaces.cli.tell import channel, fold, plain
+from detent.interfaces.cli.tell import channel, fold
 from detent.interfaces.register import PARTS, PROGRAMS
 from detent.interfaces.register.files import read, write
 

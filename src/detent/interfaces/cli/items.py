@@ -9,8 +9,9 @@ import click
 import msgspec
 
 from detent.app import App
+from detent.app.plain_text import plain
 from detent.errors import DetentError
-from detent.interfaces.cli.tell import channel, plain
+from detent.interfaces.cli.tell import channel
 from detent.tracker import STATUSES, Item, NewItem, Tracker, TrackerChange
 
 if TYPE_CHECKING:

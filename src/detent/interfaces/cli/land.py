@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Literal
 import click
 import msgspec
 
-from detent.interfaces.cli.tell import channel, flag_lines, plain
+from detent.app.plain_text import plain
+from detent.interfaces.cli.tell import channel, flag_lines
 
 if TYPE_CHECKING:
     from detent.app import App

@@ -11,14 +11,14 @@ import click
 
 from detent.app import App
 from detent.app.overtime import Parked
-from detent.app.plain_text import typed
+from detent.app.plain_text import plain, typed
 from detent.app.push import push
 from detent.app.registry import workflow_of
 from detent.door import AnyRun
 from detent.drive import Seen
 from detent.errors import Unreached
 from detent.interfaces.cli.machine_moves import Moves
-from detent.interfaces.cli.tell import fold, plain
+from detent.interfaces.cli.tell import fold
 
 PARKED = 75
 CODES = {"done": 0, "aborted": 1, "waiting": 10, "halted": 10}

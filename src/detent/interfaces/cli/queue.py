@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from detent.app.plain_text import plain
 from detent.app.run_rows import as_row, when
 from detent.interfaces.cli.queue_text import execution_line, is_gone, lines, outage_lines
-from detent.interfaces.cli.tell import channel, plain
+from detent.interfaces.cli.tell import channel
 from detent.queue.recovery import RECOVERY
 
 if TYPE_CHECKING:

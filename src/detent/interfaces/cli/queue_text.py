@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from detent.app.plain_text import plain
 from detent.app.run_rows import when
-from detent.interfaces.cli.tell import local_time, plain
+from detent.interfaces.cli.tell import local_time
 from detent.queue.queue_protocol import LIVE, Execution, OutageRow
 
 if TYPE_CHECKING:

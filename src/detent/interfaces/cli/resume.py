@@ -4,8 +4,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from detent.app.plain_text import STUCK
+from detent.blocks.ground import is_driven
 from detent.errors import DetentError
-from detent.interfaces.cli.tell import STUCK, channel, exit_code, tell_verdict
+from detent.interfaces.cli.tell import channel, exit_code, tell_verdict
 
 if TYPE_CHECKING:
     from detent.app import App
@@ -33,7 +35,7 @@ def command(guidance: str, run: str | None, agent: str, events: bool, as_json: b
     Agent and limits are read again: --agent names another agent, and [agents] and [limits] are taken from your checkout as it is now.
     Everything else stays as it was when the run began.
     """
-    from detent.app.push import fit_for_push, is_pushed, said_agent
+    from detent.app.push import fit_for_push, said_agent
     from detent.interfaces.cli.runner import here, person
 
     app = here(create=True)
@@ -44,7 +46,7 @@ def command(guidance: str, run: str | None, agent: str, events: bool, as_json: b
         fit_for_push(app, agent)
         return _follow(start_from_notes(app, Sent("resume", by="human", channel=channel()), said_agent(agent)), as_json, events)
     now = app.door.load(app.chosen(run)).run
-    if is_pushed(now):
+    if is_driven(now.data):
         return _drive_on(app, now, guidance, agent, as_json, events)
     if agent:
         raise DetentError(

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from detent.interfaces.cli.tell import plain
+from detent.app.plain_text import plain
 
 
 @click.command("review")

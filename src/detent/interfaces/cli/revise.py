@@ -5,8 +5,9 @@ import json
 import click
 
 from detent.app import App
+from detent.app.plain_text import plain
 from detent.app.revising import Revision
-from detent.interfaces.cli.tell import channel, exit_code, fold, plain, tell_verdict
+from detent.interfaces.cli.tell import channel, exit_code, fold, tell_verdict
 from detent.kernel.model import Verdict
 
 

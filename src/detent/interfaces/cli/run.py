@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from detent.blocks.ground import is_driven
 from detent.interfaces.cli.live import PARKED, follow
 from detent.interfaces.cli.runner import WORKFLOW_HELP
 
@@ -98,12 +99,12 @@ def _begin(asked: "Terms", workflow: str, as_json: bool, events: bool) -> int:
 def _known(run: str, alone: bool, as_json: bool, events: bool, park: bool) -> int:
     """Go on with a run. It waits for a person still, if it did."""
     from detent.app.driving import driving
-    from detent.app.push import fit_for_push, fit_for_queue, is_pushed
+    from detent.app.push import fit_for_push, fit_for_queue
     from detent.interfaces.cli.runner import here
 
     app = here()
     now = app.door.load(app.chosen(run)).run
-    if not alone or now.parent or not is_pushed(now):
+    if not alone or now.parent or not is_driven(now.data):
         raise click.UsageError("--run names a run that `detent run` or a queue began, and stands alone")
     if not app.journal.heads(now.id)[0].ended:
         (fit_for_queue if park else fit_for_push)(app, driving(app, now.id).named)

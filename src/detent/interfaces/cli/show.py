@@ -6,11 +6,12 @@ from pathlib import Path
 import click
 
 from detent.app import journal_at
+from detent.app.plain_text import plain
 from detent.app.run_rows import card_object
 from detent.errors import DetentError
 from detent.git.place import find_place
 from detent.interfaces.cli.runner import here
-from detent.interfaces.cli.tell import card_lines, fold, local_time, plain
+from detent.interfaces.cli.tell import card_lines, fold, local_time
 from detent.journal.journal import Entry
 from detent.world.pulls import kept_url
 

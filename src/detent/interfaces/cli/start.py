@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from detent.app.plain_text import plain, shown
 from detent.interfaces.cli.runner import WORKFLOW_HELP
-from detent.interfaces.cli.tell import columns, fold, plain, shown, tell_briefing
+from detent.interfaces.cli.tell import columns, fold, tell_briefing
 
 if TYPE_CHECKING:
     from detent.app import App

@@ -5,12 +5,12 @@ import json
 import click
 
 from detent.app import App
-from detent.app.plain_text import typed
-from detent.app.push import is_pushed
+from detent.app.plain_text import STUCK, plain, typed
 from detent.app.registry import workflow_of
 from detent.app.run_rows import agent_at_work, costs_of, known_before, reason_of, second_try_of, stands
+from detent.blocks.ground import is_driven
 from detent.door import AnyRun
-from detent.interfaces.cli.tell import STUCK, card_lines, flag_lines, fold, local_time, plain
+from detent.interfaces.cli.tell import card_lines, flag_lines, fold, local_time
 from detent.world.pulls import url_of
 
 
@@ -67,7 +67,7 @@ def _next(app: App, run: AnyRun, acting: AnyRun) -> str:
     table = app.door.tables[acting.workflow]
     state = table.states[acting.state]
     asked = state.actor == "human" and acting.state not in STUCK and workflow_of(run.workflow).has_decisions
-    if not state.end and (asked or (is_pushed(run) and state.actor in ("agent", "system"))):
+    if not state.end and (asked or (is_driven(run.data) and state.actor in ("agent", "system"))):
         return after_a_word(app, run.id)
     if not state.end and state.actor == "system":
         return "detent get-task: the machine continues, and says what is to be done"
@@ -100,7 +100,7 @@ def _waits(app: App, run: AnyRun) -> bool:
     """Whether a task waits: for a person, or for somebody who drives it."""
     from detent.app.run_driver import driver_of
 
-    idle = is_pushed(run) and not driver_of(app, run.parent or run.id)
+    idle = is_driven(run.data) and not driver_of(app, run.parent or run.id)
     return idle or app.door.tables[run.workflow].states[run.state].actor == "human"
 
 

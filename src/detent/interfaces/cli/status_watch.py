@@ -11,12 +11,12 @@ import click
 from detent.app import App
 from detent.app.live_log import MARK, live_file, read_from
 from detent.app.outline import plan_of, title_of
-from detent.app.plain_text import typed
-from detent.app.push import is_pushed
+from detent.app.plain_text import plain, typed
 from detent.app.run_driver import driver_of
 from detent.app.run_rows import newest
 from detent.app.tally import UsageTally, add, budget_of
-from detent.interfaces.cli.tell import COLOURS, local_time, plain
+from detent.blocks.ground import is_driven
+from detent.interfaces.cli.tell import COLOURS, local_time
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -46,7 +46,7 @@ def _alone(app: App, run: str) -> str:
     """That nobody drives a run which the machine is to drive; empty if somebody does."""
     head = app.journal.heads(run)[0]
     top = head.parent or run
-    if head.ended or not is_pushed(app.door.load(run).run) or driver_of(app, top):
+    if head.ended or not is_driven(app.door.load(run).run.data) or driver_of(app, top):
         return ""
     return f"No process drives it. Continue: detent resume --run {top}"
 

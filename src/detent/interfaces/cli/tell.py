@@ -11,10 +11,8 @@ from typing import TextIO
 
 import msgspec
 
-from detent.app.plain_text import STUCK, plain, shown, typed
+from detent.app.plain_text import plain, shown, typed
 from detent.kernel.model import Briefing, Flag, Verdict
-
-__all__ = ["STUCK", "card_lines", "channel", "exit_code", "flag_lines", "local_time", "plain", "shown", "tell_briefing", "tell_verdict"]
 
 GOOD = ("SUCCESS", "NEEDS_ANALYSIS")
 RED, GREEN, YELLOW, MAGENTA = 31, 32, 33, 35

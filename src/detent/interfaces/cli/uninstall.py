@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from detent.app.leaving import Piece, forget_this_call, kept_branches, open_here, pieces
+from detent.app.plain_text import plain
 from detent.config.sources import FILE
 from detent.git.place import Place, find_place
 from detent.git.repo import Git
@@ -15,7 +16,7 @@ from detent.installation import removing
 from detent.interfaces.cli.init import HOOKS, PLAN, PLAN_HEAD
 from detent.interfaces.cli.init_file import is_ours
 from detent.interfaces.cli.runner import may_decide
-from detent.interfaces.cli.tell import channel, fold, plain
+from detent.interfaces.cli.tell import channel, fold
 from detent.interfaces.register import PARTS
 from detent.interfaces.register.files import read
 

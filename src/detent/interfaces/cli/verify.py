@@ -171,6 +171,6 @@ def _many(count: int, what: str) -> str:
 
 
 def _plain(text: str) -> str:
-    from detent.interfaces.cli.tell import plain
+    from detent.app.plain_text import plain
 
     return plain(text).replace("\n", " ")

@@ -12,13 +12,13 @@ from typing import Any
 import click
 
 from detent.app import App, open_app
+from detent.app.plain_text import plain
 from detent.app.push import push
 from detent.app.questions import asked_of, who_asks
 from detent.app.starting import start_of
 from detent.blocks.terms import Terms
 from detent.door import AnyEvent
 from detent.interfaces.cli.live import COLOURS, LiveTerminal
-from detent.interfaces.cli.tell import plain
 from detent.interfaces.demos.demo_pipeline_script import ANSWERS, FILES, REQUEST, DemoAnswer, team
 from detent.interfaces.demos.demo_tdd import kept_in
 from detent.interfaces.demos.telling import ending, make_repo, para, width, wrapped

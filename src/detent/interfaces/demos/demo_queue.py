@@ -11,9 +11,9 @@ from pathlib import Path
 import click
 
 from detent.app import open_app
+from detent.app.plain_text import plain
 from detent.app.project import items_of
 from detent.errors import DetentError
-from detent.interfaces.cli.tell import plain
 from detent.interfaces.demos.demo_queue_script import AGAIN, CONFIG, FILES, ITEMS
 from detent.interfaces.demos.demo_tdd import kept_in
 from detent.interfaces.demos.telling import ending, make_repo, para, wrapped

@@ -10,13 +10,13 @@ from typing import Any
 import click
 
 from detent.app import App, open_app
+from detent.app.plain_text import plain
 from detent.app.push import fit_for_push, push
 from detent.app.starting import start_of
 from detent.blocks.open_flags import ACCEPT, CAUSE, QUESTION, asking, line_of, question_of
 from detent.blocks.terms import Terms
 from detent.errors import DetentError
 from detent.interfaces.cli.live import LiveTerminal, tell_result
-from detent.interfaces.cli.tell import plain
 from detent.interfaces.demos.telling import ending, make_repo, para, width
 from detent.kernel.model import Sent
 

@@ -8,10 +8,11 @@ from typing import NamedTuple, TypeVar
 
 from detent.app import App
 from detent.app.outline import plan_of, title_of
-from detent.app.push import OUTCOMES, is_pushed
+from detent.app.push import OUTCOMES
 from detent.app.registry import usable
 from detent.app.run_driver import driver_of, locks_held
 from detent.app.tally import UsageTally, add
+from detent.blocks.ground import is_driven
 from detent.interfaces.http import shapes
 from detent.interfaces.http.shape import Group
 from detent.interfaces.http.usage import usage_of
@@ -154,7 +155,7 @@ def run_row(app: App, tally: UsageTally, stamp: RowStamp) -> shapes.RunRow:
         step=f"{step.type}: {step.description}" if step else "",
         branch=getattr(run.data, "branch", "").removeprefix("refs/heads/"),
         pull_request=url_of(app.place.common_dir, run),
-        pushed=is_pushed(run),
+        pushed=is_driven(run.data),
         driven=bool(stamp.driver),
         done=sum(p.status == "done" for p in parts),
         parts=len(parts),

@@ -10,12 +10,13 @@ from detent.app.live_log import driver_log
 from detent.app.people import allowed
 from detent.app.person_calls import begin, spoken
 from detent.app.policy import read_policies, user
-from detent.app.push import STUCK, fit_for_push, is_pushed, said_agent
+from detent.app.push import STUCK, fit_for_push, said_agent
 from detent.app.queueing import catch_up, go_on
 from detent.app.revising import edited, looked_at, papers, report_text, revise, stages
 from detent.app.rolling_back import roll_back
 from detent.app.run_driver import driver_of
 from detent.app.starting import PAGE, options_fit, policies_fit, start_of
+from detent.blocks.ground import is_driven
 from detent.blocks.open_flags import ACCEPT
 from detent.blocks.terms import Terms
 from detent.errors import DetentError
@@ -47,7 +48,7 @@ def resume(app: App, run: str, guidance: str) -> Verdict:
     head = head_of(app, run)
     now = app.door.load(run).run
     verdict = FRESH
-    if not is_pushed(now) or app.door.acting(run).state in STUCK or head.ended:
+    if not is_driven(now.data) or app.door.acting(run).state in STUCK or head.ended:
         verdict = spoken(app, CHANNEL, "resume", run, guidance=guidance)
     elif guidance:
         verdict = spoken(app, CHANNEL, "steer", run, note=guidance)
@@ -143,7 +144,7 @@ def drive_on(app: App, run: str) -> None:
         catch_up(app, top.run)
         if go_on(app, top.run):
             return
-    if top.ended or not is_pushed(app.door.load(top.run).run) or driver_of(app, top.run):
+    if top.ended or not is_driven(app.door.load(top.run).run.data) or driver_of(app, top.run):
         return
     words = ["-C", str(app.place.root), "run", "--run", top.run, "--json"]
     start_detached([sys.executable, "-I", "-m", "detent", *words], app.place.root, os.environ, driver_log(app, top.run))

@@ -19,7 +19,7 @@ from detent.gates.item import (
 from detent.gates.tests import at_least_one_ran, canary_held, none_is_lost, nothing_broke, passes_when_clean, red_tests_pass
 from detent.gates.tree import something_changed
 from detent.kernel.model import Run, Sent
-from detent.kernel.rows import BACK, STAY, Go, Move, Row, State, by_agent, by_human, by_system, each, go
+from detent.kernel.rows import BACK, STAY, Effect, Go, Job, Move, Row, State, by_agent, by_human, by_system, each, go
 from detent.kernel.table import Table
 from detent.workflows.execute.execute_data import (
     PLAIN,
@@ -42,22 +42,50 @@ from detent.workflows.execute.execute_data import (
     unproven,
     wants_pull,
 )
-from detent.workflows.execute.execute_owed import (
-    clean_up,
-    end_processes,
-    file_follow_up,
-    file_issues,
-    note_on_item,
-    open_pull_request,
-    prepare,
-    push,
-    rebase,
-    review_branch,
-    sync_tracker,
-    take_in,
-    update_item,
-    watch_items,
+
+prepare = Job(
+    "prepare",
+    "Look at the item and at what it depends on; if it may run, claim it and make its branch (-retry2 and so on if taken) and its workspace.",
+    ("started", "not-runnable"),
 )
+push = Job(
+    "push",
+    "Look at the whole branch; then push it to the remote, where there is one. What was pushed already counts as pushed.",
+    ("pushed", "rejected", "red-look", "flagged", "flags-accepted"),
+)
+rebase = Job(
+    "rebase", "Fetch, and rebase the branch once on what the remote has; on a conflict leave it as it was.", ("rebased", "conflict")
+)
+review_branch = Job(
+    "review_branch", "Have a fresh reviewer read the diff of the branch: {issues, summary, pr_ready}.", ("ready", "not-ready", "limited")
+)
+watch_items = Job(
+    "watch_items", "See whether every item that the review filed is closed; nothing to do while one is open.", ("items-closed",)
+)
+take_in = Job(
+    "take_in",
+    "Bring into the branch what was done for the items of its review, and what people pushed to it; as it was if there is nothing.",
+    ("joined", "nothing-new"),
+)
+open_pull_request = Job(
+    "open_pull_request",
+    "Open the pull request, or bring the open one up to date; where [git] wait_for_ci, wait for what CI says of it.",
+    ("opened", "ci-red"),
+)
+
+update_item = Effect("update_item", "Set the item's status and labels as the end of the execution says.")
+file_follow_up = Effect(
+    "file_follow_up", "File one follow-up item for this cause, linked to the first; one that is there gets the details as a note."
+)
+file_issues = Effect(
+    "file_issues",
+    "File each issue of the review as an item, once, linked to this one; none of them is queued. What an earlier review found and this one does not is closed.",
+)
+note_on_item = Effect("note_on_item", "Write what a plan update would say, entry and commit, as a note on the item.")
+sync_tracker = Effect("sync_tracker", "Have the tracker persist its data (`bd sync` where this bd has it); report it if that fails.")
+end_processes = Effect("end_processes", "End the agent's whole process tree.")
+clean_up = Effect("clean_up", "Remove the workspace and free the slot; branch, snapshots and logs stay.")
+
 
 STATES = {
     "QUEUED": State("system", job=prepare, bare=True),

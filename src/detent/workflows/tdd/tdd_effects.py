@@ -10,13 +10,12 @@ from detent.effects.publish import write_whole
 from detent.errors import DetentError
 from detent.evidence.source.test_ids import without_root
 from detent.gates.testlist import FILE, ticked
-from detent.git.commits import back_to_tip, bring_to, commit_phase, tip_of
+from detent.git.commits import back_to_tip, bring_to, commit_phase, commits_by_event, tip_of
 from detent.git.notes import HANDOFFS, write_notes
 from detent.git.repo import GitError
 from detent.kernel.model import Sent
 from detent.workflows.tdd.tdd_data import Note, note_of
 from detent.world.before_landing import held_up
-from detent.world.commits_made import phase_commits
 from detent.world.landing import bring_in, offer
 from detent.world.publish_claims import settle_claims
 from detent.world.work_tree import Effects, Jobs, RepoWorld, keep_snapshot, leave, outcome
@@ -75,7 +74,7 @@ def _tick_in(world: RepoWorld, run: AnyRun, text: bytes | None) -> None:
 
 def notes_of(world: RepoWorld, run: AnyRun) -> Mapping[str, str]:
     """Every handoff note of a run as the journal says it, by commit."""
-    commits, notes = phase_commits(world, run.id), {}
+    commits, notes = commits_by_event(world.git, run.id, "phase"), {}
     first = min(commits, default=0)
     at = world.git.resolve(f"{commits[first]}^") if first else tip_of(world.git, run.id, run.data.base)
     for event in world.runs.history(run.id):

@@ -24,7 +24,7 @@ from detent.kernel.rows import Row
 from detent.workflows.tdd.tdd_data import Note, TddData, completed, from_note
 from detent.workflows.tdd.tdd_effects import NOTES
 from detent.workflows.tdd.tdd_table import TDD
-from detent.world import RepoWorld
+from detent.world.work_tree import RepoWorld
 
 ROWS = {"PLAN": "planned", "RED": "red", "GREEN": "green", "REFACTOR": "refactor"}
 

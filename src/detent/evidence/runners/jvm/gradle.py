@@ -4,14 +4,18 @@ Gradle's exit code and its XML say nothing of a test that ended the process with
 """
 
 import re
+from collections.abc import Iterator
 from functools import partial
 from pathlib import PurePosixPath
 
+import msgspec
+
+from detent.errors import CannotTell
+from detent.evidence.report import Outcome
 from detent.evidence.runners.adapter import Command, Files, InnerProject, Runner
 from detent.evidence.runners.command_shape import CommandShape, adopt, order, parse
-from detent.evidence.runners.jvm.gradle_report import cases
 from detent.evidence.runners.jvm.jvm_files import is_test_file
-from detent.evidence.runners.jvm.jvm_report import JvmReport, outcomes
+from detent.evidence.runners.jvm.jvm_report import JvmCase, JvmReport, outcomes
 from detent.evidence.runners.report_reader import reader
 from detent.evidence.runners.wrapper import wrapped
 from detent.evidence.source.file_patterns import folders
@@ -65,3 +69,48 @@ RUNNER = Runner(
     test_patterns=test_patterns,
     reaches=reaches,
 )
+
+
+OUTCOMES: dict[str, Outcome] = {"SUCCESS": "passed", "FAILURE": "failed", "SKIPPED": "skipped"}
+
+
+class GradleLine(msgspec.Struct):
+    """One line."""
+
+    type: str
+    module: str = ""
+    of: str = ""
+    name: str = ""
+    result: str = ""
+    said: str = ""
+    seconds: float = 0.0
+    trace: str = ""
+    count: int = 0
+
+
+def lines(text: str) -> list[GradleLine]:
+    """All of them; the last one counts the others."""
+    try:
+        found = [msgspec.json.decode(line, type=GradleLine) for line in text.splitlines()]
+    except msgspec.DecodeError as e:
+        raise CannotTell(f"what Gradle wrote about its tests cannot be read: {e}") from e
+    if not found or found[-1].type != "done" or found[-1].count != len(found) - 1:
+        raise CannotTell("what Gradle wrote about its tests is incomplete")
+    return found[:-1]
+
+
+def cases(report: JvmReport) -> Iterator[JvmCase]:
+    """Every test that ended; one that began and did not end is an error of its own."""
+    begun: dict[tuple[str, str, str], int] = {}
+    for log in report.logs:
+        for line in lines(log.text):
+            at = (line.module, line.of, line.name)
+            begun[at] = begun.get(at, 0) + (1 if line.type == "start" else -1)
+            if line.type == "end":
+                if line.result not in OUTCOMES:
+                    raise CannotTell(f"Gradle says of {line.of} {line.name} that it is {line.result!r}")
+                kind, _, said = line.said.partition(": ")
+                yield JvmCase(*at, OUTCOMES[line.result], kind.strip(), said or kind, line.seconds, line.trace)
+    for (module, name, test), open_ in begun.items():
+        if open_ > 0:
+            yield JvmCase(module, name, test, "error", "Exit", "it began and did not end; the process was ended in it")
