@@ -80,7 +80,7 @@ def test_a_whole_cycle_is_driven_and_the_tokens_are_those_that_were_served(tmp_p
 
 def inside(folder: Path, served: Served, **changes: Any) -> Turn:
     """A turn in the sandbox, as a run has it, in which tests are frozen; without one where there can be none."""
-    cell = sandbox_of(Settings(sandbox=SandboxSettings(level="none" if no_walls() else "")), True, served.env, folder)
+    cell = sandbox_of(Settings(sandbox=SandboxSettings(level="none" if no_walls() else "auto")), True, served.env, folder)
     env = {"PATH": served.env["PATH"], "LANG": "C.UTF-8"}
 
     def may_write(path: str) -> str | None:

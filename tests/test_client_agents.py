@@ -209,7 +209,7 @@ def folder(tmp_path: Path) -> Path:
 
 def inside(folder: Path, served: Served, **changes: object) -> Turn:
     """A turn in the sandbox, as a run has it; without one where there can be none."""
-    settings = Settings(sandbox=SandboxSettings(level="none" if no_walls() else ""))
+    settings = Settings(sandbox=SandboxSettings(level="none" if no_walls() else "auto"))
     inside = sandbox_of(settings, True, served.env, folder)
     env = {"PATH": served.env["PATH"], "LANG": "C.UTF-8"}
     return turn(folder, env=env, start=inside.agent, apart=inside.apart, **changes)

@@ -138,15 +138,14 @@ def _explain(found: "list[Checked]", name: str, wanted: str) -> int:
 
 
 def _card(one: "Checked", verbose: bool, file: IO[str] | None = None) -> None:
+    from detent.app.plain_text import plain
     from detent.blocks import check_card
-    from detent.interfaces.cli.tell import plain
 
     for line in check_card.lines_of(one, verbose, _width()):
         click.echo(plain(line), file=file)
 
 
 def _tell(found: "list[Checked]", wanted: str, verbose: bool, github: bool, each: bool) -> None:
-    from detent.app.plain_text import plain
     from detent.blocks import check_card
     from detent.interfaces import check_reports
 
