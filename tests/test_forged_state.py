@@ -339,7 +339,7 @@ def test_a_signed_journal_is_not_taken_for_an_older_one(tmp_path: Path) -> None:
     kept = anchor_file(path).read_bytes()
     made_older(path)
     anchor_file(path).write_bytes(kept)
-    with pytest.raises(JournalDamaged, match="was put back to an older form"):
+    with pytest.raises(JournalDamaged, match="was reverted to an older format"):
         SqliteJournal(path)
 
 

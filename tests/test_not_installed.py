@@ -63,7 +63,7 @@ def test_a_change_whose_tests_lack_a_package_cannot_be_verified(tmp_path: Path, 
     assert ran.code == 4 and ran.json["answer"] == "could-not-verify", ran
     said = ran.json["unclear"]
     assert "tests/test_needs.py cannot run" in said and "pretend_nobody_has is not installed here" in said
-    assert "pip install --group test, or have it done in clean checkouts: detent check --install 'CMD'" in said
+    assert "pip install --group test, or install it in clean checkouts only: detent check --install 'CMD'" in said
 
 
 @pytest.mark.slow

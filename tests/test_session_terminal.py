@@ -76,10 +76,10 @@ def test_a_person_leads_a_session_from_request_to_release_in_a_terminal(p: Proje
     report = (p.root / S / "report.md").read_text()
     for words in (
         "changed spec.md",
-        "asked for changes (plan): refunds are missing",
+        "requested changes (plan): refunds are missing",
         "changed tasks.yaml",
         "went back",
-        "found a check by hand to fail: it is cut off",
+        "reported that a manual check fails: it is cut off",
     ):
         assert words in report, report
     assert p.git("log", "-1", "--format=%s", "main~0^2") and "fix: print a receipt and read it" in p.git("log", "--format=%s", "main")
@@ -145,5 +145,5 @@ def checked_by_hand(shell: Pane) -> None:
     typed(shell, "detent answer UD-2 failed", "say what you saw")
     typed(shell, "detent answer UD-2 failed --note 'it is cut off'", "SUCCESS  FIX_BUILD_CODE")
     typed(shell, "detent resume", "a manual check needs a person to confirm it")
-    typed(shell, "detent decisions", "WHAT YOU SAW LAST TIME", "it is cut off", "It was fixed since")
+    typed(shell, "detent decisions", "WHAT YOU SAW LAST TIME", "it is cut off", "Fixed since")
     typed(shell, "detent answer UD-3 passed", "SUCCESS  INTEGRATED")

@@ -202,7 +202,7 @@ def _taken_over(db: sqlite3.Connection, path: Path, anchor: Anchor | None) -> An
     journal, (count, _) = _id(db, path), _newest(db)
     older = read_older_anchor(older_anchor_file(path))
     if anchor is not None:
-        raise JournalDamaged(f"{path} was put back to an older form", WAY_OUT)
+        raise JournalDamaged(f"{path} was reverted to an older format", WAY_OUT)
     if count and older is None:
         raise JournalDamaged(OTHERS.format(path, count), UNKNOWN)
     if older is not None:

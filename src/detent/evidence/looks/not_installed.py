@@ -10,7 +10,7 @@ from detent.evidence.outcomes.outcomes import file_of
 from detent.evidence.outcomes.reasons import not_installed
 from detent.kernel.model import Flag
 
-IN_CLEAN = "or have it done in clean checkouts: detent check --install 'CMD'"
+IN_CLEAN = "or install it in clean checkouts only: detent check --install 'CMD'"
 
 
 def unknown_for_want_of_packages(look: RepoLook, proved: frozenset[str], failing: frozenset[str]) -> str:
@@ -36,5 +36,5 @@ def _cannot_run(look: RepoLook, lacks: dict[str, str]) -> str:
     """What is not known, and what helps."""
     test, name = next(iter(lacks.items()))
     line = install_line(TreeFiles(look.changes.git, look.tree), name)
-    first = f"{test} cannot run, so whether it needs this change is not known: {name} is not installed here"
+    first = f"{test} cannot run, so it is unknown whether it needs this change: {name} is not installed here"
     return f"{first}\n{line or 'install what the tests need'}, {IN_CLEAN}"

@@ -12,7 +12,7 @@ from detent.git.named import missing
 from detent.git.snapshot import BORROWED
 
 ABSENT = re.compile(
-    r"could not be started: No such file|ended with code 127|No module named '?(?:pytest|_pytest)\b|\bnot found\b|Cannot find module .*node_modules"
+    r"could not be started: No such file|exited with code 127|No module named '?(?:pytest|_pytest)\b|\bnot found\b|Cannot find module .*node_modules"
 )
 LACKING = re.compile(r"Bundler::GemNotFound|Could not find gem|bundle install|composer install|Failed opening required .*vendor/autoload")
 SHUT_OUT = "not visible inside the sandbox"  # then it is here, and the way on was told
@@ -37,16 +37,14 @@ def way_on(command: Command | None, said: str, read: Callable[[str], object]) ->
         return ""
     name = installing(read) if command.runner in OF_NPM else INSTALLS.get(command.runner, "")
     if LACKING.search(said) and name:
-        return (
-            f"a package that the tests need is not installed here: {name}, or have it done in clean checkouts: detent check --install 'CMD'"
-        )
+        return f"a package that the tests need is not installed here: {name}, or install it in clean checkouts only: detent check --install 'CMD'"
     if not ABSENT.search(said):
         return ""
     if name:
-        return f"{command.runner} is not installed here: {name}, or have it done in clean checkouts: detent check --install 'CMD'"
+        return f"{command.runner} is not installed here: {name}, or install it in clean checkouts only: detent check --install 'CMD'"
     if program := PROGRAMS.get(command.runner):
-        return f"{program} is not installed here, or not on PATH: install it; detent doctor shows what is found"
-    return f"`{command.text}` needs a program that is not here: install it, or name another command: [test] command in detent.toml"
+        return f"{program} is not installed, or not on PATH: install it; `detent doctor` shows what is found"
+    return f"`{command.text}` needs a program that is not installed: install it, or set another command: [test] command in detent.toml"
 
 
 def not_fetched(collector: Collector, tree: str) -> list[str]:
@@ -85,4 +83,4 @@ def _paths(word: str) -> Iterator[str]:
 def hint_for(paths: list[str]) -> str:
     """What to do about files that were left behind."""
     shown = ", ".join(f'"{path}"' for path in paths)
-    return f"{paths[0]} is in your checkout but not in git: have it made by --install CMD, or copied: [workspace] copy = [{shown}]"
+    return f"{paths[0]} is in your checkout but not in git: create it with --install CMD, or copy it with [workspace] copy = [{shown}]"

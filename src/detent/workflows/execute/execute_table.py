@@ -79,12 +79,12 @@ STATES = {
 
 SUBMIT = "submit_work"
 MOVES: dict[str, Move] = {
-    "started": by_system("workspace and branch are there"),
-    "started-child": by_system("workspace and branch are there, and an inner run does the work"),
+    "started": by_system("workspace and branch are ready"),
+    "started-child": by_system("workspace and branch are ready, and an inner run does the work"),
     "not-runnable": by_system("the item may not run"),
     "done": by_agent(SUBMIT, "call submit_work with summary; if you cannot continue, its last line is `BLOCKED: reason`"),
     "blocked": by_agent(SUBMIT, "call submit_work with a summary whose last line is `BLOCKED: reason`"),
-    "child-proved": by_system("the inner run ended, proved"),
+    "child-proved": by_system("the inner run ended with proof"),
     "child-stopped": by_system("the inner run stopped"),
     "pushed": by_system("the branch is pushed"),
     "pushed-for-review": by_system("the branch is pushed, and a pull request is wanted"),
@@ -94,7 +94,7 @@ MOVES: dict[str, Move] = {
     "ready": by_system("the review says that a pull request may be opened"),
     "not-ready": by_system("the review says that no pull request may be opened yet"),
     "items-closed": by_system("every item of the review is closed"),
-    "joined": by_system("the branch has what was done for its review"),
+    "joined": by_system("the branch has the work that was done for its review"),
     "nothing-new": by_system("the branch is as it was reviewed"),
     "opened": by_system("the pull request is open"),
     "ci-red": by_system("CI fails on the branch"),
