@@ -165,7 +165,7 @@ def look_at(before: str, now: str, data: Data, **more: Any) -> LiteralLook:
 def test_a_conftest_keeps_what_it_decides_and_may_change_beside_it() -> None:
     assert conftest_stays_plain(look_at(SWAPS, f"{SWAPS}\n\nONE = 1\n", Data())) is None
     taken_out = conftest_stays_plain(look_at(SWAPS, "ONE = 1\n", Data()))
-    assert taken_out and "decides by `def pytest_collection_modifyitems(items):`" in taken_out
+    assert taken_out and "changes how tests are run (`def pytest_collection_modifyitems(items):`)" in taken_out
 
 
 # -- who may say that a step is about the configuration ---------------------------------------------------------------------------

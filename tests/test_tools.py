@@ -174,7 +174,7 @@ def test_bash_tells_how_a_command_ended(at: Bench) -> None:
 def test_bash_tells_of_the_time_limit_and_of_what_was_left_behind(tmp_path: Path) -> None:
     at = bench(tmp_path, timeout=5)
     said = at.refused("Bash", command="echo begun; sleep 60")
-    assert "ended after 5 s, the time limit of every command" in said and "begun" in said
+    assert "stopped after 5 s, the time limit of every command" in said and "begun" in said
     assert re.search(r"^\d+ process(es)? that it left behind w", at.told("Bash", command="sleep 60 > /dev/null 2>&1 & echo on"), re.M)
 
 

@@ -207,7 +207,7 @@ FORGED: dict[str, tuple[int, dict[str, str | None], str, str]] = {
     "a RED that brings code": (REDS, {"calc.py": "x = 1\n"}, "only_tests_changed", "calc.py changed"),
     "a GREEN with a weaker test": (GREENS, {TESTS: ALWAYS}, "tests_frozen", f"{TESTS} was modified"),
     "a GREEN with a hook": (GREENS, {"conftest.py": HOOKED}, "config_frozen", "conftest.py changed"),
-    "a RED with a hook": (REDS, {"conftest.py": HOOKED}, "conftest_stays_plain", "conftest.py decides by `def pytest_collection_modifyitems(items):`"),
+    "a RED with a hook": (REDS, {"conftest.py": HOOKED}, "conftest_stays_plain", "conftest.py changes how tests are run (`def pytest_collection_modifyitems(items):`)"),
     "a GREEN whose answer is equal to everything": (GREENS, {"calc.py": ANYTHING}, "turned_tests_fail", f"{ADDS} also passes when it expects something different"),
     "a GREEN that does not pass": (GREENS, {"calc.py": "def add(a, b):\n    return 0\n"}, "red_tests_pass", f"{ADDS} still fails: "),
     "a REFACTOR whose answer is equal to everything": (REFACTORS, {"calc.py": ANYTHING}, "turned_tests_fail", f"{ADDS} also passes"),
