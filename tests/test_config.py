@@ -217,7 +217,7 @@ def test_a_broken_pyproject_that_is_not_ours_is_not_our_trouble() -> None:
 def test_both_files_at_once_are_refused() -> None:
     message, hint = told({"pyproject.toml": "[tool.detent]\n", "detent.toml": ""})
     assert message == "both detent.toml and [tool.detent] in pyproject.toml exist"
-    assert hint == "move everything into detent.toml, and remove the other"
+    assert hint == "move everything into detent.toml and remove the other"
 
 
 def test_properties_are_read_as_java_reads_them() -> None:

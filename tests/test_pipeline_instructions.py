@@ -87,7 +87,7 @@ def test_a_task_that_changes_instructions_asks_a_person_before_it_is_reviewed() 
     assert after(taken, changed("AGENTS.md 1234")).state == "REVIEW"  # asked once
     assert after(taken, changed("AGENTS.md 5678")).state == "ASK_USER"  # another change is another question
     mending = after(run, says("fix", asked.decision_id))
-    assert mending.state == "FIX_REVIEW" and "put back AGENTS.md" in mending.data.points[0].text
+    assert mending.state == "FIX_REVIEW" and "restore AGENTS.md" in mending.data.points[0].text
     told = after(loop(ONE), ended("T-001", "COMPLETED", **{**TASK.result(taken), "tree": "t1"}))
     assert told.data.instructed == ("AGENTS.md 1234",)
 

@@ -119,7 +119,7 @@ def sent_back_plan(shell: Pane) -> None:
 def another_scope(p: Project, shell: Pane) -> None:
     typed(shell, "detent answer UD-REVIEW-STRATEGY per-batch", "SUCCESS  IMPLEMENT_LOOP")
     (p.root / S / "tasks.yaml").write_text(yaml.safe_dump(json.loads(tasks_text(FIRST, REFUND)), sort_keys=False))
-    typed(shell, "detent revise --show", "T-002 is taken out", "T-003 is new", "the review strategy is asked again")
+    typed(shell, "detent revise --show", "T-002 is removed", "T-003 is new", "the review strategy is asked again")
     typed(shell, "detent revise --yes", "SUCCESS  REVIEW_STRATEGY")
     typed(shell, "detent answer UD-REVIEW-STRATEGY per-batch", "SUCCESS")
     typed(shell, "detent resume", "a manual check needs a person to confirm it", "A person is asked: detent decisions")
