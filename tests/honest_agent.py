@@ -90,7 +90,7 @@ def do_step(briefing: dict[str, Any]) -> object:
     if step["type"] == "RED":
         return {"summary": "a failing test", "test_command": f"pytest {write_test(step['description'])}"}
     write_code(step["description"])
-    return {"summary": "the least code"}
+    return {"summary": "the minimal code"}
 
 
 def mark(briefing: dict[str, Any]) -> object:

@@ -145,7 +145,7 @@ class LiteralLook:
 
     def read(self, path: str) -> str | None:
         if path in self.unreadable:
-            raise CannotTell(f"{path} has more bytes than any plan needs")
+            raise CannotTell(f"{path} is too large for a plan")
         text = self.sent.documents.get(path, self.files.get(path))
         if text is not None:
             self.was_read[path] = text

@@ -15,7 +15,7 @@ from tests import warm
 from tests.machine import lacks
 
 REFUSED = re.compile(
-    "only a person may do this, and|only a person at a terminal may accept this"
+    "only a person may do this, but|only a person at a terminal may accept this"
 )  # what only a person may say, and was not said by one
 
 

@@ -26,7 +26,7 @@ BY_EXIT_CODE = {
 
 def by_exit_code(id: str, code: int | None, last: str = "") -> ExecutionEnd:
     """The judgement where nothing but the exit code is known."""
-    return BY_EXIT_CODE.get(-1 if code is None else code, ExecutionEnd("failed", f"it ended with exit code {code}"))
+    return BY_EXIT_CODE.get(-1 if code is None else code, ExecutionEnd("failed", f"it exited with code {code}"))
 
 
 def how_of(text: str, id: str) -> str:

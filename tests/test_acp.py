@@ -333,7 +333,7 @@ def test_a_key_that_is_not_accepted_ends_the_command_whatever_the_agent_makes_of
 def test_an_agent_that_stops_before_it_did_what_its_model_asked_for_has_not_finished(folder: Path) -> None:
     with AnyService([Tool("shell", {})]) as service:
         found = failed(lambda: ask(own(folder, ["model"], ["say", WORDS], END), turn(folder), service.outer))
-    assert found.sort == "Crashed" and "before it had done what its model asked for" in found.message
+    assert found.sort == "Crashed" and "before it did what its model last asked for" in found.message
 
 
 def test_an_agent_without_a_word_is_stuck(folder: Path) -> None:
@@ -370,7 +370,7 @@ def test_the_model_of_the_spec_is_asked_and_the_mode_is_set(folder: Path) -> Non
 def test_an_agent_that_asks_another_model_than_it_was_told_is_not_believed(folder: Path) -> None:
     with AnyService([WORDS]) as service:
         found = failed(lambda: ask("acp:qwen:m-2", turn(folder), row(folder, service, ["model", "m-cheap"], END)))
-    assert found.sort == "ModelUnavailable" and "m-2 was to be asked, and m-cheap was" in found.message
+    assert found.sort == "ModelUnavailable" and "m-2 should have been asked, but m-cheap was" in found.message
 
 
 def test_an_agent_that_only_reports_another_model_is_judged_by_what_was_asked(folder: Path) -> None:

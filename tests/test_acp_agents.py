@@ -171,6 +171,6 @@ def test_a_program_that_fails_says_no_version_and_one_that_writes_to_its_home_le
         program.chmod(0o755)
         return version_of(program, {"PATH": os.environ["PATH"]})
 
-    assert saying("panics", "echo 'thread main panicked at tracing-0.2.5/src/rolling.rs'; exit 101") == "says no version"
+    assert saying("panics", "echo 'thread main panicked at tracing-0.2.5/src/rolling.rs'; exit 101") == "reports no version"
     assert saying("writes", f'mkdir -p "$HOME/.state" && echo "$HOME" > {tmp_path}/home && echo tool 1.2.3') == "1.2.3"
     assert not Path((tmp_path / "home").read_text().strip()).exists()

@@ -119,7 +119,7 @@ def test_a_removed_check_that_no_test_misses_is_asked_about_and_one_that_a_test_
         ("unnoticed", "ask", "if not user.admin:"),
         ("unnoticed", "ask", "assert doc.name"),
     }, found
-    assert all(flag.place.startswith("docs.py:") and "no test fails when it is put back" in flag.sentence for flag in found)
+    assert all(flag.place.startswith("docs.py:") and "no test fails when it is restored" in flag.sentence for flag in found)
 
 
 @pytest.mark.slow

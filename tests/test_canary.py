@@ -331,7 +331,7 @@ def test_a_project_in_which_it_never_held_is_not_accused(tmp_path: Path) -> None
     assert f.plan().state == "RED"
     red = f.lay({"tests/test_add.py": RED}).submit()
     assert red.status == "SUCCESS" and red.evidence and red.evidence.canary == "unsupported", red
-    assert "[no test of the machine's own watched this run: a test that must " in red.output
+    assert "[Detent could not add its own tests to this run: a test that must " in red.output
 
 
 ELSEWHERE = """import os

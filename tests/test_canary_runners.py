@@ -273,17 +273,17 @@ LISTED = DIALECTS["cargo"].files["Cargo.toml"] + 'autotests = false\n[[test]]\nn
 STOPS = DIALECTS["phpunit"].files["phpunit.xml"].replace("<phpunit>", '<phpunit stopOnFailure="true">')
 UNSUPPORTED: dict[str, tuple[Command, Files, tuple[str, ...], str]] = {
     "unittest, a name": (with_words("unittest", "-k", "adds"), {}, (), "selects tests by name"),
-    "unittest, one file": (with_words("unittest", "-p", "test_calc.py"), {}, (), "no room for a name"),
+    "unittest, one file": (with_words("unittest", "-p", "test_calc.py"), {}, (), "cannot match a test of Detent's"),
     "vitest, a name": (with_words("vitest", "-t", "adds"), {}, (), "selects tests by name"),
     "cargo, targets that are listed": (DIALECTS["cargo"].base, {"Cargo.toml": LISTED}, (), "lists its test targets"),
     "rspec, a coverage limit": (DIALECTS["rspec"].base, {"spec/spec_helper.rb": "SimpleCov.start { minimum_coverage 90 }\n"}, (), "coverage limit"),
-    "rspec, an exit code": (DIALECTS["rspec"].base, {".rspec": "--failure-exit-code 3\n"}, (), "exit code of its own"),
+    "rspec, an exit code": (DIALECTS["rspec"].base, {".rspec": "--failure-exit-code 3\n"}, (), "its own exit code"),
     "phpunit, the first failure ends it": (DIALECTS["phpunit"].base, {"phpunit.xml": STOPS}, (), "stops at the first failure"),
     "phpunit, data sets": (DIALECTS["phpunit"].base, {}, ("--filter=testAdds#1",), "data sets"),
     "go, no tests": (Command(("go", "test", "./other"), "go", paths=("./other",)), {}, (), "no folder"),
     "ctest": (Command(("ctest",), "ctest"), {}, (), "CMakeLists.txt"),
-    "maven": (Command(("mvn", "test"), "maven"), {}, (), "has no canary"),
-    "gradle": (Command(("gradle", "test"), "gradle"), {}, (), "has no canary"),
+    "maven": (Command(("mvn", "test"), "maven"), {}, (), "Detent cannot add tests of its own"),
+    "gradle": (Command(("gradle", "test"), "gradle"), {}, (), "Detent cannot add tests of its own"),
 }  # fmt: skip
 
 

@@ -244,7 +244,7 @@ def test_what_an_agent_selects(command: str, selectors: tuple[str, ...]) -> None
     ],
 )
 def test_what_an_agent_may_not_say(command: str) -> None:
-    assert "allowed is one call of the project's own test runner" in (refuse(command, BASE) or "")
+    assert "use one call of the project's own test runner" in (refuse(command, BASE) or "")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,11 @@ from detent.git.commit_history import Commit
 from detent.kernel.model import Flag
 
 VAT = Flag(
-    "rewritten-test", "what an older test expects was changed", "tests/test_tax.py:4", "assert vat(100) == 19\n", "assert vat(100) == 20\n"
+    "rewritten-test",
+    "the expectation of an older test changed",
+    "tests/test_tax.py:4",
+    "assert vat(100) == 19\n",
+    "assert vat(100) == 20\n",
 )
 NOTE = Flag("weak-evidence", "not everything was tried", level="note")
 CARD = Card(

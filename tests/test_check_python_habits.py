@@ -162,7 +162,7 @@ ELSEWHERE = {
         pytest.param(
             TABLE, "clean", "test_cut_short is gone; tests/test_words.py::test_cuts[", id="rows of a table", marks=pytest.mark.slow
         ),
-        pytest.param(LESS, "failed", "test_low is gone, though", id="nothing in its place", marks=pytest.mark.slow),
+        pytest.param(LESS, "failed", "test_low is gone, but would still pass", id="nothing in its place", marks=pytest.mark.slow),
         pytest.param(
             ASKS_NOTHING,
             "failed",
@@ -170,7 +170,9 @@ ELSEWHERE = {
             id="one that asks nothing of it",
             marks=pytest.mark.slow,
         ),
-        pytest.param(ELSEWHERE, "flagged", "test_cut_short is gone, though", id="other words in another file", marks=pytest.mark.slow),
+        pytest.param(
+            ELSEWHERE, "flagged", "test_cut_short is gone, but would still pass", id="other words in another file", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_a_test_that_is_gone_is_replaced_by_one_that_notices_as_much(
@@ -232,7 +234,7 @@ class Kept:
     ("fails", "answer", "said"),
     [
         ("x", "clean", "failed once and passed in three more runs"),
-        (("x", "xx"), "flagged", "passed in a second one on the same tree"),
+        (("x", "xx"), "flagged", "passed in the second, on the same tree"),
         pytest.param(("x", "xx", "xxxx"), "clean", "flaky without this change too", marks=pytest.mark.slow),
     ],
     ids=["by chance", "more often", "without the change too"],
@@ -269,7 +271,7 @@ def test_only_the_lines_of_tests_that_fail_now_are_said_to_fail(tmp_path: Path) 
     p = Branch(tmp_path / "p", {**BASE, "words.py": WORDS, "tests/test_words.py": OLD})
     tests = OLD.replace('low("A") == "a"', 'low("A") == "A"').replace('cut(text, 2) == "ab"', 'cut(text, 1) == "a"')
     p.commit({"words.py": WORDS.replace("lower", "upper"), "tests/test_words.py": tests})
-    flags = [flag for flag in p.run("check", "--json").json["flags"] if "as it was, it fails" in flag["says"]]
+    flags = [flag for flag in p.run("check", "--json").json["flags"] if "the old version fails" in flag["says"]]
     assert [flag["place"] for flag in flags] == ["tests/test_words.py:14"], flags
 
 

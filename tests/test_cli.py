@@ -129,7 +129,7 @@ def test_the_doctor_says_what_would_not_work_and_how_to_mend_it(project: Project
     assert row("tests")["ok"] and "-m pytest" in row("tests")["says"]
     assert row("sandbox")["ok"] and ("none, as configured" if no_walls() else "bubblewrap") in row("sandbox")["says"]
     unfound = row("tests", DETENT_TEST_COMMAND="nowhere-to-be-found")
-    assert not unfound["ok"] and "'nowhere-to-be-found' is not there" in unfound["says"] and unfound["fix"]
+    assert not unfound["ok"] and "'nowhere-to-be-found' is not installed" in unfound["says"] and unfound["fix"]
     assert "only its exit code" in row("tests", DETENT_TEST_COMMAND="sh run-tests.sh")["says"]
     assert "by hand" in row("reviewer")["says"] and row("reviewer", DETENT_REVIEW_AGENT="human")["ok"]
     unknown = row("reviewer", DETENT_REVIEW_AGENT="reviewbot")

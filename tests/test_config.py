@@ -216,8 +216,8 @@ def test_a_broken_pyproject_that_is_not_ours_is_not_our_trouble() -> None:
 
 def test_both_files_at_once_are_refused() -> None:
     message, hint = told({"pyproject.toml": "[tool.detent]\n", "detent.toml": ""})
-    assert message == "both detent.toml and [tool.detent] in pyproject.toml are there"
-    assert hint == "move everything into detent.toml, and remove the other"
+    assert message == "both detent.toml and [tool.detent] in pyproject.toml exist"
+    assert hint == "move everything into detent.toml and remove the other"
 
 
 def test_properties_are_read_as_java_reads_them() -> None:
@@ -307,8 +307,8 @@ MISTAKES = (
     ("[notify]\nwebhook = 'ftp://x'", 'detent.toml: notify.webhook has the text "ftp://x"; expected an address', "https://"),
     ("[limits]\nusd = -0.1", "detent.toml: limits.usd is -0.1; it must be at least 0", "default, 0"),
     ("[tdd]\nretries = -1", "detent.toml: tdd.retries is -1; it must be at least 0", "default, 3"),
-    ("[debug]\nreduce_scope = 11", "detent.toml: debug.reduce_scope (11) is more than debug.escalate (10)", "they must rise: hypothesize, instrument"),
-    ("[debug]\nescalate = 2", "detent.toml: debug.reduce_scope (6) is more than debug.escalate (2)", "they must rise"),
+    ("[debug]\nreduce_scope = 11", "detent.toml: debug.reduce_scope (11) is more than debug.escalate (10)", "they must increase: hypothesize, instrument"),
+    ("[debug]\nescalate = 2", "detent.toml: debug.reduce_scope (6) is more than debug.escalate (2)", "they must increase"),
     ("[git]\nmerge = 'squash'", 'detent.toml: git.merge is the text "squash"; expected one of "auto", "branch", "pull-request"', "take one of these"),
     ("[git]\nmerge = 'pull_request'", 'detent.toml: git.merge is the text "pull_request"', 'did you mean "pull-request"?'),
     ("[review]\nblock_at = 'minor'", 'detent.toml: review.block_at is the text "minor"; expected one of "CRITICAL", "MAJOR"', 'did you mean "MINOR"?'),
@@ -332,7 +332,7 @@ MISTAKES = (
     ("[[test.project]]\npath = '/a'", "expected a path below the project", "is all of it"),
     ("[[test.project]]\npath = 'a'\nfiles = 'x'", "[[test.project]] 1: files is the text \"x\"; expected a list of texts", "first"),
     ("[[test.project]]\npath = 'a'\ntimeout = 0", "[[test.project]] 1: timeout is 0; it must be at least 1", "that of [test]"),
-    ("[[test.project]]\npath = 'a'\n[[test.project]]\npath = './a/'", "[[test.project]] 2 has the path of another one, a", "leave one"),
+    ("[[test.project]]\npath = 'a'\n[[test.project]]\npath = './a/'", "[[test.project]] 2 has the path of another one, a", "keep only one"),
     ("[test\n", "detent.toml, line 1, column 6: not TOML: ", "fix that line"),
     ("[test]\ncommand = pytest\n", "detent.toml, line 2, column 11: not TOML: Invalid value", "text needs quotes"),
     ("[test]\n[test]\n", "detent.toml, line 2, column 6: not TOML: Cannot declare", "fix that line"),
@@ -365,7 +365,11 @@ def test_a_mistake_in_the_file_is_named_with_its_place_and_the_way_out(text: str
         ),
         ({"DETENT_TEST_FILES": '["a'}, 'DETENT_TEST_FILES is the text "[\\"a"; expected a list of texts', '["first", "second"]'),
         ({"DETENT_TEST_FILES": "[1]"}, "DETENT_TEST_FILES is a list; expected a list of texts", '["first", "second"]'),
-        ({"DETENT_DEBUG_ESCALATE": "3"}, "DETENT_DEBUG_ESCALATE: debug.reduce_scope (6) is more than debug.escalate (3)", "they must rise"),
+        (
+            {"DETENT_DEBUG_ESCALATE": "3"},
+            "DETENT_DEBUG_ESCALATE: debug.reduce_scope (6) is more than debug.escalate (3)",
+            "they must increase",
+        ),
         ({"TDD_MAX_RETRIES": "many"}, 'TDD_MAX_RETRIES is the text "many"; expected a whole number', "for example: 120"),
     ],
 )

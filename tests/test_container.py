@@ -394,7 +394,7 @@ def test_a_run_is_judged_in_a_container_and_the_doctor_tries_it(tmp_path: Path, 
     project = Project(tmp_path / "project")
     project.env |= {"DETENT_SANDBOX_LEVEL": "podman", "DETENT_SANDBOX_MEMORY": "1g"}
     checks = {c["name"]: c for c in project.run("doctor", "--json").json["checks"]}
-    assert checks["sandbox"]["ok"] and checks["sandbox"]["says"].startswith("podman: every attack of the probe was tried")
+    assert checks["sandbox"]["ok"] and checks["sandbox"]["says"].startswith("podman: the probe tried every escape it knows")
     assert checks["containers"]["ok"] and "used as the sandbox" in checks["containers"]["says"]
     project.planned()
     verdict = project.red()

@@ -92,7 +92,7 @@ def test_the_tdd_demo_builds_a_feature_test_by_test_and_catches_what_it_should(t
     whole = " ".join(said.split())
     assert "slugify/__init__.py changed; a RED step writes tests only" in whole
     assert "tests/test_longest.py was modified; tests are frozen while the code is written" in whole
-    assert "passes already, so nothing needs this step" in whole
+    assert "already passes, so nothing needs this step" in whole
     assert "? FLAGS The branch is ready to land and has 1 flag to look at: no-proof" in whole and "the person: accept" in whole
     assert "4 tests done, 0 open" in said and '"nextPhase": "COMPLETE"' in said
     prefixes = [
@@ -169,6 +169,6 @@ def test_what_a_demo_leaves_is_verified_in_the_sandbox(tmp_path: Path, name: str
 
 def test_a_command_that_breaks_ends_the_demo(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     p = Project(tmp_path / "p")
-    with pytest.raises(DetentError, match="the demo ends here: `detent queue` ended with 2"):
+    with pytest.raises(DetentError, match="the demo ends here: `detent queue` exited with 2"):
         typed(p.root, p.env, "queue", "dance")
     assert "$ detent queue dance" in capfd.readouterr().out

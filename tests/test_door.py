@@ -155,7 +155,7 @@ def test_work_that_is_judged_while_a_person_aborts_is_stale_and_marks_nothing(jo
     judge, stood = judged(lambda: other.submit(RUN, ABORT))
     verdict = build(journal, judge).submit(RUN, step("a1"))
     assert (verdict.status, verdict.state, verdict.instruction) == ("STALE", "ABORTED", "Call get_task.")
-    assert verdict.reasons == (f"run {RUN} moved to ABORTED meanwhile; nothing was recorded",)
+    assert verdict.reasons == (f"run {RUN} moved to ABORTED in the meantime; nothing was recorded",)
     assert stood == [False], "a judge that is at work can stop"
     assert [e.on for e in history(journal)] == ["start", "abort"] and journal.attempt(RUN, "a1") is None
     assert effects(journal) == [f"{RUN} 2 snapshot", f"{RUN} 2 publish"], "whoever held the run did what the abort owes"
@@ -174,7 +174,7 @@ def test_a_call_that_was_taken_back_while_it_was_judged_marks_nothing(journal: S
     judge, stood = judged(waits.clear)
     door = build(journal, judge)
     door.wanted = lambda: bool(waits)
-    with pytest.raises(Unwanted, match=f"^the call to run {RUN} was taken back; nothing was recorded$"):
+    with pytest.raises(Unwanted, match=f"^the call to run {RUN} was cancelled; nothing was recorded$"):
         door.submit(RUN, step("a1"))
     assert stood == [False] and [e.on for e in history(journal)] == ["start"] and journal.held() == []
     assert build(journal).submit(RUN, step("a1")).status == "SUCCESS", "and can be made again"
@@ -183,7 +183,7 @@ def test_a_call_that_was_taken_back_while_it_was_judged_marks_nothing(journal: S
 def test_a_refusal_that_is_repeated_for_ever_does_not_fill_the_journal(journal: SqliteJournal, other: Door) -> None:
     other.submit(RUN, ABORT)
     said = {(v.status, v.reasons) for v in (other.submit(RUN, step(f"a{n}")) for n in range(MOST_ALIKE + 5))}
-    assert said == {("REFUSED", ("submit_work does not fit ABORTED. The run has ended.",))}
+    assert said == {("REFUSED", ("submit_work is not possible in ABORTED. The run has ended.",))}
     assert len(history(journal)) == 2 + MOST_ALIKE
 
 
@@ -275,9 +275,9 @@ def test_a_table_that_moves_in_circles_is_stopped_and_called_a_fault(journal: Sq
     door = build(journal)
     door.tables = {"small": table}
     door.start(replace(FRESH, id="r2"), START)
-    with pytest.raises(DetentError, match=r"^run r2 makes system moves without end$") as told:
+    with pytest.raises(DetentError, match=r"^run r2 never stops making system moves$") as told:
         door.next("r2")
-    assert told.value.hint == "this is a fault of its table"
+    assert told.value.hint == "this is a bug in its workflow table"
     assert [e.on for e in journal.events("r2")] == ["start", *["spin"] * MOST_MOVES] and journal.held() == []
     assert door.submit("r2", ABORT).state == "ABORTED", "a person can end it"
 

@@ -172,7 +172,7 @@ def test_what_a_failed_plan_or_red_wrote_is_taken_back_whole_and_the_next_attemp
         assert p.git("diff", "--name-only", "main", d.run.data.branch).split() == ["test-list.md", "tests/test_add.py"]
         for failed in (d.events[1], d.events[3]):
             assert p.git("show", f"{failed.found.tree}:extra/new.py") == "TWO = 2"  # nothing is lost
-            assert failed.briefing and "The machine took back everything that the attempt before wrote" in failed.briefing.briefing
+            assert failed.briefing and "The machine undid everything that the previous attempt wrote" in failed.briefing.briefing
         assert f"refs/detent/{d.id}/trees/{d.events[3].found.tree}" in p.git("for-each-ref", "--format=%(refname)")
 
 
@@ -284,8 +284,8 @@ def test_a_reply_that_is_refused_is_told_to_the_next_agent_and_bounded(p: Projec
         assert d.moves == ["start", *["planned", "agent-failed"] * 4]
         assert [e.status for e in d.events if e.on == "planned"] == ["REFUSED"] * 4
         briefings = [s.briefing.briefing for s in d.seen if s.kind == "turn"]
-        assert "does not fit" not in briefings[0]
-        assert all("What was handed in does not fit: reply is missing" in text for text in briefings[1:])
+        assert "was not accepted" not in briefings[0]
+        assert all("What was handed in was not accepted: reply is missing" in text for text in briefings[1:])
         assert d.run.counts["retries"] == 3  # a turn is an attempt at the phase, whatever came of it
 
 
@@ -621,7 +621,7 @@ def test_a_run_that_no_process_drives_waits_for_somebody_to_continue_it(p: Proje
         monkeypatch.setattr(next_step, "SETTLES", -1.0)
         assert nobody_drives(d.app, head) == next_step.ENDED
         (line,) = decisions._undriven(d.app, d.id)
-        assert " ".join(line.split()) == f"{d.id} stands still. The process that drove it has ended. Continue: detent resume"
+        assert " ".join(line.split()) == f"{d.id} is stopped. The process that drove it has ended. Continue: detent resume"
         (row,) = inbox.open_questions(d.app, head)
         assert (row.kind, row.question) == ("undriven", next_step.ENDED)
         asked = inbox.shown(d.app, row.id)

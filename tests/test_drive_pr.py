@@ -88,7 +88,7 @@ def test_an_agent_that_asks_for_what_is_locked_is_told_and_bounded(p: Project) -
     file.write_text(json.dumps([{"again": True, "reply": {"action": "request_scope_reduction"}}]))
     ran = p.run("run", "--workflow", "pr", PLAN, "--agent", f"scripted:{file}", "--json")
     assert (ran.code, ran.json["outcome"]) == (10, "halted"), ran
-    assert "What was handed in does not fit" in ran.json["error"]
+    assert "What was handed in was not accepted" in ran.json["error"]
     assert p.run("status", "--json").json["cause"] == "agent"
 
 

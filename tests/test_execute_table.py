@@ -171,12 +171,12 @@ def test_work_whose_tests_pass_is_committed_under_the_items_name_and_pushed() ->
 NOT_DONE: tuple[tuple[dict[str, Any], str], ...] = (
     ({"now": report(old="passed", new="failed")}, "new fails"),
     ({"now": report()}, "no test was collected"),
-    ({"now": report(new="passed")}, "is gone; tests may not be lost"),
+    ({"now": report(new="passed")}, "is gone; tests must not be removed"),
     ({"now": report(old="skipped", new="passed")}, "is skipped now"),
     ({"changes": ()}, "nothing changed"),
     (
         {"settings": {"limits.files": "1"}, "changes": (*CODE, Changed("src/more.py", "added", "production"))},
-        "2 files changed, and the budget is 1",
+        "2 files changed, but the budget is 1",
     ),
 )
 

@@ -131,7 +131,7 @@ def test_an_execution_begins_with_the_finished_work_that_its_item_needs(tmp_path
     run = till.run("execute-it-2-1")
     assert run.data.onto == "it-1-add-prices"
     (briefing,) = [e.briefing.briefing for e in till.events(run.id) if e.was == "QUEUED" and e.briefing]
-    assert "begins at main with the work that this item needs and that is not landed yet (it-1-add-prices)" in briefing
+    assert "begins at main plus the work that this item needs and that has not landed yet (it-1-add-prices)" in briefing
     subjects = till.there("log", "--first-parent", "--format=%s", "main..it-2-add-twice").splitlines()
     assert subjects == ["it-2: Add twice", "Merge branch 'it-1-add-prices', which it-2 needs"]
     assert till.git("log", "-1", "--format=%s", "main") != subjects[1], "main itself has not moved"
@@ -152,7 +152,7 @@ def test_needed_work_that_conflicts_with_main_waits_for_a_person_to_land_it(tmp_
     till.git("push", "-q", "origin", "main")
     ran = till.execute(two, {**WORKS, "write": TWICE})
     assert (ran.code, ran.json["state"]) == (10, "HALTED"), ran
-    assert "it-2 needs what is on it-1-add-prices" in ran.json["error"] and "detent land it-1-add-prices" in ran.json["error"]
+    assert "it-2 needs it-1-add-prices" in ran.json["error"] and "detent land it-1-add-prices" in ran.json["error"]
     assert till.git("branch", "--list", "it-2*") == "", "nothing was begun"
     till.git("merge", "-q", "-X", "ours", "-m", "by hand", "it-1-add-prices")
     till.git("push", "-q", "origin", "main")
@@ -237,7 +237,7 @@ def test_any_branch_can_be_reviewed_by_hand(tmp_path: Path) -> None:
     assert len(till.items()) == 1 and till.item("it-1").status == "open"
     assert till.git("status", "--porcelain") == ""
     nothing = till.project.run("review", "main", "--agent", f"scripted:{script}", "--json")
-    assert (nothing.code, nothing.json["error"]) == (2, "'main' has nothing that main does not have")
+    assert (nothing.code, nothing.json["error"]) == (2, "'main' has no commits that main does not have")
 
 
 # -- workspaces --------------------------------------------------------------------------------------------------------------

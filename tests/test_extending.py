@@ -269,7 +269,7 @@ def test_a_name_that_nobody_has_is_answered_with_those_that_there_are(tmp_path: 
     ran = p.run("start", "--workflow", "gide", "x")
     assert two_lines(ran.code, ran.err) == (
         "detent: there is no workflow 'gide' here",
-        "  known: pr, tdd, execute, pipeline, task, guide; a package may bring others",
+        "  known: pr, tdd, execute, pipeline, task, guide; a package may provide others",
     )
 
 

@@ -65,7 +65,7 @@ def test_what_a_failed_turn_wrote_is_taken_away_kept_under_a_ref_and_named(p: Pr
         assert "JUNK = 1" in p.git("show", first), "what it wrote can be looked at as a diff"
         assert p.git("diff", "--name-only", f"{first}^", first).split() == ["calc.py", "junk.py", "pytest.ini", "tests/test_start.py"]
         after = told[3]
-        assert f"GREEN, FAILURE: it broke. What it wrote was taken away and is kept under `{first}`: calc.py, junk.py" in after
+        assert f"GREEN, FAILURE: it broke. What it wrote was removed and is kept under `{first}`: calc.py, junk.py" in after
         assert "+JUNK = 1" in after, "the next agent sees what was tried"
         assert "Earlier attempts" not in told[2] and "Earlier attempts" not in told[5]
         history = p.run("history", "--run", d.id)

@@ -116,7 +116,7 @@ def test_only_a_person_can_answer_and_only_what_fits(p: Flagged) -> None:
     assert p.submit(summary="accept")["status"] == "REFUSED"
     with driven_on(p, known=p.run("status", "--json").json["run"]) as d:
         said = d.app.door.submit(d.id, Sent("answer", by="agent", decision="FLAGS", value="accept"))
-        assert said.status == "REFUSED" and "is not open to the agent" in said.reasons[0]
+        assert said.status == "REFUSED" and "The agent cannot use '" in said.reasons[0]
         forged = Sent("submit", by="agent", facts={"flags": "[]", "tree": d.run.asked})
         assert d.app.door.submit(d.id, forged).status == "REFUSED"
     assert p.run("status", "--json").json["state"] == "HALTED"
@@ -230,7 +230,7 @@ def test_without_a_branch_work_that_does_not_hold_as_a_whole_stops_too(tmp_path:
     p.git("commit", "-q", "-am", "by hand")
     ran = p.run("get-task", "--json")
     assert (ran.json["state"], p.run("status", "--json").json["cause"]) == ("HALTED", "red merge"), ran
-    assert "Looked at as a whole, it does not hold" in ran.json["briefing"] and "tests/test_add.py" in ran.json["briefing"]
+    assert "the branch as a whole does not pass" in ran.json["briefing"] and "tests/test_add.py" in ran.json["briefing"]
     p.git("reset", "-q", "--hard", "HEAD~1")
     assert p.run("resume").code == 0
     assert p.task()["state"] == "HALTED" and p.run("status", "--json").json["cause"] == "flags", "it is looked at again"

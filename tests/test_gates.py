@@ -57,7 +57,7 @@ def report(a: Outcome | None = None, b: Outcome | None = None, **more: Any) -> T
         (report("failed"), None),
         (
             report("passed"),
-            f"{A} is flaky: it failed, and run again on the same tree it did not; a flaky test is no evidence",
+            f"{A} is flaky: it failed, then passed when run again on the same tree; a flaky test is no evidence",
         ),
         (report("failed", fault=NO_REPORT), NO_REPORT),
         (LOOSE, TAMPERED),
@@ -81,7 +81,7 @@ def verifying(tree: str = "t7") -> Run[PlanData]:
         (
             report("passed", "passed"),
             report("passed", "passed"),
-            f"{B} passes without the new tasks too, so nothing is verified; test the original goal",
+            f"{B} passes even without the new tasks, so nothing is verified; test the original goal",
         ),
         (report("passed", "passed"), report("passed", "failed"), None),
         (report("passed", "passed"), TestReport({FILE: "error"}, {FILE: FILE}), None),
@@ -98,7 +98,7 @@ def test_a_task_that_verifies_others_needs_a_new_test_that_does_not_pass_on_the_
 def test_a_green_that_only_verifies_what_others_did_needs_no_code() -> None:
     assert product_changed(LiteralLook(verifying())) is None
     (flag,) = flags_in(product_changed(LiteralLook(verifying(""))))
-    assert (flag.kind, flag.sentence) == ("no-proof", "the GREEN step changed no code, so its tests passed by themselves")
+    assert (flag.kind, flag.sentence) == ("no-proof", "the GREEN step changed no code, so its tests passed without it")
 
 
 def unloaded(kind: str, message: str, missing: bool = False) -> TestReport:
@@ -112,13 +112,13 @@ def unloaded(kind: str, message: str, missing: bool = False) -> TestReport:
     [
         (report("passed"), ()),
         (report("passed", fault=NO_REPORT), NO_REPORT),
-        (report("skipped"), f"{A} ran or failed before and is skipped now; let it run"),
+        (report("skipped"), f"{A} ran before and is skipped now; do not skip tests"),
         (
             unloaded("SyntaxError", "invalid syntax"),
-            f"{FILE} cannot be loaded any more, so the tests in it are lost: SyntaxError: invalid syntax ({FILE}:1): the test file does not parse",
+            f"{FILE} can no longer be loaded, so its tests are lost: SyntaxError: invalid syntax ({FILE}:1): the test file does not parse",
         ),
         (unloaded("ModuleNotFoundError", "No module named 'shapes'", missing=True), ()),
-        (TestReport({"tests/test_c.py::test_c": "passed"}), f"{A} is gone; tests may not be lost"),
+        (TestReport({"tests/test_c.py::test_c": "passed"}), f"{A} is gone; tests must not be removed"),
     ],
     ids=["kept", "no report", "skipped", "no Python", "code to be written", "gone"],
 )
@@ -135,8 +135,8 @@ HELPER = "calc/helper_test.go"
     ("files", "said"),
     [
         ({f"GOOD:{HELPER}": GO, HELPER: GO}, ()),
-        ({f"GOOD:{HELPER}": GO_TEST, HELPER: GO}, f"{HELPER} is gone; tests may not be lost"),
-        ({f"GOOD:{HELPER}": GO}, f"{HELPER} is gone; tests may not be lost"),
+        ({f"GOOD:{HELPER}": GO_TEST, HELPER: GO}, f"{HELPER} is gone; tests must not be removed"),
+        ({f"GOOD:{HELPER}": GO}, f"{HELPER} is gone; tests must not be removed"),
     ],
     ids=["it declares no test", "it declared one", "it is deleted"],
 )
@@ -150,7 +150,7 @@ def test_a_file_of_go_that_could_not_be_built_is_lost_only_with_tests_of_its_own
     ("second", "end"),
     [
         (report("failed"), ""),
-        (report("passed"), f"; {A} is flaky: run again on the same tree it passed"),
+        (report("passed"), f"; {A} is flaky: it passed when run again on the same tree"),
         (CannotTell("the tests cannot be run now"), ""),
     ],
     ids=["it fails again", "it passes again", "it cannot be run again"],
@@ -165,7 +165,7 @@ def test_what_broke_stays_broken_whether_or_not_it_can_be_run_again(second: Test
     ("picked", "some", "passes", "fails"),
     [
         (report("failed", "passed"), None, f"{A} fails", None),
-        (report(None, "passed"), None, None, f"the selected tests all pass; select the one that fails: {A}"),
+        (report(None, "passed"), None, None, f"all selected tests pass; select the one that fails: {A}"),
         (report(), NONE, NONE, NONE),
         (LOOSE, TAMPERED, TAMPERED, TAMPERED),
         (report("failed", fault=NO_REPORT), None, NO_REPORT, NO_REPORT),
@@ -229,7 +229,7 @@ def test_an_example_that_comes_with_its_code_is_taken_and_one_that_changes_is_fl
 def test_a_checkpoint_is_taken_once_everything_is_committed() -> None:
     assert tree_is_clean(LiteralLook(RUN)) is None
     said = tree_is_clean(LiteralLook(RUN, on=Branch(clean=False)))
-    assert said == "there are changes that are not committed; commit them as the briefing says"
+    assert said == "there are uncommitted changes; commit them as the briefing says"
 
 
 # -- what is installed -------------------------------------------------------------------------------------------------------------
@@ -244,10 +244,10 @@ LOCK = {"BASE:uv.lock": "pytest 8", "uv.lock": "pytest 9"}
         (
             None,
             LOCK,
-            Flag("toolchain", f"what was installed for the tests when the run began is not known any more: its record was removed. {BACK}", level="fail"),
+            Flag("toolchain", f"Detent no longer knows what was installed for the tests when the run began: the record was removed. {BACK}", level="fail"),
         ),
-        (("pytest/a.py", "pytest/b.py"), LOCK, Flag("toolchain", "pytest/a.py and 1 more changed together with uv.lock; tests run on it", "pytest/a.py")),
-        (("pytest/a.py",), {}, Flag("toolchain", f"pytest/a.py changed since the run began, and no lock file did: tests run on it. {BACK}", "pytest/a.py", level="fail")),
+        (("pytest/a.py", "pytest/b.py"), LOCK, Flag("toolchain", "pytest/a.py and 1 more changed together with uv.lock; the tests use it", "pytest/a.py")),
+        (("pytest/a.py",), {}, Flag("toolchain", f"pytest/a.py changed since the run began, but no lock file did; the tests use it. {BACK}", "pytest/a.py", level="fail")),
     ],
     ids=["as it was", "its record is gone", "with a lock file", "by itself"],
 )  # fmt: skip
@@ -283,7 +283,7 @@ THEIRS = Sent("outcome", by="system", findings="[]")
     ("sent", "settings", "said"),
     [
         (MINE, {}, None),
-        (MINE, {"review.agent": "command:review"}, "a reviewer is configured ([review] agent), so the review is not for you to report"),
+        (MINE, {"review.agent": "command:review"}, "a reviewer is configured ([review] agent), so you cannot report the review"),
         (MINE, {"review.require_independent": "true"}, "an independent review is required here (review.require_independent)"),
         (THEIRS, {"review.agent": "command:review", "review.require_independent": "true"}, None),
     ],
@@ -338,11 +338,11 @@ def test_a_gate_of_the_project_is_one_of_the_steps_own_and_known_by_its_name(
 def test_a_flag_that_must_fail_is_a_failure_of_the_card_that_begins_with_its_place() -> None:
     flags = (
         Flag("binaries", "a binary file was added", "a.png"),
-        Flag("secrets", "calc.py:3 holds what looks like a key", "calc.py:3"),
+        Flag("secrets", "calc.py:3 contains what looks like a key", "calc.py:3"),
         Flag("big-files", "it is large", "b.bin"),
         Flag("unnoticed", "no test notices it", "calc.py"),
     )
     card = Card("t0", "t1", failed=("it broke",), flags=flags)
     found = weighed_card(card, {"flags.binaries": "fail", "flags.secrets": "fail", "flags.big-files": "allow"})
-    assert found.failed == ("it broke", "a.png: a binary file was added (binaries)", "calc.py:3 holds what looks like a key (secrets)")
+    assert found.failed == ("it broke", "a.png: a binary file was added (binaries)", "calc.py:3 contains what looks like a key (secrets)")
     assert found.flags == flags[3:]

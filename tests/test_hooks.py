@@ -364,7 +364,7 @@ def test_what_cannot_be_judged_is_refused(tmp_path: Path, trouble: str) -> None:
     project = Project(tmp_path / "p").planned()
     TROUBLE[trouble](project.root / ".git" / "detent")
     reason = said("claude", claude_shell(project, "ls"))
-    assert "Detent cannot tell where its run is" in reason and "detent doctor" in reason
+    assert "Detent cannot tell what state its run is in" in reason and "detent doctor" in reason
 
 
 @pytest.mark.parametrize(

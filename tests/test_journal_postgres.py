@@ -365,7 +365,7 @@ def test_a_database_that_stays_away_is_told_and_found_again_once_it_is_back(
     refuse(postgres_server, url)
     calls: tuple[Callable[[], object], ...] = (lambda: journal.append(entry(2), 1), lambda: journal.last("r1"))
     for call in calls:
-        with pytest.raises(JournalAway, match=f"the journal at {journal.name} went away: ") as told:
+        with pytest.raises(JournalAway, match=f"the journal at {journal.name} was lost: ") as told:
             call()
         assert told.value.hint == "nothing was changed; try again"
     allow(postgres_server, url)

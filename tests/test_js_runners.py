@@ -334,7 +334,7 @@ def test_of_an_obsolete_snapshot_nothing_is_told(tmp_path: Path) -> None:
 
 def test_where_mocha_cannot_start_nothing_is_told(tmp_path: Path) -> None:
     root = made(tmp_path / "p", "mocha", {"test/a.js": ""})
-    with pytest.raises(CannotTell, match="mocha wrote no report: it ended with code"):
+    with pytest.raises(CannotTell, match="mocha wrote no report: it exited with code"):
         run(root, Command(("node_modules/.bin/mocha", "--require", "./not_there.cjs"), "mocha"))
 
 
@@ -355,7 +355,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         (b'"name":"mocha', b'"name":"jest', "is incomplete"),
         (b'"outcome":"passed"', b'"outcome":"boom"', "cannot be read"),
         (b'"file":"test/a.js"', b'"file":""', "outside the test files"),
-        (b'"outcome":"passed"', b'"outcome":"failed"', "ended with code 0, but its report has a failure"),
+        (b'"outcome":"passed"', b'"outcome":"failed"', "exited with code 0, but its report has a failure"),
     ],
 )
 def test_a_report_that_was_changed_is_not_believed(good: bytes, old: bytes, new: bytes, sentence: str) -> None:
@@ -421,7 +421,7 @@ OPTIONS = {
 def test_an_option_that_can_change_what_is_judged_is_refused(name: str, option: str) -> None:
     for command in (f"npx {name} {option}", f"npm test -- {option}"):
         said = refuse(command.replace("{}", "x"), BASES[name]) or ""
-        assert "can change what is judged; allowed is one call of the project's own test runner: `npx " in said, command
+        assert "can change the result; use one call of the project's own test runner: `npx " in said, command
 
 
 REFUSED = (
@@ -429,14 +429,14 @@ REFUSED = (
     ("vitest", "npx jest", "`npx` is not a call"),
     ("vitest", "npx --yes vitest", "`npx` is not a call"),
     ("vitest", "npm run build", "`npm` is not a call"),
-    ("vitest", "npm test --prefix ..", "npm keeps the option --prefix"),
+    ("vitest", "npm test --prefix ..", "npm takes the option --prefix"),
     ("vitest", "npx vitest && true", "`&` chains"),
     ("vitest", "CI=1 npx vitest", "sets an environment variable"),
     ("vitest", "npx vitest -t", "the option -t has no value"),
     ("vitest", "npx vitest -t a -t b", "only one pattern"),
     ("jest", "npx jest ../x.test.js", "leaves the project"),
-    ("jest", "npx jest /etc/x.test.js", "is not a path below the project"),
-    ("jest", "npx jest 'test/a.test.js::b'", "is an id of Detent's, not of jest"),
+    ("jest", "npx jest /etc/x.test.js", "is not a path inside the project"),
+    ("jest", "npx jest 'test/a.test.js::b'", "is Detent's own test id, which jest does not know"),
     ("mocha", "node test/a.js", "`node` is not a call"),
     ("mocha", "npx mocha 'test/a.js' > out", "`>` redirects"),
 )

@@ -169,7 +169,7 @@ def test_fails():
 
 def test_a_report_that_would_fill_the_memory_is_not_read(tmp_path: Path) -> None:
     found = tried(tmp_path / "home", {"tests/test_ends.py": ENDS})
-    assert found.passed == 0 and "which is the most that is read" in found.trouble, found
+    assert found.passed == 0 and "the most that Detent reads" in found.trouble, found
 
 
 @pytest.mark.needs("namespaces")
@@ -178,7 +178,7 @@ def test_the_verdict_says_what_held_the_tests(tmp_path: Path) -> None:
     p.env["DETENT_SANDBOX_PULL"] = "auto"
     verdict = p.planned().red()
     assert (verdict["status"], verdict["evidence"]["sandbox"]) == ("NEEDS_ANALYSIS", "bubblewrap"), verdict
-    assert "all of your rights" not in verdict["output"]
+    assert "your full permissions" not in verdict["output"]
 
 
 WAYS = {"missing": ["--ro-bind", os.devnull, "/usr/bin/bwrap"], "no namespaces": ["--disable-userns", "--unshare-user"]}
@@ -197,7 +197,7 @@ def test_where_it_cannot_be_had_each_verdict_says_so_in_one_line(tmp_path: Path,
     done = subprocess.run(words, cwd=p.root, env=p.env, input=work, capture_output=True, text=True, check=False)
     verdict = json.loads(done.stdout)
     assert (verdict["status"], verdict["evidence"]["sandbox"]) == ("NEEDS_ANALYSIS", "none"), done
-    said = [line for line in verdict["output"].splitlines() if "all of your rights" in line]
+    said = [line for line in verdict["output"].splitlines() if "your full permissions" in line]
     assert len(said) == 1 and "bubblewrap" in said[0] and "`detent doctor`" in said[0], verdict["output"]
 
 

@@ -313,7 +313,7 @@ def test_a_kept_set_up_that_somebody_touched_is_in_no_checkout(tmp_path: Path, w
     else:
         lib.write_text("FORGED\n")
         os.utime(lib, ns=(seen.st_atime_ns, seen.st_mtime_ns))
-    with pytest.raises(CannotTell, match="was changed since it was made"):
+    with pytest.raises(CannotTell, match="changed since it was created"):
         s.clean(one)
     two = s.furnished("two")
     assert os.listdir(two.place.root / "made") == ["lib"] and (two.place.root / "made/lib").read_text() == "honest\n"

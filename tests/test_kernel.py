@@ -94,21 +94,21 @@ def test_a_table_that_holds_together_is_taken() -> None:
 @pytest.mark.parametrize(
     ("fault", "parts"),
     [
-        ("state NOWHERE is used and not declared", {"rows": (*ROWS, Row("WORK", "built", (), (), go("NOWHERE")))}),
-        ("event surprise is used and has no move", {"rows": (*ROWS, Row("WORK", "surprise", (), (), go("DONE")))}),
-        ("event extra has a move and no row", {"moves": {**MOVES, "extra": by_system("x")}}),
+        ("state NOWHERE is used but not declared", {"rows": (*ROWS, Row("WORK", "built", (), (), go("NOWHERE")))}),
+        ("event surprise is used but has no move", {"rows": (*ROWS, Row("WORK", "surprise", (), (), go("DONE")))}),
+        ("event extra has a move but no row", {"moves": {**MOVES, "extra": by_system("x")}}),
         ("there are two rows for hand-in at WORK", {"rows": (*ROWS, Row("WORK", "hand-in", (), (), go("DONE")))}),
-        ("must be proved, and no way is given for a failed proof", {"rows": (*ROWS, Row("BUILD", "hand-in", (), (holds,), go("DONE")))}),
-        ("has a way for a failed proof and nothing to prove", {"rows": (*ROWS, Row("BUILD", "hand-in", (), (), go("DONE"), AGAIN))}),
-        ("DONE is an end and has rows", {"rows": (*ROWS, Row("DONE", "hand-in", (), (), go("WORK")))}),
+        ("must be proved, but has no way for a failed proof", {"rows": (*ROWS, Row("BUILD", "hand-in", (), (holds,), go("DONE")))}),
+        ("has a way for a failed proof, but nothing to prove", {"rows": (*ROWS, Row("BUILD", "hand-in", (), (), go("DONE"), AGAIN))}),
+        ("DONE is an end but has rows", {"rows": (*ROWS, Row("DONE", "hand-in", (), (), go("WORK")))}),
         ("HALTED has no exit", {"rows": (*(r for r in ROWS if r.at != "HALTED"), Row("HALTED", "resume", (), (), go(STAY)), Row("HALTED", "abort", (), (), go(STAY)))}),
-        ("WORK waits for the agent and has nothing the agent may do",
+        ("WORK waits for the agent, but has nothing the agent may do",
          {"rows": tuple(r for r in ROWS if r.on != "hand-in"), "moves": {k: v for k, v in MOVES.items() if k != "hand-in"}}),
-        ("BUILD leaves a person no way to step in", {"rows": tuple(r for r in ROWS if (r.at, r.on) != ("BUILD", "abort"))}),
+        ("BUILD gives a person no way to intervene", {"rows": tuple(r for r in ROWS if (r.at, r.on) != ("BUILD", "abort"))}),
         ("can end in broken, which has no row there", {"rows": tuple(r for r in ROWS if r.on != "broken"), "moves": {k: v for k, v in MOVES.items() if k != "broken"}}),
         ("the outcome built of the job of BUILD is not open to the system", {"moves": {**MOVES, "built": by_human("x", "x")}}),
         ("counts tries, which has no limit", {"limits": {"errors": 3}}),
-        ("gives no way for when it is spent", {"rows": (*ROWS, Row("WORK", "built", (), (), go("DONE", Count("tries"))))}),
+        ("has no way for when it is used up", {"rows": (*ROWS, Row("WORK", "built", (), (), go("DONE", Count("tries"))))}),
         ("broken at BUILD can fail again and again: no counter bounds it", {"rows": with_row(Row("BUILD", "broken", (), (), go("WORK", says="FAILURE")))}),
         ("hand-in at WORK can fail again and again", {"rows": with_row(Row("WORK", "hand-in", (), (holds,), go("BUILD"), go("BUILD")))}),
         ("hand-in at WORK stays there once its counter is spent", {"rows": with_row(Row("WORK", "hand-in", (), (holds,), go("BUILD"), FOR_EVER))}),
@@ -116,7 +116,7 @@ def test_a_table_that_holds_together_is_taken() -> None:
     ],
 )  # fmt: skip
 def test_a_table_with_a_fault_is_refused_by_name(fault: str, parts: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="does not hold together") as e:
+    with pytest.raises(ValueError, match="is not consistent") as e:
         table(**parts)
     assert fault in str(e.value)
 
@@ -151,7 +151,7 @@ def _faults(rows: tuple[Row[Data], ...]) -> tuple[str, ...]:
 def test_the_walk_finds_a_place_where_everything_is_locked() -> None:
     shut = Lock("shut", "Shut at the first try.", lambda run: None if run.counts.get("tries") else "no")
     rows = tuple(r if r.on != "hand-in" else Row(r.at, r.on, (shut,), r.prove, r.to, r.fail) for r in ROWS)
-    assert any("no call is open" in p for p in problems(table(rows=rows)))
+    assert any("no call is possible" in p for p in problems(table(rows=rows)))
 
 
 def test_the_walk_sees_every_count_up_to_the_limit_and_none_beyond() -> None:
@@ -225,10 +225,10 @@ def test_resume_returns_to_the_remembered_state() -> None:
 @pytest.mark.parametrize(
     ("state", "sent", "says"),
     [
-        ("BUILD", Sent("submit"), "submit_work does not fit BUILD. Next: call get_task"),  # the machine has the next move
-        ("WORK", Sent("abort"), "is not open to the agent"),
-        ("WORK", Sent("outcome", by="agent", outcome="built"), "does not fit WORK"),
-        ("BUILD", Sent("outcome", by="agent", outcome="built"), "is not open to the agent"),
+        ("BUILD", Sent("submit"), "submit_work is not possible in BUILD. Next: call get_task"),  # the machine has the next move
+        ("WORK", Sent("abort"), "The agent cannot use '"),
+        ("WORK", Sent("outcome", by="agent", outcome="built"), "is not possible in WORK"),
+        ("BUILD", Sent("outcome", by="agent", outcome="built"), "The agent cannot use '"),
         ("DONE", Sent("submit"), "The run has ended"),
     ],
 )

@@ -52,7 +52,7 @@ def test_named_branches_land_oldest_first_each_on_the_main_of_then_and_are_pushe
     tips = {"young": branch(till, "young", adding("young"), 500), "old": branch(till, "old", adding("old"), 100)}
     ran = till.project.run("land", "young", "old", "--json")
     assert ran.code == 0 and outcomes(ran.json) == {"old": "landed", "young": "landed"}, ran
-    assert [row["branch"] for row in ran.json["branches"]] == ["old", "young"] and "its tests run" in ran.err
+    assert [row["branch"] for row in ran.json["branches"]] == ["old", "young"] and "running its tests" in ran.err
     subjects = till.git("log", "--first-parent", "--format=%s", "main").splitlines()
     assert subjects[:2] == ["Merge branch 'young'", "Merge branch 'old'"]
     assert till.there("rev-parse", "main") == till.git("rev-parse", "main") == ran.json["branches"][1]["commit"]
@@ -137,7 +137,7 @@ def test_two_branches_that_are_fine_alone_and_red_together_do_not_both_land(till
     ran = till.project.run("land", "rename", "use", "--json")
     assert (
         outcomes(ran.json) == {"rename": "landed", "use": "person"}
-        and "merged on main, the tests do not pass" in ran.json["branches"][1]["reason"]
+        and "merged with main, the tests fail" in ran.json["branches"][1]["reason"]
     )
     assert till.git("log", "-1", "--format=%s", "main") == "Merge branch 'rename'"
 
@@ -195,7 +195,7 @@ def test_somebody_elses_push_meanwhile_is_merged_too_and_never_overwritten(till:
     hook.chmod(0o755)
     ran = till.project.run("land", "ours", "--json")
     assert ran.code == 0 and outcomes(ran.json) == {"ours": "landed"}, ran
-    assert "main moved meanwhile; trying again" in ran.err
+    assert "main moved in the meantime; trying again" in ran.err
     main = till.there("rev-parse", "main")
     assert till.git("rev-parse", "main") == main and sh(till.remote, "git", "merge-base", "--is-ancestor", theirs, main) == ""
 

@@ -43,7 +43,7 @@ def test_a_conftest_that_decides_how_tests_are_run_does_not_come_with_a_test(tmp
     p.write({"tests/conftest.py": conftest})
     red = p.red()
     assert (red["status"], red["state"]) == ("FAILURE", "DEBUGGING"), red
-    assert red["reasons"][0].startswith(f"tests/conftest.py decides by `{piece}` how tests are run"), red["reasons"]
+    assert red["reasons"][0].startswith(f"tests/conftest.py changes how tests are run (`{piece}`)"), red["reasons"]
     p.write({"tests/conftest.py": "import pytest\n\n\n@pytest.fixture\ndef one():\n    return 1\n"})
     assert p.red()["status"] == "NEEDS_ANALYSIS"
 
@@ -57,7 +57,7 @@ def test_a_test_that_agrees_with_any_answer_fails_the_step_that_writes_the_code(
     assert p.submit(analysis_decision="SUCCESS")["status"] == "SUCCESS"
     green = p.green(STUB)
     assert (green["status"], green["state"]) == ("FAILURE", "DEBUGGING"), green
-    assert "tests/test_add.py::test_add also passes when it expects something else" in green["reasons"][0]
+    assert "tests/test_add.py::test_add also passes when it expects something different" in green["reasons"][0]
 
 
 HONEST = {
@@ -86,7 +86,7 @@ def test_a_test_that_agrees_fails_the_step_unless_that_is_off(how: str, fails: b
     look: LiteralLook = LiteralLook(Run("r", "tdd", "GREEN", 1, Data()), settings={"flags.vacuous-test": how}, agree=("t::b", "t::a"))
     found = judge(Row("GREEN", "green", (), (turned_tests_fail,), go("X"), go("Y")), look)
     assert bool(found.failed) == fails and not found.flagged
-    assert not fails or found.failed[0].startswith("t::a and 1 more also passes when it expects something else")
+    assert not fails or found.failed[0].startswith("t::a and 1 more also passes when it expects something different")
 
 
 # -- what of a conftest decides ----------------------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ def look_at(before: str, now: str, data: Data, **more: Any) -> LiteralLook:
 def test_a_conftest_keeps_what_it_decides_and_may_change_beside_it() -> None:
     assert conftest_stays_plain(look_at(SWAPS, f"{SWAPS}\n\nONE = 1\n", Data())) is None
     taken_out = conftest_stays_plain(look_at(SWAPS, "ONE = 1\n", Data()))
-    assert taken_out and "decides by `def pytest_collection_modifyitems(items):`" in taken_out
+    assert taken_out and "changes how tests are run (`def pytest_collection_modifyitems(items):`)" in taken_out
 
 
 # -- who may say that a step is about the configuration ---------------------------------------------------------------------------
@@ -199,7 +199,7 @@ WORDS: tuple[tuple[Data, dict[str, Any], bool], ...] = (
 def test_only_a_person_can_say_that_the_configuration_may_change(data: Data, said: dict[str, Any], may: bool) -> None:
     frozen = config_frozen(look_at("", SWAPS, data, **said))
     told = " ".join(flag.sentence for flag in flags_in(frozen)) if may else frozen
-    assert isinstance(told, str) and ("as a person asked" if may else "frozen in this step, unless a person names the file") in told
+    assert isinstance(told, str) and ("as a person asked" if may else "frozen in this step unless a person names the file") in told
     assert bool(conftest_stays_plain(look_at("", SWAPS, data, **said))) != may
 
 
@@ -232,9 +232,9 @@ def test_a_plan_of_the_agent_does_not_open_the_configuration(tmp_path: Path) -> 
     p.submit(analysis_decision="SUCCESS")
     p.write({"conftest.py": "x = 1\n"})
     green = p.green()
-    assert green["status"] == "FAILURE" and "conftest.py changed; what decides how the work is judged is frozen" in green["reasons"][0], (
-        green
-    )
+    assert (
+        green["status"] == "FAILURE" and "conftest.py changed; it decides how the work is judged, so it is frozen" in green["reasons"][0]
+    ), green
 
 
 LATER = "feat: subtract numbers"
@@ -248,12 +248,12 @@ def test_a_step_does_not_write_what_the_plan_says_of_later_work(tmp_path: Path) 
     p.write({PLAN: opened})
     green = p.green()
     assert (green["status"], green["state"]) == ("FAILURE", "DEBUGGING")
-    assert f"{PLAN} changed, and the plan is for people to change" in green["reasons"][0], green
+    assert f"{PLAN} changed, but only people change the plan" in green["reasons"][0], green
     p.git("checkout", "-q", "--", PLAN)
     assert p.green()["status"] == "SUCCESS"
     p.write({PLAN: opened})
     refactor = p.submit(test_command="pytest", expectation="PASS")
-    assert refactor["status"] == "FAILURE" and "for people to change" in refactor["reasons"][0], refactor
+    assert refactor["status"] == "FAILURE" and "only people change the plan" in refactor["reasons"][0], refactor
     assert p.run("steer", f"write into {PLAN} what is missing there").code == 0
     assert p.submit(test_command="pytest", expectation="PASS")["status"] == "SUCCESS", "a person named the file"
 
@@ -262,7 +262,7 @@ def test_where_only_an_exit_code_is_read_a_step_does_not_write_the_plan_either(t
     p = Project(tmp_path / "p", {PLAN: f"- feat: add numbers\n- {LATER}\n", "code": "\n"}).planned()
     p.write({"check.sh": "grep -q word code\n", PLAN: "- feat: add numbers\n"})
     red = p.submit(test_command="sh check.sh", expectation="FAIL")
-    assert red["status"] == "FAILURE" and "for people to change" in red["reasons"][0], red
+    assert red["status"] == "FAILURE" and "only people change the plan" in red["reasons"][0], red
     p.git("checkout", "-q", "--", PLAN)
     assert p.submit(test_command="sh check.sh", expectation="FAIL")["status"] == "NEEDS_ANALYSIS"
 
@@ -274,7 +274,7 @@ def test_an_agent_does_not_end_the_run_by_what_it_writes_into_the_plan(tmp_path:
     p.write({PLAN: plan.replace("numbers", "numbers [DONE] abcdef1")})
     assert p.git("diff", "--stat") != ""
     ended = p.submit(no_pr_left=True)
-    assert (ended["status"], ended["state"]) == ("REFUSED", "INITIALIZING") and "for people to change" in ended["reasons"][0], ended
+    assert (ended["status"], ended["state"]) == ("REFUSED", "INITIALIZING") and "only people change the plan" in ended["reasons"][0], ended
     p.write({PLAN: plan + "- chore: nothing at all\n"})
     p.write_plan(title="chore: nothing at all")
     assert p.submit()["status"] == "REFUSED"

@@ -46,7 +46,7 @@ def test_a_refactoring_that_weakens_a_test_fails(refactoring: Project, weak: str
     refactoring.write({"tests/test_add.py": weak})
     verdict = refactoring.submit(test_command="pytest", expectation="PASS")
     assert (verdict["status"], verdict["state"], verdict["exit"]) == ("FAILURE", "DEBUGGING", 1)
-    said = verdict["reasons"][0]  # by small changes of the code; where they take too long, by the tree before it
+    said = verdict["reasons"][0]  # by small changes to the code; where they take too long, by the tree before it
     assert "test_add is weakened: it was changed, and no longer fails for code" in said or "no longer fails on the tree before" in said
 
 
@@ -56,7 +56,7 @@ def test_a_refactoring_that_loses_a_test_fails(refactoring: Project) -> None:
     verdict = refactoring.submit(test_command="pytest", expectation="PASS")
     assert (
         verdict["status"] == "FAILURE"
-        and "test_add is gone; tests may not be lost. Bring it back: git restore --source=" in verdict["reasons"][0]
+        and "test_add is gone; tests must not be removed. Restore it: git restore --source=" in verdict["reasons"][0]
     )
 
 
@@ -88,7 +88,7 @@ def test_a_test_that_no_mutation_makes_fail_closes_nothing(satisfied: Project) -
     satisfied.write({"tests/test_add.py": "import calc\n\n\ndef test_add():\n    assert calc\n"})
     verdict = satisfied.submit(test_command="pytest tests/test_add.py", expectation="FAIL", reply="ALREADY_SATISFIED")
     assert (verdict["status"], verdict["state"]) == ("FAILURE", "DEBUGGING")
-    assert "no small change of the code that the entry is about makes the test fail" in verdict["reasons"][0]
+    assert "no small change to the code that the entry is about makes the test fail" in verdict["reasons"][0]
 
 
 class Slow:

@@ -332,9 +332,9 @@ def test_an_exit_in_the_middle_is_no_pass(tmp_path: Path) -> None:
 
 
 CANNOT_BE_TOLD = {
-    "a file that the command loads and that is not there": (("node", "-r", "./not_there.cjs", "--test"), "node wrote no report: it ended with code 1"),
-    "an option that node does not know": (("node", "--no-such-option", "--test"), "node wrote no report: it ended with code 9"),
-    "a code that no test explains": (("node", "-r", "./exit.cjs", "--test"), "node ended with code 1, but no test in its report failed"),
+    "a file that the command loads and that is not there": (("node", "-r", "./not_there.cjs", "--test"), "node wrote no report: it exited with code 1"),
+    "an option that node does not know": (("node", "--no-such-option", "--test"), "node wrote no report: it exited with code 9"),
+    "a code that no test explains": (("node", "-r", "./exit.cjs", "--test"), "node exited with code 1, but no test in its report failed"),
 }  # fmt: skip
 
 
@@ -436,7 +436,7 @@ REFUSED = (
     ("pytest", "`pytest` is not a call"),
     ("node test/a.test.js", "`node` is not a call"),
     ("node -e 'process.exit(0)'", "`node` is not a call"),
-    ("node --import ./x.mjs --test", "the option --import can change what is judged"),
+    ("node --import ./x.mjs --test", "the option --import can change the result"),
     ("node -r ./x.cjs --test", "the option -r can"),
     ("/usr/bin/node --test", "`/usr/bin/node` is not a call"),
     ("npx jest", "`npx` is not a call"),
@@ -444,9 +444,9 @@ REFUSED = (
     ("npm run build", "`npm` is not a call"),
     ("npm install", "`npm` is not a call"),
     ("npm exec -- true", "`npm` is not a call"),
-    ("npm test --if-present", "npm keeps the option --if-present for itself"),
-    ("npm test --test-name-pattern x", "npm keeps the option --test-name-pattern for itself unless `--`"),
-    ("npm test --prefix ../other", "npm keeps the option --prefix"),
+    ("npm test --if-present", "npm takes the option --if-present for itself"),
+    ("npm test --test-name-pattern x", "npm takes the option --test-name-pattern for itself unless `--`"),
+    ("npm test --prefix ../other", "npm takes the option --prefix"),
     ("npm test -- --watch", "the option --watch can"),
     ("yarn test", "`yarn` is not a call"),
     ("NODE_OPTIONS=--import=./x.mjs node --test", "sets an environment variable"),
@@ -465,9 +465,9 @@ REFUSED = (
     ("node --test --env-file=x", "the option --env-file can"),
     ("node --test --test-name-pattern", "the option --test-name-pattern has no value"),
     ("node --test --test-name-pattern=", "the option --test-name-pattern has no value"),
-    ("node --test /etc/x.js", "`/etc/x.js` is not a path below the project"),
+    ("node --test /etc/x.js", "`/etc/x.js` is not a path inside the project"),
     ("node --test ../x.js", "`../x.js` leaves the project"),
-    ("node --test 'test/a.js::suite > b'", "is an id of Detent's, not of node; name the file, or use --test-name-pattern"),
+    ("node --test 'test/a.js::suite > b'", "is Detent's own test id, which node does not know; name the file, or use --test-name-pattern"),
 )
 
 
@@ -476,7 +476,7 @@ def test_anything_else_is_refused_naming_what_is_allowed(command: str, fault: st
     sentence = refuse(command, BASE)
     assert sentence is not None
     assert fault in sentence
-    assert "allowed is one call of the project's own test runner: `node --test` with test files, folders or --test-name-pattern" in sentence
+    assert "use one call of the project's own test runner: `node --test` with test files, folders or --test-name-pattern" in sentence
     assert "`npm test`" in sentence and "\n" not in sentence
 
 

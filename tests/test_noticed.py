@@ -1,4 +1,4 @@
-"""What small changes of the code say, and when they say nothing."""
+"""What small changes to the code say, and when they say nothing."""
 
 from typing import cast
 

@@ -100,7 +100,7 @@ def test_a_command_gets_the_event_as_json_and_no_key_of_the_environment(tmp_path
 
 def test_a_command_that_fails_or_is_not_there_is_said_in_a_line(tmp_path: Path) -> None:
     bad = program(tmp_path, "bad", "echo no account T0KEN >&2; exit 3")
-    assert send(message(), {"command": way(str(bad), tmp_path)}) == [f"command: '{bad}' ended with exit code 3: no account [redacted]"]
+    assert send(message(), {"command": way(str(bad), tmp_path)}) == [f"command: '{bad}' exited with code 3: no account [redacted]"]
     assert send(message(), {"command": way("/nowhere/tell", tmp_path)}) == [
         "command: '/nowhere/tell' could not be started: No such file or directory"
     ]
@@ -204,8 +204,8 @@ def test_pauses_budgets_and_the_end_of_the_night_are_told(tmp_path: Path, hook: 
     with told(tmp_path, hook) as (till, app, queue, notifier):
         one, two = queued(app, queue, till.file("One"), till.file("Two"))
         assert notifier.tell() == [], "there is work left to do"
-        assert turned(app, one, "over-budget", "a budget of the run is spent: 3 of 2 usd") == "FAILED"
-        held(queue, one, ExecutionEnd("failed", "a budget of the run is spent: 3 of 2 usd"))
+        assert turned(app, one, "over-budget", "a budget of the run is used up: 3 of 2 usd") == "FAILED"
+        held(queue, one, ExecutionEnd("failed", "a budget of the run is used up: 3 of 2 usd"))
         assert [m.event for m in notifier.tell()] == ["budget"]
         queue.pause("ann says so", "ann")
         (over,) = notifier.tell()

@@ -174,9 +174,9 @@ class Runs:
 
 
 def test_tests_that_cannot_be_run_are_the_fault_of_the_change_only_if_they_can_be_run_without_it() -> None:
-    trouble = CannotTell("pytest ended with code 3")
+    trouble = CannotTell("pytest exited with code 3")
     found = blamed(trouble, cast("Any", Runs("good")), "good", lambda: True)
-    assert found.fault == "the test run came to nothing: pytest ended with code 3"
+    assert found.fault == "the test run gave no result: pytest exited with code 3"
     with pytest.raises(Away, match="code 3") as away:
         blamed(trouble, cast("Any", Runs()), "good", lambda: True)
     assert away.value.thing == "tests"
@@ -193,11 +193,13 @@ def test_how_a_program_left_an_execution_is_told_with_what_was_away_and_what_it_
     assert till.project.run("queue", "add", till.file(), "--agent", "human").code == 0
     root = till.project.root
     away = ended(root, RUN, 75, json.dumps({"outcome": "parked", "cause": "remote", "reason": "no answer"}))
-    assert (away.state, away.cause, away.reason) == ("again", "remote", "no answer. It is asked again, and continues by itself")
+    assert (away.state, away.cause, away.reason) == ("again", "remote", "no answer. Detent asks again, and the run continues automatically")
     agent = ended(root, RUN, 75, json.dumps({"outcome": "parked", "cause": "agent", "reason": "there is no program 'claude'"}))
     assert (agent.state, agent.cause) == ("blocked", "agent") and agent.reason.endswith("then: detent queue retry --cause agent")
     tests = ended(root, RUN, 75, json.dumps({"outcome": "parked", "cause": "tests", "reason": "'pytest' could not be started"}))
-    assert (tests.state, tests.cause) == ("again", "tests") and tests.reason.endswith("It is asked again, and continues by itself")
+    assert (tests.state, tests.cause) == ("again", "tests") and tests.reason.endswith(
+        "Detent asks again, and the run continues automatically"
+    )
     bug = ended(root, RUN, 3, json.dumps({"error": "this is a bug in Detent: KeyError: 'x'", "exit_code": 3}))
     assert bug.state == "failed" and "it could not be driven (exit code 3): this is a bug in Detent: KeyError: 'x'. Then:" in bug.reason
     assert "Segmentation fault" in ended(root, RUN, 3, "Segmentation fault").reason
@@ -216,7 +218,7 @@ def test_a_time_that_was_named_is_waited_for_and_what_was_said_is_told(tmp_path:
     assert till.project.run("queue", "add", till.file(), "--agent", "human").code == 0
     left = ended(till.project.root, RUN, 75, named(1800))
     assert (left.state, left.cause) == ("again", "") and 1700 < left.delay <= 1800
-    assert left.reason == "GitHub accepts no more requests. It is asked again, and continues by itself"
+    assert left.reason == "GitHub accepts no more requests. Detent asks again, and the run continues automatically"
     assert ended(till.project.root, RUN, 75, named(-5)).delay == 1.0
 
 

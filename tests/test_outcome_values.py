@@ -56,13 +56,13 @@ def test_whatever_stands_on_a_card_can_be_opened_at_its_file_and_line_where_that
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("x" * (LARGEST + 1), f"the claim has {LARGEST + 1} characters, more than any claim needs"),
+        ("x" * (LARGEST + 1), f"the claim is too long ({LARGEST + 1} characters)"),
         ("{", "the claim cannot be read: "),
         (
             written(seal(msgspec.structs.replace(CLAIM, version=VERSION + 1), "c0")),
             f"the claim is of version {VERSION + 1}; this Detent reads version {VERSION}",
         ),
-        (written(seal(CLAIM, "c1")), "the claim was edited, or belongs to another commit: its digest does not fit"),
+        (written(seal(CLAIM, "c1")), "the claim was edited, or belongs to another commit: its digest does not match"),
     ],
     ids=["too long", "no JSON", "of a later version", "of another commit"],
 )
@@ -82,16 +82,19 @@ GONE = "a.py::test_gone"
         (describe_successors(GONE, Outcomes(replaced={GONE: frozenset({"a.py::b"})}), False), f"{GONE} is gone; a.py::b came in its place"),
         (
             describe_successors(GONE, Outcomes(replaced={GONE: frozenset({"a.py::b", "a.py::c", "a.py::d"})}), True),
-            f"{GONE} is gone; a.py::b and 2 more came in its place, but nothing there fails for a small change of the code that it failed for",
+            f"{GONE} is gone; a.py::b and 2 more came in its place, but they do not fail for a small change to the code that it failed for",
         ),
-        (describe_weakened(GONE, Outcomes()), f"{GONE} is weakened: it was changed, and no longer fails for code that it failed for"),
+        (
+            describe_weakened(GONE, Outcomes()),
+            f"{GONE} is weakened: it was changed, and no longer fails for code that it failed for before",
+        ),
         (
             describe_weakened(GONE, Outcomes(replaced={GONE: frozenset({"a.py::c", "a.py::b"})})),
-            f"{GONE} is gone, and what came in its place (a.py::b) does not fail for code that it failed for",
+            f"{GONE} is gone, and its replacement (a.py::b) does not fail for code that it failed for",
         ),
         (
             describe_flaky(GONE),
-            f"{GONE} failed once and passed in three more runs of the same tree: it is flaky, or the machine was too busy for it",
+            f"{GONE} failed once and passed in three more runs of the same tree: it is flaky, or the machine was overloaded",
         ),
     ],
     ids=["one came", "some came and notice less", "weakened", "weaker in its place", "flaky"],
@@ -106,7 +109,7 @@ def test_shared_data_without_lines_to_show_are_named_themselves(alone: bool, lev
     shared = ("tests/b.png", "tests/a.png")
     (flag,) = flag_shared_files(patch, shared, ("a.py::test_b",), alone)
     assert (flag.kind, flag.place, flag.before, flag.after, flag.level) == ("rewritten-test", "tests/a.png", "", "", level)
-    assert flag.sentence == "what older tests share was changed: with it as it was, a.py::test_b fails with this change"
+    assert flag.sentence == "code shared by older tests changed: with the old version, a.py::test_b fails with this change"
     assert flag_shared_files(patch, shared, (), alone) == [], "where none of them fails, there is nothing to say"
 
 

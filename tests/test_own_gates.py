@@ -187,7 +187,7 @@ def test_what_a_known_gate_says_is_told_and_nothing_more(tmp_path: Path) -> None
     assert p.run("start").code == 0, "one that only flags stops no start"
     verdict = p.reddened().green(GREEN)
     assert verdict["status"] == "SUCCESS" and not verdict["flags"]
-    assert "`gate todo` failed before the work began, and is not held against it" in verdict["output"]
+    assert "`gate todo` failed before the work began, so it does not count" in verdict["output"]
 
 
 def test_a_gate_whose_program_is_not_there_stops_the_start_and_is_no_pass(tmp_path: Path) -> None:

@@ -288,7 +288,7 @@ print(answer.status, answer.read().decode())
         words = [sys.executable, "-c", asks, str(to.port), to.token, f"/api/runs/{run}/steer"]
         for argv in ([client(tmp_path / "bin", "codex"), "-c", '"$@"; exit $?', "sh", *words], ["env", "GEMINI_CLI=1", *words]):
             said = subprocess.run(argv, capture_output=True, text=True, env={**os.environ, **p.env}).stdout
-            assert said.startswith("422 ") and "the program that asks belongs to an agent" in said, said
+            assert said.startswith("422 ") and "the calling program belongs to an agent" in said, said
         assert events(p) == 1
 
 
@@ -393,7 +393,7 @@ with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(
     line = f'{env} {sys.executable} -c "$1"; exit $?'
     argv = [client(tmp_path / "bin"), "-c", line, "sh", started]
     said = subprocess.run(argv, cwd=p.root, env=p.env, capture_output=True, text=True)
-    assert "not a client of a person" in said.stdout and "runs below claude" in said.stdout, said
+    assert "not a person's client" in said.stdout and "runs below claude" in said.stdout, said
 
 
 # -- shown again -----------------------------------------------------------------------------------------------------------------

@@ -161,7 +161,7 @@ def test_a_selection_runs_what_it_names(big: tuple[TestReport, Path], selectors:
     [
         (None, 1, "wrote no report"),
         (b"", 0, "cannot be read"),
-        (b'{"code": 0, "root": "", "runs": []}', 1, "ended with code 1"),
+        (b'{"code": 0, "root": "", "runs": []}', 1, "exited with code 1"),
         (b'{"code": 1, "root": "", "runs": []}', 1, "no test in its report failed"),
     ],
 )
@@ -218,7 +218,7 @@ def test_what_an_agent_selects(command: str, selectors: tuple[str, ...]) -> None
     ],
 )
 def test_what_an_agent_may_not_say(command: str) -> None:
-    assert "allowed is one call of the project's own test runner" in (refuse(command, BASE) or "")
+    assert "use one call of the project's own test runner" in (refuse(command, BASE) or "")
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def test_a_decision_record_is_listed_shown_and_bound() -> None:
 
 def test_a_record_that_is_named_must_be_there_and_one_of_an_earlier_round_may_be_gone() -> None:
     missing = take(session("DESIGN"), reply(artifacts={"files": [ADR], "notes": []}))
-    assert (missing.status, missing.run.last_error) == ("FAILURE", f"{ADR} is named, and is not there")
+    assert (missing.status, missing.run.last_error) == ("FAILURE", f"{ADR} is named but does not exist")
     again = after(designed_with_a_record(), says("changes-requested: floats", APPROVE, to="architecture"))
     kept = after(again, reply(), files={**FILES, ADR: "# Floats\n"})
     assert (kept.state, kept.data.records) == ("APPROVE_DESIGN", (ADR,))

@@ -24,7 +24,7 @@ POISON = ("!!bool x", '!!int ""', '!!float ""', "!!timestamp x", "!!python/name:
 def test_a_tag_in_tasks_yaml_is_a_fault_with_its_line_and_never_a_crash(value: str) -> None:
     found, said = read_tasks(TASKS.replace("title: sums", f"title: {value}"))
     assert found is None
-    assert said[0].startswith("tasks.yaml: line 4: the tag ") and "write the value plainly" in said[0]
+    assert said[0].startswith("tasks.yaml: line 4: the tag ") and "write the value without it" in said[0]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_text_that_is_nested_too_deeply_is_a_fault_and_never_a_crash(read: Cal
 def test_half_a_character_is_refused_with_its_place(found: tuple[object, str | tuple[str, ...]], place: str) -> None:
     said = found[1] if isinstance(found[1], str) else found[1][0]
     assert found[0] is None
-    assert said.startswith(f"{place}: holds half a character")
+    assert said.startswith(f"{place}: contains half a character")
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_lean_intake_passes_only_with_all_three_documents_and_a_lean_spec_is_s
     short = {**FILES, f"{S}/spec.md": "# Goal\nsums\n# Acceptance criteria\n- AC-001\n"}
     assert take(session("INTAKE_LEAN"), as_role(""), files=short).run.state == "IMPLEMENT_LOOP"
     decided = take(session("INTAKE_LEAN"), as_role(""), files={path: text for path, text in short.items() if not path.endswith(missing)})
-    assert (decided.status, decided.run.state) == ("FAILURE", "INTAKE_LEAN") and f"{missing} is not there" in decided.run.last_error
+    assert (decided.status, decided.run.state) == ("FAILURE", "INTAKE_LEAN") and f"{missing} is missing" in decided.run.last_error
 
 
 # -- what the reply of each role must have -------------------------------------------------------------------------------------

@@ -87,7 +87,7 @@ def test_a_task_that_changes_instructions_asks_a_person_before_it_is_reviewed() 
     assert after(taken, changed("AGENTS.md 1234")).state == "REVIEW"  # asked once
     assert after(taken, changed("AGENTS.md 5678")).state == "ASK_USER"  # another change is another question
     mending = after(run, says("fix", asked.decision_id))
-    assert mending.state == "FIX_REVIEW" and "put back AGENTS.md" in mending.data.points[0].text
+    assert mending.state == "FIX_REVIEW" and "restore AGENTS.md" in mending.data.points[0].text
     told = after(loop(ONE), ended("T-001", "COMPLETED", **{**TASK.result(taken), "tree": "t1"}))
     assert told.data.instructed == ("AGENTS.md 1234",)
 
@@ -116,8 +116,8 @@ def test_a_context_file_that_was_promised_and_never_made_leads_back_to_the_plann
     asks = plays("PLAN", reply=reply(status="NEEDS_INFO", summary="smaller?"))
     with session(p, plan, asks, *TEAM, policies={**YES, "review-strategy": "single-final"}) as s:
         done = s.go()
-        assert (done["state"], s.acting.cause) == ("BLOCKED", "context_missing") and "never.py is not there" in done["error"]
+        assert (done["state"], s.acting.cause) == ("BLOCKED", "context_missing") and "never.py is missing" in done["error"]
         assert s.answer("CONTEXT", "replan").status == "SUCCESS"
         assert s.go()["state"] == "ASK_USER"
         planner = [seen.briefing.briefing for seen in s.seen if seen.kind == "turn" and seen.run.state == "PLAN"][-1]
-        assert "never.py is not there" in planner
+        assert "never.py is missing" in planner

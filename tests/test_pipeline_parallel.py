@@ -90,7 +90,7 @@ def test_tasks_at_once_are_merged_one_by_one_and_a_conflict_goes_back_to_its_cod
         marked = (shared(p) / "marked").read_text()
         assert "<<<<<<<" in marked and "def add" in marked and "def double" in marked
         again = next(t.briefing.briefing for t in s.seen if t.kind == "turn" and t.run.state == "FIX_TESTS")
-        assert "conflicts with what other tasks did meanwhile, in: calc.py" in again
+        assert "conflicts with what other tasks did in the meantime, in: calc.py" in again
         assert [state for state, id in s.turns() if id == "meta"][:3] == ["REVIEW", "QA", "SECURITY"]  # of the whole, as it was merged
         made = p.git("rev-list", f"{s.run.data.base}..{s.run.data.branch}").split()
     assert {line.split()[1] for line in p.git("notes", f"--ref={NOTES}", "list").splitlines()} == set(made), "each is claimed"

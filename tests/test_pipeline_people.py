@@ -127,9 +127,9 @@ def test_a_question_says_who_asks_and_about_which_task() -> None:
 
 def test_notes_say_how_only_some_are_picked() -> None:
     run = after(task("REVIEW"), as_role("Reviewer", "PASS_WITH_NOTES", review_comments=[comment("minor", "off by one")]))
-    assert "The Reviewer of T-001 (title of T-001) passes the work with notes" in asked(
+    assert "The Reviewer of T-001 (title of T-001) passes the work with notes" in asked(run) and "name their codes in the note" in asked(
         run
-    ) and "name these in the note by their codes" in asked(run)
+    )
 
 
 def test_a_text_is_wrapped_to_the_screen_and_a_diff_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,7 +200,7 @@ def test_an_answer_that_nobody_understands_counts_and_says_what_is_possible() ->
     assert told.status == "FAILURE" and told.run.counts == {"answers": 1}
     assert told.run.last_error == (
         "'fine by me' is not an answer to UD-APPROVE-DESIGN. It takes: approved, changes-requested: TEXT."
-        " 2 more that cannot be understood, and the run waits for `detent resume`."
+        " 2 more answers like that, and the run waits for `detent resume`."
     )
 
 
@@ -221,7 +221,7 @@ def test_an_answer_that_other_questions_take_is_refused_with_what_this_one_takes
     takes = "UD-1 takes: different-approach, guidance, accept-known-issues, simplify-scope"
     assert (told.status, told.reasons, told.run.counts.get("answers", 0)) == (
         "REFUSED",
-        (f"'change-acceptance' does not fit this question. {takes}",),
+        (f"'change-acceptance' does not answer this question. {takes}",),
         0,
     )
 
@@ -230,7 +230,7 @@ def test_an_answer_that_other_questions_take_is_refused_with_what_this_one_takes
     ("run", "sent", "said"),
     [
         (at_approval(), says("approved", APPROVE), None),
-        (at_approval(), replace(says("approved", APPROVE), by="agent"), "a decision is for a person to make"),
+        (at_approval(), replace(says("approved", APPROVE), by="agent"), "only a person can make this decision"),
         (at_approval(), says("per-batch", STRATEGY), f"the open question is {APPROVE}, not '{STRATEGY}'"),
         (session("INTAKE"), says("approved", APPROVE), "no question is open"),
     ],
@@ -298,10 +298,10 @@ def test_the_report_has_every_round_of_changes_that_a_person_asked_for_or_made()
     events = [Event(run, on, "", "2026-11-18T08:00:00Z", sent, Found(), "SUCCESS", Verdict("SUCCESS", run.state)) for on, sent in said]
     told = report_of(run, events, ()).partition("## Rounds of changes\n\n")[2].partition("\n\n")[0].splitlines()
     assert [line.partition(" ann ")[2] for line in told] == [
-        "asked for changes (architecture): name the rounding",
+        "requested changes (architecture): name the rounding",
         "changed spec.md",
-        "asked for changes (plan): one task for each module",
-        "found a check by hand to fail: the sum is cut off",
+        "requested changes (plan): one task for each module",
+        "reported that a manual check fails: the sum is cut off",
         "went back: from event 9 of pipeline-1",
     ]
 

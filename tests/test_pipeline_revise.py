@@ -139,7 +139,7 @@ def test_a_done_task_that_is_planned_no_more_is_named_where_the_plan_is_decided_
     assert run.data.left_out == ("T-001 title of T-001",)
     shown = gate_text(run, pending(run.data))  # type: ignore[arg-type]
     assert "### Done before, and not in this plan\n\n- T-001 title of T-001\n\nWhat was done for it stays in the branch" in shown
-    assert "- T-001 title of T-001 [done, then taken out of the plan" in report_of(run, (), ())
+    assert "- T-001 title of T-001 [done, then removed from the plan" in report_of(run, (), ())
     back = after(
         run, edit(tasks=msgspec.yaml.encode({"project": {"name": "till", "definition_of_done": ["x"]}, "tasks": list(FULL.tasks)}).decode())
     )

@@ -38,7 +38,7 @@ def test_a_driven_session_that_goes_back_has_its_documents_and_can_be_approved(p
         changed = {f"{S}/spec.md": (s.workspace / S / "spec.md").read_text().replace("prices are added", "prices are added up")}
         assert revise(s.app, s.id, "terminal", changed).status == "SUCCESS" and s.run.state == "APPROVE_DESIGN"
         shown = str(open_of_run(s.app, s.id)[0]["text"])
-        assert "What changed since you were asked last" in shown and "+prices are added up" in shown, shown
+        assert "What changed since you were last asked" in shown and "+prices are added up" in shown, shown
 
 
 @pytest.mark.slow

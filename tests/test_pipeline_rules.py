@@ -257,10 +257,10 @@ def test_who_chooses_the_strategy_is_shown_the_tasks_both_strategies_and_a_recom
         "**T-001** sums",
         "add",
         "`per-batch`: Reviewer, QA and Security look at every task",
-        "Slower, finds trouble early",
+        "Slower, but finds problems early",
         "`single-final`: all tasks are coded first",
         "Faster",
-        "Recommended: single-final, since",
+        "Recommended: single-final, because",
     ):
         assert said in shown, said
 

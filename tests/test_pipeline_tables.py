@@ -350,7 +350,7 @@ def test_a_command_that_can_fail_is_taken(command: str) -> None:
         ("{", "acceptance.json"),
         ('{"acceptance_criteria": []}', "at least one criterion"),
         (ACCEPTANCE.replace("AC-001", "1"), "must look like AC-001"),
-        (ACCEPTANCE.replace("cmd: pytest -q", "pytest"), "must be written as"),
+        (ACCEPTANCE.replace("cmd: pytest -q", "pytest"), "must be 'cmd: …' or 'manual: …'"),
         (ACCEPTANCE.replace("pytest -q", "echo fine"), "proves nothing"),
         (ACCEPTANCE.replace('"id"', '"note": "", "id"'), "note"),
         (ACCEPTANCE.replace('"id"', '"id": "AC-001", "id"'), "appears twice"),
@@ -382,8 +382,8 @@ def test_every_fault_of_acceptance_json_is_named() -> None:
         (("T-001", "T1"), "must look like T-001"),
         (("goal: add", "goal: add, files_expected: [../x]"), "inside the repository"),
         (("tasks:", "tasks: ["), "tasks.yaml"),
-        (("name: till", "name: ' '"), "project: name and definition_of_done must say something"),
-        (("definition_of_done: [tests pass]", "definition_of_done: []"), "project: name and definition_of_done must say something"),
+        (("name: till", "name: ' '"), "project: name and definition_of_done must not be empty"),
+        (("definition_of_done: [tests pass]", "definition_of_done: []"), "project: name and definition_of_done must not be empty"),
         ((TASKS.partition("tasks:")[2], " []"), "tasks: at least one task is needed"),
         ((TASKS.partition("tasks:\n")[2], TASKS.partition("tasks:\n")[2] * 2), "tasks[1].id: T-001 appears twice"),
     ],
@@ -426,7 +426,7 @@ def test_a_document_that_lacks_something_holds_the_run_and_is_named_in_the_next_
 
 
 def test_a_document_that_is_missing_holds_the_run() -> None:
-    assert "is not there" in take(session("INTAKE"), reply(), files={}).run.last_error
+    assert "is missing" in take(session("INTAKE"), reply(), files={}).run.last_error
 
 
 def test_research_and_design_specs_must_exist_and_be_named() -> None:
@@ -442,7 +442,7 @@ def test_a_design_spec_must_exist_and_be_named_where_a_page_is_designed() -> Non
     assert "names no file below" in take(session("DESIGN_UI"), reply()).run.last_error
     for text in ({}, {f"{S}/design-specs/d.md": "  "}):
         missing = take(session("DESIGN_UI"), reply(artifacts=named), files={**FILES, **text})
-        assert (missing.status, missing.run.state) == ("FAILURE", "DESIGN_UI") and "is not there" in missing.run.last_error
+        assert (missing.status, missing.run.state) == ("FAILURE", "DESIGN_UI") and "does not exist" in missing.run.last_error
     drawn = take(session("DESIGN_UI"), reply(artifacts=named), files={**FILES, f"{S}/design-specs/d.md": "# A page"})
     assert (drawn.run.state, drawn.run.data.design_specs) == ("APPROVE_DESIGN", (f"{S}/design-specs/d.md",))  # type: ignore[attr-defined]
 

@@ -58,7 +58,7 @@ def test_start_shows_the_entries_and_what_becomes_of_them_before_the_first_step(
     ran = p.run("start")
     assert ran.out.startswith(f"The plan {PLAN} has 1 open entry, one pull request each:\n  feat: add numbers\nNot these? ")
     assert "Detent merges each finished pull request into main by itself" in ran.err
-    assert "These of its entries are open:\n   - feat: add numbers\n" in ran.out
+    assert "Its open entries:\n   - feat: add numbers\n" in ran.out
 
 
 def test_a_plan_with_prose_ends_by_itself_once_its_entries_are_done(tmp_path: Path) -> None:

@@ -50,14 +50,14 @@ def failed(p: Project, verdict: dict[str, Any], says: str, count: int = 1, head:
 # -- RED ---------------------------------------------------------------------------------------------------------------------
 
 REDS: dict[str, tuple[Files, str]] = {
-    "passes already": ({"tests/test_add.py": "def test_add():\n    assert 1 + 2 == 3\n"}, "passes already"),
+    "passes already": ({"tests/test_add.py": "def test_add():\n    assert 1 + 2 == 3\n"}, "already passes"),
     "no test at all": ({"tests/test_add.py": "def check_add():\n    assert False\n"}, "no test fails"),
     "nothing written": ({}, "no test fails"),
     "production code too": ({"tests/test_add.py": RED, "calc.py": GREEN}, "calc.py changed; a RED step writes tests only"),
     "production code broken": ({"tests/test_add.py": RED, "calc.py": "def add(:\n"}, "calc.py changed; a RED step writes tests only"),
     "an existing test deleted": (
         {"tests/test_add.py": RED, "tests/test_start.py": None},
-        "test_start is gone; tests may not be lost. Bring it back: git restore --source=",
+        "test_start is gone; tests must not be removed. Restore it: git restore --source=",
     ),
     "every test deleted": ({"tests/test_start.py": None}, "no test was collected"),
     "runner configuration": (
@@ -67,7 +67,7 @@ REDS: dict[str, tuple[Files, str]] = {
     "a syntax error in the test": ({"tests/test_add.py": "def test_add(:\n    pass\n"}, "SyntaxError"),
     "a syntax error elsewhere": (
         {"tests/test_add.py": RED, "tests/test_start.py": "def test_start(:\n    pass\n"},
-        "test_start.py cannot be loaded any more",
+        "test_start.py can no longer be loaded",
     ),
     "a fixture that nobody wrote": ({"tests/test_add.py": "def test_add(two):\n    assert two\n"}, "fixture 'two' not found"),
     "a name that the test forgot": ({"tests/test_add.py": "def test_add():\n    assert sqrt(4) == 3\n"}, "name 'sqrt' is not defined"),
@@ -76,14 +76,14 @@ REDS: dict[str, tuple[Files, str]] = {
         {"tests/test_add.py": "import pytest\n\n\n@pytest.mark.xfail\ndef test_add():\n    assert False\n"},
         "no test fails",
     ),
-    "leaves the process": ({"tests/test_add.py": "import os\n\n\ndef test_add():\n    os._exit(0)\n"}, "came to nothing"),
-    "leaves the process with a failure": ({"tests/test_add.py": "import os\n\n\ndef test_add():\n    os._exit(1)\n"}, "came to nothing"),
+    "leaves the process": ({"tests/test_add.py": "import os\n\n\ndef test_add():\n    os._exit(0)\n"}, "gave no result"),
+    "leaves the process with a failure": ({"tests/test_add.py": "import os\n\n\ndef test_add():\n    os._exit(1)\n"}, "gave no result"),
     "leaves the process at import": (
         {"tests/test_add.py": "import sys\n\nsys.exit(0)\n\n\ndef test_add():\n    assert False\n"},
-        "came to nothing",
+        "gave no result",
     ),
-    "kills the process": ({"tests/test_add.py": "import os\n\n\ndef test_add():\n    os.kill(os.getpid(), 9)\n"}, "came to nothing"),
-    "ends the session": ({"tests/test_add.py": "import pytest\n\n\ndef test_add():\n    pytest.exit('enough', 1)\n"}, "came to nothing"),
+    "kills the process": ({"tests/test_add.py": "import os\n\n\ndef test_add():\n    os.kill(os.getpid(), 9)\n"}, "gave no result"),
+    "ends the session": ({"tests/test_add.py": "import pytest\n\n\ndef test_add():\n    pytest.exit('enough', 1)\n"}, "gave no result"),
 }
 
 
@@ -105,7 +105,7 @@ def test_a_red_step_fails_that_does_not_show_what_is_missing(tmp_path: Path, nam
 def test_a_red_selection_that_passes_is_no_red(tmp_path: Path) -> None:
     p = project(tmp_path / "p").planned()
     p.write({"tests/test_add.py": RED})
-    failed(p, hand_in(p, "FAIL", "pytest tests/test_start.py"), "the selected tests all pass")
+    failed(p, hand_in(p, "FAIL", "pytest tests/test_start.py"), "all selected tests pass")
     failed(p, hand_in(p, "FAIL", "pytest tests/test_nowhere.py"), "selects no test", count=2)
     assert hand_in(p, "FAIL", "pytest tests/test_add.py::test_add")["status"] == "NEEDS_ANALYSIS"
 
@@ -152,16 +152,16 @@ GREENS: dict[str, tuple[Files, str]] = {
     "expects the failure from the code": ({"calc.py": "import pytest\n\n\ndef add(a, b):\n    pytest.xfail('later')\n"}, "skipped now"),
     "edits pytest.ini": (
         {**RIGHT, "pytest.ini": INI + "xfail_strict = true\n"},
-        "pytest.ini changed; what decides how the work is judged is frozen",
+        "pytest.ini changed; it decides how the work is judged, so it is frozen",
     ),
     "leaves its tests uncollected": ({**RIGHT, "pytest.ini": INI + "python_files = check_*.py\n"}, "no test was collected"),
     "adds a conftest": ({"conftest.py": "def pytest_collection_modifyitems(items):\n    items.clear()\n"}, "conftest.py changed"),
     "adds a setup.cfg for pytest": ({**RIGHT, "setup.cfg": "[tool:pytest]\naddopts = -k start\n"}, "setup.cfg changed"),
-    "shadows the runner": ({"pytest.py": "raise SystemExit(0)\n"}, "came to nothing"),
+    "shadows the runner": ({"pytest.py": "raise SystemExit(0)\n"}, "gave no result"),
     "edits the gates' configuration": ({**RIGHT, "detent.toml": "[test]\ncommand = 'true'\n"}, "detent.toml changed"),
-    "leaves the process": ({"calc.py": "import os\n\n\ndef add(a, b):\n    os._exit(0)\n"}, "came to nothing"),
-    "leaves at import": ({"calc.py": "import sys\n\nsys.exit(0)\n"}, "came to nothing"),
-    "ends the session": ({"calc.py": "import pytest\n\n\ndef add(a, b):\n    pytest.exit('fine', 0)\n"}, "gone; tests may not be lost"),
+    "leaves the process": ({"calc.py": "import os\n\n\ndef add(a, b):\n    os._exit(0)\n"}, "gave no result"),
+    "leaves at import": ({"calc.py": "import sys\n\nsys.exit(0)\n"}, "gave no result"),
+    "ends the session": ({"calc.py": "import pytest\n\n\ndef add(a, b):\n    pytest.exit('fine', 0)\n"}, "gone; tests must not be removed"),
 }
 
 
@@ -218,7 +218,7 @@ def test_a_preflight_that_failed_before_the_run_began_is_accepted_by_a_person_an
     assert p.run("start", "--baseline").code == 0
     verdict = p.reddened().green()
     assert verdict["status"] == "SUCCESS"
-    assert "`false` failed before the work began, and is not held against it" in verdict["output"]
+    assert "`false` failed before the work began, so it does not count" in verdict["output"]
 
 
 @pytest.mark.slow

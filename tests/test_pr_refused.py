@@ -35,8 +35,8 @@ WRONG_CALLS: dict[str, tuple[dict[str, Any], str]] = {
     "another configuration": ({**FITTING, "test_command": "pytest -c other.ini"}, "-c"),
     "a plugin": ({**FITTING, "test_command": "pytest -p evil"}, "-p"),
     "a path outside": ({**FITTING, "test_command": "pytest ../elsewhere"}, "leaves the project"),
-    "analysis out of turn": ({"analysis_decision": "SUCCESS"}, "does not fit EXECUTING_TDD"),
-    "analysis beside a fitting call": ({**FITTING, "analysis_decision": "SUCCESS"}, "does not fit EXECUTING_TDD"),
+    "analysis out of turn": ({"analysis_decision": "SUCCESS"}, "is not possible in EXECUTING_TDD"),
+    "analysis beside a fitting call": ({**FITTING, "analysis_decision": "SUCCESS"}, "is not possible in EXECUTING_TDD"),
     "commit hash instead of evidence": ({"commit_hash": "0123456789"}, "test_command is missing"),
     "no pull request left, in the middle of one": ({"no_pr_left": True}, "test_command is missing"),
 }
@@ -89,7 +89,7 @@ def test_debugging_refuses_words_alone_and_keeps_the_counter(tmp_path: Path) -> 
     before = standing(p)
     assert before["counts"] == {"debug": 1}
     refused(p, before, p.submit(), "words alone are not evidence")
-    refused(p, before, p.submit(analysis_decision="SUCCESS"), "does not fit DEBUGGING")
+    refused(p, before, p.submit(analysis_decision="SUCCESS"), "is not possible in DEBUGGING")
     refused(p, before, p.submit(test_command="true", expectation="PASS"), "`true`")
 
 
@@ -97,9 +97,9 @@ def test_an_analysis_needs_a_decision_and_the_tree_it_is_about(tmp_path: Path) -
     p = project(tmp_path / "p").planned()
     assert p.red()["state"] == "NEEDS_ANALYSIS"
     before = standing(p)
-    refused(p, before, p.submit(), "does not fit NEEDS_ANALYSIS")
-    refused(p, before, p.submit(**FITTING), "does not fit NEEDS_ANALYSIS")
-    refused(p, before, p.submit(analysis_decision="MAYBE"), "does not fit NEEDS_ANALYSIS")
+    refused(p, before, p.submit(), "is not possible in NEEDS_ANALYSIS")
+    refused(p, before, p.submit(**FITTING), "is not possible in NEEDS_ANALYSIS")
+    refused(p, before, p.submit(analysis_decision="MAYBE"), "is not possible in NEEDS_ANALYSIS")
     p.write({"tests/test_add.py": RED + "\n# another thought\n"})
     refused(p, before, p.submit(analysis_decision="SUCCESS"), "the tree changed")
     p.write({"tests/test_add.py": RED})
@@ -123,7 +123,7 @@ def test_the_hatches_do_not_fit_outside_of_debugging(tmp_path: Path) -> None:
     before = standing(p)
     for argv, call in ((("request-scope-reduction",), "scope_reduction"), (("escalate-for-external-help", "--report", "-"), "escalate")):
         ran = p.run(*argv, "--json", stdin="# Help\n")
-        refused(p, before, {**ran.json, "exit": ran.code}, f"{call} does not fit EXECUTING_TDD")
+        refused(p, before, {**ran.json, "exit": ran.code}, f"{call} is not possible in EXECUTING_TDD")
 
 
 PEOPLE: dict[str, tuple[str, ...]] = {
@@ -172,7 +172,7 @@ def test_agents_are_refused_while_a_person_is_asked(tmp_path: Path) -> None:
     assert p.submit(no_pr_left=True)["status"] == "HALTED"
     before = standing(p)
     for call in ({}, FITTING, {"analysis_decision": "SUCCESS"}, {"no_pr_left": True}):
-        refused(p, before, p.submit(**call), "does not fit HALTED")
+        refused(p, before, p.submit(**call), "is not possible in HALTED")
 
 
 def test_nothing_is_taken_after_the_end(tmp_path: Path) -> None:
@@ -190,12 +190,12 @@ def test_nothing_is_taken_after_the_end(tmp_path: Path) -> None:
 def test_a_review_without_findings_is_refused_and_no_error(tmp_path: Path) -> None:
     p = project(tmp_path / "p").reviewing()
     before = standing(p)
-    refused(p, before, p.submit(), "does not fit CODE_REVIEW")
-    refused(p, before, p.submit(test_command="pytest", expectation="PASS"), "does not fit CODE_REVIEW")
+    refused(p, before, p.submit(), "is not possible in CODE_REVIEW")
+    refused(p, before, p.submit(test_command="pytest", expectation="PASS"), "is not possible in CODE_REVIEW")
 
 
 SQUASHES: dict[str, tuple[tuple[tuple[str, ...], ...], str]] = {
-    "not squashed": ((("commit", "-q", "--allow-empty", "-m", "feat: add numbers"),), "2 commits over its base"),
+    "not squashed": ((("commit", "-q", "--allow-empty", "-m", "feat: add numbers"),), "2 commits ahead of its base"),
     "another message": ((("reset", "-q", "--soft", "main"), ("commit", "-q", "-m", "wip")), "must be the title"),
     "another tree": (
         (("reset", "-q", "--hard", "main"), ("commit", "-q", "--allow-empty", "-m", "feat: add numbers")),

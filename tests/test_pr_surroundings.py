@@ -213,7 +213,7 @@ def test_a_plan_without_the_one_open_entry_takes_no_pull_request(tmp_path: Path,
 @pytest.mark.parametrize("text", ["", "no entries here\n", "# Plan\n\n```\n- feat: add numbers\n```\n"])
 def test_a_plan_without_entries_is_not_started_on(tmp_path: Path, text: str) -> None:
     p = project(tmp_path / "p", files={PLAN: text})
-    told(p.run("start"), "has no entry", "detent init --entry")
+    told(p.run("start"), "has no entries", "detent init --entry")
     assert not (p.root / "ORCHESTRATION_STATE.json").exists()
 
 
@@ -242,10 +242,10 @@ FAULTS: dict[str, tuple[str, str]] = {
     "step status": (json.dumps({**ACTIVE, "tasks": [{**TASK, "tdd_steps": [{**STEP, "status": "IN_PROGRESS"}]}]}), "tasks[0].tdd_steps[0].status: must be"),
     "step done": (json.dumps({**ACTIVE, "tasks": [{**TASK, "tdd_steps": [{**STEP, "status": "DONE"}]}]}), "tasks[0].tdd_steps[0].status: must be TODO at the start"),
     "step without description": (json.dumps({**ACTIVE, "tasks": [{**TASK, "tdd_steps": [{"type": "RED", "status": "TODO"}]}]}), "tasks[0].tdd_steps[0].description: is missing"),
-    "GREEN before RED": (json.dumps({**ACTIVE, "tasks": [{**TASK, "tdd_steps": [{**STEP, "type": "GREEN"}]}]}), "tasks[0].tdd_steps[0].type: a GREEN step needs a RED"),
+    "GREEN before RED": (json.dumps({**ACTIVE, "tasks": [{**TASK, "tdd_steps": [{**STEP, "type": "GREEN"}]}]}), "tasks[0].tdd_steps[0].type: a GREEN step must come after a RED"),
     "two GREENs for one RED": (
         json.dumps({**ACTIVE, "tasks": [{**TASK, "tdd_steps": [STEP, {**STEP, "type": "GREEN"}, {**STEP, "type": "GREEN"}]}]}),
-        "tasks[0].tdd_steps[2].type: a GREEN step needs a RED",
+        "tasks[0].tdd_steps[2].type: a GREEN step must come after a RED",
     ),
     "unfinished history": (json.dumps({**ACTIVE, "tasks": [{**TASK, "breakdownHistory": {}}]}), "tasks[0].breakdownHistory.justification: is missing"),
     "title of no entry": (json.dumps({**ACTIVE, "prTitle": "feat: divide"}), "prTitle: 'feat: divide' matches 0 open entries"),
@@ -267,7 +267,7 @@ def test_every_fault_of_a_plan_is_told_with_its_path(tmp_path: Path) -> None:
     p.write({"ACTIVE_PR.json": json.dumps({**ACTIVE, "summary": "", "owner": 1, "tasks": [{**TASK, "status": 0, "tdd_steps": [1]}]})})
     assert [r.partition(":")[0] for r in p.submit()["reasons"]] == ["owner", "summary", "tasks[0].status", "tasks[0].tdd_steps[0]"]
     (p.root / "ACTIVE_PR.json").unlink()
-    assert "is not there" in p.submit()["reasons"][0]
+    assert "is missing" in p.submit()["reasons"][0]
     p.write_plan()
     assert p.submit()["status"] == "SUCCESS"
 

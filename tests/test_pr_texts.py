@@ -38,7 +38,7 @@ def moved(run: Run[Any], on: str, sent: Sent = SUBMIT, found: Found = NOTHING) -
 # -- a verification task -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("failed", "says"), [(0, "On the present tree it passes."), (1, "On the present tree it still fails.")])
+@pytest.mark.parametrize(("failed", "says"), [(0, "On the current tree it passes."), (1, "On the current tree it still fails.")])
 def test_the_analysis_of_a_verification_task_says_that_it_is_one_and_what_was_seen(failed: int, says: str) -> None:
     run = a_run("pr", "EXECUTING_TDD", data=verifying())
     run = moved(run, "verify", found=Found(tree="t1", output="ran", evidence=Evidence("report", counts=Tally(3, failed))))
@@ -55,7 +55,7 @@ def test_the_analysis_of_any_other_step_is_about_a_test_that_fails() -> None:
 @pytest.mark.parametrize("state", ["EXECUTING_TDD", "DEBUGGING"])
 def test_the_steps_of_a_verification_task_ask_for_what_is_judged(state: str) -> None:
     text = shown("pr", state, data=verifying()).briefing
-    assert "where it must fail; on the present tree it may pass" in text
+    assert "where it must fail; on the current tree it may pass" in text
     assert "At least one test must fail that did not fail before" not in text
     data = verifying()
     assert data.plan is not None
@@ -63,7 +63,7 @@ def test_the_steps_of_a_verification_task_ask_for_what_is_judged(state: str) -> 
         data.plan.tasks[0], tdd_steps=(replace(data.plan.tasks[0].tdd_steps[0], status="DONE", proof=3), *data.plan.tasks[0].tdd_steps[1:])
     )
     assert (
-        "If it passes already, change nothing and submit"
+        "If it already passes, change nothing and submit"
         in shown("pr", state, data=replace(data, plan=replace(data.plan, tasks=(done,)))).briefing
     )
 
@@ -139,7 +139,7 @@ def test_earlier_attempts_stand_in_debugging_in_replanning_and_in_the_escalation
     run = moved(run, "scope-reduction", Sent("scope-reduction"), Found(tree="abcdef0123456789"))
     text = shown("pr", "REPLANNING", data=run.data).briefing
     assert "- try 1: test_a fails" in text
-    assert "kept as the tree abcdef012345: `git restore --source=abcdef012345 -- FILE` brings a file back" in text
+    assert "kept as the tree abcdef012345: `git restore --source=abcdef012345 -- FILE` restores a file" in text
 
 
 def test_attempts_are_forgotten_once_the_step_is_done() -> None:
@@ -191,7 +191,7 @@ def test_the_same_tree_handed_in_again_is_answered_from_memory_and_counts_nothin
     before = standing(p)
     again = p.green(WRONG)
     assert again["status"] == "REFUSED"
-    assert "this tree was handed in before" in again["reasons"][0] and first["reasons"][0].splitlines()[0] in again["reasons"][0]
+    assert "the same tree and command already failed" in again["reasons"][0] and first["reasons"][0].splitlines()[0] in again["reasons"][0]
     assert standing(p) == before
     assert p.green("def add(a, b):\n    return 7\n")["status"] == "FAILURE"
     assert counts(p)["debug"] == 2

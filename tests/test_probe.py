@@ -76,11 +76,11 @@ def test_by_default_people_are_warned() -> None:
 
 PROBES: tuple[tuple[str, Probed, str, bool], ...] = (
     ("off", Probed(3, ("t::a",)), "", False),
-    ("warn", Probed(3, ("t::a", "t::b")), "no small change of the code written for it makes t::b fail (3 tried)", False),
-    ("require", Probed(3, ("t::a",)), "no small change of the code written for it makes t::a fail (3 tried) (vacuous-test)", True),
+    ("warn", Probed(3, ("t::a", "t::b")), "no small change to the code written for it makes t::b fail (3 tried)", False),
+    ("require", Probed(3, ("t::a",)), "no small change to the code written for it makes t::a fail (3 tried) (vacuous-test)", True),
     ("require", Probed(1), "", False),
-    ("warn", Probed(why="30 s were not enough"), "could not be probed: 30 s were not enough", False),
-    ("warn", Probed(apart=("t::a",)), "t::a passes here and not in a clean checkout", True),
+    ("warn", Probed(why="30 s were not enough"), "could not check whether the tests prove anything: 30 s were not enough", False),
+    ("warn", Probed(apart=("t::a",)), "t::a passes here but not in a clean checkout", True),
     ("warn", Probed(), "", False),
 )
 
@@ -102,7 +102,11 @@ def test_where_a_probe_is_required_not_to_know_is_an_answer_of_its_own() -> None
     )
     for gate in (new_tests_kill_mutants, refactoring_is_tested):
         found = judge(Row("GREEN", "green", (), (gate,), go("X"), go("Y")), look)
-        assert not found.failed and not found.flagged and "could not be probed: 30 s were not enough" in found.unclear
+        assert (
+            not found.failed
+            and not found.flagged
+            and "could not check whether the tests prove anything: 30 s were not enough" in found.unclear
+        )
 
 
 VACUOUS = "import calc\n\n\ndef test_add():\n    assert calc.add\n"
@@ -114,7 +118,7 @@ def test_a_test_that_kills_no_mutant_is_reported_and_the_step_passes_by_default(
     f.lay({"tests/test_add.py": VACUOUS}).submit()
     green = f.lay({"calc.py": GREEN}).submit()
     assert (green.status, green.state) == ("SUCCESS", "REFACTOR"), green
-    flag = flagged(green, "vacuous-test", "no small change of the code written for it makes tests/test_add.py::test_add fail (3 tried)")
+    flag = flagged(green, "vacuous-test", "no small change to the code written for it makes tests/test_add.py::test_add fail (3 tried)")
     assert (flag.place, flag.level, green.reasons) == ("tests/test_add.py::test_add", "ask", ())
 
 
@@ -133,7 +137,7 @@ def test_where_it_is_required_such_a_test_fails_the_step(tmp_path: Path) -> None
     f.plan()
     f.lay({"tests/test_add.py": VACUOUS}).submit()
     green = f.lay({"calc.py": GREEN}).submit()
-    says = "no small change of the code written for it makes tests/test_add.py::test_add fail"
+    says = "no small change to the code written for it makes tests/test_add.py::test_add fail"
     assert green.status == "FAILURE" and says in green.reasons[0], green
 
 
@@ -147,7 +151,7 @@ def test_where_it_is_off_nothing_is_probed_and_code_without_mutants_is_said_to_b
     f = at("RED", WARN)
     f.lay({"tests/test_add.py": VACUOUS}).submit()
     green = f.lay({"calc.py": "class add:\n    pass\n"}).submit()
-    assert flagged(green, "weak-evidence", "could not be probed: no line of the code").level == "note"
+    assert flagged(green, "weak-evidence", "could not check whether the tests prove anything: no line of the code").level == "note"
 
 
 # -- protected configuration -------------------------------------------------------------------------------------------------------
@@ -189,7 +193,7 @@ def test_a_real_step_shows_refuses_and_lets_through_what_it_must() -> None:
     assert flagged(red, "judged-by", "tests/conftest.py changed").level == "ask"
     for path in (".coveragerc", ".github/workflows/ci.yml", "codecov.yml"):
         green = f.lay({"calc.py": GREEN, path: "# easier\n"}).submit()
-        assert green.status == "FAILURE" and f"{path} changed; what decides how the work is judged is frozen" in green.reasons[0]
+        assert green.status == "FAILURE" and f"{path} changed; it decides how the work is judged, so it is frozen" in green.reasons[0]
         if f.run.state == "HALTED":
             f.person("resume")
 

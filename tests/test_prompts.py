@@ -53,7 +53,7 @@ def data(**fields: Any) -> TddData:
 CASES: dict[str, tuple[str, TddData, dict[str, Any]]] = {
     "PLAN-first": ("PLAN", TddData(feature_request="sums of money"), {}),
     "PLAN": ("PLAN", data(phase="REFACTOR", subject="refactor: adds nothing", cycle=1, current=None), {}),
-    "PLAN-refused": ("PLAN", TddData(feature_request="sums of money"), {"last_error": "What was handed in does not fit: reply is missing", "counts": {"agent": 1}}),
+    "PLAN-refused": ("PLAN", TddData(feature_request="sums of money"), {"last_error": "What was handed in was not accepted: reply is missing", "counts": {"agent": 1}}),
     "RED": ("RED", data(phase="PLAN", subject="plan: adds two numbers"), {}),
     "RED-again": ("RED", data(phase="PLAN", subject="plan: adds two numbers", tried=("a test that passed",)), FAILED),
     "RED-driven-again": ("RED", data(phase="PLAN", subject="plan: adds two numbers", setup=Ground(agent="human")), FAILED),
@@ -187,9 +187,9 @@ def test_a_prompt_leaves_no_name_unfilled_and_says_what_every_agent_must_know(wo
 @pytest.mark.parametrize(
     ("name", "asked"),
     [
-        ("PLAN", ("Read the feature request and the code", "Write or update `test-list.md`", "Choose the one open entry")),
+        ("PLAN", ("Read the feature request, the existing code", "Write or update `test-list.md`", "Choose the one open entry")),
         ("RED", ("write a failing test for: adds two numbers", "Test file: `tests/test_sum.py`", "`src/sum.py`")),
-        ("GREEN", ("least code", "`tests/test_sum.py`")),
+        ("GREEN", ("minimal code", "`tests/test_sum.py`")),
         ("REFACTOR", ("refactor", "`src/sum.py`", "`tests/test_sum.py`")),
     ],
 )

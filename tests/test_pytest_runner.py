@@ -329,18 +329,18 @@ def test_a_configured_selection_is_narrowed_by_the_agents(tmp_path: Path) -> Non
 
 
 CANNOT_BE_TOLD = {
-    "a process that ends itself": ({"test_a.py": "import os\ndef test_a(): os._exit(0)\n"}, "pytest wrote no report: it ended with code 0"),
+    "a process that ends itself": ({"test_a.py": "import os\ndef test_a(): os._exit(0)\n"}, "pytest wrote no report: it exited with code 0"),
     "a set-up file that fails": ({"conftest.py": "raise RuntimeError('x')\n", "test_a.py": "def test_a(): pass\n"}, "did not accept its command line or its conf"),
     "an unknown option": ({"pytest.ini": "[pytest]\naddopts = --no-such\n", "test_a.py": ""}, "unrecognized arguments: --no-such"),
     "a hook that fails": ({"conftest.py": "def pytest_collection_modifyitems(): 1 / 0\n", "test_a.py": "def test_a(): pass\n"}, "had an internal error"),
     "an interrupt": ({"test_a.py": "def test_a(): raise KeyboardInterrupt\n"}, "was interrupted"),
     "a code that hides a failure": (
         {"conftest.py": "def pytest_sessionfinish(session): session.exitstatus = 0\n", "test_a.py": "def test_a(): assert 0\n"},
-        "ended with code 0, but its report has a failure: test_a.py::test_a",
+        "exited with code 0, but its report has a failure: test_a.py::test_a",
     ),
     "a code that no test explains": (
         {"conftest.py": "def pytest_sessionfinish(session): session.exitstatus = 1\n", "test_a.py": "def test_a(): pass\n"},
-        "ended with code 1, but no test in its report failed",
+        "exited with code 1, but no test in its report failed",
     ),
     "an early exit with the code of a wrong call": (
         {"test_a.py": "import pytest\ndef test_a(): pass\ndef test_b(): pytest.exit('enough', returncode=4)\n"}, "did not accept",
@@ -359,7 +359,7 @@ def test_what_is_not_a_whole_honest_run_cannot_be_told(tmp_path: Path, case: str
 
 @pytest.mark.parametrize(
     ("code", "sentence"),
-    [(None, "did not finish in time"), (-9, "was ended by signal 9"), (137, "ended with code 137"), (1, "ended with code 1")],
+    [(None, "did not finish in time"), (-9, "was killed by signal 9"), (137, "exited with code 137"), (1, "exited with code 1")],
 )
 def test_a_lost_report_cannot_be_told(code: int | None, sentence: str) -> None:
     with pytest.raises(CannotTell) as told:
@@ -398,7 +398,7 @@ def test_a_report_that_is_damaged_or_hostile_cannot_be_told(report: bytes, sente
 
 
 def test_a_report_that_is_too_big_is_not_read() -> None:
-    with pytest.raises(CannotTell, match="the most that is read"):
+    with pytest.raises(CannotTell, match="the most that Detent reads"):
         PYTEST.read(b"<testsuite>" + b" " * xml.LARGEST + b"</testsuite>", 0, "")
 
 
@@ -505,7 +505,7 @@ REFUSED = (
     ("pytest tests\x00", "a line break or control character"),
     ("pytest 'tests", "cannot be split into words (no closing quotation)"),
     ("pytest " + "a" * 10_000, "characters"),
-    ("pytest -p no:junitxml", "the option -p can change what is judged"),
+    ("pytest -p no:junitxml", "the option -p can change the result"),
     ("pytest -pno:junitxml", "the option -p can"),
     ("pytest -c other.ini", "the option -c can"),
     ("pytest -o addopts=", "the option -o can"),
@@ -539,12 +539,12 @@ REFUSED = (
     ("pytest -k -x", "the option -k has no value"),
     ("pytest -k=-x", "the option -k has no value"),
     ("pytest --tb", "the option --tb has no value"),
-    ("pytest /etc", "`/etc` is not a path below the project"),
-    ("pytest ~/tests", "`~/tests` is not a path below"),
-    ("pytest @arguments.txt", "`@arguments.txt` is not a path below"),
+    ("pytest /etc", "`/etc` is not a path inside the project"),
+    ("pytest ~/tests", "`~/tests` is not a path inside"),
+    ("pytest @arguments.txt", "`@arguments.txt` is not a path inside"),
     ("pytest ../other", "`../other` leaves the project"),
     ("pytest tests/../../x::test_a", "leaves the project"),
-    ("pytest ::test_a", "`::test_a` names no file"),
+    ("pytest ::test_a", "`::test_a` does not name a file"),
 )  # fmt: skip
 
 
@@ -554,7 +554,7 @@ def test_anything_else_is_refused_naming_what_is_allowed(command: str, fault: st
     assert sentence is not None
     assert fault in sentence
     assert (
-        "allowed is one call of the project's own test runner: `.venv/bin/python -m pytest` with test files, folders, node ids, -k or -m"
+        "use one call of the project's own test runner: `.venv/bin/python -m pytest` with test files, folders, node ids, -k or -m"
         in sentence
     )
     assert "\n" not in sentence

@@ -157,7 +157,7 @@ def test_a_job_that_ends_its_worker_again_and_again_is_parked(rig: Rig) -> None:
         rig.queue.store.hand_back(["w1"])
     assert not take(rig, "poison")
     assert rig.queue.one("poison").state == "failed"
-    assert f"taken up {MOST_STARTS} times" in rig.queue.one("poison").reason
+    assert f"started {MOST_STARTS} times" in rig.queue.one("poison").reason
     assert rig.queue.one("sound").state == "ready"
 
 

@@ -327,7 +327,7 @@ def test_reasons_of_cargo(tmp_path: Path) -> None:
             "tests/all.rs::unwraps": ("product", "(tests/all.rs:4)"),
             "tests/names.rs": ("product", "not_there_yet"),
             "tests/broken.rs": ("test", "the test file does not compile"),
-            "tests/fits.rs": ("unknown", "does not fit the code"),
+            "tests/fits.rs": ("unknown", "does not match the code"),
         },
     )
 
@@ -447,13 +447,13 @@ def test_the_place_of_a_failure_is_taken_from_a_stack_of_the_jvm(runner: str) ->
 @pytest.mark.parametrize(
     ("test", "kind", "message", "place", "sort", "words"),
     [
-        ("a.test.js", "Error", "Cannot find module 'lodash' from 'a.test.js'", "", "unknown", "lodash is not there: a package that nobody declared"),
+        ("a.test.js", "Error", "Cannot find module 'lodash' from 'a.test.js'", "", "unknown", "lodash does not exist: an undeclared package"),
         ("a.test.js", "Error", "Cannot find module './cart' from 'a.test.js'", "", "product", "Cannot find module './cart'"),
-        ("tests/fits.rs", "BuildError", "mismatched types", "tests/fits.rs:1", "unknown", "the test does not fit the code it calls"),
+        ("tests/fits.rs", "BuildError", "mismatched types", "tests/fits.rs:1", "unknown", "the test does not match the code it calls"),
         ("tests/a_test.go", "BuildError", "syntax error: missing condition in if statement", "tests/a_test.go:5", "test", "the test file does not compile"),
         ("tests/a_test.go", "BuildError", '"os" imported and not used', "tests/a_test.go:4", "test", "the test file does not compile"),
         ("tests/a_test.go", "BuildError", "syntax error: non-declaration statement", "calc/calc.go:7", "product", "a file of the product does not compile"),
-        ("tests/all.rs::exits", "Exit", "it ended with code 3", "", "unknown", "it ended with code 3: the process ended before the test did"),
+        ("tests/all.rs::exits", "Exit", "it exited with code 3", "", "unknown", "it exited with code 3: the process ended before the test did"),
         ("tests/a_test.go::TestX", "panic", "runtime error: index out of range", "", "unknown", "the report does not say where it came from"),
     ],
 )  # fmt: skip

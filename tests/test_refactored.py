@@ -37,8 +37,8 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("files", "says"),
     [
-        ({"calc.py": EQUAL}, "also passes when it expects something else"),
-        ({"calc.py": PATCHED}, "also passes when it expects something else"),
+        ({"calc.py": EQUAL}, "also passes when it expects something different"),
+        ({"calc.py": PATCHED}, "also passes when it expects something different"),
         ({"calc.py": "def add(a, b):\n    return 0\n", "pytest.ini": "[pytest]\naddopts = -p greener\n"}, "pytest.ini changed"),
     ],
 )
@@ -65,7 +65,7 @@ def test_a_refactoring_of_words_only_has_nothing_to_prove() -> None:
 @pytest.mark.slow
 def test_code_that_no_test_looks_at_is_flagged_or_fails_as_configured(tmp_path: Path) -> None:
     far: dict[str, str | None] = {"other.py": "ONE = 1\n\n\ndef two():\n    return 2\n"}
-    flag = flagged(at("REFACTOR", WARN).lay(far).submit(), "unnoticed", "no test fails against a small change of other.py: two")
+    flag = flagged(at("REFACTOR", WARN).lay(far).submit(), "unnoticed", "no test fails against a small change to other.py: two")
     assert (flag.place, flag.level) == ("other.py: two", "ask")
     failed = at("REFACTOR", REQUIRE).lay(far).submit()
     assert failed.status == "FAILURE" and "no test fails against a small change" in failed.reasons[0]
@@ -77,7 +77,7 @@ def test_a_pass_that_only_the_checkout_gives_fails_the_step(tmp_path: Path) -> N
     f.plan()
     f.lay({"tests/test_add.py": RED}).submit()
     green = f.lay({"calc.py": "from answers import add\n", "answers.py": GREEN}).submit()
-    assert green.status == "FAILURE" and "passes here and not in a clean checkout of what you hand in" in green.reasons[0], green
+    assert green.status == "FAILURE" and "passes here but not in a clean checkout of what you hand in" in green.reasons[0], green
 
 
 SLEEPS = "import time\n\nimport calc\n\n\ndef test_add():\n    calc.add(1, 2)\n    time.sleep(1.5)\n"
@@ -92,7 +92,7 @@ def test_a_mutant_gets_the_time_that_the_tests_take(monkeypatch: pytest.MonkeyPa
     f = at("RED", WARN)
     f.lay({"tests/test_add.py": SLEEPS}).submit()
     green = f.lay({"calc.py": GREEN}).submit()
-    assert flagged(green, "vacuous-test", "no small change of the code written for it makes").level == "ask"
+    assert flagged(green, "vacuous-test", "no small change to the code written for it makes").level == "ask"
 
 
 # -- which mutants there are -------------------------------------------------------------------------------------------------------

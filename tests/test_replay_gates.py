@@ -47,7 +47,8 @@ def test_a_verification_is_replayed_over_the_tree_that_its_claim_names() -> None
     assert replay.new_tests_failed_over(seen) is None
     seen.sent = Sent("verify", value="t8")
     assert (
-        replay.new_tests_failed_over(seen) == f"{A} passes without the new tasks too, so nothing is verified; it was claimed over that tree"
+        replay.new_tests_failed_over(seen)
+        == f"{A} passes even without the new tasks, so nothing is verified; it was claimed over that tree"
     )
 
 
@@ -55,7 +56,7 @@ def test_a_verification_is_replayed_over_the_tree_that_its_claim_names() -> None
     ("changes", "before", "bite", "said"),
     [
         ((TEST,), report(b="passed"), True, None),
-        ((TEST,), report(b="passed"), False, f"{A} was never seen failing: it came without a RED step, and no small change of the code makes it fail"),
+        ((TEST,), report(b="passed"), False, f"{A} was never seen failing: it was added without a RED step, and no small change to the code makes it fail"),
         ((TEST,), report(a="passed", b="passed"), False, None),
         ((CODE,), report(b="passed"), False, None),
         ((Changed(FILE, "deleted", "test"),), report(b="passed"), False, None),
@@ -77,7 +78,7 @@ CONFTEST = Changed("tests/conftest.py", "modified", "config")
     [
         ((CODE,), "", None),
         ((CONFTEST,), "import sys\n", None),
-        ((CONFTEST,), HOOK, "tests/conftest.py decides by `def pytest_collection_modifyitems(items):` how tests are run"),
+        ((CONFTEST,), HOOK, "tests/conftest.py changes how tests are run (`def pytest_collection_modifyitems(items):`)"),
         (
             (Changed("tox.ini", "modified", "config"), Changed("pytest.ini", "modified", "config")),
             "",
@@ -92,7 +93,7 @@ def test_work_that_changes_how_tests_are_run_is_named(changes: tuple[Changed, ..
 
 OPEN = "# Plan\n- feat: sums\n- feat: taxes\n"
 DONE = OPEN.replace("sums", "sums [DONE] abcdef1")
-OTHER = "is not the plan: where the range starts, that is PLAN.md, and its update may change nothing else"
+OTHER = "is not the plan: at the start of the range that is PLAN.md, and a plan update may change nothing else"
 
 
 @pytest.mark.parametrize(
@@ -103,9 +104,9 @@ OTHER = "is not the plan: where the range starts, that is PLAN.md, and its updat
         ((), "", OPEN, OPEN, None),
         ((PLAN, CODE), "", OPEN, DONE, f"src/sum.py {OTHER}"),
         ((PLAN,), "src/sum.py", OPEN, DONE, f"src/sum.py {OTHER}"),
-        ((PLAN,), "", None, DONE, "PLAN.md is new; a plan is there before its entries are done"),
-        ((PLAN,), "", OPEN, OPEN.replace("taxes", "no taxes"), "PLAN.md changed in other lines than those of finished entries"),
-        ((PLAN,), "", OPEN, f"{DONE}- feat: more\n", "PLAN.md changed in other lines than those of finished entries"),
+        ((PLAN,), "", None, DONE, "PLAN.md is new; a plan exists before its entries are done"),
+        ((PLAN,), "", OPEN, OPEN.replace("taxes", "no taxes"), "PLAN.md changed in lines other than those of finished entries"),
+        ((PLAN,), "", OPEN, f"{DONE}- feat: more\n", "PLAN.md changed in lines other than those of finished entries"),
     ],
     ids=["an entry is done", "and it is claimed", "nothing", "code as well", "another file is claimed", "new", "another entry", "one more"],
 )
@@ -119,7 +120,7 @@ def test_an_update_of_the_plan_only_says_what_is_done(
 def test_what_was_taken_over_and_not_committed_is_proved_by_nothing() -> None:
     assert replay.nothing_changed(look()) is None
     said = replay.nothing_changed(look((CODE,)))
-    assert said == "src/sum.py was there when the run started and not committed; a person took it over, and nothing proves it"
+    assert said == "src/sum.py was uncommitted when the run started; a person took it over, and nothing proves it"
 
 
 LIST = Changed("test-list.md", "modified", "list")

@@ -161,8 +161,8 @@ def test_a_night_is_told_as_it_was(tmp_path: Path) -> None:
         twice, halts, first, second, gone = (till.file(title) for title in ("Twice", "Halts", "First", "Second", "Gone"))
         till.project.run("items", "dep", second, first)
         (one,) = queued(app, queue, twice)
-        assert turned(app, one, "over-budget", "a budget of the run is spent: 3 of 2 usd") == "FAILED"
-        held(queue, one, ExecutionEnd("failed", "a budget of the run is spent: 3 of 2 usd"))
+        assert turned(app, one, "over-budget", "a budget of the run is used up: 3 of 2 usd") == "FAILED"
+        held(queue, one, ExecutionEnd("failed", "a budget of the run is used up: 3 of 2 usd"))
         till.change(twice, status="open", assignee="")
         (two,) = queued(app, queue, twice, again=True)
         assert turned(app, two, "over-budget", "again too much", agent="claude") == "FAILED"
@@ -180,7 +180,7 @@ def test_a_night_is_told_as_it_was(tmp_path: Path) -> None:
     assert found.counts == {"waits": 1, "failed": 1, "landed": 0, "finished": 0, "running": 0, "queued": 2, "cancelled": 1}
     assert (by_item[twice].run, by_item[twice].attempts, [a.run for a in by_item[twice].earlier]) == (two, 2, [one])
     assert by_item[twice].why == "again too much" and by_item[twice].command == f"detent queue retry {two}"
-    assert by_item[twice].earlier[0].why == "a budget of the run is spent: 3 of 2 usd"
+    assert by_item[twice].earlier[0].why == "a budget of the run is used up: 3 of 2 usd"
     assert by_item[twice].cost == AgentCost(0.5, 3000, 180.0, 4)
     assert (by_item[halts].waits_for, by_item[halts].command) == ("a person", f"detent resume --run {halted}")
     assert (by_item[second].waits_for, by_item[second].group, by_item[first].waits_for) == (first, "queued", "")

@@ -33,7 +33,7 @@ def test_the_next_agent_is_told_how_the_last_attempt_ended_and_begins_from_its_w
     ran = till.execute(item, ONLY_CODE, args=("--again",))  # it writes no test: that of the last attempt is there
     assert (ran.code, ran.json["state"]) == (0, "COMPLETED"), ran
     told = briefing(till, NEXT)
-    assert f"The attempt before this one ({RUN}) ended in FAILED" in told and "Your workspace holds what it left" in told
+    assert f"The previous attempt ({RUN}) ended in FAILED" in told and "Your workspace contains its work" in told
     assert "- tests/test_add.py::test_add" in told and "look at add first" in told and "+    return 0" in told
     assert "tests/test_add.py" in till.there("ls-tree", "-r", "--name-only", ran.json["branch"])
     shown = till.project.run("items", "show", item)

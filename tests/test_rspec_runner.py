@@ -140,7 +140,7 @@ def test_the_projects_wish_to_stop_at_the_first_failure_cannot_hide_the_rest(tmp
     [
         (None, 1, "wrote no report"),
         (b"", 0, "cannot be read"),
-        (b'{"code": 0, "runs": []}', 1, "ended with code 1"),
+        (b'{"code": 0, "runs": []}', 1, "exited with code 1"),
         (b'{"code": 1, "runs": []}', 1, "no test in its report failed"),
         (b'{"code": 0, "runs": [{"dry": true}]}', 0, "dry run"),
     ],
@@ -202,4 +202,4 @@ def test_what_an_agent_selects(command: str, selectors: tuple[str, ...]) -> None
     ],
 )
 def test_what_an_agent_may_not_say(command: str) -> None:
-    assert "allowed is one call of the project's own test runner" in (refuse(command, BASE) or "")
+    assert "use one call of the project's own test runner" in (refuse(command, BASE) or "")

@@ -68,7 +68,7 @@ def test_a_test_that_failed_is_cleared_by_a_run_in_which_it_passes_and_by_nothin
 @pytest.mark.parametrize(("asked", "command"), [(by_chance, shell("sleep 600")), (by_a_warning, PYTEST)])
 def test_where_the_run_moved_on_meanwhile_nothing_is_said_of_the_test(tmp_path: Path, asked: Asked, command: Command) -> None:
     hangs = "import time\n\n\ndef test_calc():\n    time.sleep(600)\n"
-    with pytest.raises(Disturbed, match="the run moved on while its tests ran"):
+    with pytest.raises(Disturbed, match="the run changed state while its tests ran"):
         asked(*changed(tmp_path, command, hangs), lambda: False)
 
 

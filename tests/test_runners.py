@@ -222,7 +222,7 @@ def test_an_adapter_knows_its_name_and_takes_its_own_command(name: str) -> None:
     assert runner.parse(each.base.text, each.base).selectors == ()
     assert runner.parse(f"{each.base.text} {each.test}", each.base).selectors == (each.test,)
     for command in ("true", "", f"{each.base.text} && true", f"{each.base.text} /etc/x", f"{each.base.text} --help"):
-        assert "allowed is one call" in runner.parse(command, each.base).fault, command
+        assert "use one call" in runner.parse(command, each.base).fault, command
 
 
 @pytest.mark.parametrize("name", TRIED)
@@ -263,7 +263,7 @@ def test_a_name_that_is_not_there_yet_makes_a_red_test(tmp_path: Path, name: str
     assert wrong(RED, before[name], now) == []
     broken = run(tmp_path / "p", each.base, {new: "this is no code in any language\n"})
     page = name == "phpunit"  # PHP takes text without its opening tag for a page to print
-    told = ("no test fails", "failed before already") if page else ("which no code can fix", "weak-evidence: ")
+    told = ("no test fails", "already failed before this step") if page else ("which no code can fix", "weak-evidence: ")
     assert any(words in said for words in told for said in wrong(RED, before[name], broken)), wrong(RED, before[name], broken)
 
 

@@ -82,7 +82,7 @@ LOADING = {
 }
 CHEATS = {
     "exits at import": ({"src/calc.js": "export const zero = 0, add = 0;\nprocess.exit(0);\n"}, "no test was collected"),
-    "exits in the code": ({"src/calc.js": "export const zero = 0;\nexport const add = () => process.exit(0);\n"}, "gone; tests may not be lost"),
+    "exits in the code": ({"src/calc.js": "export const zero = 0;\nexport const add = () => process.exit(0);\n"}, "gone; tests must not be removed"),
     "deletes the test": ({"test/add.test.js": "", "src/calc.js": GREEN}, "test/add.test.js was modified"),
     "skips the test": ({"test/add.test.js": RED.replace("test('a", "test.skip('a")}, "test/add.test.js was modified"),
     "changes the script": ({"package.json": LOADING["package.json"].replace("--test", "--version"), "src/calc.js": GREEN}, "package.json changed"),
@@ -113,7 +113,7 @@ def test_a_step_that_is_satisfied_already_is_closed_only_if_its_test_can_fail(tm
     verdict = project.submit(test_command=ONE, expectation="FAIL", reply="ALREADY_SATISFIED")
     assert (
         verdict["status"] == "FAILURE"
-        and "no small change of the code that the entry is about makes the test fail" in verdict["reasons"][0]
+        and "no small change to the code that the entry is about makes the test fail" in verdict["reasons"][0]
     )
     project.write({"test/add.test.js": RED})
     assert project.submit(test_command=ONE, expectation="FAIL", reply="ALREADY_SATISFIED")["status"] == "SUCCESS"

@@ -173,7 +173,7 @@ OF_OTHERS: dict[str, tuple[tuple[str, str], ...]] = {  # in Go, Ruby and JavaScr
     ),
     "a safeguard was weakened (an error": (("    record.save!", "    record.save"), ("    Order.create!(row)", "    Order.create(row)")),
     "a safeguard was weakened (a conversion": (("    Integer(text)", "    text.to_i"),),
-    "a query that is limited to one's own was removed": (
+    "a query limited to the user's own data was removed": (
         ("    current_user.documents.find(params[:id])", "    Document.find(params[:id])"),
         ("    current_account.orders.where(open: true)", "    Order.where(open: true)"),
     ),

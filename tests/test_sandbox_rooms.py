@@ -66,7 +66,7 @@ def test_a_guarded_link_is_put_back_and_the_run_tells_nothing(place: Place, insi
     link.symlink_to("target")
     assert "Read-only" in place.sh(inside, "echo x >> AGENTS.md", guarded=(link,)).output
     for attack in ("rm AGENTS.md", "rm AGENTS.md; echo mine > AGENTS.md", "ln -sfn sub AGENTS.md", "rm AGENTS.md; mkdir AGENTS.md"):
-        with pytest.raises(CannotTell, match=r"AGENTS\.md is guarded and was changed"):
+        with pytest.raises(CannotTell, match=r"AGENTS\.md is guarded, and the program changed it"):
             place.sh(inside, attack, guarded=(link,))
         assert os.readlink(link) == "target"
 

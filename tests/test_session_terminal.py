@@ -76,10 +76,10 @@ def test_a_person_leads_a_session_from_request_to_release_in_a_terminal(p: Proje
     report = (p.root / S / "report.md").read_text()
     for words in (
         "changed spec.md",
-        "asked for changes (plan): refunds are missing",
+        "requested changes (plan): refunds are missing",
         "changed tasks.yaml",
         "went back",
-        "found a check by hand to fail: it is cut off",
+        "reported that a manual check fails: it is cut off",
     ):
         assert words in report, report
     assert p.git("log", "-1", "--format=%s", "main~0^2") and "fix: print a receipt and read it" in p.git("log", "--format=%s", "main")
@@ -119,7 +119,7 @@ def sent_back_plan(shell: Pane) -> None:
 def another_scope(p: Project, shell: Pane) -> None:
     typed(shell, "detent answer UD-REVIEW-STRATEGY per-batch", "SUCCESS  IMPLEMENT_LOOP")
     (p.root / S / "tasks.yaml").write_text(yaml.safe_dump(json.loads(tasks_text(FIRST, REFUND)), sort_keys=False))
-    typed(shell, "detent revise --show", "T-002 is taken out", "T-003 is new", "the review strategy is asked again")
+    typed(shell, "detent revise --show", "T-002 is removed", "T-003 is new", "the review strategy is asked again")
     typed(shell, "detent revise --yes", "SUCCESS  REVIEW_STRATEGY")
     typed(shell, "detent answer UD-REVIEW-STRATEGY per-batch", "SUCCESS")
     typed(shell, "detent resume", "a manual check needs a person to confirm it", "A person is asked: detent decisions")
@@ -145,5 +145,5 @@ def checked_by_hand(shell: Pane) -> None:
     typed(shell, "detent answer UD-2 failed", "say what you saw")
     typed(shell, "detent answer UD-2 failed --note 'it is cut off'", "SUCCESS  FIX_BUILD_CODE")
     typed(shell, "detent resume", "a manual check needs a person to confirm it")
-    typed(shell, "detent decisions", "WHAT YOU SAW LAST TIME", "it is cut off", "It was fixed since")
+    typed(shell, "detent decisions", "WHAT YOU SAW LAST TIME", "it is cut off", "Fixed since")
     typed(shell, "detent answer UD-3 passed", "SUCCESS  INTEGRATED")

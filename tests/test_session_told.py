@@ -43,7 +43,7 @@ def test_a_person_is_told_what_a_person_does_at_every_step_of_a_session(p: Proje
     assert "the open question is UD-1001" in wrong and "detent answer UD-1001 VALUE" in wrong, wrong
     twice = [p.run("answer", "UD-1001", "yes"), p.run("answer", "UD-1001", "no")]
     assert twice[0].code == 0 and "REFUSED" in twice[1].out
-    assert "No question is open there: it is the agent's turn." in twice[1].out and twice[1].out.endswith("Next: detent resume\n")
+    assert "No question is open: it is the agent's turn." in twice[1].out and twice[1].out.endswith("Next: detent resume\n")
     assert "submit-work" not in twice[1].out + p.run("status").out
     done = p.run("resume").out
     assert any("└" in line and "no types" in line for line in done.splitlines()), f"why a turn came to nothing stands below it: {done}"

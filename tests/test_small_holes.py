@@ -153,7 +153,7 @@ def test_a_run_does_not_start_over_a_change_that_git_was_told_not_to_look_at(tmp
     sh(p.root, "git", "update-index", "--assume-unchanged", "calc.py")
     p.write({"calc.py": "x = 1\n"})
     ran = p.run("start")
-    assert ran.code == 2 and "calc.py is changed, and git was told not to look at it" in ran.err, ran
+    assert ran.code == 2 and "calc.py is changed, but git is set to ignore its changes" in ran.err, ran
 
 
 # -- keys in other encodings -----------------------------------------------------------------------------------------------------
@@ -284,7 +284,7 @@ def test_an_agent_that_is_refused_for_one_reason_again_and_again_waits_for_a_per
     verdicts = [refused(p) for _ in range(MOST_ALIKE)]
     assert [v["status"] for v in verdicts] == ["REFUSED"] * (MOST_ALIKE - 1) + ["HALTED"]
     last = verdicts[-1]
-    assert f"refused {MOST_ALIKE} times in a row for one reason, so it waits for a person" in str(last["reasons"]), last
+    assert f"refused {MOST_ALIKE} times in a row for the same reason, so the run waits for a person" in str(last["reasons"]), last
     assert p.run("get-task").code == 10
     before = p.run("status", "--json").json["events"]
     for _ in range(MOST_ALIKE + 5):

@@ -61,7 +61,7 @@ STUB = RUST + "\npub fn add(_a: i32, _b: i32) -> i32 {\n    todo!()\n}\n"
 def test_red_in_rust_may_add_a_stub_that_throws_to_the_file_that_is_to_be_written_and_no_code(tmp_path: Path) -> None:
     f = Feature(tmp_path / "p", '[test]\ncommand = "cargo test"\n', CRATE).start()
     assert f.lay({"test-list.md": LIST}).submit(named(ADD)).state == "RED"
-    assert "functions whose whole body is `todo!()`" in f.briefing
+    assert "whose whole body is `todo!()`" in f.briefing
     assert "src/lib.rs" in f.app().door.next(f.run_id).writes
     verdict = f.lay({"tests/add.rs": TEST, "src/lib.rs": STUB.replace("todo!()", "_a + _b")}).submit()
     assert (verdict.status, verdict.reasons) == ("FAILURE", ("src/lib.rs changed; a RED step writes tests only",))

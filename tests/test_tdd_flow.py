@@ -72,7 +72,7 @@ def finished(config: str, files: dict[str, str | None]) -> Feature:
 def test_what_passes_only_where_it_was_written_is_not_offered_until_it_passes_in_a_clean_checkout() -> None:
     f = finished("", {"calc.py": "from answers import add\n", "answers.py": GREEN})
     assert f.app().door.next(f.run_id).state == "HALTED"
-    assert f.run.cause == "conflict" and "In a clean checkout" in f.run.last_error and "answers" in f.run.last_error
+    assert f.run.cause == "conflict" and "in a clean checkout" in f.run.last_error and "answers" in f.run.last_error
     f.git("add", "-f", "answers.py")
     f.git("commit", "-q", "-m", "by a person")
     assert f.person("resume").state == "LANDING"
@@ -117,7 +117,7 @@ def test_a_test_that_fails_and_then_passes_on_the_same_tree_is_flaky_and_no_red(
     f = at("RED")
     flaky = "def test_add():\n" + by_turns(tmp_path / "been", "assert False", "assert True")
     ran = f.runs()
-    says = "tests/test_add.py::test_add is flaky: it failed, and run again on the same tree it did not; a flaky test is no evidence"
+    says = "tests/test_add.py::test_add is flaky: it failed, then passed when run again on the same tree; a flaky test is no evidence"
     failed(f, f.lay({"tests/test_add.py": flaky}).submit(), says, "TestFailure", 1, "RED")
     assert f.runs() == ran + 1, "only the new test is run again"
     assert f.lay({"tests/test_add.py": RED}).submit().state == "GREEN"
@@ -131,7 +131,7 @@ def test_a_failure_that_does_not_come_again_on_the_same_tree_is_called_flaky_and
     assert f.lay({"calc.py": GREEN}).submit().state == "REFACTOR"
     calls = "import calc\n\n\ndef test_turns():\n    assert calc.turns() == 1\n"
     verdict = f.lay({"calc.py": sometimes, "tests/test_turns.py": calls}).submit()
-    says = "test_turns passed before and fails now: AssertionError (calc.py:14); tests/test_turns.py::test_turns is flaky: run again"
+    says = "test_turns passed before and fails now: AssertionError (calc.py:14); tests/test_turns.py::test_turns is flaky: it passed when run again"
     failed(f, verdict, says, "TestFailure", 1, "REFACTOR")
     verdict = f.lay({"calc.py": WRONG}).submit()
     failed(f, verdict, "tests/test_add.py::test_add passed before and fails now", "TestFailure", 2, "REFACTOR")

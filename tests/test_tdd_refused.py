@@ -23,7 +23,7 @@ REPLIES: dict[str, tuple[str, str]] = {
     "a field less": (json.dumps({"currentTest": {"description": "adds two numbers"}}), "missing required field `testFile`"),
     "a wrong type": (json.dumps({"currentTest": "adds two numbers"}), "cannot be read"),
     "the short form": ('{"test": "adds two numbers", "complete": false}', "cannot be read"),
-    "no text": (named({**ADD, "description": " "}), "description: must be a text"),
+    "no text": (named({**ADD, "description": " "}), "description: must be a non-empty string"),
     "an absolute path": (named({**ADD, "testFile": "/etc/passwd"}), "testFile: must be a path inside the project"),
     "a path that climbs": (named({**ADD, "implFile": "src/../../calc.py"}), "implFile: must be a path inside the project"),
     "a home": (named({**ADD, "testFile": "~/test_add.py"}), "testFile: must be a path inside the project"),
@@ -37,7 +37,7 @@ REPLIES: dict[str, tuple[str, str]] = {
 }
 
 LISTS: dict[str, tuple[str | None, str]] = {
-    "not there": (None, "test-list.md is not there; write it"),
+    "not there": (None, "test-list.md is missing; write it"),
     "empty": ("", "has no checkbox"),
     "prose": ("# Tests\n\nadds two numbers\n", "has no checkbox"),
     "no space in the box": ("- [] adds two numbers\n", "test-list.md:1: a checkbox is written"),
@@ -131,8 +131,8 @@ def test_only_a_person_lets_an_entry_be_reworded() -> None:
 def test_what_a_person_may_say_is_refused_where_the_run_does_not_wait_for_it() -> None:
     f = at("RED")
     before = standing(f)
-    refused(f, before, f.person("resume"), "resume does not fit RED")
-    refused(f, before, f.person("answer", decision="REVIEW", value="approve"), "does not fit RED")
+    refused(f, before, f.person("resume"), "resume is not possible in RED")
+    refused(f, before, f.person("answer", decision="REVIEW", value="approve"), "is not possible in RED")
 
 
 @pytest.mark.slow
@@ -141,7 +141,7 @@ def test_a_halted_run_takes_nothing_from_an_agent_and_an_ended_one_nothing_from_
     assert f.submit().state == "HALTED"
     before = standing(f)
     for reply in ("", named(ADD), "ALREADY_SATISFIED", NONE):
-        refused(f, before, f.submit(reply), "submit_work does not fit HALTED. Next: detent resume")
+        refused(f, before, f.submit(reply), "submit_work is not possible in HALTED. Next: detent resume")
     assert f.person("abort").state == "ABORTED"
     before = standing(f)
     refused(f, before, f.submit(), "The run has ended.")
@@ -155,7 +155,7 @@ def test_the_command_line_says_refused_by_its_words_and_its_exit_code() -> None:
     assert (begun.code, begun.json["state"], begun.json["role"]) == (0, "PLAN", "test-list")
     said = f.cli("submit-work", "-", "--json", stdin=json.dumps({"summary": "s", "reply": named(ADD)}))
     assert (said.code, said.json["status"], said.json["state"]) == (1, "REFUSED", "PLAN")
-    assert said.json["reasons"] == ["test-list.md is not there; write it, one line `- [ ] text` for each test"]
+    assert said.json["reasons"] == ["test-list.md is missing; write it, one line `- [ ] text` for each test"]
     assert f.cli("status", "--json").json["counts"] == {}
     typed = f.cli("submit-work", "--summary", "s", "--reply", "nowhere.json")
     assert (typed.code, "nowhere.json cannot be read" in typed.err) == (2, True)

@@ -197,7 +197,7 @@ def test_a_reply_of_another_form_is_refused_and_counts_nothing(reply: str, said_
 @pytest.mark.parametrize(
     ("text", "said_so"),
     [
-        (None, "test-list.md is not there"),
+        (None, "test-list.md is missing"),
         ("- [ ] adds two numbers\n- [x] refuses text\n", "the box of 'refuses text' was ticked"),
         ("- [ ] adds two numbers\n- [ ] refuses words\n", "'refuses text' is no longer in test-list.md"),
         ("- [ ] adds two numbers\n", "'refuses text' is no longer in test-list.md"),
@@ -307,10 +307,10 @@ RED_TESTS = report(old="passed", new="failed")
     [
         (report(), TEST_ADDED, "no test was collected"),
         (passing("old"), TEST_ADDED, "no test fails; write a test"),
-        (passing("old", "new"), TEST_ADDED, "new passes already, so nothing needs this step"),
+        (passing("old", "new"), TEST_ADDED, "new already passes, so nothing needs this step"),
         (RED_TESTS, (*TEST_ADDED, *CODE_ADDED), "a RED step writes tests only"),
-        (TestReport({"tests/test_new.py::new": "failed"}), TEST_ADDED, "tests/test_sum.py::old is gone; tests may not be lost"),
-        (report(old="skipped", new="failed"), TEST_ADDED, "old ran or failed before and is skipped now"),
+        (TestReport({"tests/test_new.py::new": "failed"}), TEST_ADDED, "tests/test_sum.py::old is gone; tests must not be removed"),
+        (report(old="skipped", new="failed"), TEST_ADDED, "old ran before and is skipped now"),
     ],
 )
 def test_red_fails_and_is_tried_again_with_the_reason(now: TestReport, changes: tuple[Changed, ...], said_so: str) -> None:
@@ -367,7 +367,7 @@ def test_a_green_without_a_change_of_code_is_flagged_for_good() -> None:
     decision = judged(World(a_run("GREEN"), now=passing("old", "new"), before=RED_TESTS, changes=()))
     assert (decision.status, decision.run.state) == ("SUCCESS", "REFACTOR")
     flag = the_flag(decision, "no-proof")
-    assert (flag.sentence, flag.level, flag.stays) == ("the GREEN step changed no code, so its tests passed by themselves", "ask", True)
+    assert (flag.sentence, flag.level, flag.stays) == ("the GREEN step changed no code, so its tests passed without it", "ask", True)
     honest = judged(World(a_run("GREEN"), now=passing("old", "new"), before=RED_TESTS, changes=CODE_ADDED))
     assert (honest.run.state, honest.run.flags) == ("REFACTOR", ())
 
@@ -387,8 +387,8 @@ def test_a_test_that_no_small_change_makes_fail_is_flagged_where_that_is_not_a_f
         (RED_TESTS, CODE_ADDED, "new still fails"),
         (report(old="failed", new="passed"), CODE_ADDED, "old passed before and fails now"),
         (passing("old", "new"), (Changed("tests/test_sum.py", "modified", "test"),), "tests are frozen"),
-        (passing("old", "new"), (Changed("pytest.ini", "modified", "config"),), "is judged is frozen"),
-        (passing("old"), CODE_ADDED, "new is gone; tests may not be lost"),
+        (passing("old", "new"), (Changed("pytest.ini", "modified", "config"),), "is judged, so it is frozen"),
+        (passing("old"), CODE_ADDED, "new is gone; tests must not be removed"),
         (report(old="passed", new="skipped"), CODE_ADDED, "is skipped now"),
         (report(), CODE_ADDED, "no test was collected"),
     ],
@@ -405,7 +405,7 @@ def test_green_fails_and_is_rolled_back(now: TestReport, changes: tuple[Changed,
     [
         (report(old="passed", new="failed"), CODE_ADDED, True, "new passed before and fails now"),
         (report(), CODE_ADDED, True, "no test was collected"),
-        (passing("new"), CODE_ADDED, True, "old is gone; tests may not be lost"),
+        (passing("new"), CODE_ADDED, True, "old is gone; tests must not be removed"),
         (report(old="skipped", new="passed"), CODE_ADDED, True, "is skipped now"),
         (passing("old", "new"), (Changed("tests/test_sum.py", "modified", "test"),), False, "no longer fails on the tree before"),
     ],
@@ -434,7 +434,7 @@ def test_what_failed_before_is_held_against_nobody(state: str, sent: Sent) -> No
 def test_a_test_that_failed_before_is_no_red() -> None:
     decision = judged(World(a_run("RED"), before=report(old="failed"), now=report(old="failed"), changes=TEST_ADDED))
     assert (decision.status, decision.run.state) == ("FAILURE", "RED")
-    assert "old failed before already; write a test, or an assertion, that fails for this step" in decision.reasons[0]
+    assert "old already failed before this step; write a test or an assertion that fails until it is done" in decision.reasons[0]
 
 
 OLD = "tests/test_sum.py::old"
@@ -469,7 +469,7 @@ def failing(test: str, kind: str, message: str, place: str) -> TestReport:
 def test_a_red_test_that_fails_for_a_reason_of_its_own_is_a_failure(name: str) -> None:
     decision = judged(World(a_run("RED"), now=failing(*OWN_REASONS[name]), changes=TEST_ADDED))
     assert (decision.status, decision.run.state) == ("FAILURE", "RED")
-    assert "fails for a reason of its own, which no code can fix" in decision.reasons[0]
+    assert "fails because of the test itself, which no code can fix" in decision.reasons[0]
     assert OWN_REASONS[name][2] in decision.reasons[0]
 
 
@@ -485,7 +485,7 @@ def test_where_nobody_can_tell_why_a_red_test_fails_it_is_taken_and_noted() -> N
     assert (decision.status, decision.run.state) == ("SUCCESS", "GREEN")
     flag = the_flag(decision, "weak-evidence")
     assert (flag.place, flag.level) == (f"{NEW}::new", "note")
-    assert "Detent cannot tell whether the code is why: ZeroDivisionError: division by zero" in flag.sentence
+    assert "Detent cannot tell whether the code is the cause: ZeroDivisionError: division by zero" in flag.sentence
 
 
 SATISFIED = Sent("submit", summary="it is there", reply="ALREADY_SATISFIED")
@@ -511,11 +511,11 @@ def test_already_satisfied_closes_the_entry_from_the_second_try_on(reply: str) -
 @pytest.mark.parametrize(
     ("now", "bite", "said_so"),
     [
-        (passing("old", "new"), False, "no small change of the code that the entry is about makes the test fail"),
+        (passing("old", "new"), False, "no small change to the code that the entry is about makes the test fail"),
         (passing("old"), True, "no new test was collected"),
         (report(old="passed", new="failed"), True, "new fails"),
         (report(), True, "no test was collected"),
-        (passing("new"), True, "old is gone; tests may not be lost"),
+        (passing("new"), True, "old is gone; tests must not be removed"),
         (report(old="skipped", new="passed"), True, "is skipped now"),
     ],
 )

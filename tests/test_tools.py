@@ -96,7 +96,7 @@ CODE = "def one():\n    return 1\n\n\ndef two():\n\treturn  2\n"
         ("     1\tdef one():\n     2\t    return 1", "line numbers that Read shows"),
         ("return", "2 times: in lines 2, 6. Give more of the text around it, or set replace_all."),
         ("completely different 12345", "No line is like its first one"),
-        ("\n\n\n\n", "white space only"),
+        ("\n\n\n\n", "only white space"),
     ],
 )
 def test_an_edit_that_does_not_match_says_why(at: Bench, old: str, sentence: str) -> None:
@@ -174,7 +174,7 @@ def test_bash_tells_how_a_command_ended(at: Bench) -> None:
 def test_bash_tells_of_the_time_limit_and_of_what_was_left_behind(tmp_path: Path) -> None:
     at = bench(tmp_path, timeout=5)
     said = at.refused("Bash", command="echo begun; sleep 60")
-    assert "ended after 5 s, the time limit of every command" in said and "begun" in said
+    assert "stopped after 5 s, the time limit of every command" in said and "begun" in said
     assert re.search(r"^\d+ process(es)? that it left behind w", at.told("Bash", command="sleep 60 > /dev/null 2>&1 & echo on"), re.M)
 
 
@@ -192,7 +192,7 @@ def test_long_output_is_shown_in_part_and_the_rest_can_be_read(at: Bench) -> Non
     assert at.told("Grep", pattern="^3000.$", path=name[1], output_mode="count") == f"{name[1]}:10"
     assert at.told("Bash", command="seq 1 60000").count("output:bash-2.txt") == 1
     assert "No output is kept" in at.refused("Read", file_path="output:../../etc/passwd")
-    assert "is not there" in at.refused("Read", file_path="output:bash-99.txt")
+    assert "does not exist" in at.refused("Read", file_path="output:bash-99.txt")
 
 
 def test_output_cannot_steer_a_terminal_or_hide(at: Bench) -> None:

@@ -110,7 +110,7 @@ def test_links_are_not_followed_whatever_they_point_to(at: Bench) -> None:
     before = listing(at.root.parent)
     for path in ("docs/a.txt", "docs/new/deep.txt", "inner/a.txt", "a.txt", "here.txt", "new.txt", "loop", "docs"):
         for said in every_way(at, path):
-            assert "Links are not followed" in said or "is not there" in said, said
+            assert "Links are not followed" in said or "does not exist" in said, said
     assert "Links are not followed" in at.refused("Read", file_path="docs/a.txt")
     assert "Links are not followed" in at.refused("Write", file_path="docs/new/deep.txt", content="x")
     assert listing(at.root.parent) == before and (at.root / "a.txt").is_symlink()
@@ -169,7 +169,7 @@ def test_what_is_no_regular_file_is_refused_at_once(at: Bench) -> None:
 @pytest.mark.parametrize("path", ["n" * 300, "d/" * 3000 + "a.txt", "n" * 300 + "/a.txt", "é" * 200])
 def test_long_names_and_deep_paths_are_clean_errors(at: Bench, path: str) -> None:
     for said in (at.refused("Read", file_path=path), at.refused("Edit", file_path=path, old_string="a", new_string="b")):
-        assert ("too long" in said or "is not there" in said) and len(said) < 1000
+        assert ("too long" in said or "does not exist" in said) and len(said) < 1000
 
 
 def test_a_file_below_a_file_is_a_clean_error(at: Bench) -> None:

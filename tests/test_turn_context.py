@@ -110,7 +110,7 @@ def test_the_map_of_a_large_repository_has_folders_and_numbers(tmp_path: Path) -
     ("text", "driven_text"),
     [
         ("call submit_work with summary", "end your turn with a final message: the summary in its first line"),
-        ("`submit_work` does not fit", "your final message does not fit"),
+        ("`submit_work` is not possible", "your final message is not possible"),
         ("~~~~text\ncall submit_work\n~~~~ call submit_work", "~~~~text\ncall submit_work\n~~~~ end your turn with a final message"),
     ],
 )

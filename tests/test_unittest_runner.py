@@ -206,9 +206,9 @@ def test_the_code_of_a_run_must_fit_its_report(tmp_path: Path) -> None:
     text = "import atexit, os, unittest\natexit.register(os._exit, CODE)\n\n\nclass A(unittest.TestCase):\n    def test_a(self): BODY\n"
     for code, body in (("0", "self.fail()"), ("1", "pass"), ("3", "pass")):
         write(tmp_path / "p", {"tests/__init__.py": "", "tests/test_a.py": text.replace("CODE", code).replace("BODY", body)})
-        with pytest.raises(CannotTell, match=f"unittest ended with code {code}"):
+        with pytest.raises(CannotTell, match=f"unittest exited with code {code}"):
             run(tmp_path / "p")
-    with pytest.raises(CannotTell, match="unittest wrote no report: it ended with code"):
+    with pytest.raises(CannotTell, match="unittest wrote no report: it exited with code"):
         run(tmp_path / "p", base=Command((sys.executable, "-m", "unittest", "discover", "-s", "nowhere"), "unittest"))
 
 
@@ -245,14 +245,14 @@ REFUSED = (
     ("python -m unittest --durations=3", "the option --durations can change"),
     ("python -m unittest -k", "the option -k has no value"),
     ("python -m unittest discover -s ../x", "leaves the project"),
-    ("python -m unittest /etc/test_a.py", "is not a path below the project"),
+    ("python -m unittest /etc/test_a.py", "is not a path inside the project"),
 )
 
 
 @pytest.mark.parametrize(("command", "fault"), REFUSED)
 def test_anything_else_is_refused_naming_what_is_allowed(command: str, fault: str) -> None:
     said = refuse(command, BASE) or ""
-    assert fault in said and "allowed is one call of the project's own test runner: `python -m unittest` with test files" in said
+    assert fault in said and "use one call of the project's own test runner: `python -m unittest` with test files" in said
 
 
 U = "import unittest\n\n\nclass A(unittest.TestCase):\n    def test_a(self): pass\n"

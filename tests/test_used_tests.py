@@ -28,7 +28,7 @@ def test_what_the_product_takes_in_from_among_the_tests_is_flagged(ground: Groun
     more, path = TAKEN[how]
     base = {**PY, **more}
     found = ground.flags(base, {path: base[path].replace("1", "2")}, VITEST if path.endswith(".ts") else PYTEST)
-    assert [(flag.place, "takes it in" in flag.sentence) for flag in found["shadow"]] == [(path, True)], found
+    assert [(flag.place, "imports it" in flag.sentence) for flag in found["shadow"]] == [(path, True)], found
 
 
 HONEST = {

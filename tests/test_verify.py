@@ -201,19 +201,19 @@ HOOKED = "def pytest_collection_modifyitems(items):\n    items[:] = [i for i in 
 ANYTHING = "class Any:\n    def __eq__(self, other):\n        return True\n\n\ndef add(a, b):\n    return Any()\n"
 NO_FIXTURE = "def test_add(two):\n    assert two\n"
 FORGED: dict[str, tuple[int, dict[str, str | None], str, str]] = {
-    "a RED that passes": (REDS, {TESTS: ALWAYS.replace("from calc import add", "")}, "something_needs_this_step", f"{ADDS} passes already"),
-    "a RED that no code can turn green": (REDS, {TESTS: NO_FIXTURE}, "fails_for_the_product", "fails for a reason of its own, which no code can fix: "),
-    "a RED that loses a test": (REDS, {"tests/test_kept.py": None}, "none_is_lost", "test_kept is gone; tests may not be lost"),
+    "a RED that passes": (REDS, {TESTS: ALWAYS.replace("from calc import add", "")}, "something_needs_this_step", f"{ADDS} already passes"),
+    "a RED that no code can turn green": (REDS, {TESTS: NO_FIXTURE}, "fails_for_the_product", "fails because of the test itself, which no code can fix: "),
+    "a RED that loses a test": (REDS, {"tests/test_kept.py": None}, "none_is_lost", "test_kept is gone; tests must not be removed"),
     "a RED that brings code": (REDS, {"calc.py": "x = 1\n"}, "only_tests_changed", "calc.py changed"),
     "a GREEN with a weaker test": (GREENS, {TESTS: ALWAYS}, "tests_frozen", f"{TESTS} was modified"),
     "a GREEN with a hook": (GREENS, {"conftest.py": HOOKED}, "config_frozen", "conftest.py changed"),
-    "a RED with a hook": (REDS, {"conftest.py": HOOKED}, "conftest_stays_plain", "conftest.py decides by `def pytest_collection_modifyitems(items):`"),
-    "a GREEN whose answer is equal to everything": (GREENS, {"calc.py": ANYTHING}, "turned_tests_fail", f"{ADDS} also passes when it expects something else"),
+    "a RED with a hook": (REDS, {"conftest.py": HOOKED}, "conftest_stays_plain", "conftest.py changes how tests are run (`def pytest_collection_modifyitems(items):`)"),
+    "a GREEN whose answer is equal to everything": (GREENS, {"calc.py": ANYTHING}, "turned_tests_fail", f"{ADDS} also passes when it expects something different"),
     "a GREEN that does not pass": (GREENS, {"calc.py": "def add(a, b):\n    return 0\n"}, "red_tests_pass", f"{ADDS} still fails: "),
     "a REFACTOR whose answer is equal to everything": (REFACTORS, {"calc.py": ANYTHING}, "turned_tests_fail", f"{ADDS} also passes"),
     "a REFACTOR with other configuration": (REFACTORS, {"conftest.py": "ONE = 1\n"}, "config_frozen", "conftest.py changed"),
-    "a REFACTOR without the test": (REFACTORS, {TESTS: None}, "none_is_lost", f"{ADDS} is gone; tests may not be lost"),
-    "a REFACTOR that skips": (REFACTORS, {TESTS: SKIPPED}, "none_is_lost", f"{ADDS} ran or failed before and is skipped now"),
+    "a REFACTOR without the test": (REFACTORS, {TESTS: None}, "none_is_lost", f"{ADDS} is gone; tests must not be removed"),
+    "a REFACTOR that skips": (REFACTORS, {TESTS: SKIPPED}, "none_is_lost", f"{ADDS} ran before and is skipped now"),
     "a REFACTOR with a weaker test": (REFACTORS, {TESTS: ALWAYS.replace("from calc import add", "")}, "old_tests_still_notice", f"{ADDS} is weakened"),
     "a REFACTOR with an idle test": (REFACTORS, {"tests/test_idle.py": KEPT.replace("kept", "idle")}, "new_tests_can_fail", "was never seen failing"),
     "a PLAN that brings code": (ENDS, {"calc.py": "x = 1\n"}, "only_list_changed", "calc.py changed"),
@@ -362,7 +362,7 @@ def test_a_squashed_pull_request_is_pushed_with_its_evidence_and_verifies_also_o
     assert (landed.answer, [link.phase for link in landed.links]) == ("verified", ["red", "green", "entry", "merge"]), landed.broken
     (clone.root / "calc.py").write_text(GREEN + "\n\nDOOR = 1\n")
     clone.git("commit", "-q", "-a", "--amend", "--no-edit")
-    only(clone.verify(), "not-verifiable", clone.git("rev-parse", "HEAD"), "merge", "it is not what git makes of its parents")
+    only(clone.verify(), "not-verifiable", clone.git("rev-parse", "HEAD"), "merge", "it differs from git's own merge of its parents")
 
 
 def test_steps_of_a_pull_request_cannot_be_left_out_or_swapped(offered: Made) -> None:
@@ -377,7 +377,9 @@ def test_steps_of_a_pull_request_cannot_be_left_out_or_swapped(offered: Made) ->
     only(clone.verify(squashed), "failed", squashed, "only_tests_changed", "calc.py changed")
     clone.put(squashed, whole)
     clone.edit(marked, step(path="calc.py"), sealed=True)
-    only(clone.verify(marked), "failed", marked, "only_the_plan_changed", "calc.py is not the plan: where the range starts, that is docs/")
+    only(
+        clone.verify(marked), "failed", marked, "only_the_plan_changed", "calc.py is not the plan: at the start of the range that is docs/"
+    )
 
 
 # -- long ones -----------------------------------------------------------------------------------------------------------------

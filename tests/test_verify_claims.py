@@ -94,7 +94,7 @@ def test_a_file_that_no_test_is_about_is_named_and_fails_where_a_red_is_required
 TWICE = "\n\ndef twice(user, word):\n    return allowed(user, word) and allowed(user, word)\n"
 ASKS_TWICE = "from gate import twice\n\n\ndef test_twice():\n    assert twice('ann', '1') is True\n    assert twice('ann', '2') is False\n"
 BESIDE: dict[str, dict[str, str | None]] = {  # what comes with a GREEN that is proved, by the words that name it
-    "gate.py has a new way out of older code": {"gate.py": BLOCK + TWICE},
+    "gate.py has a new early exit in older code": {"gate.py": BLOCK + TWICE},
     "requirements.txt was deleted": {"gate.py": GATE + TWICE, "requirements.txt": None},
     "gate.py is read as unicode_escape by Python": {
         "gate.py": "# coding: unicode_escape\n"

@@ -133,8 +133,8 @@ def test_whatever_is_changed_afterwards_is_named(of: str, name: str, request: py
 SKIPPED = KEPT.replace("\ndef test_one", "import pytest\n\n\n@pytest.mark.skip\ndef test_one")
 WEAKENED = KEPT.replace("one() == 1", "True")
 FORGED: dict[str, tuple[dict[str, str | None], str, str]] = {
-    "a test that is lost": ({"tests/test_one.py": None}, "none_is_lost", "tests/test_one.py::test_one is gone; tests may not be lost"),
-    "a test that is skipped": ({"tests/test_one.py": SKIPPED}, "none_is_lost", "tests/test_one.py::test_one ran or failed before and is skipped now"),
+    "a test that is lost": ({"tests/test_one.py": None}, "none_is_lost", "tests/test_one.py::test_one is gone; tests must not be removed"),
+    "a test that is skipped": ({"tests/test_one.py": SKIPPED}, "none_is_lost", "tests/test_one.py::test_one ran before and is skipped now"),
     "a test that fails": ({"calc.py": f"{ONE}\n\ndef add(a, b):\n    return 0\n"}, "nothing_broke", f"{ADDS} fails: "),
     "an older test that is weakened": ({"tests/test_one.py": WEAKENED}, "old_tests_still_notice", "tests/test_one.py::test_one is weakened"),
 }  # fmt: skip
@@ -163,8 +163,8 @@ HOOKED = "def pytest_collection_modifyitems(items):\n    items.sort(key=str)\n"
 ANYTHING = f"class Any:\n    def __eq__(self, other):\n        return True\n\n\n{ONE}\n\ndef add(a, b):\n    return Any()\n"
 DOUBTS: dict[str, tuple[dict[str, str | None], str, str]] = {
     "code that no test is about": ({"calc.py": f"{BOTH}\n\ndef take_all(a):\n    return a - a\n"}, "code_without_red", f"calc.py: take_all: {NO_RED}"),
-    "a hook": ({"conftest.py": HOOKED}, "tests_run_as_before", "conftest.py decides by `def pytest_collection_modifyitems(items):` how tests are run"),
-    "an answer that is equal to everything": ({"calc.py": ANYTHING}, "turned_tests_fail", f"{ADDS} also passes when it expects something else"),
+    "a hook": ({"conftest.py": HOOKED}, "tests_run_as_before", "conftest.py changes how tests are run (`def pytest_collection_modifyitems(items):`)"),
+    "an answer that is equal to everything": ({"calc.py": ANYTHING}, "turned_tests_fail", f"{ADDS} also passes when it expects something different"),
 }  # fmt: skip
 LONG = ("a hook", "an answer that is equal to everything")
 

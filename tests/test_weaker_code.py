@@ -17,7 +17,7 @@ WEAKER: dict[str, tuple[tuple[str, str], ...]] = {  # what stood there, and what
         ("      && request.origin === here", ""),
         ("  const ok = isList(rows) && rows.every(isRow);", "  const ok = isList(rows);"),
     ),
-    "an error became something else": (
+    "an error was replaced by something else": (
         ('        raise ValueError("bad quantity")', "        qty = abs(qty)"),
         ('        raise ValueError("bad quantity")', '        log.warning("bad quantity")'),
         ('      throw new RangeError("bad quantity");', "      qty = 1;"),
@@ -26,13 +26,13 @@ WEAKER: dict[str, tuple[tuple[str, str], ...]] = {  # what stood there, and what
         ("        raise", "        pass"),
         ("    return Promise.reject(new Late())", "    late += 1"),
     ),
-    "a true or false was flipped": (
+    "a boolean was flipped": (
         ("def export(rows, private=True):", "def export(rows, private=False):"),
         ("  strict: true,", "  strict: false,"),
         ("verify_tls: true", "verify_tls: false"),
         ("\tDisableKeepAlives: true, ReadOnly: true,", "\tDisableKeepAlives: true, ReadOnly: false,"),
     ),
-    "a number became far larger, or nothing": (
+    "a limit became far larger, or none": (
         ("LARGEST = 64", "LARGEST = 64_000_000"),
         ("    if qty <= 0:", "    if qty <= -1000:"),
         ("const ATTEMPTS = 5;", "const ATTEMPTS = 0;"),
@@ -44,7 +44,7 @@ WEAKER: dict[str, tuple[tuple[str, str], ...]] = {  # what stood there, and what
         ("    return all(row.valid for row in rows)", "    return any(row.valid for row in rows)"),
         ("  return rows.every(isRow)", "  return rows.some(isRow)"),
     ),
-    "a pattern lost its beginning or end": (
+    "a pattern lost an anchor": (
         ('NAME = re.compile(r"^[a-z]+$")', 'NAME = re.compile(r"[a-z]+")'),
         ("const host = /^https:\\/\\/shop\\./;", "const host = /https:\\/\\/shop\\./;"),
         ("  NAME = /\\A[a-z]+\\z/", "  NAME = /[a-z]+/"),
@@ -55,7 +55,7 @@ WEAKER: dict[str, tuple[tuple[str, str], ...]] = {  # what stood there, and what
         ("  NAME = /\\A[a-z_]+\\z/", "  NAME = /\\A[a-z_.;]+\\z/"),
         ('NAME = re.compile(r"^[\\w ]+$")', 'NAME = re.compile(r"^[\\w <>]+$")'),
     ),
-    "a call that guards was taken away": (
+    "a guarding call was removed": (
         ('app.get("/admin", requireAdmin, show);', 'app.get("/admin", show);'),
         ("  return guarded(handler);", "  return handler;"),
         ("  const name = path.basename(input);", "  const name = input;"),
@@ -71,12 +71,12 @@ WEAKER: dict[str, tuple[tuple[str, str], ...]] = {  # what stood there, and what
         ("    Guard.check!(user)", ""),
         ("  save(validated(form));", "  save(form);"),
     ),
-    "a check is no longer waited for": (
+    "a check is no longer awaited": (
         ("  await assertOwner(user, doc);", "  assertOwner(user, doc);"),
         ("    await auth.check(user)", "    auth.check(user)"),
         ("  await this.validate(order);", "  this.validate(order);"),
     ),
-    "a limit was removed, or a password became cheaper to guess": (
+    "a limit was removed, or a password hash became cheaper to crack": (
         ("const LARGEST = 100;", "const LARGEST = Infinity;"),
         ("const largest = 100", "const largest = math.MaxInt"),
         ("  LARGEST = 100", "  LARGEST = Float::INFINITY"),

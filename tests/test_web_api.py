@@ -369,7 +369,7 @@ def test_an_answer_is_bound_to_what_was_shown_and_drives_the_run_on(tmp_path: Pa
         spec = next(workspace.glob(".agents-work/*/spec.md"))
         spec.write_text(spec.read_text() + "\nand everything is free\n")
         status, told = to.ask(f"/api/decisions/{open_now[0]['id']}", {"shown": shown["shown"], "value": "approved"})
-        assert status == 409 and "changed meanwhile" in told["error"]
+        assert status == 409 and "has changed since" in told["error"]
         spec.write_text(spec.read_text().removesuffix("\nand everything is free\n"))
         status, verdict = to.ask(f"/api/decisions/{open_now[0]['id']}", {"shown": shown["shown"], "value": "approved", "note": "fine"})
         assert (status, verdict["status"]) == (200, "SUCCESS")

@@ -76,7 +76,7 @@ def test_a_run_that_is_started_on_the_page_says_what_is_done_until_it_is_there(c
         dialog.get_by_label("Its name").fill(script(p, {"fail": {"sort": "ModelUnavailable", "message": "gone"}}))
         dialog.get_by_label("What is wanted").fill("add numbers")
         dialog.get_by_role("button", name="Start").click()
-        expect(dialog.get_by_role("status")).to_contain_text("The tests are run once as they are")
+        expect(dialog.get_by_role("status")).to_contain_text("Detent runs the tests once")
         page.wait_for_url("**/runs/tdd-*")
         expect(page.get_by_role("dialog")).to_have_count(0)
         page.context.close()

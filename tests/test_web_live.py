@@ -208,7 +208,7 @@ def test_a_driver_that_dies_is_told_on_the_page_and_in_the_terminal_and_continue
             assert any("No process drives it. Continue: detent resume" in line for line in watching.stdout)
         until(lambda: "Stopped: The process that drove it has ended." in p.run("status", "--run", run).out)
         page = opened_at(entered(chromium, to), to, "/inbox")
-        expect(page.get_by_role("heading", name="Nobody drives this run")).to_be_visible()
+        expect(page.get_by_role("heading", name="No process drives this run")).to_be_visible()
         script(p, {"state": "RED", "wait": 600})
         page.get_by_role("button", name="Continue").click()
         expect(page.get_by_text("Nothing waits for you")).to_be_visible()

@@ -165,7 +165,7 @@ def test_no_flood_of_words_hides_one() -> None:
     for number in range(500):
         said = heard(said, spoken(Sent("steer", by="human", channel="web", note=f"word {number}")))
     assert len(said) == MOST_SAID + 1 and "word 0" in said[0] and "word 499" in said[-1]
-    assert said[MOST_SAID // 2] == "460 more lines are left out here; `detent history` has them all"
+    assert said[MOST_SAID // 2] == "460 more lines are left out here; `detent history` shows them all"
 
 
 @pytest.mark.slow

@@ -52,8 +52,8 @@ MISTAKES = [
     ("get-task", "there is no run in this repository yet", "detent start"),
     ("start", "no request, and no plan at docs/Plan_Doc/Active_Plan.md", "detent start docs/plan.md"),
     ("start docs/pln.md", "there is no plan docs/pln.md", "did you mean docs/plan.md?"),
-    (f"start --workflow pr {'x' * 300}", "[…] is not there", "detent init --entry"),
-    ("start docs/plan.md", "the plan docs/plan.md has no entry", "detent init --entry"),
+    (f"start --workflow pr {'x' * 300}", "[…] does not exist", "detent init --entry"),
+    ("start docs/plan.md", "the plan docs/plan.md has no entries", "detent init --entry"),
     ("start ./nowhere/at-all.md", "there is no plan", "did you mean docs/plan.md?"),
     ("run", "no request, and no plan at", "detent start docs/plan.md"),
     ("run docs/plna.md", "there is no plan docs/plna.md", "did you mean docs/plan.md?"),
@@ -222,8 +222,8 @@ def test_what_people_may_mean_is_a_command() -> None:
         ("call escalate_for_external_help with markdown_report", "run `detent escalate-for-external-help --report FILE`"),
         ("- request_scope_reduction: open", "- `detent request-scope-reduction`: open"),
         (
-            "submit_work does not fit CREATING_BRANCH. Next: call get_task",
-            "`detent submit-work` does not fit CREATING_BRANCH. Next: run `detent get-task`",
+            "submit_work is not possible in CREATING_BRANCH. Next: call get_task",
+            "`detent submit-work` is not possible in CREATING_BRANCH. Next: run `detent get-task`",
         ),
         ("test_command is missing; words alone are not evidence", "--test-command is missing; words alone are not evidence"),
         (

@@ -248,7 +248,7 @@ def test_an_agent_that_puts_its_own_dependencies_in_their_place_has_failed_and_t
     with driven(p, {"call": call, "reply": "all done"}, STOP) as d:
         d.go()
         assert d.moves == ["start", "agent-failed", "no-model"]
-        assert "node_modules is guarded and was changed by the program; it was put back" in d.events[1].sent.output
+        assert "node_modules is guarded, and the program changed it; it was restored" in d.events[1].sent.output
         link = Path(d.run.data.setup.workspace) / "node_modules"
         assert link.is_symlink() and (link / "left" / "index.js").exists()
 
@@ -350,7 +350,7 @@ def test_what_someone_commits_to_main_meanwhile_is_merged_and_tested_and_nothing
 
         done = d.go(instead(real, ask=ask))
         assert (done["outcome"], d.moves[-1]) == ("halted", "red-merge")  # each is green by itself, and both together are not
-        assert "does not pass, so nothing was moved: tests/test_theirs.py::test_theirs" in done["error"]
+        assert "does not pass in a clean checkout, so nothing was moved: tests/test_theirs.py::test_theirs" in done["error"]
         assert p.git("log", "-1", "--format=%s") == "meanwhile"
 
 

@@ -43,7 +43,7 @@ def test_in_tdd_a_wrong_test_is_written_again_and_that_is_flagged() -> None:
     verdict = f.lay({"calc.py": GREEN}).submit("TEST_WRONG", WHY)
     assert (verdict.status, verdict.state, f.run.counts) == ("FAILURE", "RED", {"rewrites": 1, "retries": 1}), verdict
     assert (f.head, f.read(TESTS)) == (red, WRONG_RED), "the test is there to be mended"
-    assert WHY in f.briefing and "Bring back what was written meanwhile, except the test: git restore --source=" in f.briefing
+    assert WHY in f.briefing and "Restore what was written since, except the test: git restore --source=" in f.briefing
     f.lay({"calc.py": ""})
     assert f.note()["nextPhase"] == "RED" and WHY in f.note()["error"]
     again = f.lay({TESTS: RED}).submit()
@@ -68,7 +68,7 @@ def test_after_it_the_same_gates_hold_and_it_opens_nothing_in_other_phases() -> 
     f = at_green()
     assert f.submit("TEST_WRONG", WHY).state == "RED"
     failed_again = f.lay({TESTS: "def test_add():\n    assert 1 + 2 == 3\n"}).submit()
-    assert failed_again.status == "FAILURE" and "test_add passes already, so nothing needs this step" in failed_again.reasons[0]
+    assert failed_again.status == "FAILURE" and "test_add already passes, so nothing needs this step" in failed_again.reasons[0]
     assert f.submit("TEST_WRONG", WHY).state == "RED", "there is nothing to go back to: it is judged as the RED that it is"
     assert f.run.counts == {"rewrites": 1, "retries": 3}, "a wrong test is a failed attempt at its RED as well"
     f = at("REFACTOR")
@@ -142,7 +142,7 @@ def test_in_pr_a_wrong_test_is_written_again_and_that_is_flagged(tmp_path: Path,
     steps = p.plan["tasks"][0]["tdd_steps"]
     assert [(step["type"], step["status"]) for step in steps] == [("RED", "TODO"), ("GREEN", "TODO")]
     told = p.task()["briefing"]
-    assert WHY in told and "it is yours to write again" in told
+    assert WHY in told and "you write it again" in told
     p.write({"calc.py": ""})
     red = p.red(RED)
     assert red["status"] == "NEEDS_ANALYSIS" and len(of_rewriting(red)) == 1, red

@@ -175,7 +175,7 @@ class Door:
         if workflow not in self.tables:
             raise DetentError(
                 f"the workflow '{workflow}' is not installed here",
-                "install the package that brings it; `detent show RUN` still shows what happened",
+                "install the package that provides it; `detent show RUN` still shows what happened",
             )
         return self.tables[workflow]
 
@@ -223,7 +223,7 @@ class Door:
                 continue  # a person moved it meanwhile; see what is due now
             if after.status == "ERROR":
                 return after
-        raise DetentError(f"run {run} makes system moves without end", "this is a fault of its table")
+        raise DetentError(f"run {run} never stops making system moves", "this is a bug in its workflow table")
 
     def _due(self, table: Table[Any], run: AnyRun) -> Sent | None:
         """What the machine itself has to say to the run now: a move that is due, a child's end, or a job's outcome."""
@@ -290,7 +290,7 @@ class Door:
             return earlier  # answered between the first look and the claim
         event = self.load(run)
         if at and event.run.state != at:
-            raise Moved(f"run {run} moved to {event.run.state} meanwhile; nothing was recorded", "call get_task")
+            raise Moved(f"run {run} moved to {event.run.state} in the meantime; nothing was recorded", "call get_task")
         table = self._table(event.run.workflow)
         on, row, found = self._found(table, event.run, sent)
         found = msgspec.structs.replace(found, flagged=(*found.flagged, *told_flags(sent)))
@@ -315,7 +315,7 @@ class Door:
                 if event.run.state != before.state or table.kind(event.run, sent) != on:
                     if sent.verb in EVERYWHERE:
                         return self._apply(run, sent, claim)
-                    raise Moved(f"run {run} moved to {event.run.state} meanwhile; nothing was recorded", "call get_task") from None
+                    raise Moved(f"run {run} moved to {event.run.state} in the meantime; nothing was recorded", "call get_task") from None
         if claim is not None:
             self._settle(run)
         return after
@@ -364,7 +364,7 @@ class Door:
 
     def _still_wanted(self, run: str) -> None:
         if not self.wanted():
-            raise Unwanted(f"the call to run {run} was taken back; nothing was recorded", "call get_task to see where it stands")
+            raise Unwanted(f"the call to run {run} was cancelled; nothing was recorded", "call get_task to see where it stands")
 
     def _finish(self, table: Table[Any], event: AnyEvent) -> AnyEvent:
         """Add the finished briefing, if whoever acts next needs nothing else to happen first."""

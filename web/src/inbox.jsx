@@ -35,7 +35,7 @@ export default function Inbox({ id }) {
         </Pick>
       ))}</div><Allow /></div>
       {chosen ? <Question key={chosen.id} id={chosen.id} asked={chosen.asked_at} onBack={() => pick(null)} onAnswered={() => { setAnswered(chosen.id); if (phone.value) pick(null); }} />
-        : id && id !== answered && <section class="shown"><Empty title="This question is closed">It was answered elsewhere, or its run moved on. <Button onClick={() => pick(all[0] ?? null)}>{all.length ? "To the next question" : "To the inbox"}</Button></Empty></section>}
+        : id && id !== answered && <section class="shown"><Empty title="This question is closed">It was answered elsewhere, or its run has moved on. <Button onClick={() => pick(all[0] ?? null)}>{all.length ? "To the next question" : "To the inbox"}</Button></Empty></section>}
     </div>
   );
 }
@@ -119,7 +119,7 @@ function Does({ options, free, cancels }) {
   const told = options.filter((o) => o.does).reverse();
   return (
     <section class="does"><h4>What each answer does</h4><dl class="facts">
-      {free && <><dt>Answer</dt><dd>Whoever asks gets your words, and continues with them.</dd></>}
+      {free && <><dt>Answer</dt><dd>Whoever asked gets your words and continues with them.</dd></>}
       {told.map((o) => <><dt key={o.value}>{nameOf(o)}</dt><dd><T text={o.does} /></dd></>)}
       {cancels && <><dt>Decline</dt><dd>{DECLINES}</dd></>}
     </dl></section>

@@ -10,7 +10,7 @@ export const Verdict = ({ status }) => <Chip tone={TONE[status] ?? "quiet"}>{wor
 // A phase is not a verdict: "red" is where the work stands, so its colour is a mark beside the word.
 export const State = ({ name, tone = "quiet" }) => (PHASES[name] ? <span class="chip phase" title={PHASES[name][1]}><i class={`swatch ${PHASES[name][0]}`} />{words(name)}</span> : <Chip tone={tone}>{words(name)}</Chip>);
 export const StateChip = ({ run }) => <State name={run.acting_state || run.state} tone={toneOf(run)} />;
-const PHASES = { RED: ["bad", "A failing test is written"], GREEN: ["good", "The test is made to pass"], REFACTOR: ["info", "The code is made simpler"] };
+const PHASES = { RED: ["bad", "A failing test is written"], GREEN: ["good", "The test is made to pass"], REFACTOR: ["info", "The code is simplified"] };
 
 // A view that is on its way: keys that are meant for it wait.
 export function Loading() {

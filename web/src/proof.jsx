@@ -51,7 +51,7 @@ export function Proof({ card }) {
   const flags = asks.filter((f) => f.kind !== "unnoticed"), notes = card.flags.filter((f) => f.level !== "ask");
   return (
     <Card title="What the branch proves" class={`proofcard ${tone}`} aside={<Chip tone={tone}>{word}</Chip>}>
-      {card.moved_on && <p class="muted">The branch has changed since. It is looked at again before it lands.</p>}
+      {card.moved_on && <p class="muted">The branch has changed since. It is checked again before it lands.</p>}
       <dl class="facts">
         {card.proved.length ? <Tests label="Proved" names={card.proved} says={["fails without this change and passes with it", "fail without this change and pass with it"]} /> : <><dt>Proved</dt><dd>No test fails without this change and passes with it.</dd></>}
         <Tests label="Pins" names={card.pins} says={["is new and passes on both sides", "are new and pass on both sides"]} />

@@ -69,7 +69,7 @@ export default function Run({ id, tab: named = "", what = "" }) {
         {tab === "timeline" && <Timeline run={id} last={last} fresh={fresh} at={event} onPick={(n, instead = true) => to("timeline", n, instead)} onTurn={(a) => to("turns", a)} onBack={run.parent || run.workflow === "execute" ? null : setBack} />}
         {tab === "changes" && <Diff run={id} stamp={run.done + got.commits.length} />}
         {tab === "documents" && got.has_documents && <Documents run={id} stamp={last} />}
-        {tab === "output" && (run.parent && !size ? <Empty title="It is with the run it is part of">What its agents say while they work is shown there. <Link to={at("runs", run.parent, "output")} class="button">See it</Link></Empty> : <Log source={`/api/runs/${id}/output`} size={size} />)}
+        {tab === "output" && (run.parent && !size ? <Empty title="It is on the page of its parent run">What its agents say while they work is shown there. <Link to={at("runs", run.parent, "output")} class="button">See it</Link></Empty> : <Log source={`/api/runs/${id}/output`} size={size} />)}
         {tab === "turns" && <Turns runs={kin} last={last} at={what} onPick={(a, instead = true) => to("turns", a, instead)} />}
       </div>
       {goingBack > 0 && <GoBack run={run} seq={goingBack} onClose={() => setBack(0)} />}
@@ -170,7 +170,7 @@ function Now({ got, flags, onRevise }) {
   if (run.group === "ended") {
     return <Card title={run.outcome === "done" ? "Done" : "Stopped"} class={run.outcome === "done" ? "good" : ""}><p>{run.outcome === "done" ? (got.merged_into ? `Every step was proved, and the branch is merged into ${got.merged_into}.` : "Every step was proved. The branch holds the result.") : "The run was ended by a person. Files and branch are as they were."}</p>{run.branch && <p class="muted">Look at it: <code class="break">git log -p <T text={run.branch} /></code></p>}{got.has_documents && run.outcome === "done" && <p><Link to={at("runs", run.run, "documents")} class="button">Read the report</Link></p>}{got.unproven.length > 0 && <ul class="reasons warn">{got.unproven.map((u, i) => <li key={i}><T text={u} /></li>)}</ul>}</Card>;
   }
-  const who = { human: "A person is asked", agent: run.pushed && !run.driven ? "Nobody drives it" : got.role ? `The agent works: ${got.role}` : "The agent works", system: "The machine is at work" }[got.actor] ?? "";
+  const who = { human: "A person is asked", agent: run.pushed && !run.driven ? "No process drives it" : got.role ? `The agent works: ${got.role}` : "The agent works", system: "The machine is at work" }[got.actor] ?? "";
   return (
     <Card title="Now" aside={<span class="muted">{who}</span>} class={run.group === "waiting" ? "wait" : ""}>
       {run.group === "waiting" && <p>{got.asks.length ? "It continues once this is answered" : "It waits to be released"}{run.cause ? <>: <b>{words(run.cause)}</b></> : ""}. {got.asks.length > 0 && <Link to={at("inbox", got.asks[0])} class="button">Answer</Link>}</p>}
@@ -181,7 +181,7 @@ function Now({ got, flags, onRevise }) {
       {flags.length > 0 && <Flags flags={flags} />}
       {got.edited.length > 0 && <p class="edited">You changed {got.edited.map((name, i) => <>{i > 0 && ", "}<code><T text={name} /></code></>)} in your checkout. It does not count yet. <Button onClick={onRevise}>Look at the change</Button></p>}
       {got.last_error && <details class="trouble"><summary>What went wrong last</summary><pre class="code"><T text={got.last_error} /></pre></details>}
-      {got.briefing && <details><summary>The briefing, as the one who acts reads it</summary><div class="paper"><Markdown text={got.briefing} /></div></details>}
+      {got.briefing && <details><summary>The briefing, as its reader sees it</summary><div class="paper"><Markdown text={got.briefing} /></div></details>}
     </Card>
   );
 }

@@ -67,8 +67,8 @@ export function NewRun() {
         {asked.workflow === "pipeline" && YES.map(([word, says]) => <label key={word}><input type="checkbox" checked={asked.yes_to.includes(word)} onChange={(e) => yes(word, e.target.checked)} /> In advance: {says}</label>)}
       </div>
       {busy
-        ? <p role="status">Starting. The tests are run once as they are, which takes as long as they do; then this becomes the page of the run.</p>
-        : <p class="muted">The agent works on a branch of its own, in a workspace of its own; your checkout stays as it is. First, the tests are run once as they are.</p>}
+        ? <p role="status">Starting. Detent runs the tests once first, which takes as long as they do; then this becomes the page of the run.</p>
+        : <p class="muted">The agent works on a branch of its own, in a workspace of its own; your checkout stays as it is. First, Detent runs the tests once.</p>}
       <footer><Button kind="plain" onClick={close}>Not now</Button><Button kind="primary" busy={!asked.request.trim() && asked.workflow !== "pr"} onClick={start} title="Ctrl and Enter">Start</Button></footer>
     </Dialog>
   );

@@ -180,7 +180,7 @@ def _text(row: ClientRow, asked: Asked, went: Went) -> str:
     if said.failed or not said.ended or (ran.exit_code != 0 and not by_us):
         raise _failed(row, asked, went)
     if not said.text.strip():
-        raise AgentFailed("Stuck", f"{row.program} ended its turn without a word")
+        raise AgentFailed("Stuck", f"{row.program} ended its turn without saying anything")
     return said.text
 
 

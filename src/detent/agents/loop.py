@@ -35,7 +35,7 @@ class LoopLimits(NamedTuple):
 
 LIMITS = LoopLimits()
 ENDINGS: dict[str, tuple[Sort, str]] = {
-    "length": ("Truncated", "the model's message was cut at its length limit; nothing of it was carried out"),
+    "length": ("Truncated", "the model's message was cut at its length limit; none of it was carried out"),
     "context": ("Truncated", "the conversation no longer fits into the model's context"),
     "refused": ("Refused", "the model refused to continue"),
 }
@@ -95,7 +95,7 @@ class Loop:
 
     def _finish(self, message: ModelMessage) -> Reply:
         if not message.text.strip():
-            raise AgentFailed("Stuck", "the model ended its turn without a word")
+            raise AgentFailed("Stuck", "the model ended its turn without saying anything")
         return Reply(message.text, self.asked.meter.usage, self.asked.meter.turns)
 
     def _guard(self, message: ModelMessage) -> None:
@@ -109,7 +109,7 @@ class Loop:
         if len(last) == self.limits.repeats and len(set(last)) == 1:
             raise AgentFailed("Stuck", f"the model made the same call {self.limits.repeats} times in a row: {message.calls[0].name}")
         if len(many) == self.limits.round and len(set(many)) <= 2:
-            raise AgentFailed("Stuck", f"the model goes round in circles: the same two calls, {self.limits.round} times in turn")
+            raise AgentFailed("Stuck", f"the model is going in circles: the same two calls, {self.limits.round} times in turn")
 
     # -- one call, tried until it works or cannot ------------------------------------------------------------------------------
 

@@ -164,7 +164,7 @@ def read(path: Path) -> list[ScriptEntry]:
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as e:
         raise DetentError(f"the script {path} is not YAML: {e}", "see docs/agents.md for its form") from e
     except msgspec.ValidationError as e:
-        raise DetentError(f"the script {path} does not fit: {e}", "see docs/agents.md for its form") from e
+        raise DetentError(f"the script {path} is not valid: {e}", "see docs/agents.md for its form") from e
 
 
 class Once(yaml.SafeLoader):

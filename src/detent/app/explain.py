@@ -25,7 +25,7 @@ MEANS = {
     "pin": "the test is new, and passes with this change and without it",
     "known": "the test failed before and still fails",
     "failed": "what the change breaks for certain",
-    "could-not-verify": "the tests could not be run as they must be",
+    "could-not-verify": "the tests could not be run properly",
 }
 MOST_LINES = 60  # of the change
 MOST_NAMES = 8

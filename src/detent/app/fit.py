@@ -41,7 +41,7 @@ def checkout_is_fit(git: Git) -> str:
         raise DetentError("HEAD is detached: there is no branch to build on", "check out a branch: git switch NAME")
     for name in IN_PROGRESS:
         if (git.place.git_dir / name).exists():
-            raise DetentError(f"git is in the middle of something ({name})", "finish or abort it first")
+            raise DetentError(f"a git operation is in progress ({name})", "finish or abort it first")
     return head
 
 
@@ -67,8 +67,8 @@ def is_clean(git: Git, way_out: str = "") -> None:
         )
     if hidden:
         raise DetentError(
-            f"{hidden[0]} is changed, and git was told not to look at it ({len(hidden)} in all)",
-            f"bring it back or commit it: git update-index --no-assume-unchanged --no-skip-worktree {hidden[0]}{way_out}",
+            f"{hidden[0]} is changed, but git is set to ignore its changes ({len(hidden)} in all)",
+            f"restore it or commit it: git update-index --no-assume-unchanged --no-skip-worktree {hidden[0]}{way_out}",
         )
 
 

@@ -151,7 +151,7 @@ def _closing(tracker: str, item: str, note: str) -> str:
 def _landed(git: Git, each: Candidate, seen: BranchSeen, ways: Ways, prove: Prove, say: Callable[[str], None]) -> Landing:
     if seen.failed:
         first, _, rest = seen.failed.partition("\n")
-        return Landing("red", git.resolve(main_branch(git, ways.main)), f"the branch does not hold: {first}", rest)
+        return Landing("red", git.resolve(main_branch(git, ways.main)), f"the branch as a whole fails: {first}", rest)
     return land_branch(git, each.branch, each.tip, now(), ways, prove, say, seen.note)
 
 

@@ -33,7 +33,7 @@ def allowed(app: App, by: str, run: str | None = None) -> None:
             f"only a person at a {wanted} may do this (decisions.require)", f"run it in a {wanted}, not through another program"
         )
     if by == NOWHERE and (open_now := pulled(app)):
-        raise DetentError(f"only a person may do this, and there is no terminal here, while an agent works on run {open_now[0]}", WAY_ON)
+        raise DetentError(f"only a person may do this, but there is no terminal here, and an agent works on run {open_now[0]}", WAY_ON)
 
 
 def by_a_person(app: App, by: str) -> None:
@@ -76,9 +76,9 @@ def must_be_a_persons_shell(by: str) -> None:
     if by in (WEB, DIALOG):
         return  # looked at where it is known who is connected
     if seen := agent_above(os.environ, os.getpid()):
-        raise DetentError(f"only a person may do this, and this shell belongs to an agent ({seen})", WAY_ON)
+        raise DetentError(f"only a person may do this, but this shell belongs to an agent ({seen})", WAY_ON)
     if seen := cut_loose(os.getpid()):
-        raise DetentError(f"only a person may do this, and this is not a shell of a person ({seen})", WAY_ON)
+        raise DetentError(f"only a person may do this, but this is not a person's shell ({seen})", WAY_ON)
 
 
 def must_be_a_persons_dialog(app: App, port: int | None, run: str) -> None:
@@ -88,7 +88,7 @@ def must_be_a_persons_dialog(app: App, port: int | None, run: str) -> None:
     mark = marked(os.environ) if port is None else ""
     seen = f"{mark} is set" if mark else agent_behind(os.getppid()) if port is None else _connected(port, agent_behind)
     if seen and wanted_of(app, run) != "anywhere":
-        raise DetentError(f"only a person may do this, and the program that asks is not a client of a person ({seen})", WAY_ON)
+        raise DetentError(f"only a person may do this, but the calling program is not a person's client ({seen})", WAY_ON)
 
 
 def must_be_a_persons_page(app: App, port: int, run: str | None) -> None:
@@ -97,7 +97,7 @@ def must_be_a_persons_page(app: App, port: int, run: str | None) -> None:
 
     seen = _connected(port, lambda pid: agent_above(None, pid))
     if seen and wanted_of(app, run) != "anywhere":
-        raise DetentError(f"only a person may do this, and the program that asks belongs to an agent ({seen})", WAY_ON)
+        raise DetentError(f"only a person may do this, but the calling program belongs to an agent ({seen})", WAY_ON)
 
 
 def _connected(port: int, look: Callable[[int], str]) -> str:

@@ -46,7 +46,7 @@ PASSED_TO = re.compile(r"\bpass it to\s+escalate_for_external_help as markdown_r
 OTHERS = re.compile(r"\b([Cc])all (get_task|request_scope_reduction)\b")
 HANDED = re.compile(r"\bas `?(findings|commit_hash)`?(?=[.:])")
 LISTED = re.compile(r"^- (request_scope_reduction|escalate_for_external_help): ", re.MULTILINE)
-FITS = re.compile(r"^(submit_work|request_scope_reduction|escalate_for_external_help)(?= does not fit )", re.MULTILINE)
+FITS = re.compile(r"^(submit_work|request_scope_reduction|escalate_for_external_help)(?= is not possible in )", re.MULTILINE)
 GIVEN = re.compile(rf"\b(with|pass) (expectation|reply) (\"[^\"\n]*\"|{JSON})")
 BESIDE = re.compile(r"(?<=together with )test_command\b")
 LACKING = re.compile(

@@ -17,8 +17,8 @@ WAYS = {
 }  # what a person can do where an execution waits for one
 FLAGGED = "Look: detent decisions --run {run}. Then: detent answer FLAGS accept --run {run}"
 ENDS = {"COMPLETED": "done", "FAILED": "failed", "TIMEOUT": "failed", "BLOCKED": "blocked", "CANCELLED": "cancelled"}
-WAITS = "something that it needs asks to wait"
-ASKED = "It is asked again, and continues by itself"
+WAITS = "something that it needs asked it to wait"
+ASKED = "Detent asks again, and the run continues automatically"
 LATER = 60.0  # seconds until that is asked again, where no time was named
 HALTS = {"errors": "tests", "model": "model"}  # what is away where a run waits for a person because of this
 PERSON, PARKED, TROUBLE = 10, 75, (2, 3)  # exit codes

@@ -75,7 +75,7 @@ def cut_loose(pid: int, proc: Path = PROC) -> str:
     names = [_stem(next(iter(_words(each, proc)), "")) for each in above[1:]]
     made = [name in TERMINAL_MAKERS or _is_handed_over(each, name, proc) for each, name in zip(above[1:], names, strict=True)]
     known = all(mine or SHELLS.fullmatch(name) or LAUNCHERS.fullmatch(name) for mine, name in zip(made, names, strict=True))
-    return f"nobody is above {names[-1]}, which started it" if made[-1] and known else ""
+    return f"no process is above {names[-1]}, which started it" if made[-1] and known else ""
 
 
 def _is_handed_over(pid: int, name: str, proc: Path) -> bool:

@@ -27,8 +27,8 @@ LONGEST_REASON = 600
 NEXT = "\n## Next\n"  # the last part of every briefing
 PASSED = ("SUCCESS", "NEEDS_ANALYSIS")
 BELOW = (
-    "What the project says to whoever works on it, as of the commit that this run began from. "
-    "Keep to it where it does not contradict the rules above; where it does, the rules above hold."
+    "The project's own conventions, as of the commit that this run began from. "
+    "Follow them unless they contradict the rules above; then the rules above apply."
 )
 COUNTS = (
     "You may run it, or a part of it, in your sandbox as often as you like. What counts is the machine's own run when your turn has ended."
@@ -131,7 +131,7 @@ def _line(run: AnyRun, event: AnyEvent, left: dict[str, LeftBehind]) -> str:
     why = "; ".join(event.verdict.reasons) or event.sent.output or event.on
     said = f' It said: "{_short(event.sent.summary, 200)}"' if event.sent.summary else ""
     where = left.get(turn_of(event))
-    kept = f" What it wrote was taken away and is kept under `{where.ref}`: {where.names}." if where else ""
+    kept = f" What it wrote was removed and is kept under `{where.ref}`: {where.names}." if where else ""
     return f"- {event.was}, {event.status}: {_short(why, LONGEST_REASON).rstrip('.')}.{said}{kept or _judged_tree(run, event)}"
 
 

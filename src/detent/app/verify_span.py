@@ -217,6 +217,6 @@ def _merge(git: Git, commit: Commit) -> list[BrokenCheck]:
             commit.hash,
             "1 merge",
             "merge",
-            "it is not what git makes of its parents, and nothing is claimed for the rest",
+            "it differs from git's own merge of its parents, and nothing is claimed for the difference",
         )
     ]

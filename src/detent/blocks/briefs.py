@@ -119,7 +119,7 @@ def _said(run: Run[T]) -> str:
     """What people said, before everything else in a briefing."""
     parts = [f"\n## Guidance from a person\n\n{run.guidance}\n"] if run.guidance else []
     if run.steers:
-        parts.append("\n## Said by a person meanwhile\n\n" + "\n".join(f"- {s}" for s in run.steers) + "\n")
+        parts.append("\n## What a person said in the meantime\n\n" + "\n".join(f"- {s}" for s in run.steers) + "\n")
     return "".join(parts)
 
 

@@ -54,7 +54,7 @@ def caused_by(*causes: str) -> Lock:
         return (
             None
             if run.cause in causes
-            else f"this answers a run that waits because of {' or '.join(causes)}; this one waits because of {run.cause}"
+            else f"this answer is for a run that waits because of {' or '.join(causes)}; this one waits because of {run.cause}"
         )
 
     return Lock(f"caused_by({', '.join(causes)})", f"The run waits because of {' or '.join(causes)}.", shut, "REFUSED")
@@ -65,7 +65,7 @@ def reached(counter: str, threshold: str) -> Lock:
 
     def shut(run: Run[T]) -> str | None:
         left = run.limits[threshold] - run.counts.get(counter, 0)
-        return None if left <= 0 else f"locked: {left} more failed attempt{'s' if left > 1 else ''} to go before this opens"
+        return None if left <= 0 else f"locked until {left} more failed attempt{'s' if left > 1 else ''}"
 
     return Lock(f"reached({threshold})", f"The counter {counter} has reached {threshold}.", shut)
 
@@ -79,15 +79,15 @@ DRIVEN: Mapping[str, Move] = {
     "agent-failed": by_system("the agent ended without a usable answer"),
     "limited": by_system("the agent's usage limit is reached"),
     "no-model": by_system("the configured model is not available"),
-    "over-budget": by_system("a budget of the run is spent"),
+    "over-budget": by_system("a budget of the run is used up"),
 }
 
 
 def told_of_strays(driven: bool) -> str:
     """What an agent whose predecessor wrote beyond its part has to do about it."""
     if driven:
-        return "What the attempt before changed beyond that was brought back by the machine; the rest of it is as it was left."
-    return "If a file is named above as changed wrongly, bring it back."
+        return "Detent undid what the previous attempt changed beyond that; the rest of its work is still there."
+    return "If a file above should not have been changed, restore it."
 
 
 def alive(states: Mapping[str, State]) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ EVENTS = {ACCEPT: "accept-flags", FIX: "fix-flags", END: "abort"}  # what an ans
 MOST_LINES, MOST_SHOWN = 12, 10  # lines of a hunk, and flags in a short list
 
 BY_MACHINE: Mapping[str, Move] = {
-    "flagged": by_system("a person has to look at flags first"),
+    "flagged": by_system("a person has to look at the flags first"),
     "flags-accepted": by_system("the independent reviewer accepts the flags"),
 }
 ACCEPTED: Mapping[str, Move] = {"accept-flags": by_human("answer", f"detent answer {QUESTION} {ACCEPT} [--note TEXT]")}
@@ -115,7 +115,7 @@ def question_of(flags: tuple[Flag, ...]) -> str:
 
 def for_reviewer(flags: tuple[Flag, ...]) -> str:
     """What a reviewer is told about flags: all of them, with both versions."""
-    return f"## Flags of this branch\n\nSay in your review whether each of them is as it should be.\n\n{listed(flags)}" if flags else ""
+    return f"## Flags of this branch\n\nSay in your review whether each of them is acceptable.\n\n{listed(flags)}" if flags else ""
 
 
 def said_by_people(said: tuple[str, ...]) -> str:
@@ -144,6 +144,6 @@ def told_in_briefing(run: Run[T], actor: str, role: str) -> str:
     return f"\n\n## Open flags of this branch\n\nFix them now if you did not mean them. {left}\n\n{short}{more}\n"
 
 
-LEFT = "A person is asked about those that are left before the branch lands."
-NOTED = "They are notes: they are recorded, and keep nothing from landing."
-WHAT_IT_MEANS = "What each kind means, and how to get rid of it: docs/flags.md. The answer holds for this tree only; it is recorded."
+LEFT = "A person is asked about any that are left before the branch lands."
+NOTED = "They are notes: recorded, but they do not keep the branch from landing."
+WHAT_IT_MEANS = "What each kind means and how to get rid of it: docs/flags.md. The answer is recorded and applies to this tree only."

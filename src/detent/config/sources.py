@@ -96,7 +96,7 @@ def _toml(read: Read) -> Layer:
     own, shared = read(FILE), read(PYPROJECT) or ""
     table = _tool_table(shared) if "detent" in shared else None
     if own is not None and table is not None:
-        raise DetentError(f"both {FILE} and [tool.detent] in {PYPROJECT} are there", f"move everything into {FILE}, and remove the other")
+        raise DetentError(f"both {FILE} and [tool.detent] in {PYPROJECT} exist", f"move everything into {FILE} and remove the other")
     if own is not None:
         return Layer(FILE, dict(_tables(_parsed(FILE, own), FILE)))
     where = f"{PYPROJECT} [tool.detent]"
@@ -249,7 +249,7 @@ def _check_order(debug: Debug, sources: Mapping[str, str]) -> None:
         if getattr(debug, before) > getattr(debug, after):
             where = sources.get(f"debug.{before}") or sources.get(f"debug.{after}")
             said = f"debug.{before} ({getattr(debug, before)}) is more than debug.{after} ({getattr(debug, after)})"
-            raise DetentError(f"{where}: {said}", f"they must rise: {', '.join(keys)}")
+            raise DetentError(f"{where}: {said}", f"they must increase: {', '.join(keys)}")
 
 
 def is_kind(name: str) -> bool:

@@ -83,7 +83,7 @@ PROJECTS = Rows(
     "test.project",
     {"path": str, "command": str, "report": str, "files": Texts, "timeout": int},
     "path",
-    "leave one of the two",
+    "keep only one of the two",
     PROJECT_HINT,
 )
 

@@ -178,7 +178,7 @@ class Driver:
     def _turn(self, run: AnyRun, briefing: Briefing, spent: Spent) -> Sent | None:
         """One turn of an agent, as what is said to the door; None if it was stopped."""
         if said := over(self.limits, spent):
-            return _failure("over-budget", f"a budget of the run is spent: {said}", Usage(), 0.0, "")
+            return _failure("over-budget", f"a budget of the run is used up: {said}", Usage(), 0.0, "")
         begun, since, taken = time.monotonic(), datetime.now(UTC).isoformat(), Usage()
         turn = self.turns.turn_of(run, briefing)
         file, killed = turn.transcript, kept_spent(turn.transcript)
@@ -215,7 +215,7 @@ class Driver:
         verdict = self._judged(run, sent)
         self.watch(Seen("verdict", self.door.load(run.id).run, briefing, spent, verdict=verdict))
         if verdict.status in ("REFUSED", "LOCKED") and sent.verb != "outcome":
-            said = "What was handed in does not fit: " + "; ".join(verdict.reasons)
+            said = "What was handed in was not accepted: " + "; ".join(verdict.reasons)
             self.door.submit(run.id, Sent("outcome", by="system", channel="drive", outcome="agent-failed", output=said))
 
     def _judged(self, run: AnyRun, sent: Sent) -> Verdict:

@@ -48,14 +48,14 @@ def land_branch(
         if merge.conflict:
             marked = conflicts(git, merge, MOST_MARKED)
             return Landing("conflict", newest, f"it conflicts with {short(ref)} in {merge.conflict}", marked=marked)
-        say(f"merged on {short(ref)} {newest[:12]}; its tests run")
+        say(f"merged with {short(ref)} {newest[:12]}; running its tests")
         if wrong := verify(merge.tree, newest):
             first, _, rest = wrong.partition("\n")
-            return Landing("red", newest, f"merged on {short(ref)}, the tests do not pass: {first}", rest)
+            return Landing("red", newest, f"merged with {short(ref)}, the tests fail: {first}", rest)
         if _publish(git, ref, merge, ways.remote, say):
             return Landing("landed", merge.commit)
-        say(f"{short(ref)} moved meanwhile; trying again")
-    raise CannotTell(f"{short(ref)} moved {TRIES} times while merges were tested; try again")
+        say(f"{short(ref)} moved in the meantime; trying again")
+    raise CannotTell(f"{short(ref)} moved {TRIES} times while the merge was tested; try again")
 
 
 def _there_already(git: Git, ref: str, newest: str, remote: str) -> Landing:
@@ -91,4 +91,4 @@ def _must_not_have_parted(git: Git, ref: str, remote: str) -> None:
     fetch_main(git, ref, remote, "detent land")
     here, there = git.resolve(ref), git.resolve(f"refs/remotes/{remote}/{short(ref)}")
     if there and git.is_ancestor(there, here):
-        raise CannotTell(f"{remote} does not take {short(ref)}: the push was refused although nothing there is newer (protected?)")
+        raise CannotTell(f"{remote} rejected the push of {short(ref)} although it has nothing newer (is the branch protected?)")

@@ -98,7 +98,9 @@ def _is_out(git: Git, ref: str, merge: Merge, ways: Ways) -> bool:
         return True
     pushed = push_branch(git, ways.remote, merge.commit, ref)
     if not pushed.ok and fetch_main(git, ref, ways.remote) == merge.main:
-        raise CannotTell(f"{ways.remote} does not take {short(ref)}, although nothing there is newer (protected?): {pushed.output}")
+        raise CannotTell(
+            f"{ways.remote} does not accept {short(ref)}, although it has nothing newer (is the branch protected?): {pushed.output}"
+        )
     return pushed.ok
 
 

@@ -16,29 +16,29 @@ def on_its_branch(look: FilesLook[OnBranch]) -> str | None:
 
 
 def tree_as_judged(look: SubmitLook[PlanData]) -> str | None:
-    """The tree is the one that the analysis is about."""
+    """The tree is the one being analysed."""
     same = look.tree == look.run.data.judged_tree
-    return None if same else "the tree changed since the run that is to be analysed; submit FAILURE, or restore it"
+    return None if same else "the tree changed since the test run being analysed; submit FAILURE, or restore the tree"
 
 
 def commit_is_head(look: FilesLook[Data]) -> str | None:
-    """A commit hash, where one is given, is the head of the branch."""
+    """A commit hash, if given, is the head of the branch."""
     given = look.sent.commit_hash
     head = look.branch().head
     return f"commit_hash is {given[:12]}, but HEAD is {head[:12]}" if given and not head.startswith(given) else None
 
 
 def one_commit_over_base(look: FilesLook[Data]) -> str | None:
-    """The branch is exactly one commit over the one it started from."""
+    """The branch is exactly one commit ahead of its base."""
     count = look.branch().over_base
-    return None if count == 1 else f"the branch has {count} commits over its base; squash them into one"
+    return None if count == 1 else f"the branch is {count} commits ahead of its base; squash them into one"
 
 
 def message_is_title(look: FilesLook[PlanData]) -> str | None:
     """The commit message is the title of the pull request."""
     title = _title(look)
     said = look.branch().message.strip()
-    return None if said == title else f"the commit message is '{said}', and must be the title '{title}'"
+    return None if said == title else f"the commit message is '{said}', but must be the title '{title}'"
 
 
 def entry_is_marked(look: FilesLook[PlanData]) -> str | None:
@@ -52,7 +52,7 @@ def entry_is_marked(look: FilesLook[PlanData]) -> str | None:
 
 
 def only_the_entry_changed(look: FilesLook[PlanData]) -> str | None:
-    """Nothing but the line of the entry in the master plan changed."""
+    """Only the entry's line in the master plan changed."""
     path, mine = look.setting("pr.plan"), _line(look)
     others = [c.path for c in look.changed() if c.path != path]
     if others:

@@ -19,7 +19,7 @@ def is_instruction(path: str) -> bool:
 
 
 def instructions_kept(look: FilesLook[Data]) -> str | None:
-    """What the project tells its agents is as it was, except in files that a person has named: it steers whoever works next."""
+    """The project's instructions to agents are unchanged, except in files that a person named: they steer whoever works next."""
     touched = [c.path for c in look.changed() if is_instruction(c.path)]
     said = asked(look) if touched else ""
     wrong = [path for path in touched if not names(said, path)]
@@ -33,7 +33,7 @@ def instructions_kept(look: FilesLook[Data]) -> str | None:
 
 
 def no_keys_added(look: ChangeLook[Data]) -> str | None:
-    """No added line holds a key or another secret, except in files that a person has named: what is committed stays in the history."""
+    """No added line contains a key or another secret, except in files that a person named: what is committed stays in the history."""
     said = " ".join((*look.run.steers, look.run.guidance))
     wrong = [place for place in look.keys_added() if not names(said, place.partition(":")[0])]
     if not wrong:
@@ -49,7 +49,7 @@ CAN_BE_NAMED = frozenset({"judged-by", "secrets", "binaries", "big-files", "exec
 
 
 def reading_is_flagged(look: ChangeLook[Data]) -> Said:
-    """What one would see by reading the change is flagged: code that knows the tests, stand-ins, secrets, binaries, new dependencies and the like."""
+    """What a reviewer would notice in the diff is flagged: code that knows the tests, stand-ins, secrets, binaries, new dependencies and the like."""
     found = look.read_through()
     said = asked(look) if any(flag.kind in CAN_BE_NAMED for flag in found) else ""
     return tuple(as_named(flag, said) for flag in found)
@@ -68,19 +68,19 @@ LOCKS = (
     "uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "pylock.toml", "requirements.txt", "requirements-dev.txt", "dev-requirements.txt", "pyproject.toml",
     "setup.py", "setup.cfg", "package-lock.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "package.json", "Gemfile.lock", "composer.lock",
 )  # fmt: skip
-BACK = "Reinstall it as the lock file says. If it was you, accept it: detent doctor --accept"
+BACK = "Reinstall it from the lock file. A person who changed it on purpose can accept it: detent doctor --accept"
 
 
 def toolchain_kept(look: ChangeLook[Data]) -> Said:
-    """The test runner's installed packages are as they were when the run began; a person is asked if the files changed too that say what is installed."""
+    """The test runner's installed packages are as they were when the run began; if the lock file changed too, a person is asked."""
     paths = look.toolchain()
     if paths is None:
-        said = f"what was installed for the tests when the run began is not known any more: its record was removed. {BACK}"
+        said = f"Detent no longer knows what was installed for the tests when the run began: the record was removed. {BACK}"
         return Flag("toolchain", said, level="fail")
     if not paths:
         return None
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
     if lock := next((name for name in LOCKS if look.read(f"BASE:{name}") != look.read(name)), ""):
-        return Flag("toolchain", f"{paths[0]}{more} changed together with {lock}; tests run on it", paths[0], level="ask")
-    said = f"{paths[0]}{more} changed since the run began, and no lock file did: tests run on it. {BACK}"
+        return Flag("toolchain", f"{paths[0]}{more} changed together with {lock}; the tests use it", paths[0], level="ask")
+    said = f"{paths[0]}{more} changed since the run began, but no lock file did; the tests use it. {BACK}"
     return Flag("toolchain", said, paths[0], level="fail")

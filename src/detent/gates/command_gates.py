@@ -13,17 +13,17 @@ def _expects(look: SubmitLook[Data], wanted: str, step: str) -> str | None:
 
 
 def expects_fail(look: SubmitLook[Data]) -> str | None:
-    """A RED step is submitted with the expectation FAIL."""
+    """A RED step is submitted with expectation FAIL."""
     return _expects(look, "FAIL", "RED")
 
 
 def expects_pass(look: SubmitLook[Data]) -> str | None:
-    """A GREEN or REFACTOR step is submitted with the expectation PASS."""
+    """A GREEN or REFACTOR step is submitted with expectation PASS."""
     return _expects(look, "PASS", "GREEN or REFACTOR")
 
 
 def real_test_command(look: CommandLook[Data]) -> str | None:
-    """The test command is an invocation of the project's own test runner, with selectors and nothing else."""
+    """The test command calls the project's own test runner, with selectors and nothing else."""
     if not look.sent.test_command:
         return "test_command is missing; words alone are not evidence"
     return look.refused_command(look.sent.test_command)
@@ -33,10 +33,10 @@ TEST_WRONG = "TEST_WRONG"  # the reply that says so
 
 
 def says_why(look: SubmitLook[Data]) -> str | None:
-    """Who calls a test wrong says why, in the summary."""
+    """TEST_WRONG comes with a summary that says why."""
     if len(look.sent.summary.split()) > 2:
         return None
-    return "say in the summary what is wrong with the test, and what it will ask for instead"
+    return "say in the summary what is wrong with the test, and what it will check instead"
 
 
 def rewriting_is_flagged(look: SubmitLook[Data]) -> Said:

@@ -147,18 +147,18 @@ def _id_faults(at: str, given: str, ids: Counter[str], letters: str) -> Iterator
 
 def _check_faults(at: str, checks: tuple[str, ...]) -> Iterator[str]:
     if not checks:
-        yield f"{at}: at least one check is needed, written as 'cmd: …' or 'manual: …'"
+        yield f"{at}: at least one check is needed, such as 'cmd: …' or 'manual: …'"
     for i, check in enumerate(checks):
         kind, _, what = check.partition(":")
         if kind not in ("cmd", "manual") or not what.strip():
-            yield f"{at}[{i}]: '{check}' must be written as 'cmd: …' or 'manual: …'"
+            yield f"{at}[{i}]: '{check}' must be 'cmd: …' or 'manual: …'"
         elif kind == "cmd" and (why := cannot_fail(what)):
             yield f"{at}[{i}]: '{what.strip()}' proves nothing: {why}"
 
 
 def _task_faults(found: TaskList) -> Iterator[str]:
     if not found.project.name.strip() or not found.project.definition_of_done:
-        yield f"{TASKS}: project: name and definition_of_done must say something"
+        yield f"{TASKS}: project: name and definition_of_done must not be empty"
     if not found.tasks:
         yield f"{TASKS}: tasks: at least one task is needed"
     ids = Counter(t.id for t in found.tasks)
@@ -173,7 +173,7 @@ def _task_faults(found: TaskList) -> Iterator[str]:
         outside = (p for p in (*task.context_files, *task.files_expected) if p.startswith("/") or ".." in p.split("/"))
         yield from (f"{at}: '{path}' must be a path inside the repository" for path in outside)
     if cycle := find_cycle(found.tasks):
-        yield f"{TASKS}: depends_on goes in a circle: {' → '.join(cycle)}"
+        yield f"{TASKS}: depends_on has a cycle: {' → '.join(cycle)}"
 
 
 def find_cycle(tasks: tuple[TaskEntry, ...]) -> tuple[str, ...]:
@@ -244,15 +244,15 @@ def design_files(data: SessionData) -> tuple[str, ...]:
 
 
 def design_is_complete(look: FilesLook[SessionData]) -> str | None:
-    """Everything a person is asked to approve can be read: spec, acceptance, architecture, design specs; a record of an earlier round may be gone."""
+    """Everything a person is asked to approve is readable: spec, acceptance, architecture, design specs; records of earlier rounds may be gone."""
     missing = [path for path in design_files(look.run.data) if look.read(path) is None and path not in look.run.data.records]
-    return f"{missing[0]} is not there" if missing else None
+    return f"{missing[0]} is missing" if missing else None
 
 
 def _lacks(look: FilesLook[SessionData], name: str, sections: dict[str, tuple[str, ...]]) -> str | None:
     text = look.read(f"{look.run.data.session}/{name}")
     if text is None:
-        return f"{look.run.data.session}/{name} is not there; write it as the briefing says"
+        return f"{look.run.data.session}/{name} is missing; write it as the briefing says"
     missing = [title for title, words in sections.items() if not section(text, *words)]
     return f"{name}: needs a heading with text below it for: {', '.join(missing)}" if missing else None
 
@@ -270,10 +270,10 @@ def short_spec_is_sound(look: FilesLook[SessionData]) -> str | None:
 
 
 def acceptance_is_sound(look: FilesLook[SessionData]) -> str | None:
-    """acceptance.json fits its form, has at least one criterion, and every command in it can fail."""
+    """acceptance.json is valid, has at least one criterion, and every command in it can fail."""
     text = look.read(f"{look.run.data.session}/{ACCEPTANCE}")
     if text is None:
-        return f"{look.run.data.session}/{ACCEPTANCE} is not there; write it as the briefing says"
+        return f"{look.run.data.session}/{ACCEPTANCE} is missing; write it as the briefing says"
     return "; ".join(read_acceptance(text)[1]) or None
 
 
@@ -283,24 +283,24 @@ def architecture_is_sound(look: FilesLook[SessionData]) -> str | None:
 
 
 def tasks_are_sound(look: FilesLook[SessionData]) -> str | None:
-    """tasks.yaml fits its form: goals, checks and done_when everywhere, dependencies that exist and never go in a circle, no status of the agent's own."""
+    """tasks.yaml is valid: every task has a goal, checks and done_when, dependencies exist and have no cycle, and no status is set by the agent."""
     text = look.read(f"{look.run.data.session}/{TASKS}")
     if text is None:
-        return f"{look.run.data.session}/{TASKS} is not there; write it as the briefing says"
+        return f"{look.run.data.session}/{TASKS} is missing; write it as the briefing says"
     found, faults = read_tasks(text)
     known = {t.id: t.status for t in look.run.data.tasks}
     claimed = [t.id for t in (found.tasks if found else ()) if t.status not in ("not-started", known.get(t.id, "not-started"))]
-    return "; ".join((*faults, *(f"{TASKS}: {i}: the status is the machine's to write; leave it not-started" for i in claimed))) or None
+    return "; ".join((*faults, *(f"{TASKS}: {i}: only Detent sets the status; leave it not-started" for i in claimed))) or None
 
 
 def context_is_there(look: FilesLook[SessionData]) -> str | None:
-    """Every context file of a task is there, or is made by a task that it depends on."""
+    """Every context file of a task exists, or is created by a task that it depends on."""
     found, _ = read_tasks(look.read(f"{look.run.data.session}/{TASKS}") or "")
     tasks = {t.id: t for t in found.tasks} if found else {}
     for task in tasks.values():
         made = {path for other in _before(task.id, tasks) for path in tasks[other].files_expected}
         if missing := [path for path in task.context_files if path not in made and not _exists(look, path)]:
-            return f"{TASKS}: {task.id}: context_files names {missing[0]}, which is not there; name files that are, or ones that a task it depends on makes"
+            return f"{TASKS}: {task.id}: context_files names {missing[0]}, which does not exist; name existing files, or ones that a task it depends on creates"
     return None
 
 

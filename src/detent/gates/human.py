@@ -41,10 +41,12 @@ ANSWERS: dict[str, dict[str, str]] = {
     "manual": {"passed": "manual-passed", "failed": "manual-failed"},
 }
 NEED_WORDS = {
-    "guidance": "guidance needs words",
+    "guidance": "the guidance is empty",
     "failed": "say what you saw, for whoever fixes it",
 }  # answers that are nothing without a note
-PICKING = "Accept it as it is, or have it fixed. To have only some of it fixed, name these in the note by their codes; the others become known issues."
+PICKING = (
+    "Accept it as it is, or have it fixed. To have only some findings fixed, name their codes in the note; the others become known issues."
+)
 CORRECTIONS = {"": "correct-spec", **{role: f"correct-{role}" for role in ("spec", "research", "architecture", "design")}}
 
 
@@ -75,7 +77,7 @@ class PersonDecision(Value, frozen=True, omit_defaults=False):
     def __post_init__(self) -> None:
         want = {"pending": (False, False, False), "answered": (True, True, False)}.get(self.status, (False, True, True))
         if (bool(self.answer), bool(self.resolved), bool(self.resolution_reason)) != want:
-            raise ValueError(f"{self.decision_id}: a decision that is {self.status} has the wrong fields filled in")
+            raise ValueError(f"{self.decision_id}: a decision that is {self.status} has the wrong fields set")
 
 
 class DecisionData(SessionData, frozen=True):
@@ -134,7 +136,7 @@ def _next_id(data: DecisionData) -> str:
 
 def _skip(data: DD, seq: int) -> DD:
     old = pending(data)
-    return put(data, replace(old, status="skipped", resolved=seq, resolution_reason="overtaken by another question")) if old else data
+    return put(data, replace(old, status="skipped", resolved=seq, resolution_reason="superseded by another question")) if old else data
 
 
 def overtaken(run: Run[DD], why: str) -> Run[DD]:
@@ -243,14 +245,14 @@ def keep_invalid(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
     asked = pending(run.data)
     takes = ", ".join(asked.options) if asked else ""
     left = run.limits.get("answers", 0) - run.counts.get("answers", 0)
-    tries = f" {left} more that cannot be understood, and the run waits for `detent resume`." if left > 0 else ""
+    tries = f" {left} more answers like that, and the run waits for `detent resume`." if left > 0 else ""
     return replace(
         run, last_error=f"'{sent.value}' is not an answer to {asked.decision_id if asked else sent.decision}. It takes: {takes}.{tries}"
     )
 
 
 def not_understood(look: SubmitLook[DecisionData]) -> str | None:
-    """An answer that was understood and lacks something is refused with what it lacks; only one that nobody can understand counts."""
+    """An answer that is understood but incomplete is refused with what is missing; only one that cannot be understood counts."""
     asked, sent = pending(look.run.data), look.sent
     if asked is None:
         return None
@@ -265,7 +267,7 @@ def not_understood(look: SubmitLook[DecisionData]) -> str | None:
     if value == "accept-known-issues" and value not in asked.options:
         return f"a failing test or criterion is never waived. {takes}"
     if value in ANSWERS[asked.kind] and value not in asked.options:
-        return f"'{value}' does not fit this question. {takes}"
+        return f"'{value}' does not answer this question. {takes}"
     near = _near(asked, value)
     return f"'{value}' is not quite an answer; did you mean: detent answer {asked.decision_id} {near}" if near else None
 
@@ -285,7 +287,7 @@ def _near(asked: PersonDecision, value: str) -> str:
 
 
 def accepted_on_purpose(look: SubmitLook[DecisionData]) -> str | None:
-    """A finding about security is accepted by a person, with a reason; never by a policy or a dialog that nobody answered."""
+    """A security finding is accepted by a person, with a reason; never by a policy or an unanswered dialog."""
     asked = pending(look.run.data)
     if asked is None or not asked.security:
         return None
@@ -308,20 +310,20 @@ def ask_again(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
 
 
 def answers_the_question(look: SubmitLook[DecisionData]) -> str | None:
-    """The answer comes from a person and names the question that is open."""
+    """The answer comes from a person and names the open question."""
     asked = pending(look.run.data)
     if look.sent.by != "human":
-        return "a decision is for a person to make"
+        return "only a person can make this decision"
     if asked is None:
         return "no question is open"
     return None if look.sent.decision == asked.decision_id else f"the open question is {asked.decision_id}, not '{look.sent.decision}'"
 
 
 def cancelled_on_purpose(look: SubmitLook[DecisionData]) -> str | None:
-    """A question is cancelled by a person, with a reason; one about security never by a dialog that nobody answered."""
+    """A question is cancelled by a person, with a reason; one about security never by an unanswered dialog."""
     asked = pending(look.run.data)
     if not look.sent.note.strip():
-        return "silence cancels nothing: to cancel the question, give the reason"
+        return "an empty answer cancels nothing; to cancel the question, give a reason"
     if asked and asked.security and look.sent.channel not in BY_A_PERSON:
         return f"{asked.decision_id} is about security: it is cancelled at the terminal or on the web page, not by {look.sent.channel or 'silence'}"
     return None
@@ -335,7 +337,7 @@ def _moved(look: FilesLook[DecisionData], decision: PersonDecision) -> str | Non
 
 
 def as_shown(look: FilesLook[DecisionData]) -> str | None:
-    """What the person was shown is what is there now."""
+    """What the person was shown has not changed since."""
     asked = pending(look.run.data)
     return _moved(look, asked) if asked else "no question is open"
 

@@ -102,20 +102,20 @@ def dependencies_closed(look: SubmitLook[Data]) -> str | None:
 
 
 def not_failed_twice(look: SubmitLook[Data]) -> str | None:
-    """The item has not used up its failures; one that has is skipped."""
+    """The item has not failed too often; one that has is skipped."""
     told, most = _fact(look, "failures"), look.run.limits["item_failures"]
     if not told.isdecimal():
-        raise CannotTell(f"the tracker did not say how often the item failed, but '{told}'")
+        raise CannotTell(f"the tracker's count of failures is not a number: '{told}'")
     return f"the item failed {told} times; it is skipped until a person has looked at it" if int(told) >= most else None
 
 
 def files_within_budget(look: FilesLook[Data]) -> str | None:
-    """Not more files changed than the budget allows."""
+    """No more files changed than the budget allows."""
     most, count = int(look.setting("limits.files") or 0), len(look.changed())  # 0 is no limit
-    return f"{count} files changed, and the budget is {most}" if most and count > most else None
+    return f"{count} files changed, but the budget is {most}" if most and count > most else None
 
 
 def branch_review_is_readable(look: SubmitLook[Data]) -> str | None:
-    """The review can be read as {issues, summary, pr_ready}; one that cannot is neither a yes nor a no."""
+    """The review parses as {issues, summary, pr_ready}; one that does not is neither a yes nor a no."""
     read_review(look.sent.findings)
     return None

@@ -34,9 +34,9 @@ def yaml_value(text: str) -> object:
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
             at = f"line {event.start_mark.line + 1}"
             if isinstance(event, yaml.AliasEvent):
-                raise ValueError(f"{at}: anchors and aliases are not taken; write every value out")
+                raise ValueError(f"{at}: anchors and aliases are not supported; write every value out")
             if getattr(event, "tag", None):
-                raise ValueError(f"{at}: the tag {event.tag} is not taken; write the value plainly, in quotes if it is a text")
+                raise ValueError(f"{at}: the tag {event.tag} is not supported; write the value without it, in quotes if it is text")
         _refuse(f"{path}: appears twice" for path in _doubled_keys(yaml.compose(text, Loader=yaml.SafeLoader), ""))
         value = yaml.safe_load(text)
         _refuse(_faults(value, ""))
@@ -67,7 +67,7 @@ def twice(keys: list[str]) -> list[str]:
 def _faults(value: object, path: str) -> Iterator[str]:
     """Keys that stood there twice, and texts that hold half a character."""
     if isinstance(value, str) and not _whole(value):
-        yield f"{path or 'the text'}: holds half a character (a lone surrogate), which cannot be written down"
+        yield f"{path or 'the text'}: contains half a character (a lone surrogate), which cannot be encoded"
     elif isinstance(value, list):
         for i, below in enumerate(value):
             yield from _faults(below, f"{path}[{i}]")
@@ -76,7 +76,7 @@ def _faults(value: object, path: str) -> Iterator[str]:
         yield from (f"{dot}{_shown(key)}: appears twice" for key in getattr(value, "doubled", ()))
         for key, below in value.items():
             if isinstance(key, str) and not _whole(key):
-                yield f"{dot}{_shown(key)}: holds half a character (a lone surrogate), which cannot be written down"
+                yield f"{dot}{_shown(key)}: contains half a character (a lone surrogate), which cannot be encoded"
             yield from _faults(below, f"{dot}{_shown(str(key))}")
 
 

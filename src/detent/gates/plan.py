@@ -123,7 +123,7 @@ def _fields(raw: Json, path: str, needed: tuple[str, ...], optional: tuple[str, 
 
 def _text(raw: Json, path: str) -> Iterator[str]:
     if not isinstance(raw, str) or not raw.strip():
-        yield f"{path}: must be a text that is not empty"
+        yield f"{path}: must be a non-empty string"
 
 
 def _plan_faults(raw: Json) -> Iterator[str]:
@@ -186,7 +186,7 @@ def _order_faults(steps: list[Json], path: str) -> Iterator[str]:
     for i, step in enumerate(steps):
         kind = step.get("type") if isinstance(step, dict) else None
         if kind == "GREEN" and not red:
-            yield f"{path}.tdd_steps[{i}].type: a GREEN step needs a RED step before it"
+            yield f"{path}.tdd_steps[{i}].type: a GREEN step must come after a RED step"
         red = True if kind == "RED" else False if kind == "GREEN" else red
 
 
@@ -209,7 +209,7 @@ def plan_is_sound(look: FilesLook[PlanData]) -> str | None:
     """ACTIVE_PR.json is strictly valid, every status is TODO, and its title matches exactly one open entry of the master plan."""
     text = look.read(FILE)
     if text is None:
-        return f"{FILE} is not there; write it as the briefing says"
+        return f"{FILE} is missing; write it as the briefing says"
     plan, faults = read_plan(text)
     if plan is None:
         return "\n".join(faults)
@@ -256,9 +256,9 @@ def no_entry_is_open(look: FilesLook[PlanData]) -> str | None:
 
 
 def replan_keeps_the_rest(look: FilesLook[PlanData]) -> str | None:
-    """Only the failed task is replaced; the first new one tells its history, the last one repeats the original RED step."""
+    """Only the failed task is replaced; the first new one records its history, the last one repeats the original RED step."""
     text, old = look.read(FILE), look.run.data.plan
-    new, faults = read_plan(text) if text is not None else (None, (f"{FILE} is not there",))
+    new, faults = read_plan(text) if text is not None else (None, (f"{FILE} is missing",))
     if new is None or old is None:
         return "\n".join(faults)
     return replan_fault(old, new, look.run.data.replacing, look.run.data.replacing_red)
@@ -273,18 +273,18 @@ def replan_fault(old: ActivePr, new: ActivePr, name: str, red: str) -> str | Non
     """What is wrong with a new plan that replaces the task `name`, or None."""
     moved = [f for f in TEXT_FIELDS if getattr(new, f) != getattr(old, f)]
     if moved:
-        return f"{moved[0]}: must stay as it is; only the task '{name}' is planned again"
+        return f"{moved[0]}: must not change; only the task '{name}' is planned again"
     at = replaced_at(old, name)
     before, after = old.tasks[:at], old.tasks[at + 1 :]
     fresh = new.tasks[at : len(new.tasks) - len(after)]
     if [_bare(t) for t in new.tasks[:at]] != [_bare(t) for t in before] or [_bare(t) for t in new.tasks[len(new.tasks) - len(after) :]] != [
         _bare(t) for t in after
     ]:
-        return f"tasks: every task but '{name}' must stay as it is"
+        return f"tasks: every task except '{name}' must stay unchanged"
     if len(fresh) < 2:
         return f"tasks: '{name}' must become at least two tasks, the last one a verification task"
     if any(s.status != "TODO" for t in fresh for s in t.tdd_steps):
-        return f"tasks[{at}]: the new tasks start as TODO"
+        return f"tasks[{at}]: new tasks must start as TODO"
     if fresh[0].breakdownHistory is None or fresh[0].breakdownHistory.originalTaskName != name:
         return f"tasks[{at}].breakdownHistory: must name '{name}' as originalTaskName, with a justification"
     first = fresh[-1].tdd_steps[0]

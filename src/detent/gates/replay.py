@@ -49,44 +49,40 @@ def new_tests_failed_over(look: RerunLook[Any]) -> str | None:
 
 
 def new_tests_can_fail(look: MutationLook[Any]) -> str | None:
-    """Tests that came without a RED step, in files that this step wrote, fail against a small mutation of the code at least."""
+    """Tests added without a RED step, in files that this step wrote, fail at least for a small mutation of the code."""
     wrote = {c.path for c in look.changed() if c.sort == "test" and c.how != "deleted"}
     now = look.tests()
     new = sorted(i for i in look.outcomes().pins if now.files.get(i, i.partition("::")[0]) in wrote)
     if not new or look.kills_mutant():
         return None
-    return f"{new[0]} was never seen failing: it came without a RED step, and no small change of the code makes it fail"
+    return f"{new[0]} was never seen failing: it was added without a RED step, and no small change to the code makes it fail"
 
 
 def tests_run_as_before(look: FilesLook[Any]) -> str | None:
-    """What decides how tests are run is as it was: a conftest brings nothing that decides, and no other configuration of runner, CI or coverage changed."""
+    """What decides how tests are run is unchanged: in a conftest nothing that decides, and no other configuration of runner, CI or coverage."""
     if said := conftest_stays_plain(look):
-        return said.partition(" how tests are run")[0] + " how tests are run"
+        return said.partition("; a RED step may")[0]
     wrong = sorted(c.path for c in look.changed() if c.sort == "config" and not c.path.endswith("conftest.py"))
     return f"{wrong[0]} changed, which decides how tests are run" if wrong else None
 
 
 def only_the_plan_changed(look: FilesLook[Any]) -> str | None:
-    """An update of the plan changes the file that the base names as its plan, and there only lines that say what is done; the code stays."""
+    """A plan update changes only the file that the base names as its plan, and there only lines that say what is done."""
     path, claimed = look.setting("pr.plan"), look.sent.value
     wrong = sorted(c.path for c in look.changed() if c.path != path)
     if wrong or claimed not in ("", path):
-        return f"{wrong[0] if wrong else claimed} is not the plan: where the range starts, that is {path}, and its update may change nothing else"
+        return f"{wrong[0] if wrong else claimed} is not the plan: at the start of the range that is {path}, and a plan update may change nothing else"
     before, now = look.read(f"GOOD:{path}"), (look.read(path) or "").splitlines()
     if not look.changed() or before is None:
-        return None if not look.changed() else f"{path} is new; a plan is there before its entries are done"
+        return None if not look.changed() else f"{path} is new; a plan exists before its entries are done"
     moved = [b for a, b in zip(before.splitlines(), now, strict=False) if a != b and not is_done(b)]
-    return f"{path} changed in other lines than those of finished entries" if moved or len(before.splitlines()) != len(now) else None
+    return f"{path} changed in lines other than those of finished entries" if moved or len(before.splitlines()) != len(now) else None
 
 
 def nothing_changed(look: FilesLook[Any]) -> str | None:
-    """What was taken over when the run started is what was committed before: nothing came in without proof."""
+    """Work taken over at the start of the run was already committed: nothing came in without proof."""
     changed = look.changed()
-    return (
-        f"{changed[0].path} was there when the run started and not committed; a person took it over, and nothing proves it"
-        if changed
-        else None
-    )
+    return f"{changed[0].path} was uncommitted when the run started; a person took it over, and nothing proves it" if changed else None
 
 
 def found(look: Look[Any], was_red: bool) -> str:

@@ -273,7 +273,7 @@ def _named(look: FilesLook[SessionData], role: str, folder: str) -> str | None:
     empty = [path for path in inside if not (look.read(path) or "").strip()]
     if not inside:
         return f"artifacts.files names no file below {look.run.data.session}/{folder}"
-    return f"{empty[0]} is named, and is not there" if empty else None
+    return f"{empty[0]} is named but does not exist" if empty else None
 
 
 def research_is_there(look: FilesLook[SessionData]) -> str | None:
@@ -285,7 +285,7 @@ def records_are_there(look: FilesLook[SessionData]) -> str | None:
     """Every decision record that the Architect names exists; those of earlier rounds are looked at too."""
     inside, earlier = _inside(look, "Architect", RECORDS), look.run.data.records
     empty = [path for path in dict.fromkeys((*inside, *earlier)) if not (look.read(path) or "").strip() and path in inside]
-    return f"{empty[0]} is named, and is not there" if empty else None
+    return f"{empty[0]} is named but does not exist" if empty else None
 
 
 def design_spec_is_there(look: FilesLook[SessionData]) -> str | None:

@@ -91,7 +91,7 @@ def blocking(findings: tuple[Finding, ...], at: str) -> tuple[Finding, ...]:
 
 
 def review_is_readable(look: SubmitLook[Data]) -> str | None:
-    """The review can be read; one that cannot approves nothing, finds nothing and costs nothing."""
+    """The review can be parsed; one that cannot approves nothing, finds nothing and costs nothing."""
     try:
         read_findings(look.sent.findings)
     except CannotTell as e:
@@ -102,20 +102,22 @@ def review_is_readable(look: SubmitLook[Data]) -> str | None:
 def review_is_independent(look: SubmitLook[Data]) -> str | None:
     """Where an independent review is required, one reported by the agent itself is refused."""
     if look.sent.by != "system" and look.setting("review.agent"):
-        return "a reviewer is configured ([review] agent), so the review is not for you to report; call get_task, and the machine asks it"
+        return (
+            "a reviewer is configured ([review] agent), so you cannot report the review; call get_task, and the machine asks the reviewer"
+        )
     if look.sent.by == "system" or look.setting("review.require_independent") != "true":
         return None
     return "an independent review is required here (review.require_independent); configure [review] agent, or ask a person"
 
 
 def own_review_is_flagged(look: SubmitLook[Data]) -> Said:
-    """A branch that only its own agent reviewed is flagged: shown, and asked about where an independent review is required."""
+    """A branch that only its own agent reviewed is flagged; where an independent review is required, a person is asked."""
     if look.sent.by == "system" and look.sent.facts.get("by", "") not in ("", ROOT_FILE):
         return None
     level: Literal["note", "ask"] = "ask" if look.setting("review.require_independent") == "true" else "note"
     return Flag(
         "own-review",
-        "nobody but the agent that did the work reviewed it; [review] agent names an independent reviewer",
+        "only the agent that did the work reviewed it; set [review] agent to an independent reviewer",
         level=level,
         stays=True,
     )
@@ -129,7 +131,7 @@ def tree_is_as_proved(look: FilesLook[Data]) -> str | None:
 
 def unproved(path: str) -> str:
     """What is said of a file that changed after the last proof."""
-    return f"{path} changed since the last step passed, so it is not proved; take it back, and make the change in a step of its own"
+    return f"{path} changed since the last step passed, so it is not proved; undo the change, and make it in a step of its own"
 
 
 def tree_is_as_reviewed(look: FilesLook[PlanData]) -> str | None:

@@ -130,7 +130,7 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _case_faults(case: CurrentTest) -> Iterator[str]:
     if not case.description.strip():
-        yield "currentTest.description: must be a text that is not empty"
+        yield "currentTest.description: must be a non-empty string"
     for name, path in (("testFile", case.test_file), ("implFile", case.impl_file)):
         if not path.strip() or path.startswith(("/", "~")) or "\\" in path or ".." in path.split("/"):
             yield f"currentTest.{name}: must be a path inside the project, from its root, with /"
@@ -148,7 +148,7 @@ def list_parses(look: FilesLook[ListData]) -> str | None:
     """test-list.md is there and is made of markdown checkboxes, at least one, none twice."""
     text = look.read(FILE)
     if text is None:
-        return f"{FILE} is not there; write it, one line `- [ ] text` for each test"
+        return f"{FILE} is missing; write it, one line `- [ ] text` for each test"
     return "\n".join(read_list(text)[1]) or None
 
 

@@ -35,7 +35,7 @@ def _passes(ids: Ids) -> str:
 
 
 def at_least_one_ran(look: SuiteLook[Data]) -> str | None:
-    """At least one test was collected and run; zero tests are no evidence."""
+    """At least one test was collected and ran; zero tests are no evidence."""
     return _ran(look.tests())
 
 
@@ -51,7 +51,7 @@ def _ran(seen: TestReport) -> str | None:
 
 
 def canary_held(look: SuiteLook[Data]) -> str | None:
-    """Tests of the machine's own in the same run came back as they must: one failed, one passed."""
+    """Detent's own tests in the same run had the right outcome: one failed, one passed."""
     return _tampered(look.tests()) or None
 
 
@@ -68,40 +68,40 @@ def something_needs_this_step(look: SuiteLook[Data]) -> str | None:
     if seen.newly_failing:
         return None
     if seen.pins:
-        return f"{_first(seen.pins)} {_passes(seen.pins)} already, so nothing needs this step; write a test that fails until it is done"
+        return f"{_first(seen.pins)} already {_passes(seen.pins)}, so nothing needs this step; write a test that fails until it is done"
     if seen.still_failing:
-        return f"{_first(seen.still_failing)} failed before already; write a test, or an assertion, that fails for this step"
+        return f"{_first(seen.still_failing)} already failed before this step; write a test or an assertion that fails until it is done"
     return "no test fails; write a test, or add an assertion to one, that fails until this step is done"
 
 
 def fails_for_the_product(look: SuiteLook[Data]) -> str | None:
-    """A new failure has a reason that code can fix: the test can be read, has its fixtures and packages, and forgot no name of its own."""
+    """A new failure has a cause that code can fix: the test parses, has its fixtures and packages, and uses no undefined name of its own."""
     failing = sorted(look.outcomes().newly_failing)[:MOST_REASONS]
     reasons = {test: look.why(test) for test in failing}
     if not reasons or any(reason.sort in ("product", "unknown") for reason in reasons.values()):
         return None
     test, reason = next(iter(reasons.items()))
-    return f"{test} fails for a reason of its own, which no code can fix: {reason.sentence}"
+    return f"{test} fails because of the test itself, which no code can fix: {reason.sentence}"
 
 
 def reason_is_told(look: SuiteLook[Data]) -> Said:
-    """Where the machine cannot tell whether the code is why a test fails, that is flagged."""
+    """A failure is flagged where Detent cannot tell whether the code is its cause."""
     failing = sorted(look.outcomes().newly_failing)[:MOST_REASONS]
     unclear = {test: why for test in failing if (why := look.why(test)).sort == "unknown"}
     if not failing or len(unclear) < len(failing):
         return None
     test, why = next(iter(unclear.items()))
-    return Flag("weak-evidence", f"{test} fails, and Detent cannot tell whether the code is why: {why.sentence}", test, level="note")
+    return Flag("weak-evidence", f"{test} fails, but Detent cannot tell whether the code is the cause: {why.sentence}", test, level="note")
 
 
 def fails_again(look: SuiteLook[Data]) -> str | None:
-    """A test that fails now fails again when it is run once more on the same tree: a flaky test is no evidence."""
+    """A test that fails now fails again when run once more on the same tree: a flaky test is no evidence."""
     new = look.outcomes().newly_failing
     again = look.again(new)
     if wrong := again.fault or _tampered(again):
         return wrong
     calm = new - again.bad
-    return f"{_first(calm)} is flaky: it failed, and run again on the same tree it did not; a flaky test is no evidence" if calm else None
+    return f"{_first(calm)} is flaky: it failed, then passed when run again on the same tree; a flaky test is no evidence" if calm else None
 
 
 def new_tests_failed_before(look: RerunLook[PlanData]) -> str | None:
@@ -117,24 +117,24 @@ def needed(look: RerunLook[Data], tree: str, what: str) -> str | None:
         return f"no test is new; write one: {what}"
     over = look.tests_laid_over(tree)
     needing = {test for test in new if test in over.bad or file_of(now, test) in over.bad or test not in over.ids}
-    return None if needing else f"{_first(new)} {_passes(new)} without the new tasks too, so nothing is verified; {what}"
+    return None if needing else f"{_first(new)} {_passes(new)} even without the new tasks, so nothing is verified; {what}"
 
 
 # -- what was there before -------------------------------------------------------------------------------------------------------
 
 
 def none_is_lost(look: BaselineLook[Data]) -> Said:
-    """No test is lost or newly skipped. One that is taken out together with its code, or for a new one that asks for something else, is flagged."""
+    """No test is lost or newly skipped. One removed together with its code, or replaced by a test of something else, is flagged."""
     if fault := look.tests().fault:
         return fault
     seen = look.outcomes()
     if skipped := seen.skipped - look.known_skips():
-        return f"{_first(skipped)} ran or failed before and {_are(skipped)} skipped now; let it run"
+        return f"{_first(skipped)} ran before and {_are(skipped)} skipped now; do not skip tests"
     if broken := _unreadable(look):
         return broken
     out = _taken_out(look)
     if lost := seen.lost - out - _helpers(look):
-        return f"{_first(lost)} {_are(lost)} gone; tests may not be lost{_bring_back(look, lost)}"
+        return f"{_first(lost)} {_are(lost)} gone; tests must not be removed{_bring_back(look, lost)}"
     return tuple(Flag("rewritten-test", f"{test} was removed", test, level="ask") for test in sorted(out)[:MOST_AGAIN])
 
 
@@ -143,7 +143,7 @@ def _unreadable(look: SuiteLook[Data]) -> str:
     before, waiting = look.tests_before(), look.outcomes().waiting
     for file in sorted({file_of(before, test) for test in waiting}):
         if (why := look.why(file)).sort in ("test", "machine"):
-            return f"{file} cannot be loaded any more, so the tests in it are lost: {why.sentence}"
+            return f"{file} can no longer be loaded, so its tests are lost: {why.sentence}"
     return ""
 
 
@@ -172,18 +172,18 @@ def _helpers(look: SuiteLook[Data]) -> Ids:
 def _bring_back(look: SuiteLook[Data], lost: Ids) -> str:
     changed = {c.path for c in look.changed()}
     files = sorted(changed & {file_of(look.tests_before(), test) for test in lost})
-    return f". Bring it back: {look.restoring(files[0])}" if files else ""
+    return f". Restore it: {look.restoring(files[0])}" if files else ""
 
 
 def old_tests_still_notice(look: BaselineLook[Data]) -> str | None:
-    """An older test that was changed and passes still notices what it noticed: the same small changes of the code make it fail."""
+    """An older test that was changed and passes still catches what it caught before: the same small changes to the code make it fail."""
     weak = look.weakened()
     return describe_weakened(weak[0], look.outcomes()) + (f" (and {len(weak) - 1} more)" if len(weak) > 1 else "") if weak else None
 
 
 def rewritten_is_flagged(look: BaselineLook[Data]) -> Said:
-    """What an older test expects was changed or removed: shown, with both versions."""
-    said = "what an older test expects was changed"
+    """A changed or removed expectation of an older test is flagged, with both versions."""
+    said = "the expectation of an older test changed"
     return tuple(Flag("rewritten-test", said, each.place, each.before, each.after) for each in look.rewritten()[:MOST_AGAIN])
 
 
@@ -197,7 +197,7 @@ def red_tests_pass(look: BaselineLook[Data]) -> str | None:
 
 
 def nothing_broke(look: BaselineLook[Data]) -> Said:
-    """No test fails that did not fail before. One that failed once, and passes whenever it is run again, is a note."""
+    """No test fails that did not fail before. One that failed once and passes whenever it is run again is a note."""
     seen = look.outcomes()
     if broken := seen.regressions - _come_and_go(look, seen.regressions):
         return f"{_first(broken)} passed before and {_fails(broken)} now{_because(look, broken)}{_flaky(look, broken)}"
@@ -220,7 +220,7 @@ def _because(look: SuiteLook[Data], bad: Ids) -> str:
 def _flaky(look: SuiteLook[Data], bad: Ids) -> str:
     """Which of the tests that failed did not when they were run once more on the same tree, as the end of a sentence."""
     calm = _calm(look, bad)
-    return f"; {_first(calm)} is flaky: run again on the same tree it passed" if calm else ""
+    return f"; {_first(calm)} is flaky: it passed when run again on the same tree" if calm else ""
 
 
 def _calm(look: SuiteLook[Data], bad: Ids) -> Ids:
@@ -234,19 +234,19 @@ def _calm(look: SuiteLook[Data], bad: Ids) -> Ids:
 
 
 def product_changed(look: ChangeLook[Data]) -> Said:
-    """A GREEN step changes code; one that does not is flagged. Where a task only verifies what smaller ones did, none is left to write."""
+    """A GREEN step changes code; one that does not is flagged. A verification task is exempt: smaller tasks wrote the code."""
     data = look.run.data
     if isinstance(data, PlanData) and is_verification(data.plan):
         return None
     if look.substance():
         return None
-    return Flag("no-proof", "the GREEN step changed no code, so its tests passed by themselves", stays=True)
+    return Flag("no-proof", "the GREEN step changed no code, so its tests passed without it", stays=True)
 
 
 def already_is_flagged(look: SuiteLook[Data]) -> Said:
-    """An entry that is closed as satisfied already has no test that failed first: flagged."""
+    """An entry closed as already satisfied is flagged: its test never failed."""
     new = sorted(look.outcomes().pins)
-    said = f"closed as satisfied already: {new[0] if new else 'its test'} passed at once, and was never seen failing"
+    said = f"closed as already satisfied: {new[0] if new else 'its test'} passed at once and was never seen failing"
     return Flag("no-proof", said, new[0] if new else "", stays=True)
 
 
@@ -268,64 +268,64 @@ def selection_passes(look: RerunLook[Data]) -> str | None:
 
 
 def selection_fails(look: RerunLook[Data]) -> str | None:
-    """The tests the agent selected were run, and one of them is a test that fails now."""
+    """The tests the agent selected were run, and one of them newly fails."""
     picked = look.selected()
     if wrong := picked.fault or _tampered(picked) or ("" if picked.ids else "the test command selects no test"):
         return wrong
     if picked.bad & look.outcomes().newly_failing:
         return None
-    return f"the selected tests all pass; select the one that fails: {_first(look.outcomes().newly_failing)}"
+    return f"all selected tests pass; select the one that fails: {_first(look.outcomes().newly_failing)}"
 
 
 # -- probes ----------------------------------------------------------------------------------------------------------------------
 
 
 def changed_tests_still_bite(look: MutationLook[Data]) -> str | None:
-    """Tests changed in a refactoring, or that lean on a changed file, still fail on the tree before their GREEN, and against a small mutation if they did."""
+    """Tests changed in a refactoring, or that depend on a changed file, still fail on the tree before their GREEN, and for the mutations that they caught."""
     if not any((c.sort == "test" or c.path.endswith("conftest.py")) and c.how != "deleted" for c in look.changed()):
         return None
     return (
         None
         if look.changed_tests_still_fail()
-        else "the changed test no longer fails on the tree before the code was written, or against a small change of it"
+        else "the changed test no longer fails on the tree before the code was written, or against a small change to it"
     )
 
 
 def test_can_fail(look: MutationLook[Data]) -> str | None:
-    """The test fails against at least one small mutation of the code that the entry is about."""
+    """The test fails for at least one small mutation of the code that the entry is about."""
     if look.kills_mutant((asked(look), look.run.data.step_words())):
         return None
-    return "no small change of the code that the entry is about makes the test fail, so the test proves nothing about it"
+    return "no small change to the code that the entry is about makes the test fail, so the test proves nothing about it"
 
 
 def turned_tests_fail(look: MutationLook[Data]) -> str | None:
-    """Each test that the code was written for fails when it is made to expect something else; where `vacuous-test` is allowed, that is not asked."""
+    """Each test that the code was written for fails when it expects something different; not checked where `vacuous-test` is allowed."""
     if look.setting("flags.vacuous-test") == "allow" or not (agree := look.agreeing()):
         return None
     return (
-        f"{_first(frozenset(agree))} also passes when it expects something else: the code's answer is equal to everything, or is not looked at. "
-        'Write code whose answer counts; if the test itself is wrong, say so with reply "TEST_WRONG"'
+        f"{_first(frozenset(agree))} also passes when it expects something different: what the code returns equals everything, or the test ignores it. "
+        'Write code whose result the test really checks; if the test itself is wrong, say so with reply "TEST_WRONG"'
     )
 
 
 def new_tests_kill_mutants(look: MutationLook[Data]) -> Said:
-    """Each test that the code was written for fails against a small mutation of that code, or is flagged."""
+    """Each test that the code was written for fails for a small mutation of that code, or is flagged."""
     if look.setting("flags.vacuous-test") == "allow":
         return None
     seen = look.probed()
     idle = [
-        Flag("vacuous-test", f"no small change of the code written for it makes {test} fail ({seen.tried} tried)", test)
+        Flag("vacuous-test", f"no small change to the code written for it makes {test} fail ({seen.tried} tried)", test)
         for test in seen.idle
     ]
     return _probed(look, seen, tuple(idle), "vacuous-test")
 
 
 def refactoring_is_tested(look: MutationLook[Data]) -> Said:
-    """Some test fails against a small mutation of the code that a refactoring wrote, or it is flagged."""
+    """Some test fails for a small mutation of the code that a refactoring wrote, or it is flagged."""
     if look.setting("flags.unnoticed") == "allow":
         return None
     seen = look.refactored()
-    idle = [Flag("unnoticed", f"no test fails against a small change of {place}", place) for place in seen.idle]
+    idle = [Flag("unnoticed", f"no test fails against a small change to {place}", place) for place in seen.idle]
     return _probed(look, seen, tuple(idle), "unnoticed")
 
 
@@ -333,14 +333,14 @@ def _probed(look: SubmitLook[Data], seen: Probed, idle: tuple[Flag, ...], kind: 
     """What a probe came to. A pass that only this folder gives is none; where it must be known and is not, nothing can be told."""
     if seen.apart:
         return (
-            f"{_first(frozenset(seen.apart))} passes here and not in a clean checkout of what you hand in: it needs a file that is not part "
-            "of the change; make it a part, or do without it"
+            f"{_first(frozenset(seen.apart))} passes here but not in a clean checkout of what you hand in: it needs a file that is not part "
+            "of the change; add the file to the change, or do without it"
         )
     if not seen.why:
         return idle
-    said = f"whether the tests prove anything could not be probed: {seen.why}"
+    said = f"could not check whether the tests prove anything: {seen.why}"
     if look.setting(f"flags.{kind}") == "fail":
-        raise CannotTell(f'{said}; [flags] {kind} = "fail" asks for it: write tests and code that can be probed, or set it to "ask"')
+        raise CannotTell(f'{said}; [flags] {kind} = "fail" requires it: write tests and code that can be probed, or set it to "ask"')
     return Flag("weak-evidence", said, level="note")
 
 

@@ -18,7 +18,7 @@ def files_are_ours(look: FilesLook[Data]) -> str | None:
     """The published files are as the machine wrote them."""
     edited = look.tampered()
     return (
-        f"{_named(list(edited))} was edited by hand; it has been restored, and the edited copy is kept next to it as *.rejected"
+        f"{_named(list(edited))} was edited by hand; Detent restored it and kept the edited copy next to it as *.rejected"
         if edited
         else None
     )
@@ -30,15 +30,15 @@ def try_of(run: Run[PlanData], tree: str, sent: Sent) -> str:
 
 
 def differs_from_failed_try(look: SubmitLook[PlanData]) -> str | None:
-    """What is handed in is not what failed just before: the same tree has the same answer. It is not run again and counts nothing."""
+    """The submit differs from the one that just failed: the same tree gets the same answer, so nothing is run again and nothing counts."""
     if not look.run.data.failed_try or look.run.data.failed_try != try_of(look.run, look.tree, look.sent):
         return None
     why = next(iter(look.run.last_reason.splitlines()), "see last_error")
-    return f"this tree was handed in before, with the same command, and failed: {why}. Nothing was run or counted; change something first"
+    return f"the same tree and command already failed: {why}. Nothing was run or counted; change something first"
 
 
 def tree_is_kept(look: FilesLook[Data]) -> str | None:
-    """What is there is kept as a tree before it is taken away."""
+    """The files are kept as a tree before they are removed."""
     return None
 
 
@@ -62,13 +62,13 @@ def strays_of_green(look: FilesLook[Data]) -> list[str]:
 
 
 def only_tests_changed(look: ChangeLook[Data]) -> str | None:
-    """A RED step changes test files, their fixtures (and the list) and nothing else; where code must compile, it may add stubs that throw."""
+    """A RED step changes test files, their fixtures and the list, nothing else; where code must compile, it may add stubs that throw."""
     wrong = strays_of_red(look)
     return f"{_named(wrong)} changed; a RED step writes tests only" if wrong else None
 
 
 def conftest_stays_plain(look: FilesLook[Data]) -> str | None:
-    """What a RED step adds to a conftest.py is imports, fixtures that tests ask for, functions and plain values: nothing that decides how tests are run."""
+    """A RED step adds only imports, fixtures that tests request, functions and plain values to a conftest.py: nothing that decides how tests are run."""
     touched = [c.path for c in look.changed() if c.path.rpartition("/")[2] == "conftest.py"]
     if not touched:
         return None
@@ -80,8 +80,8 @@ def conftest_stays_plain(look: FilesLook[Data]) -> str | None:
             continue
         piece = next((p for p in (*now, *before) if p not in before or p not in now), path).strip().splitlines()[0]
         return (
-            f"{path} decides by `{piece[:100]}` how tests are run; a RED step may add imports, fixtures without autouse, functions and plain "
-            "values there. Take it out, or let a person name the file in the plan's entry or by `detent steer`"
+            f"{path} changes how tests are run (`{piece[:100]}`); a RED step may add imports, fixtures without autouse, functions and plain "
+            "values there. Remove it, or have a person name the file in the plan's entry or with `detent steer`"
         )
     return None
 
@@ -95,13 +95,13 @@ def tests_frozen(look: FilesLook[Data]) -> str | None:
     back = (
         ""
         if all(c.how == "added" for c in touched)
-        else f" Bring it back: {look.restoring(next(c.path for c in touched if c.how != 'added'))}"
+        else f" Restore it: {look.restoring(next(c.path for c in touched if c.how != 'added'))}"
     )
     return f'{said}; tests are frozen while the code is written. If the test itself is wrong, say so with reply "TEST_WRONG".{back}'
 
 
 def examples_flagged(look: FilesLook[Data]) -> Said:
-    """Examples in docstrings are words for people too: some may come with the code. One that is changed or taken out is flagged."""
+    """Examples in docstrings may come with the code, since people read them too. One that is changed or removed is flagged."""
     found = []
     for path in (c.path for c in look.changed() if c.inside and c.sort != "test" and c.path.endswith(".py")):
         from detent.evidence.source.insource import split  # few steps touch such a file
@@ -114,9 +114,9 @@ def examples_flagged(look: FilesLook[Data]) -> Said:
 
 
 def config_frozen(look: FilesLook[Data]) -> Said:
-    """What decides how the work is judged (runner, coverage, linters, type checker, CI, what preflight runs) is as it was, except files that a person named: those are flagged."""
+    """What decides how the work is judged (runner, coverage, linters, type checker, CI, what preflight runs) is unchanged, except files that a person named: those are flagged."""
     if wrong := _config_not_named(look):
-        return f"{_named(wrong)} changed; what decides how the work is judged is frozen in this step, unless a person names the file"
+        return f"{_named(wrong)} changed; it decides how the work is judged, so it is frozen in this step unless a person names the file"
     touched = [c.path for c in look.changed() if c.sort == "config"]
     return _judged_by(touched, "changed, as a person asked; it decides how the work is judged", "note")
 
@@ -126,12 +126,12 @@ def _config_not_named(look: FilesLook[Data]) -> list[str]:
 
 
 def plan_frozen(look: FilesLook[Data]) -> str | None:
-    """The master plan is as people left it, unless one of them named the file: it opens gates, and says when everything is done."""
+    """The master plan is as people left it, unless one of them named the file: it opens gates and says when everything is done."""
     if not (touched := _plan_not_named(look)):
         return None
     return (
-        f"{touched[0]} changed, and the plan is for people to change: bring it back as it was committed. "
-        "Its entry is marked once the pull request is squashed; for more, a person commits it, or names the file by `detent steer`"
+        f"{touched[0]} changed, but only people change the plan: restore it as it was committed. "
+        "Its entry is marked once the pull request is squashed; for anything else, a person commits the change or names the file with `detent steer`"
     )
 
 
@@ -142,7 +142,7 @@ def _plan_not_named(look: FilesLook[Data]) -> list[str]:
 
 
 def config_flagged(look: FilesLook[Data]) -> Said:
-    """A change of what decides how the work is judged (conftest, runner, coverage, linters, type checker, CI) is flagged."""
+    """A change to what decides how the work is judged (conftest, runner, coverage, linters, type checker, CI) is flagged."""
     wrong = _config_not_named(look)
     named = [c.path for c in look.changed() if c.sort == "config" and c.path not in wrong]
     how = "it decides how the work is judged"
@@ -154,7 +154,7 @@ def _judged_by(paths: list[str], how: str, level: Literal["note", "ask"]) -> tup
 
 
 def asked(look: FilesLook[Data]) -> str:
-    """What people say the work is about: the request, the item, or the plan's entry as the branch found it, and what they told the run meanwhile."""
+    """What people say the work is about: the request, the item, or the plan's entry as the branch found it, and what they told the run since."""
     return " ".join((look.run.data.asked_for(look.read, look.setting), look.run.guidance, *look.run.steers))
 
 
@@ -170,4 +170,4 @@ def something_changed(look: FilesLook[Data]) -> str | None:
 
 def tree_is_clean(look: FilesLook[Data]) -> str | None:
     """Everything is committed."""
-    return None if look.branch().clean else "there are changes that are not committed; commit them as the briefing says"
+    return None if look.branch().clean else "there are uncommitted changes; commit them as the briefing says"

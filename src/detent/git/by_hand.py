@@ -19,7 +19,7 @@ def parted_text(git: Git, main: str, theirs: str, remote: str, then: str) -> str
     return (
         f"{name} here and {name} at {remote} have both moved, so Detent cannot tell which one to build on. Nothing was moved.\n"
         f"{_side(git, 'Only here', theirs, here)}\n{_side(git, f'Only at {remote}', here, theirs)}\n"
-        f"Bring them together, in your checkout:\n\n{_typed(steps, then)}"
+        f"Merge them in your checkout:\n\n{_typed(steps, then)}"
     )
 
 

@@ -48,7 +48,7 @@ def _where(checked: Checked, place: str) -> tuple[str, int]:
 
 def sarif_of(found: Sequence[Checked]) -> dict[str, Any]:
     """SARIF 2.1.0: one run, one rule for each kind of flag."""
-    rules = {"failed": "What the change breaks.", "could-not-verify": "The tests could not be run as they must be."}
+    rules = {"failed": "What the change breaks.", "could-not-verify": "The tests could not be run properly."}
     rules |= {name: f"{kind.when[0].upper()}{kind.when[1:]}." for name, kind in KINDS.items()}
     return {
         "$schema": SARIF,

@@ -135,7 +135,7 @@ class PostgresJournal:
                 break
             except JournalError:
                 if time.monotonic() > until:
-                    raise JournalAway(f"the journal at {self.name} went away: {e}", "nothing was changed; try again") from e
+                    raise JournalAway(f"the journal at {self.name} was lost: {e}", "nothing was changed; try again") from e
                 time.sleep(0.2)
         self._unsure = True
         for run in list(self._held):

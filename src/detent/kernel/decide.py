@@ -39,10 +39,10 @@ def refusal(table: Table[T], run: Run[T], sent: Sent, on: str) -> Found | None:
     row = table.row(run.state, on)
     if row is None:
         turn = sent.by == "human" and table.states[run.state].actor == "agent"  # a person is not told what only an agent does
-        way = "No question is open there: it is the agent's turn." if turn else possible(table, run)
-        return Found(refused=(f"{call_of(sent)} does not fit {run.state}. {way}",))
+        way = "No question is open: it is the agent's turn." if turn else possible(table, run)
+        return Found(refused=(f"{call_of(sent)} is not possible in {run.state}. {way}",))
     if sent.by not in table.moves[on].by:
-        return Found(refused=(f"'{on}' is not open to the {sent.by}. {possible(table, run)}",))
+        return Found(refused=(f"The {sent.by} cannot use '{on}' here. {possible(table, run)}",))
     return shut(row.locks, run)
 
 
@@ -78,8 +78,8 @@ def _refused(table: Table[T], run: Run[T], sent: Sent, found: Found) -> Decision
     alike, every = run.refusals[0] + 1 if said == run.refused else 1, run.refusals[1] + 1
     state = table.states[run.state]
     if sent.by == state.actor == "agent" and not state.end and (alike >= MOST_ALIKE or every >= MOST_REFUSED):
-        times = f"{alike} times in a row for one reason" if alike >= MOST_ALIKE else f"{every} times in a row"
-        why = f"the agent's calls were refused {times}, so it waits for a person: {said}"
+        times = f"{alike} times in a row for the same reason" if alike >= MOST_ALIKE else f"{every} times in a row"
+        why = f"the agent's calls were refused {times}, so the run waits for a person: {said}"
         return _take(table, table.broken, run, sent, Found(unclear=why, output=why), (why,))
     kept = msgspec.structs.replace(run, refused=said, refusals=(alike, every))
     return Decision(_next(kept, run.state), "LOCKED" if found.locked else "REFUSED", found.refused, ())
@@ -128,7 +128,7 @@ def heard(said: tuple[str, ...], line: str) -> tuple[str, ...]:
     half = MOST_SAID // 2
     gone = int(found[1]) if (found := MISSING.match(said[half])) else 0
     rest = said[half + 1 :] if found else said[half:]
-    return (*said[:half], f"{gone + 1} more lines are left out here; `detent history` has them all", *rest[1:], line)
+    return (*said[:half], f"{gone + 1} more lines are left out here; `detent history` shows them all", *rest[1:], line)
 
 
 def spoken(sent: Sent) -> str:
@@ -181,7 +181,7 @@ def answer(table: Table[T], decision: Decision, run: Run[T], found: Found) -> Ve
     """The verdict for the caller, made of the decision. `run` is the run after it."""
     stays = decision.status in ("REFUSED", "LOCKED")
     ended = bool(table.states[run.state].end)
-    then = "The run has ended; nothing more is to be done." if ended else _next_call(table, run) if stays else "Call get_task."
+    then = "The run has ended; there is nothing more to do." if ended else _next_call(table, run) if stays else "Call get_task."
     return Verdict(
         status=decision.status,
         state=run.state,

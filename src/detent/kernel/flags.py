@@ -15,26 +15,28 @@ class Kind(NamedTuple):
 
 
 KINDS: Mapping[str, Kind] = {
-    "weak-evidence": Kind("note", "only an exit code is read of the tests, or nothing of the machine's own could watch their run"),
-    "no-proof": Kind("ask", "code changed, and no test needs the change: none fails without it and passes with it"),
-    "unnoticed": Kind("ask", "most of the changed code, or a check that was removed, is noticed by no test"),
-    "vacuous-test": Kind("ask", "a new test that no small change of the code and no other expectation makes fail"),
-    "rewritten-test": Kind("ask", "what an older test expects was changed or removed"),
+    "weak-evidence": Kind("note", "only the exit code of the tests is read, or Detent could not add its own tests to their run"),
+    "no-proof": Kind("ask", "code changed, but no test needs the change: none fails without it and passes with it"),
+    "unnoticed": Kind("ask", "no test notices most of the changed code, or a check that was removed"),
+    "vacuous-test": Kind("ask", "a new test that no small change to the code and no other expectation makes fail"),
+    "rewritten-test": Kind("ask", "the expectation of an older test was changed or removed"),
     "knows-the-tests": Kind(
         "ask",
-        "changed lines of the product look at the runner, the caller, the stack, source files, the environment of tests or a fixed date, or its answers depend on a test's name",
+        "changed lines of the product look at the runner, the caller, the stack, source files, the environment of tests or a fixed date, or their results depend on a test's name",
     ),
-    "knows-the-examples": Kind("ask", "the changed code lists the tests' own values as cases, or gives the same answer to everything else"),
-    "clock-red": Kind("fail", "a test that failed without the change passes there by itself later, or on another date"),
-    "toolchain": Kind("fail", "an installed package of the test runner changed since the run began, and no lock file did"),
-    "judged-by": Kind("ask", "what decides how the work is judged was changed: configuration, scripts, CI, or many lines that silence it"),
-    "shadow": Kind("ask", "a file or a fixture takes the place of a module; of the test runner's own, that is a failure"),
+    "knows-the-examples": Kind("ask", "the changed code lists the tests' own values as cases, or returns the same for everything else"),
+    "clock-red": Kind("fail", "a test that failed without the change later passes without it, or on another date"),
+    "toolchain": Kind("fail", "an installed package of the test runner changed since the run began, but no lock file did"),
+    "judged-by": Kind(
+        "ask", "something that decides how the work is judged changed: configuration, scripts, CI, or many lines that silence it"
+    ),
+    "shadow": Kind("ask", "a file or a fixture replaces a module; replacing one of the test runner's own is a failure"),
     "own-review": Kind("note", "only the agent that did the work reviewed it"),
-    "secrets": Kind("ask", "an added line holds what looks like a key"),
+    "secrets": Kind("ask", "an added line contains what looks like a key"),
     "binaries": Kind("ask", "a binary file was added or changed"),
     "big-files": Kind("ask", "a file of more than 1 MB was added"),
-    "executable-bits": Kind("ask", "a file can be run as a program that could not be before"),
-    "new-dependencies": Kind("ask", "a third-party package is new to the project, or comes from another place than before"),
+    "executable-bits": Kind("ask", "a file became executable"),
+    "new-dependencies": Kind("ask", "a third-party package is new to the project, or comes from a different source than before"),
     "ci-permissions": Kind("ask", "a CI file may do more than before"),
-    "gate": Kind("ask", 'a gate that the project configured as a flag fails: [[gate]] with as = "flag"'),
+    "gate": Kind("ask", 'a gate that the project configured as a flag failed: [[gate]] with as = "flag"'),
 }

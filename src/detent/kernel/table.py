@@ -37,7 +37,7 @@ class Table(msgspec.Struct, Generic[T], frozen=True):
         msgspec.structs.force_setattr(self, "index", {(r.at, r.on): r for r in self.rows})
         found = faults(self.starts, self.states, self.moves, self.rows, self.limits, self.broken)
         if found:
-            raise ValueError(f"the table {self.name} does not hold together:\n" + "\n".join(f"- {f}" for f in found))
+            raise ValueError(f"the table {self.name} is not consistent:\n" + "\n".join(f"- {f}" for f in found))
 
     def row(self, state: str, on: str) -> Row[T] | None:
         """The one row for this state and event, if there is one."""
@@ -101,11 +101,11 @@ def _undeclared(
 ) -> Iterator[str]:
     targets = {go.to for row in rows for go in row.ways} | {broken.to}
     for state in sorted((set(starts) | {r.at for r in rows} | targets) - set(states) - {BACK, STAY}):
-        yield f"state {state} is used and not declared"
+        yield f"state {state} is used but not declared"
     for on in sorted({r.on for r in rows} - set(moves)):
-        yield f"event {on} is used and has no move"
+        yield f"event {on} is used but has no move"
     for on in sorted(set(moves) - {r.on for r in rows}):
-        yield f"event {on} has a move and no row"
+        yield f"event {on} has a move but no row"
 
 
 def _doubled(rows: Rows) -> Iterator[str]:
@@ -115,9 +115,9 @@ def _doubled(rows: Rows) -> Iterator[str]:
             yield f"there are two rows for {row.on} at {row.at}"
         seen.add((row.at, row.on))
         if row.prove and row.fail is None:
-            yield f"{row.on} at {row.at} must be proved, and no way is given for a failed proof"
+            yield f"{row.on} at {row.at} must be proved, but has no way for a failed proof"
         if row.fail is not None and not row.prove:
-            yield f"{row.on} at {row.at} has a way for a failed proof and nothing to prove"
+            yield f"{row.on} at {row.at} has a way for a failed proof, but nothing to prove"
 
 
 def _stuck(states: Mapping[str, State], moves: Mapping[str, Move], rows: Rows) -> Iterator[str]:
@@ -125,15 +125,15 @@ def _stuck(states: Mapping[str, State], moves: Mapping[str, Move], rows: Rows) -
         here = [r for r in rows if r.at == name]
         if state.end:
             if here:
-                yield f"{name} is an end and has rows"
+                yield f"{name} is an end but has rows"
             continue
         if not any(go.to not in (STAY, name) for r in here for go in r.ways):
             yield f"{name} has no exit"
         by = [moves[r.on].by for r in here if r.on in moves]
         if state.actor in ("agent", "human") and not any(state.actor in b for b in by):
-            yield f"{name} waits for the {state.actor} and has nothing the {state.actor} may do"
+            yield f"{name} waits for the {state.actor}, but has nothing the {state.actor} may do"
         if not any("human" in b for b in by):
-            yield f"{name} leaves a person no way to step in"
+            yield f"{name} gives a person no way to intervene"
 
 
 def _jobs(states: Mapping[str, State], moves: Mapping[str, Move], rows: Rows) -> Iterator[str]:
@@ -154,7 +154,7 @@ def _counters(rows: Rows, limits: Mapping[str, int]) -> Iterator[str]:
                 if name not in limits:
                     yield f"{row.on} at {row.at} counts {name}, which has no limit"
                 elif go.spent is None:
-                    yield f"{row.on} at {row.at} counts {name} and gives no way for when it is spent"
+                    yield f"{row.on} at {row.at} counts {name}, but has no way for when it is used up"
 
 
 def _endless(states: Mapping[str, State], rows: Rows) -> Iterator[str]:

@@ -160,4 +160,4 @@ def _mute(table: Table[Any], seen: Walked, limits: dict[str, int]) -> Iterator[s
     for node in sorted(seen.nodes):
         state = table.states[node.state]
         if state.actor in ("agent", "human") and not state.end and not table.allowed(shadow(table, node, limits)):
-            yield f"at {node.state} the {state.actor} must act and no call is open"
+            yield f"at {node.state} the {state.actor} must act, but no call is possible"

@@ -31,7 +31,7 @@ def by_command(message: Notification, way: NotifyWay) -> None:
         raise NotSent(f"'{argv[0]}' did not finish within {PATIENCE:.0f} s")
     if ran.exit_code != 0:
         last = (ran.output.strip().splitlines() or [""])[-1][:200]
-        raise NotSent(f"'{argv[0]}' ended with exit code {ran.exit_code}" + (f": {last}" if last else ""))
+        raise NotSent(f"'{argv[0]}' exited with code {ran.exit_code}" + (f": {last}" if last else ""))
 
 
 def _words(command: str) -> list[str]:

@@ -16,7 +16,7 @@ def by_desktop(message: Notification, way: NotifyWay) -> None:
     except OSError as e:
         raise NotSent(f"'{argv[0]}' could not be started: {e.strerror}") from e
     if ran.exit_code != 0:
-        raise NotSent(f"it ended with exit code {ran.exit_code}: {ran.output.strip()[-200:]}")
+        raise NotSent(f"it exited with code {ran.exit_code}: {ran.output.strip()[-200:]}")
 
 
 def _argv(message: Notification, way: NotifyWay) -> list[str]:

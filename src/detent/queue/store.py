@@ -219,7 +219,7 @@ class Store:
                 self._hand_over(c, id, attempt, row.priority, row.starts, HELD, self._later(row.ticket))
                 return False
             if row.starts >= MOST_STARTS:
-                why = f"it was taken up {row.starts} times and never finished; its worker died, or the program went away"
+                why = f"it was started {row.starts} times and never finished: its worker died, or the program disappeared"
                 self._end(c, row, ExecutionEnd("failed", why), None)
                 return False
             values = {"state": "running", "worker": worker, "starts": row.starts + 1, "reason": "", "cause": ""}

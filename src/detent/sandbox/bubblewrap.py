@@ -204,4 +204,4 @@ def _fault(made: Bubblewrap) -> str:
             ran = made.run(["true"], Path(folder), {"PATH": "/usr/bin:/bin"}, 20, Room(Path(folder)))
         except (CannotTell, OSError) as e:
             return str(e)
-    return "" if ran.exit_code == 0 else f"it ended with {ran.exit_code}: {ran.output}"
+    return "" if ran.exit_code == 0 else f"it exited with code {ran.exit_code}: {ran.output}"

@@ -18,7 +18,7 @@ from detent.storage.state import state_dir
 
 PROGRAM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin")
 SEARCHED = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-ELSE = "other ways on: docs/sandbox.md, In a container"
+ELSE = "other options: docs/sandbox.md, In a container"
 INSTALL = {
     "podman": f"install it (Debian, Ubuntu: apt-get install podman); {ELSE}",
     "docker": f"install docker and start its engine; {ELSE}",

@@ -113,4 +113,4 @@ def _unchanged(path: Path) -> Iterator[None]:
             if os.path.lexists(path):
                 path.rename(path.with_name(f"{path.name}.changed-{os.urandom(4).hex()}"))
             path.symlink_to(target)
-            raise CannotTell(f"{path} is guarded and was changed by the program; it was put back")
+            raise CannotTell(f"{path} is guarded, and the program changed it; it was restored")

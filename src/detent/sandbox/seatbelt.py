@@ -96,7 +96,7 @@ class Seatbelt:
 def make() -> Seatbelt:
     """The sandbox, where its program is there."""
     if platform.system() != "Darwin" or not os.access(PROGRAM, os.X_OK):
-        raise DetentError("sandbox-exec comes with macOS, and is not here", 'set [sandbox] level = "auto"')
+        raise DetentError("sandbox-exec comes with macOS and is not available here", 'set [sandbox] level = "auto"')
     return Seatbelt()
 
 

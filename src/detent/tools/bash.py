@@ -12,7 +12,7 @@ from detent.tools.tool_values import ToolResult, ToolRoom
 
 DESCRIPTION = f"""Runs one shell command line in the workspace and shows its exit code and what it wrote, at most {MOST:,} characters;
 the rest can be read by the name that is given.
-There is no terminal and no input. One time limit holds for every command. Processes that it leaves behind are ended with it, so nothing runs in the background.
+There is no terminal and no input. One time limit holds for every command. Processes that it leaves behind are killed with it, so nothing runs in the background.
 For files prefer Read, Write, Edit, Glob and Grep. What a command writes is checked like everything else."""
 
 
@@ -33,7 +33,7 @@ def _check(command: str) -> None:
     if not command.strip():
         raise ToolError("The command is empty.")
     if "\0" in command:
-        raise ToolError("The command holds a NUL character, which no command line can.")
+        raise ToolError("The command contains a NUL character, which no command line may.")
     try:
         command.encode()
     except UnicodeEncodeError as e:

@@ -29,7 +29,7 @@ NO_MAGICLINKS, NO_SYMLINKS, BENEATH = 0x02, 0x04, 0x08
 Opener = Callable[[int, str, int], int]  # (folder, path, flags) -> file descriptor; OSError
 
 SENTENCES = {
-    errno.ENOENT: "{path} is not there. Glob finds files by name.",
+    errno.ENOENT: "{path} does not exist. Glob finds files by name.",
     errno.ELOOP: "{path} is a symbolic link, or one is on the way to it. Links are not followed.",
     errno.EXDEV: "{path} leads out of the workspace.",
     errno.ENOTDIR: "{path} cannot exist: a part of it is a file, not a folder.",

@@ -10,9 +10,9 @@ from detent.tools.miss import several, why_missed
 from detent.tools.tool_values import ToolResult, ToolRoom
 from detent.tools.write import encoded, put, target
 
-DESCRIPTION = """Replaces old_string with new_string in a file of the workspace. old_string must be there exactly, with its white space, and once;
+DESCRIPTION = """Replaces old_string with new_string in a file of the workspace. old_string must occur exactly, including white space, and only once;
 with replace_all every place is replaced.
-Leave out the line numbers that Read shows. Line ends of a file with CRLF are kept by themselves. Which files may be written depends on the state of the work."""
+Leave out the line numbers that Read shows. CRLF line endings are kept. Which files may be written depends on the state of the work."""
 
 
 class EditArguments(Struct, frozen=True, forbid_unknown_fields=True):
@@ -53,9 +53,9 @@ def _text(path: str, found: FileContent) -> str:
     try:
         text = found.data.decode()
     except UnicodeDecodeError as e:
-        raise ToolError(f"{path} is not UTF-8 (byte {e.start}), so Edit would harm it. Nothing was changed.") from e
+        raise ToolError(f"{path} is not UTF-8 (byte {e.start}), so Edit would damage it. Nothing was changed.") from e
     if "\0" in text:
-        raise ToolError(f"{path} is a binary file, so Edit would harm it. Nothing was changed.")
+        raise ToolError(f"{path} is a binary file, so Edit would damage it. Nothing was changed.")
     return text
 
 

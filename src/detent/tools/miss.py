@@ -29,7 +29,7 @@ def why_missed(text: str, old: str) -> str:
         return "It begins with the line numbers that Read shows; leave them out, and the tab after them."
     if blank := _but_for_white_space(have, want):
         return blank
-    hidden = "The file holds hidden characters, which Read shows as \\x.. or \\u....; take old_string from a part without them. "
+    hidden = "The file contains hidden characters, which Read shows as \\x.. or \\u....; take old_string from a part without them. "
     return (hidden if HIDDEN.search(text.replace("\r\n", "")) else "") + _nearest(have, want)
 
 
@@ -41,7 +41,7 @@ def _but_for_white_space(have: list[str], want: list[str]) -> str:
     """The place where only white space differs, and how."""
     squeezed = [" ".join(line.split()) for line in want]
     if not any(squeezed):
-        return "It holds white space only."
+        return "It contains only white space."
     lines = [" ".join(line.split()) for line in have]
     for first in range(len(lines) - len(squeezed) + 1 if len(want) <= LINES // 10 else 0):
         if lines[first] == squeezed[0] and lines[first : first + len(squeezed)] == squeezed:

@@ -115,7 +115,7 @@ def _question(world: RepoWorld, run: AnyRun, card: Card) -> ReviewQuestion:
     parts = {"flags": listed(card.asks, 60), "diff": bounded_diff(world.git, card.base, card.tip) if card.base else ""}
     head = f"# Flags of the branch {short(run.data.branch)}\n\nThe files as it leaves them are in your folder."
     prompt = "\n\n".join((head, f"## The flags\n\n{parts['flags']}", fenced("The diff", "diff", parts["diff"])))
-    goal, attempt = "Say whether these flags are as they should be", f"{run.id}.flags.{card.tip}"
+    goal, attempt = "Say whether these flags are acceptable", f"{run.id}.flags.{card.tip}"
     return ReviewQuestion(run.id, run.state, card.tip, goal, prompt, flags_prompt(), read_word, attempt, parts)
 
 

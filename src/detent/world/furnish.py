@@ -31,7 +31,7 @@ def furnish_checkout(git: Git, config: RunConfig, folder: Path) -> None:
     places = _caches(git, config, command, kept(_mark(git)) or "") if command else []
     there = [cache for cache in places if kept(cache / MADE) is not None]
     if there and not brought(there, folder):
-        raise CannotTell(f"the set-up that is kept in {there[0]} was changed since it was made; remove that folder and start a new run")
+        raise CannotTell(f"the setup kept in {there[0]} changed since it was created; remove that folder and start a new run")
 
 
 def furnish(git: Git, config: RunConfig, origin: Path, env: Mapping[str, str], wanted: Callable[[], bool]) -> None:
@@ -75,7 +75,7 @@ def lay_copies(git: Git, origin: Path, names: Iterable[str], to: Path) -> None:
             continue
         if not _is_ignored(git, path):
             raise CannotTell(
-                f"[workspace] copy names {path}, which git does not ignore: it would become part of every change; commit it, or ignore it"
+                f"[workspace] copy names {path}, which git does not ignore, so it would become part of every change; commit it, or ignore it"
             )
         copy_as_is(source, target)
 

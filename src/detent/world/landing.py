@@ -60,7 +60,7 @@ def _fault(world: RepoWorld, run: AnyRun, collect: Collector, tree: str) -> str 
     bad = report.bad - frozenset(run.data.setup.baseline)
     fault = report.fault or (f"{TAMPERED}: {report.canary_said}" if _broke(collect, run, report) else "")
     if fault or bad or not report.ids:
-        return f"In a clean checkout the tree {tree[:12]} does not pass, so nothing was moved: {fault or min(bad, default='no test ran')}\n{report.output}"
+        return f"The tree {tree[:12]} does not pass in a clean checkout, so nothing was moved: {fault or min(bad, default='no test ran')}\n{report.output}"
     return gate_fault(world.gated(run, tree), LAND) or None
 
 

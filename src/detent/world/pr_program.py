@@ -18,8 +18,8 @@ from detent.world.work_tree import RepoWorld
 
 TIME = 120.0  # seconds
 CUT_OFF = (
-    "git.pr_command was started for {branch} and cut off, so it is not known whether a pull request is open. "
-    "If one is, say where: detent resume --run {run} --guidance URL. If none is: detent resume --run {run}"
+    "git.pr_command was started for {branch} and cut off, so it is unknown whether a pull request is open. "
+    "If one is, give its URL: detent resume --run {run} --guidance URL. If none is: detent resume --run {run}"
 )
 
 

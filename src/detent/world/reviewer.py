@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 LONGEST_DIFF = 400_000  # characters that a reviewer gets to read
 LONGEST_QUOTED = 2_000  # characters of an answer that cannot be read
-AGAIN = "Your answer could not be read: {why}. Answer again: the one JSON object that was asked for, and nothing after it."
+AGAIN = "Your answer could not be read: {why}. Answer again with the one JSON object that was requested, and nothing after it."
 Took = dict[str, str]
 
 

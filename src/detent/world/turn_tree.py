@@ -161,5 +161,7 @@ def wait_for_end(common: Path, run: str) -> None:
                 return
             except BlockingIOError:
                 if time.monotonic() > end:
-                    raise DetentError(f"the agent of {run} is still at work", "its driver ends it as soon as it can; look again") from None
+                    raise DetentError(
+                        f"the agent of {run} is still at work", "its driver stops it as soon as it can; check again"
+                    ) from None
                 time.sleep(LOOK)

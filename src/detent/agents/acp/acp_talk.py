@@ -23,7 +23,7 @@ from detent.sandbox.sandbox_protocol import DEVNULL
 BEGINS = 120.0  # seconds in which an agent must have begun its session
 STOPS: dict[Stop, tuple[Sort, str]] = {
     "": ("Network", "the last answer of the model's service broke off"),
-    "tools": ("Crashed", "it stopped before it had done what its model asked for last"),
+    "tools": ("Crashed", "it stopped before it did what its model last asked for"),
     "length": ("Truncated", "the last answer of its model was cut at its length limit"),
     "refusal": ("Refused", "its model refused"),
 }
@@ -68,13 +68,13 @@ class Steered:
             return said if self.own else said._replace(failed="it ended its turn without asking its model", sort="Crashed")
         if last.fault:
             failed = last.fault.failed()
-            return said._replace(failed=f"it says that all is well, but {failed.message}", sort=None)
+            return said._replace(failed=f"it reports success, but {failed.message}", sort=None)
         if last.served.stop in STOPS:
             sort, words = STOPS[last.served.stop]
             return said._replace(failed=words, sort=sort)
         asked = {call.model for call in self.gate.answers.calls if call.model}
         if self.model and not self.own and not any(is_same(self.model, name) for name in asked):
-            return said._replace(failed=f"{self.model} was to be asked, and {', '.join(sorted(asked))} was", sort="ModelUnavailable")
+            return said._replace(failed=f"{self.model} should have been asked, but {', '.join(sorted(asked))} was", sort="ModelUnavailable")
         return said
 
 

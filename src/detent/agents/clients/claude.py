@@ -83,7 +83,7 @@ def _login(file: Path, url: str) -> Access | None:
         return None
     if tokens.expires_at and tokens.expires_at / 1000 < time.time():
         raise DetentError(
-            f"the login of Claude Code in {file} has ended", "start `claude` once, it renews the login; or set ANTHROPIC_API_KEY"
+            f"the Claude Code login in {file} has expired", "start `claude` once, it renews the login; or set ANTHROPIC_API_KEY"
         )
     return Access(f"the login in {file}", url, bearer(tokens.access_token), "CLAUDE_CODE_OAUTH_TOKEN", ANTHROPIC)
 

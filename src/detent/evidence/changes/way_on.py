@@ -11,7 +11,7 @@ from detent.evidence.runners.adapter import Command, Files
 from detent.evidence.runners.javascript.node_package import installing
 
 ABSENT = re.compile(
-    r"could not be started: No such file|ended with code 127|No module named '?(?:pytest|_pytest)\b|: (?:command )?not found\b|command not found\b"
+    r"could not be started: No such file|exited with code 127|No module named '?(?:pytest|_pytest)\b|: (?:command )?not found\b|command not found\b"
     r"|Cannot find module .*node_modules"
 )
 LACKING = re.compile(r"Bundler::GemNotFound|Could not find gem|bundle install|composer install|Failed opening required .*vendor/autoload")
@@ -45,8 +45,8 @@ def way_on(command: Command | None, said: str, files: Files) -> str:
     if "node_modules/" in command.text:
         return f"a package that the tests need is not installed here: {installing(files.read)}"
     if program := PROGRAMS.get(command.runner):
-        return f"{program} is not installed here, or not on PATH: install it; detent doctor shows what is found"
-    return f"`{command.text}` needs a program that is not here: install it, or name another command: [test] command in detent.toml"
+        return f"{program} is not installed, or not on PATH: install it; `detent doctor` shows what is found"
+    return f"`{command.text}` needs a program that is not installed: install it, or set another command: [test] command in detent.toml"
 
 
 def in_clean_checkouts(hint: str) -> str:

@@ -157,13 +157,13 @@ def _context(look: RepoLook, seconds: float, tried: Tried) -> ProbeContext:
 def _probed(span: BranchSpan, look: RepoLook, branch: ProbedBranch, tried: Tried) -> tuple[list[Flag], Noticed]:
     """What the probes say: first those that mutate nothing, then small changes of the code, for the time that is left."""
     begun = idle_clock()
-    span.say(f"4 of 5: running the new tests under other names, and putting back what was removed (at most {span.seconds / 2:.0f} s)")
+    span.say(f"4 of 5: running the new tests under other names, and restoring what was removed (at most {span.seconds / 2:.0f} s)")
     flags = look_without_mutating(
         _context(look, span.seconds, tried), span.collector, branch, lambda kind: span.settings.get(f"flags.{kind}") == "allow", span.jobs
     )
     left = max(span.seconds / 2, span.seconds - (idle_clock() - begun))
     new = branch.proved - branch.before.ids  # an older test may fail without the change only since its file does not load
-    small = "5 of 5: trying small changes of the code"
+    small = "5 of 5: trying small changes to the code"
     seen_by = notice(_context(look, left, tried), branch.tip, branch.proved, span.jobs, new, lambda done: span.say(f"{small} ({done})"))
     rest = max(begun + span.seconds - idle_clock(), 0.0)
     unsure = new & set(seen_by.idle)
@@ -270,11 +270,7 @@ def _without_files(span: BranchSpan, seen: Outcomes, before: TestReport) -> list
 def _idle_here(before: TestReport, tip: TestReport) -> list[Flag]:
     """A word on new tests that are skipped: they may be for another system or version, and here they say nothing."""
     new = sorted({family(test) for test in tip.having("skipped") - before.ids} - {family(test) for test in before.ids})
-    said = (
-        f"{new[0]} is new and skipped here{f', and {len(new) - 1} more' if new[1:] else ''}: nothing of what it asks for was seen"
-        if new
-        else ""
-    )
+    said = f"{new[0]} is new and skipped here{f', and {len(new) - 1} more' if new[1:] else ''}, so it checked nothing" if new else ""
     return [Flag("weak-evidence", said, new[0], level="note")] if new else []
 
 
@@ -324,7 +320,7 @@ def _judged_by(look: RepoLook) -> list[Flag]:
 def _deleted(look: RepoLook) -> list[Flag]:
     """Files of the product that went: no test can be about what is not there, so that is told."""
     gone = [c for c in look.changed() if c.how == "deleted" and c.sort in ("production", "unknown") and c.path not in look.changes.moves]
-    said = "was deleted, and nothing shows that it is not needed"
+    said = "was deleted, but nothing shows that it is not needed"
     return [Flag("weak-evidence", f"{c.path} {said}", c.path, level="note") for c in gone if not is_only_words(look.changes, c)][
         :MOST_SHOWN
     ]
@@ -332,7 +328,7 @@ def _deleted(look: RepoLook) -> list[Flag]:
 
 def _generated(look: RepoLook) -> list[Flag]:
     """Code that programs wrote is not tried, and that is told."""
-    said = "this file is generated, so whether tests notice its lines was not tried"
+    said = "this file is generated, so no small changes to its lines were tried"
     paths = [
         c.path
         for c in look.changed()
@@ -355,7 +351,7 @@ def _unnoticed(seen: Noticed, slowed: bool) -> list[Flag]:
         Flag("unnoticed", f"no test fails when {place} returns another value of the same kind", place) for place in seen.blunt[:MOST_SHOWN]
     ]
     idle = [
-        Flag("vacuous-test", f"no small change of the code it came with makes {test} fail ({seen.tried} tried)", test) for test in seen.idle
+        Flag("vacuous-test", f"no small change to the code it came with makes {test} fail ({seen.tried} tried)", test) for test in seen.idle
     ]
     late = [Flag("weak-evidence", f"not everything was tried: {seen.why}", level="note")] if seen.why else []
     if late and slowed and not any(seen.by.values()):

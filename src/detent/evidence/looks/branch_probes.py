@@ -63,7 +63,7 @@ def look_without_mutating(
 
 def examples_in_code(context: ProbeContext, patch: bytes) -> list[Flag]:
     """The tests' own values where they stand as cases of the code; this runs nothing."""
-    said = "the code answers exactly the examples of the tests, case by case; what does it answer to others?"
+    said = "the code handles exactly the examples of the tests, case by case; what does it return for other inputs?"
     found = examples(
         patch,
         lambda path: context.sort(path) == "production",

@@ -24,7 +24,7 @@ WRAPPED = {
     "pytest": "python3 -m pytest",
     "node --test": "node --test",
 }
-SAID = "only an exit code is read of the tests, so they count as one"
+SAID = "only the exit code of the test command is read, so all tests count as one"
 CHATTER = re.compile(r"npm (?:notice|warn|WARN)\b")  # what a package manager says of itself
 LAST_WORDS = 6  # lines of what a command said before it failed
 WIDEST = 200
@@ -45,7 +45,7 @@ class CommandSpan(NamedTuple):
 def by_exit_code(span: CommandSpan, look: RepoLook, found: tuple[Flag, ...], tried: list[Trial]) -> Card:
     """What the command says of base and tip, and of the new tests without the change. Where there is a run, it was asked on the way."""
     better = better_command(span.collector.suite.base, look.changes.text("package.json")(span.base))
-    said = f"{SAID}; each is read with [test] command = {better!r} in detent.toml, or DETENT_TEST_COMMAND" if better else SAID
+    said = f"{SAID}; to have each test read: [test] command = {better!r} in detent.toml, or DETENT_TEST_COMMAND" if better else SAID
     flags = (Flag("weak-evidence", said, level="note"), *found)
     if span.in_run:
         return Card(span.base, span.tip, flags=flags)
@@ -74,13 +74,13 @@ def _fails_always(tip: TestReport, better: str) -> str:
     """Why nothing can be told: a command that fails with the change and without it is no test of it."""
     said = tip.output.rpartition("\n[no adapter reads")[0] or tip.output  # without our own last line
     last = [line.rstrip()[:WIDEST] for line in said.splitlines() if line.strip() and not CHATTER.match(line)][-LAST_WORDS:]
-    way = f"name another command: DETENT_TEST_COMMAND={better!r} detent check, or [test] command in detent.toml of the base"
+    way = f"use another command: DETENT_TEST_COMMAND={better!r} detent check, or [test] command in the base's detent.toml"
     other = (
         way
         if better
-        else "run it by hand; DETENT_TEST_COMMAND='…' detent check, or [test] command in detent.toml of the base, names another one"
+        else "run it by hand; to use another command: DETENT_TEST_COMMAND='…' detent check, or [test] command in the base's detent.toml"
     )
-    return "\n".join([f"`{tip.command}` fails in a clean checkout, with the change and without it; it said last:", *last, other])
+    return "\n".join([f"`{tip.command}` fails in a clean checkout, with and without the change; its last output:", *last, other])
 
 
 def better_command(command: Command | None, package: str) -> str:

@@ -36,6 +36,6 @@ def _cannot_run(look: RepoLook, lacks: dict[str, str]) -> str:
     """What is not known, and what helps."""
     test, name = next(iter(lacks.items()))
     line = install_line(TreeFiles(look.changes.git, look.tree), name)
-    first = f"{test} cannot run, so whether it needs this change is not known"
+    first = f"{test} cannot run, so it is unknown whether it needs this change"
     line = line or (f"pip install {name}" if name in PLUGINS else "install what the tests need")
     return f"{first}\n{in_clean_checkouts(f'{name} is not installed here: {line}')}"

@@ -94,6 +94,6 @@ def _failures(look: RepoLook, seen: Outcomes, old: OlderTests, context: ProbeCon
     for test in sorted(seen.skipped - look.known_skips())[:MOST_SHOWN]:
         yield f"{test} ran before and is skipped now"
     for test in sorted(seen.lost & old.passing)[:MOST_SHOWN]:
-        yield f"{test} is gone, though what it asks for still holds; tests may not be lost"
+        yield f"{test} is gone, but would still pass; tests must not be removed"
     for test in weakened(context, look.tests(), look.tests_before(), seen.replaced)[:MOST_SHOWN]:
         yield describe_weakened(test, seen)

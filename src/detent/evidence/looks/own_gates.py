@@ -115,7 +115,7 @@ def on_card(card: Card, over: GatedTree, step: str) -> Card:
             continue
         tried.append(Trial((gate.known_as,), f"{gate.known_as} was run on the change", _last(ended.output), command=gate.command))
         if known:
-            said = f"{gate.known_as} fails, and failed before the change, so it is not held against it: `{gate.command}`"
+            said = f"{gate.known_as} fails, and failed before the change, so it does not count: `{gate.command}`"
             flags.append(Flag("gate", said, gate.name, level="note"))
         elif gate.then == "flag":
             flags.append(flag_of(gate, ended))

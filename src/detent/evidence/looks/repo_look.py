@@ -73,7 +73,7 @@ class RepoLook:
         if data is None:
             return None
         if len(data) > LARGEST_DOCUMENT:
-            raise CannotTell(f"{path} has {len(data)} bytes, more than any plan needs")
+            raise CannotTell(f"{path} has {len(data)} bytes, which is too large for a plan")
         text = data.decode("utf-8", "replace")
         if tree not in earlier:
             self._read[path] = text
@@ -362,14 +362,14 @@ class RepoLook:
         told = describe_outcomes(self._outcomes, self.why) if self._outcomes and self._runner else ""
         left = f"\n[not part of the change: {', '.join(self.subject.left_out)}]" if self.subject.left_out else ""
         known = "".join(
-            f"\n[`{command}` failed before the work began, and is not held against it]"
+            f"\n[`{command}` failed before the work began, so it does not count]"
             for command in self.subject.red_preflight
             if command not in self._passing
         )
         mute = self._tests.canary_said if self._tests and self._runner and self._tests.canary == "unsupported" else ""
         open_ = getattr(self.subject.collect.suite.sandbox, "because", "") if self._tests or self._part else ""
-        walls = f"\n[the tests ran with all of your rights: {open_}; `detent doctor` says more]" if open_ else ""
-        return told + self._said + left + known + walls + (f"\n[no test of the machine's own watched this run: {mute}]" if mute else "")
+        walls = f"\n[the tests ran with your full permissions: {open_}; see `detent doctor`]" if open_ else ""
+        return told + self._said + left + known + walls + (f"\n[Detent could not add its own tests to this run: {mute}]" if mute else "")
 
     def evidence(self) -> Evidence | None:
         seen = self._part or self._tests

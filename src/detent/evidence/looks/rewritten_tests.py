@@ -31,7 +31,7 @@ CALLED_OTHERWISE = frozenset({"TypeError", "AttributeError", "ImportError", "Mod
 
 def flag_rewritten(look: RepoLook, seen: Outcomes, before: TestReport, old: OlderTests, context: ProbeContext | None) -> list[Flag]:
     """Older tests whose expectation is not so any more: changed, or taken out. Asked about, unless new tests ask for the same change."""
-    moved = [Flag("rewritten-test", f"{was} became {now}, and says something else there", now) for was, now in _moved_otherwise(look, seen)]
+    moved = [Flag("rewritten-test", f"{was} became {now}, with different content", now) for was, now in _moved_otherwise(look, seen)]
     moved += [*flag_warned(old.warned, old.report), *_weaker(look, before, old), *_dropped(look, seen, before, old, context)]
     old = old._replace(backed=old.backed | asked_by_new_data(look, before, old.broken - old.backed))
     if not old.broken and not (seen.lost - old.passing):
@@ -49,7 +49,7 @@ def flag_rewritten(look: RepoLook, seen: Outcomes, before: TestReport, old: Olde
     flags += flag_shared_files(look.changes.patch(), old.shared, unshown, bool(unshown - old.backed)) if old.shared else []
     asked_out = {family(test) for test in out if test not in old.backed}
     tests = sorted({family(test) for test in out}, key=lambda test: test not in asked_out)  # a table is one test, however many rows it had
-    taken_out = "was removed: it does not pass with this change"
+    taken_out = "was removed; it would fail with this change"
     return flags + [
         Flag("rewritten-test", f"{test} {taken_out}", test, level="ask" if test in asked_out else "note") for test in tests[:MOST_SHOWN]
     ]
@@ -57,7 +57,7 @@ def flag_rewritten(look: RepoLook, seen: Outcomes, before: TestReport, old: Olde
 
 def _weaker(look: RepoLook, before: TestReport, old: OlderTests) -> list[Flag]:
     """Older tests that pass as they were, and ask for less now: what they asked for still holds, so nothing made that necessary."""
-    words = "an older test asks for less than it did, though what it asked for still holds"
+    words = "an older test checks less than before, although the old version still passes"
     files = {file_of(before, test) for test in old.passing}
     return [
         Flag("rewritten-test", words, each.place, each.before, each.after)
@@ -77,8 +77,8 @@ def _dropped(look: RepoLook, seen: Outcomes, before: TestReport, old: OlderTests
             found.setdefault(min(tests), each)
     same = compare_noticed(context, before, *_in_their_place(look, before, found)).same if context and found else frozenset[str]()
     for test, each in found.items():
-        words = "an older test no longer asks for something that still holds"
-        words += "; the tests of its file notice every small change of the code that it noticed" if test in same else ""
+        words = "an older test no longer checks something that still works"
+        words += "; the tests of its file still fail for every small change to the code that it caught" if test in same else ""
         yield Flag("rewritten-test", words, each.place, each.before, each.after, level="note" if test in same else "ask")
 
 
@@ -122,13 +122,13 @@ def _let_go(said: Rewritten, old: OlderTests) -> str:
 
 def _told_rewritten(look: RepoLook, said: Rewritten, asked: bool, let_go: str) -> Flag:
     if let_go:
-        words = f"an older test no longer looks at {let_go}, which was changed and which no test notices now"
+        words = f"an older test no longer checks {let_go}, which was changed and which no test covers now"
         return Flag("rewritten-test", words, said.place, said.before, said.after)
-    words = "what an older test expects was changed: as it was, it fails with this change"
+    words = "the expectation of an older test changed: the old version fails with this change"
     if not asked and _is_reworded(look, said):
         words = "a message is worded differently, in the code and in an older test"
     elif not asked and _is_renamed(look, said):
-        words = "something has another name now, in the code and in an older test"
+        words = "something was renamed, in the code and in an older test"
     return Flag("rewritten-test", words, said.place, said.before, said.after, level="ask" if asked else "note")
 
 

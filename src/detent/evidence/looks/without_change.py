@@ -43,7 +43,7 @@ def flag_endless(mixed: TestReport, tip: TestReport) -> list[Flag]:
     if not mixed.late:
         return []
     path = next(test for test in sorted(mixed.bad) if mixed.files.get(test) == test)
-    said = f"without the change its tests do not end ({mixed.messages[path]}; all tests take {tip.wall:.1f} s with it), so they count as failing there"
+    said = f"without the change its tests do not finish ({mixed.messages[path]}; all tests take {tip.wall:.1f} s with it), so they count as failing there"
     return [Flag("weak-evidence", said, path, level="note")]
 
 

@@ -56,7 +56,7 @@ def written(claim: Claim) -> str:
 def read(text: str, commit: str) -> tuple[Claim | None, str]:
     """The claim of a note on a commit, or what is wrong with it."""
     if len(text) > LARGEST:
-        return None, f"the claim has {len(text)} characters, more than any claim needs"
+        return None, f"the claim is too long ({len(text)} characters)"
     try:
         claim = msgspec.json.decode(text.encode("utf-8", "surrogateescape"), type=Claim)
     except (msgspec.DecodeError, RecursionError) as e:
@@ -64,5 +64,5 @@ def read(text: str, commit: str) -> tuple[Claim | None, str]:
     if claim.version != VERSION:
         return None, f"the claim is of version {claim.version}; this Detent reads version {VERSION}"
     if seal(claim, commit).digest != claim.digest or written(claim) != text:
-        return None, "the claim was edited, or belongs to another commit: its digest does not fit"
+        return None, "the claim was edited, or belongs to another commit: its digest does not match"
     return claim, ""

@@ -38,10 +38,8 @@ def failing_before(collector: Collector, changes: Changes, calm: Mapping[str, st
 
 def flag_flaky(tests: frozenset[str], steady: frozenset[str], before: frozenset[str]) -> list[Flag]:
     """Asked about; a note where a test passed in every other run (`steady`), or fails now and then without the change (`before`)."""
-    said = (
-        "failed in the first run of the suite and passed in a second one on the same tree: it is flaky, or the machine was too busy for it"
-    )
-    also = "failed in the first run of the suite and passed in a second one on the same tree; it is flaky without this change too"
+    said = "failed in the first run of the suite and passed in the second, on the same tree: it is flaky, or the machine was overloaded"
+    also = "failed in the first run of the suite and passed in the second, on the same tree; it is flaky without this change too"
     asked = [Flag("weak-evidence", f"{test} {said}", test, level="ask") for test in sorted(tests - before)]
     asked += [Flag("weak-evidence", f"{test} {also}", test, level="note") for test in sorted(tests & before)]
     return asked + [Flag("weak-evidence", describe_flaky(test), test, level="note") for test in sorted(steady)]

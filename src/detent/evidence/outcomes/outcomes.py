@@ -176,17 +176,17 @@ def describe_successors(test: str, seen: Outcomes, less: bool) -> str:
     came = sorted(seen.replaced[test])
     names = came[0] + (f" and {len(came) - 1} more" if len(came) > 1 else "")
     return f"{test} is gone; {names} came in its place" + (
-        ", but nothing there fails for a small change of the code that it failed for" if less else ""
+        ", but they do not fail for a small change to the code that it failed for" if less else ""
     )
 
 
 def describe_weakened(test: str, seen: Outcomes) -> str:
     """What is wrong with a test that notices less than it did."""
     if test not in seen.replaced:
-        return f"{test} is weakened: it was changed, and no longer fails for code that it failed for"
-    return f"{test} is gone, and what came in its place ({min(seen.replaced[test])}) does not fail for code that it failed for"
+        return f"{test} is weakened: it was changed, and no longer fails for code that it failed for before"
+    return f"{test} is gone, and its replacement ({min(seen.replaced[test])}) does not fail for code that it failed for"
 
 
 def describe_flaky(test: str) -> str:
     """What is said of a test that fails by chance."""
-    return f"{test} failed once and passed in three more runs of the same tree: it is flaky, or the machine was too busy for it"
+    return f"{test} failed once and passed in three more runs of the same tree: it is flaky, or the machine was overloaded"

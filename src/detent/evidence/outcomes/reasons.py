@@ -141,7 +141,7 @@ def _modules(facts: Facts, third_party: Callable[[str], bool]) -> Found:
         return "test", f"{name}{NOT_INSTALLED}"
     bare = found[0].startswith(("Cannot find", "Failed to", "Could not")) and not re.match(r"[./~#]|@/|file:|[A-Z]:", name)
     if bare:
-        return "unknown", f"{name} is not there: a package that nobody declared, or a name for a file of the product"
+        return "unknown", f"{name} does not exist: an undeclared package, or a name for a file of the product"
     return "product", ""
 
 
@@ -166,7 +166,9 @@ def _build(facts: Facts) -> Found:
         return "product", "a file of the product does not compile"
     parsed = not UNPARSED.search(facts.message) and not UNUSED.search(facts.message)
     return (
-        ("unknown", "the test does not fit the code it calls, or is wrong itself") if parsed else ("test", "the test file does not compile")
+        ("unknown", "the test does not match the code it calls, or is itself wrong")
+        if parsed
+        else ("test", "the test file does not compile")
     )
 
 
@@ -177,7 +179,7 @@ def _exception(facts: Facts) -> tuple[Sort, str]:
         return "product", plain
     if facts.kind == "Exit":
         return "unknown", _sentence(facts, "the process ended before the test did")
-    own = "raised in the test itself: by what the product answered, or by a mistake of the test"
+    own = "raised in the test itself: because of what the product returned, or by a mistake in the test"
     return "unknown", _sentence(facts, own if facts.in_test else "the report does not say where it came from")
 
 

@@ -59,7 +59,7 @@ def flag_shared_files(patch: bytes, shared: Collection[str], broken: Collection[
         return []
     some = min(broken) + (f" and {len(broken) - 1} more" if len(broken) > 1 else "")
     found = [hunk for hunk in hunks(patch) if hunk.path in shared][:MOST_SHOWN]
-    said = f"what older tests share was changed: with it as it was, {some} {'fail' if len(broken) > 1 else 'fails'} with this change"
+    said = f"code shared by older tests changed: with the old version, {some} {'fail' if len(broken) > 1 else 'fails'} with this change"
     return [
         Flag(
             "rewritten-test",

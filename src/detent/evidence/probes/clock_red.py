@@ -67,7 +67,7 @@ def look_at_reds(context: ProbeContext, reds: Mapping[str, TestReport], known: f
         failed = then.bad - known - context.reference.baseline
         files = tuple(sorted({file_of(then, test) for test in failed}))
         for test in sorted(failed & _passing(context, red, files, then.wall, until)) if files else ():
-            said = f"{test} failed in RED, and passes on the same tree now, without the change: something else than the code made it fail"
+            said = f"{test} failed in RED, but now passes on the same tree, without the change: something other than the code made it fail"
             found[test] = Flag("clock-red", said, test, level="fail")
     return list(found.values())[:MOST_SHOWN]
 
@@ -94,9 +94,9 @@ def look_at_dates(
             later = f"{by // DAY} days" if by >= DAY else f"{by // 60} minutes"
             about = [f"clock-red {test}" for test in by_itself]
             context.tried(
-                trial_of(context, about, f"without the change, the clock {later} ahead", came_of(seen), shifted, files, on_base=True)
+                trial_of(context, about, f"without the change, with the clock {later} ahead", came_of(seen), shifted, files, on_base=True)
             )
-            said = f"failed without the change, and passes without it in a run whose clock is {later} ahead: something else than the code made it fail"
+            said = f"failed without the change, but passes without it when the clock is {later} ahead: something other than the code made it fail"
             return [Flag("clock-red", f"{test} {said}", test, level="fail") for test in by_itself[:MOST_SHOWN]]
     return []
 

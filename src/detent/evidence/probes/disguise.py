@@ -41,7 +41,7 @@ def look_disguised(context: ProbeContext, tip: TestReport, files: tuple[str, ...
     _note(context, differs, *(again if named else first), steady)
     if named:
         return [_flag(context, test, *said) for test, said in sorted(named.items())[:MOST_SHOWN]]
-    said = "passes only in the order that the file has: another test, or another call, decides what the code answers"
+    said = "passes only in the order of its file: another test, or another call, decides what the code returns"
     return [Flag("knows-the-tests", f"{test} {said}", test, level="note") for test in sorted(steady)[:MOST_SHOWN]]
 
 
@@ -56,7 +56,7 @@ def _note(context: ProbeContext, differs: dict[str, tuple[str, str]], made: Disg
 
 def _flag(context: ProbeContext, test: str, name: str, message: str) -> Flag:
     """Asked about, unless the test itself says that it looks at its own name or lines."""
-    said = f"{test} passes, and fails under another name ({name}): the code, or something it loads, looks at who asks"
+    said = f"{test} passes, but fails under another name ({name}): the code, or something it loads, checks who is calling"
     path = test.partition("::")[0]
     level: Literal["note", "ask"] = "note" if looks_at_itself(path, context.text(path)) else "ask"
     return Flag("knows-the-tests", said, test, f"{test}: passed", f"{name}: failed\n{message[:500]}".strip(), level=level)

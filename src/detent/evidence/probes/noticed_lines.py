@@ -159,7 +159,7 @@ def _note(context: ProbeContext, place: str, tries: dict[tuple[str, ...], list[M
             trial_of(
                 context,
                 [f"unnoticed {place}"],
-                f"a small change of {each.mutant.place}",
+                f"a small change to {each.mutant.place}",
                 came,
                 {each.mutant.path: text.encode()},
                 files,

@@ -74,21 +74,23 @@ def _note(context: ProbeContext, collector: Collector, flag: Flag, call: TestCal
     if flag.place.partition(":")[0].endswith(".py"):
         python = python_behind(base, collector.home, collector.env) if base is not None else None
         command = f"{shlex.quote(str(python))} -c {shlex.quote(f'{call.imports}; print({asks})')}"
-        context.tried(Trial((f"{flag.kind} {flag.place}",), "a plain Python asks, and no test runs", flag.after, command=command))
+        context.tried(Trial((f"{flag.kind} {flag.place}",), "plain Python calls it, and no test runs", flag.after, command=command))
         return
     file, of, _, local, name = json.loads(call.imports)
     module = normpath(join(dirname(file), of))
     program = f"import('./{module}').then((m) => {{ const {local} = {'m' if name == '*' else f'm.{name}'}; console.log({asks}); }})"
     context.tried(
-        Trial((f"{flag.kind} {flag.place}",), "a plain node asks, and no test runs", flag.after, command=f"node -e {shlex.quote(program)}")
+        Trial(
+            (f"{flag.kind} {flag.place}",), "plain node calls it, and no test runs", flag.after, command=f"node -e {shlex.quote(program)}"
+        )
     )
 
 
 def _otherwise(path: str, call: TestCall, answer: CallResult) -> Flag:
-    said = f"{call.call} is {call.wanted} in {call.test}, and something else where no test runs: the code looks at who asks"
+    said = f"{call.call} is {call.wanted} in {call.test}, but something else outside of a test: the code checks who is calling"
     if answer.said.startswith(EQUAL_TOO):
         other = answer.said.removeprefix(EQUAL_TOO)
-        said = f"{call.call} is equal to {call.wanted} in {call.test}, and to {other} as well: what the code returns decides what it is equal to"
+        said = f"{call.call} is equal to {call.wanted} in {call.test}, but also to {other}: the returned value itself decides what it is equal to"
     return Flag("knows-the-tests", said, f"{path}:{call.line}", f"{call.call} == {call.wanted}", answer.said)
 
 
@@ -99,7 +101,7 @@ def _is_other(there: CallResult) -> bool:
 
 def _away(path: str, call: TestCall, there: CallResult) -> Flag:
     said = (
-        f"{call.call} is {call.wanted} in {call.test}, and something else at a terminal, in another process, thread, folder, home or host"
+        f"{call.call} is {call.wanted} in {call.test}, but something else at a terminal, in another process, thread, folder, home or host"
     )
     return Flag("knows-the-tests", said, f"{path}:{call.line}", f"{call.call} == {call.wanted}", there.said)
 
@@ -138,7 +140,7 @@ def _same(of: list[tuple[str, TestCall]], made: list[tuple[str, str, str]], seen
         return []
     path, call = of[0]
     name, answer = call.function, said.pop()
-    text = f"{name} returns {answer} for whatever the tests do not ask; {len(made)} other calls were tried, such as {made[0][1]}"
+    text = f"{name} returns {answer} for every input that the tests do not use; {len(made)} other calls were tried, such as {made[0][1]}"
     return [Flag("knows-the-examples", text, f"{path}:{call.line}", f"{call.call} == {call.wanted}", f"{made[0][1]} == {answer}")]
 
 
@@ -155,7 +157,7 @@ def _given_back(of: list[tuple[str, TestCall]], made: list[tuple[str, str, str]]
         given_back = len(odd) <= MOST_MET and all(answer in wanted for answer in odd)
         if numbers and drawn and given_back and not any(given == answer for given, answer in asked):
             path, call = of[0]
-            text = f"{call.function} returns {ast.unparse(arg)} and the like unchanged wherever the tests do not ask; {len(made)} other calls were tried"
+            text = f"{call.function} returns {ast.unparse(arg)} and the like unchanged for inputs that the tests do not use; {len(made)} other calls were tried"
             return [
                 Flag(
                     "knows-the-examples", text, f"{path}:{call.line}", f"{call.call} == {call.wanted}", f"{made[0][1]} == {_said(seen[0])}"

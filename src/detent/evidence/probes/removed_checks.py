@@ -50,21 +50,21 @@ def _left_out(left: list[Removed], every: int, hides: bool) -> list[Flag]:
         return []
     places = list(dict.fromkeys(f"{each.path}:{each.line}" for each in left))
     named = ", ".join(places[:MOST_NAMED]) + (f" and {len(places) - MOST_NAMED} more" if len(places) > MOST_NAMED else "")
-    what = "pieces of code that were removed, or that are a new way out, were put back or taken out to see whether a test notices"
+    what = "removed pieces of code, or new early exits, were restored or removed to see whether a test notices"
     level: Literal["note", "ask"] = "ask" if hides else "note"
     return [Flag("weak-evidence", f"not everything was tried: only {every - len(left)} of {every} {what}; not {named}", level=level)]
 
 
 def _flag_new(piece: Removed) -> Flag:
-    said = f"{piece.path} has a new way out of older code, and no test fails when it is taken out"
+    said = f"{piece.path} has a new early exit in older code, and no test fails when it is removed"
     return Flag("unnoticed", said, f"{piece.path}:{piece.line}", after=piece.said, level="ask" if piece.sure else "note")
 
 
 def _flag(piece: Removed) -> Flag:
     what = "check" if piece.guard else "piece of code"
-    said = f"a {what} was removed from {piece.path} or changed, and no test fails when it is put back"
+    said = f"a {what} in {piece.path} was removed or changed, and no test fails when it is restored"
     if piece.what:
-        said = f"{piece.what} in {piece.path}, and no test fails when that is undone"
+        said = f"{piece.what} in {piece.path}, but no test fails when that is undone"
     level: Literal["note", "ask"] = "ask" if piece.guard and piece.sure else "note"
     return Flag("unnoticed", said, f"{piece.path}:{piece.line}", before=piece.said, level=level)
 
@@ -83,7 +83,7 @@ def _is_unnoticed(context: ProbeContext, tip: TestReport, piece: Removed, until:
         if report is None and context.clock() >= until:
             return None
         if report is not None and len(report.ids) >= len(tip.ids) and not report.bad - tip.bad:
-            what = "the piece put back, or the new way out taken out"
+            what = "the code restored, or the new early exit removed"
             context.tried(trial_of(context, [f"unnoticed {piece.path}:{piece.line}"], what, came_of(report), {piece.path: text.encode()}))
             return True
     return False

@@ -82,7 +82,7 @@ def flag_successors(patch: bytes, found: Mapping[str, Successors]) -> list[Flag]
             said = f"{family(test)} became {family(new_test)}; {seen}"
             flags[family(test)] = Flag("rewritten-test", said, new_test, was, is_, level="ask" if came.missed or not came.tried else "note")
         else:
-            said = f"{family(test)} is gone, though what it asks for still holds; {seen}"
+            said = f"{family(test)} is gone, but would still pass; {seen}"
             beside = any(new_test.partition("::")[0] == test.partition("::")[0] for new_test in came.tests)
             noticed = beside and came.tried >= ENOUGH and not came.missed
             flags.setdefault(family(test), Flag("rewritten-test", said, min(came.tests), level="note" if noticed else "ask"))
@@ -91,10 +91,10 @@ def flag_successors(patch: bytes, found: Mapping[str, Successors]) -> list[Flag]
 
 def _told(came: Successors) -> str:
     if not came.tried:
-        return "no small change of the code was found that it failed for, so whether that asks for as much is not known"
+        return "no small change to the code was found that it failed for, so it is unknown whether its replacement checks as much"
     all_ = f"all {came.tried} small changes" if came.tried > 1 else "the one small change"
     some = f"only {came.tried - came.missed} of the {came.tried} small changes"
-    return f"tests of this change fail for {some if came.missed else all_} of the code that it failed for"
+    return f"tests of this change fail for {some if came.missed else all_} to the code that it failed for"
 
 
 def _words(context: ProbeContext, before: TestReport, tests: frozenset[str]) -> set[str]:

@@ -205,7 +205,7 @@ def _try(
     idle, count, vain, seen, table = new, 0, 0, list[tuple[Mutant, TestReport]](), table_in(context)
     for mutant in mutants[:MOST_TRIED]:
         if (left := clock.left()) <= 0:
-            return Probed(count, why=f"{context.seconds:.0f} s were not enough for {len(mutants)} small changes of the code")
+            return Probed(count, why=f"{context.seconds:.0f} s were not enough for {len(mutants)} small changes to the code")
         report = _seen(context, mutant, files, left)
         if report and report.ids & new:
             failed = frozenset[str]().union(*(together.get(test, {test}) for test in report.bad))
@@ -219,6 +219,6 @@ def _try(
     for mutant, report in sorted(seen, key=lambda tried: len(tried[1].bad))[:MOST_KEPT]:
         about = [f"vacuous-test {test}" for test in sorted(idle)]
         context.tried(
-            trial_of(context, about, f"a small change of {mutant.place}", came_of(report), {mutant.path: mutant.make().encode()}, files)
+            trial_of(context, about, f"a small change to {mutant.place}", came_of(report), {mutant.path: mutant.make().encode()}, files)
         )
-    return Probed(count, tuple(sorted(idle))) if count else Probed(why="no small change of the code written for them could be run")
+    return Probed(count, tuple(sorted(idle))) if count else Probed(why="no small change to the code written for them could be run")

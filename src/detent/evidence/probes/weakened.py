@@ -128,7 +128,7 @@ def _note(context: ProbeContext, tests: list[str], files: tuple[str, ...], older
             trial_of(
                 context,
                 tests,
-                f"a small change of {path}, and the tests as they were",
+                f"a small change to {path}, and the tests as they were",
                 f"{len(tests)} failed",
                 {**older, path: text.encode()},
                 files,

@@ -53,7 +53,7 @@ def _installed(name: str) -> Runner:
 
     found: Runner | None = extensions.load(extensions.RUNNERS, name, lambda value: _wrong(name, value))
     if found is None:
-        raise DetentError(f"there is no test runner '{name}' here", f"known: {', '.join(WHERE)}; install the package that brings it")
+        raise DetentError(f"there is no test runner '{name}' here", f"known: {', '.join(WHERE)}; install the package that provides it")
     return found
 
 

@@ -105,7 +105,7 @@ class Call(Protocol):
 
 
 def _no_canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
-    return "the adapter of this runner has no canary"
+    return "Detent cannot add tests of its own for this runner"
 
 
 class Runner(NamedTuple):

@@ -45,7 +45,7 @@ def parse(shape: CommandShape, command: str, base: Command) -> Parsed:
     def options(words: tuple[str, ...]) -> Parsed:
         found = _options(words, shape)
         both = shape.either and len({each.startswith("-") for each in found.selectors}) > 1
-        return Parsed(fault=f"{shape.either} and files are both there; name the tests either way") if both else found
+        return Parsed(fault=f"the command has both {shape.either} and files; use one of them") if both else found
 
     return parsed(command, lambda words: after_first(words, base.argv, *shape.programs), options, f"`{base.text}`, or {shape.allowed}")
 
@@ -74,14 +74,14 @@ def _options(words: tuple[str, ...], shape: CommandShape) -> Parsed:
                 return Parsed(fault=f"the option {name} has no value")
             chosen += [f"{shape.selecting[name]}={value}"] if name in shape.selecting else []
         elif word not in shape.shown_flags:
-            return Parsed(fault=f"the option {name} can change what is judged")
+            return Parsed(fault=f"the option {name} can change the result")
     return Parsed((*paths, *chosen), kept=tuple(written))
 
 
 def _path(word: str, shape: CommandShape, paths: list[str], chosen: list[str]) -> str:
     """Take a path, with or without a place in it; what is wrong with it."""
     if "::" in word:
-        return f"`{word}` is an id of Detent's, not of the runner; name the file"
+        return f"`{word}` is Detent's own test id, which the runner does not know; name the file"
     found = re.fullmatch(rf"(.+?)({shape.location})", word)
     if found:
         chosen.append(f"--location={word.removeprefix('./')}")

@@ -57,7 +57,7 @@ def parsed(command: str, after: Callable[[Words], Words | str | None], options: 
     return (
         Parsed(found.selectors)
         if not found.fault
-        else Parsed(fault=f"{found.fault}; allowed is one call of the project's own test runner: {allowed}")
+        else Parsed(fault=f"{found.fault}; use one call of the project's own test runner: {allowed}")
     )
 
 
@@ -90,9 +90,9 @@ def path_fault(selector: str) -> str:
     """What is wrong with a path or node id: it must stay below the project and be nothing but a path."""
     path = selector.partition("::")[0]
     if not path:
-        return f"`{selector}` names no file"
+        return f"`{selector}` does not name a file"
     if path.startswith(("/", "~", "@")) or re.match(r"[A-Za-z]:[\\/]", path):
-        return f"`{path}` is not a path below the project"
+        return f"`{path}` is not a path inside the project"
     if ".." in path.split("/"):
         return f"`{path}` leaves the project"
     return ""

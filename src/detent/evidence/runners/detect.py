@@ -90,4 +90,4 @@ def refuse(command: str, base: Command | None) -> str | None:
         words, fault = split(given.removeprefix(base.text))
         if not fault and not any(word.startswith("-") for word in words):
             return None  # plain words after it select; the command itself is what is run
-    return f"`{given[:200]}` is not how this project is tested; allowed is `{base.text}`, of which only the exit code is read"
+    return f"`{given[:200]}` is not how this project is tested; use `{base.text}` (only its exit code is read)"

@@ -64,7 +64,7 @@ def reader(
 def bounded(data: bytes) -> bytes:
     """A report that is not too large to be read."""
     if len(data) > LARGEST:
-        raise CannotTell(f"the test report has more than {LARGEST} bytes, which is the most that is read")
+        raise CannotTell(f"the test report is larger than {LARGEST} bytes, the most that Detent reads")
     return data
 
 
@@ -114,17 +114,17 @@ def agree(report: TestReport, title: str, ends: Collection[int], hint: str = "")
     if code not in ends:
         raise CannotTell(f"{title} {ended(code)}{said}")
     if code and not report.bad:
-        raise CannotTell(f"{title} ended with code {code}, but no test in its report failed{f' ({hint})' if hint else ''}{said}")
+        raise CannotTell(f"{title} exited with code {code}, but no test in its report failed{f' ({hint})' if hint else ''}{said}")
     told = [test for test in report.bad if report.kinds.get(test) != "Exit"]
     if code == 0 and told:
-        raise CannotTell(f"{title} ended with code 0, but its report has a failure: {min(told)}")
+        raise CannotTell(f"{title} exited with code 0, but its report has a failure: {min(told)}")
 
 
 def ended(exit_code: int | None) -> str:
     """How a process ended, in words."""
     if exit_code is None:
         return "did not finish in time"
-    return f"was ended by signal {-exit_code}" if exit_code < 0 else f"ended with code {exit_code}"
+    return f"was killed by signal {-exit_code}" if exit_code < 0 else f"exited with code {exit_code}"
 
 
 def tail(output: str) -> str:

@@ -60,7 +60,7 @@ class _Points:
             self.inside = "" if plain == "..." else "..."
             self._say("" if plain in ("---", "...") else text)
         elif plain.startswith("Bail out!"):
-            raise CannotTell(f"the tests gave up: {plain[:200]}")
+            raise CannotTell(f"the tests bailed out: {plain[:200]}")
         elif odd == 0 and (plan := PLAN.match(plain)):
             self._at(depth).plan = int(plan[1])
         elif odd == 0 and (found := POINT.match(plain)):

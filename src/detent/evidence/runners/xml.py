@@ -110,7 +110,7 @@ def feed(report: bytes, target: XmlTarget) -> None:
     if not report.strip():
         raise CannotTell("the test report is empty")
     if len(report) > LARGEST:
-        raise CannotTell(f"the test report has more than {LARGEST} bytes, which is the most that is read")
+        raise CannotTell(f"the test report is larger than {LARGEST} bytes, the most that Detent reads")
     parser = ParserCreate(namespace_separator="}")
     parser.buffer_text = True
     parser.StartElementHandler, parser.CharacterDataHandler, parser.EndElementHandler = target.start, target.data, target.end
@@ -123,4 +123,4 @@ def feed(report: bytes, target: XmlTarget) -> None:
 
 def _no_doctype(*_: object) -> None:
     """None of a report's own: so there are no entities either."""
-    raise CannotTell("the test report declares a document type; a runner writes none")
+    raise CannotTell("the test report declares a document type, which no test runner does")

@@ -20,7 +20,7 @@ from detent.evidence.runners.canary_files import words_in, words_of
 
 V = TypeVar("V")
 TAMPERED = "the test runner was tampered with"
-BESIDE = "it ended with code 0, although a test that must fail was in the run"
+BESIDE = "it exited with code 0, although the run contained a test that must fail"
 
 
 # -- the files ---------------------------------------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ def judged(report: TestReport, canary: Canary) -> TestReport:
         kinds=_without(report.kinds, mine),
         missing_names=tuple(test for test in report.missing_names if test not in mine),
         canary="broken" if differed else "held" if heard else "unsupported",
-        canary_said="; ".join(differed) if heard else "no test ran where it lay",
+        canary_said="; ".join(differed) if heard else "Detent's own test did not run",
     )
     return msgspec.structs.replace(found, exit_code=_code(report, found, canary)) if heard else found
 
@@ -123,14 +123,14 @@ def _differences(nest: Nest, report: TestReport) -> Iterator[str]:
     for token, must, sentence in ((nest.passes, "passed", "a test that must pass"), (nest.fails, "failed", "a test that must fail")):
         found = [test for test in report.ids if token in test]
         if not found:
-            yield f"{sentence} did not come back"
+            yield f"{sentence} is missing from the report"
         for test in found:
             said = report.messages.get(test, "")
             if report.outcomes[test] != must:
                 more = f" ({_plain(said, nest)})" if said and must == "passed" else ""
-                yield f"{sentence} came back as {report.outcomes[test]}{more}"
+                yield f"{sentence} was reported as {report.outcomes[test]}{more}"
             elif must == "failed" and nest.says not in said:
-                yield f"{sentence} came back with another message than its own"
+                yield f"{sentence} was reported with a message that is not its own"
 
 
 def _plain(said: str, nest: Nest) -> str:

@@ -51,4 +51,4 @@ def _paths(word: str) -> Iterator[str]:
 def hint_for(paths: list[str]) -> str:
     """What to do about files that were left behind."""
     shown = ", ".join(f'"{path}"' for path in paths)
-    return f"{paths[0]} is in your checkout but not in git: have it made by --install CMD, or copied: [workspace] copy = [{shown}]"
+    return f"{paths[0]} is in your checkout but not in git: create it with --install CMD, or copy it with [workspace] copy = [{shown}]"

@@ -306,7 +306,7 @@ class Collector:
                 self.there = set(unknown)  # which is what the next run begins with, if there is one at once
                 self._created((self.there - before) | ours)
         if changed:
-            raise Disturbed(f"{changed[0]} changed while {what} ran, so the run says nothing; stop what writes there, and submit again")
+            raise Disturbed(f"{changed[0]} changed while {what} ran, so the run does not count; stop what writes there, and submit again")
 
     def _run(self, selectors: tuple[str, ...], cwd: Path, wanted: Wanted, command: str = "", near: Near = ()) -> TestReport:
         report = self._ran(selectors, cwd, wanted, command, near)

@@ -28,4 +28,4 @@ def blamed(trouble: CannotTell, collect: Collects, good: str, wanted: Wanted) ->
         raise Away(e.thing, str(trouble)) from None
     except (CannotTell, GitError, OSError):
         raise trouble from None
-    return TestReport(output=str(trouble), complete=False, fault=f"the test run came to nothing: {trouble}")
+    return TestReport(output=str(trouble), complete=False, fault=f"the test run gave no result: {trouble}")

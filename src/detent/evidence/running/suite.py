@@ -146,7 +146,7 @@ def run_suite(
     cwd: Path,
     env: Mapping[str, str],
     wanted: Callable[[], bool],
-    canary: Canary | str = "none was asked for",
+    canary: Canary | str = "none was requested",
 ) -> TestReport:
     """Run the tests of a framework that is understood; `root` is the project's own checkout, `cwd` where they run.
 
@@ -270,7 +270,7 @@ def _run(suite: Suite, argv: list[str], cwd: Path, env: Mapping[str, str], wante
         except OSError as e:
             raise CannotTell(f"'{argv[0]}' could not be started: {e.strerror}") from e
     if ran.stopped:
-        raise Disturbed("the run moved on while its tests ran, so they were stopped")
+        raise Disturbed("the run changed state while its tests ran, so they were stopped")
     return ran
 
 

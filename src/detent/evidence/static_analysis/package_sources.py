@@ -50,14 +50,14 @@ def other_sources(path: str, before: str, after: str) -> Iterator[str]:
     if name == "package.json":
         yield from _package(before, after)
     if SETTINGS.fullmatch(name) or ASKS.fullmatch(path) or ASKS.fullmatch(name):
-        yield from (f"packages may come from {host} now" for host in _hosts(after, SPEAKS) if host not in _hosts(before, SPEAKS))
+        yield from (f"packages may now come from {host}" for host in _hosts(after, SPEAKS) if host not in _hosts(before, SPEAKS))
     if LOCK.fullmatch(name) and before:
         old_hosts, new_hosts = (_hosts("\n".join(RESOLVED.findall(t)) if name.endswith(".json") else t, FETCHED) for t in (before, after))
-        yield from (f"packages are fetched from {host} now" for host in new_hosts if host not in old_hosts)
+        yield from (f"packages are now fetched from {host}" for host in new_hosts if host not in old_hosts)
     if before and (LOCK.fullmatch(name) or name == "go.sum"):
         old, new = _hashes(name, before), _hashes(name, after)
         changed = sorted(each for each in old.keys() & new.keys() if not old[each] & new[each] and _kinds(old[each]) & _kinds(new[each]))
-        yield from (f"{each} has another hash now, and the same version" for each in changed)
+        yield from (f"{each} has a different hash for the same version" for each in changed)
 
 
 def _hosts(text: str, speaks: re.Pattern[str]) -> list[str]:
@@ -75,7 +75,7 @@ def _package(before: str, after: str) -> Iterator[str]:
         was, now = (_table(each.get(key)) for each in (old, new))
         for name, said in now.items():
             if ELSEWHERE.match(said) and was.get(name) != said:
-                yield f"{name} comes from {said} now"
+                yield f"{name} now comes from {said}"
     scripts = [_table(each.get("scripts")) for each in (old, new)]
     for name in INSTALLS:
         if name in scripts[1] and scripts[0].get(name) != scripts[1][name]:

@@ -96,7 +96,7 @@ def review_flags(files: tuple[EditedFile, ...], keys: Mapping[str, str]) -> Iter
     for place in keys_added(changes.patch(), keys):
         path, line, kind = (*place.split(":", 2), "", "")[:3]
         yield Flag(
-            "secrets", f"{path} gets what looks like {kind.strip()}; a commit keeps it for good", f"{path}:{line}", after="(not shown)"
+            "secrets", f"{path} adds what looks like {kind.strip()}; a commit keeps it forever", f"{path}:{line}", after="(not shown)"
         )
     for file in files:
         yield from _of_blob(file, blobs.get(file.path))
@@ -133,12 +133,12 @@ def _of_blob(file: EditedFile, blob: Blob | None) -> Iterator[Flag]:
     if blob is None or file.how == "deleted":
         return
     if blob.mode == EXECUTABLE and blob.was != EXECUTABLE:
-        yield Flag("executable-bits", f"{file.path} can be run as a program now", file.path, after=_first_line(file))
+        yield Flag("executable-bits", f"{file.path} is now executable", file.path, after=_first_line(file))
     if blob.mode == MODULE and blob.was != MODULE:
         yield Flag("new-dependencies", f"{file.path} is a submodule now, with code of another repository", file.path)
     if blob.mode == blob.was == MODULE:
         yield Flag(
-            "new-dependencies", f"{file.path} is at another commit of its own repository, which is not looked at", file.path, level="note"
+            "new-dependencies", f"{file.path} moved to another commit of its own repository, which is not checked", file.path, level="note"
         )
     if blob.mode == LINK and blob.was != LINK and (file.suffix in CODE or is_named_as_test(file.after.strip())):
         yield Flag("shadow", f"{file.path} is a link to {file.after.strip()[:80]} now: what runs is whatever is there", file.path)
@@ -195,7 +195,7 @@ def _rights(file: EditedFile) -> Iterator[Flag]:
     for number in sorted(file.came_in_all):
         said = file.line(number)
         if RIGHTS.search(said) and not said.startswith("#") and "".join(said.split()) not in gone:
-            yield Flag("ci-permissions", f"{file.path} may do more: `{said[:80]}`", f"{file.path}:{number}", after=said)
+            yield Flag("ci-permissions", f"{file.path} gains permissions: `{said[:80]}`", f"{file.path}:{number}", after=said)
             return
 
 
@@ -211,7 +211,7 @@ def _dependencies(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
             whole = declared_dependencies(TreeFiles(file.changes.git, file.changes.good))
             before = {*whole, *(name for each in ours for name in _declared(each.path, each.before))}
         for name in sorted(new - (before or set()))[:3]:
-            yield Flag("new-dependencies", f"{file.path} asks for {name}, which the project did not depend on", f"{file.path}: {name}")
+            yield Flag("new-dependencies", f"{file.path} adds {name}, which the project did not depend on", f"{file.path}: {name}")
 
 
 def _is_manifest(path: str) -> bool:

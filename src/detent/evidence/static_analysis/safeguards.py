@@ -39,7 +39,7 @@ SAFEGUARDS: Rows = tuple(
         ("a permission check", (r"\[Authorize\b|@(?:PreAuthorize|Secured|RolesAllowed)\b|\bprotect_from_forgery\b|\bbefore_action\s+:(?:auth|require|verify|check|ensure)\w*"
          r"|\[ValidateAntiForgeryToken|^\s*authorize!?[ (]|\bpolicy_scope\(|^\s*verify_(?:authorized|policy_scoped)\b"
          r"|\buse\(\s*(?:helmet|csurf|csrf\w*|auth\w*|(?-i:(?:require|ensure|check|verify)[A-Z]\w*))\b")),
-        ("a query that is limited to one's own", r"\bcurrent_(?:user|account)\.\w+\.(?:find|where|find_by!?)\b"),
+        ("a query limited to the user's own data", r"\bcurrent_(?:user|account)\.\w+\.(?:find|where|find_by!?)\b"),
         ("the algorithms that a token may have", r"\balgorithms?[\"']?\s*(?::|=>?)\s*\["),
         ("input validation", (r"\bDisallowUnknownFields\(|\bFILTER_VALIDATE_\w+|\bschema\.(?:parse|validate|safeParse)\w*\(|\.permit\(\s*:"
          r"|^\s*validates?(?:_\w+)?\s+:\w|^\s*@(?:Valid|NotBlank)\b"
@@ -126,7 +126,7 @@ def lost(gone: Sequence[str], new: Sequence[str], elsewhere: Iterable[str]) -> s
         if _count(strong, gone) > _count(strong, new) and _count(weak, new) > _count(weak, gone):
             return f"a safeguard was weakened ({what})"
     if _count(NARROW, gone) > _count(NARROW, new) and _count(BROAD, new) > _count(BROAD, gone):
-        return "every error is caught now, where only some were"
+        return "every error is now caught, where only some were"
     return ""
 
 

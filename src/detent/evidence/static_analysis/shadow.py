@@ -58,7 +58,7 @@ def shadows(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
         elif BROUGHT & set(PurePosixPath(file.path).parts[:-1]) and not ground.installs:
             yield _flag(
                 file.path,
-                f"{file.path} is third-party code, and was edited in place; no list of packages changed",
+                f"{file.path} is third-party code edited in place; no list of packages changed",
                 file.line(min(file.came_in_all, default=1)),
             )
         if file.suffix == ".py" and file.is_test and file.came_in_all:
@@ -168,9 +168,9 @@ def _new_mock(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
     package = re.sub(r"\.\w+$", "", name)
     real = next((each for each in sorted(ground.changed) if re.sub(r"\.\w+$", "", each) == f"{above}{package}"), "")
     if real:
-        yield _flag(file.path, f"{file.path} is what tests get instead of {real}, which this change is about")
+        yield _flag(file.path, f"{file.path} replaces {real} in tests, which this change is about")
     elif not above and (package.lower().replace("-", "_") in ground.declared or package in mapped.BUILT_IN):
-        yield _flag(file.path, f"{file.path} is what tests get instead of the package {package}")
+        yield _flag(file.path, f"{file.path} replaces the package {package} in tests")
 
 
 def _new_ruby(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
@@ -196,13 +196,13 @@ def _put_by_python(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
     for put in python.replacements(file.after, ground.modules, file.came_in_all):
         real = ground.modules[put.module]
         if not put.names:
-            yield _flag(f"{file.path}:{put.line}", f"tests get something else in the place of the module {put.module}", file.line(put.line))
+            yield _flag(f"{file.path}:{put.line}", f"tests replace the module {put.module}", file.line(put.line))
             continue
         ours = next((f for f in ground.files if f.path == real and f.how != "deleted"), None)
         changed = python.changed_names(ours.after, ours.came) if ours else frozenset()
         missing = not re.search(rf"\b{re.escape(put.names[0])}\b", ground.text(real))
         if (put.names[-1] in changed or missing) and (not put.scope or put.asked):
-            said = f"tests get something else in the place of {put.module}.{'.'.join(put.names)}, which this change is about"
+            said = f"tests replace {put.module}.{'.'.join(put.names)}, which this change is about"
             yield _flag(f"{file.path}:{put.line}", said, file.line(put.line))
 
 
@@ -218,9 +218,7 @@ def _put_by_go(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
     ours |= {name for f in beside for name in switches_of_go(f.after) if any(re.search(rf"\b{name}\b", f.line(n)) for n in f.came)}
     for line, name in mapped.put_when_loaded(file.after):
         if name in ours and line in file.came_in_all:
-            yield _flag(
-                f"{file.path}:{line}", f"tests get something else in the place of {name}, which this change is about", file.line(line)
-            )
+            yield _flag(f"{file.path}:{line}", f"tests replace {name}, which this change is about", file.line(line))
 
     product = "\n".join(f.after for f in beside)
     for line, name in methods_from_tests(file.after, product):
@@ -235,7 +233,7 @@ def _put_by_ruby(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
     methods = frozenset(name for f in ours for name in ruby.changed_methods(f.after, f.came))
     for line, name in ruby.put_over(file.after, owners, methods):
         if line in file.came_in_all:
-            said = f"tests get something else in the place of {name}, which this change is about"
+            said = f"tests replace {name}, which this change is about"
             yield _flag(f"{file.path}:{line}", said, file.line(line))
 
 
@@ -246,7 +244,7 @@ def _switched(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
     loaded = switched(file.after, lines) if file.suffix in SWITCHING else ()
     for line, name in dict.fromkeys((*loaded, *set_for_all(file.after, lines, tests))):
         if line in file.came_in_all:
-            said = f"all tests set {name}, and this change reads it: no test shows what the code does without that"
+            said = f"all tests set {name}, and this change reads it: no test shows what the code does without it"
             yield _flag(f"{file.path}:{line}", said, file.line(line))
 
 
@@ -260,14 +258,14 @@ def _mapped(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
             yield _flag(f"{file.path}: {name}", f"{file.path} maps {name} to {target}", target)
     elif where.name in ("go.mod", "go.work"):
         for name in mapped.replaced_in_go(file.before, file.after):
-            yield _flag(f"{file.path}: {name}", f"{file.path} puts something else in the place of {name}")
+            yield _flag(f"{file.path}: {name}", f"{file.path} replaces {name}")
     elif where.name == "Cargo.toml":
         for name in mapped.replaced_in_cargo(file.before, file.after):
-            yield _flag(f"{file.path}: {name}", f"{file.path} puts something else in the place of a crate: {name}")
+            yield _flag(f"{file.path}: {name}", f"{file.path} replaces the crate {name}")
     elif file.suffix in JAVASCRIPT and file.sort == "config":
         for line in mapped.aliased(file.after, file.came_in_all):
             yield _flag(f"{file.path}:{line}", f"{file.path} maps a name to a stand-in", file.line(line))
     elif file.suffix == ".rs" and file.is_product:
         for line in sorted(file.came):
             if re.search(r"#\[path\s*=", file.line(line)):
-                yield _flag(f"{file.path}:{line}", f"{file.path} takes a module from another file", file.line(line))
+                yield _flag(f"{file.path}:{line}", f"{file.path} loads a module from another file", file.line(line))

@@ -39,7 +39,7 @@ def can_end_itself(changes: Changes) -> Iterator[Flag]:
     """Where only an exit code is read: code that came and that can end the process, so that no test after it is run."""
     for file in product(edited(changes)):
         for line in sorted(set(endings(file.path, file.after)) & file.came)[:1] if file.came else ():
-            said = "only an exit code is read of the tests, and this line can end their process before they are done"
+            said = "only the exit code of the tests is read, and this line can end their process before they finish"
             yield Flag("weak-evidence", said, f"{file.path}:{line}", after=file.line(line), level="ask")
 
 

@@ -38,9 +38,9 @@ def left_out(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
         for n in sorted(file.came_in_all):
             said, near = file.line(n), "\n".join(file.line(m) for m in range(n, n + NEAR + 1))
             if ON_CI.search(said) and LEAVES_OUT.search(near) and re.search(r"env", said, re.IGNORECASE):
-                yield Flag("judged-by", "a test is left out where CI runs it", f"{file.path}:{n}", after=said)
+                yield Flag("judged-by", "a test is skipped in CI", f"{file.path}:{n}", after=said)
             elif AGAIN.search(said):
-                yield Flag("judged-by", "a test is run again until it passes", f"{file.path}:{n}", after=said)
+                yield Flag("judged-by", "a test is retried until it passes", f"{file.path}:{n}", after=said)
 
 
 def suppressed(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
@@ -52,16 +52,16 @@ def suppressed(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
         lines = [n for n in sorted(file.came) if SUPPRESSED.search(file.line(n)) or WHOLE_FILE.search(file.line(n))]
         whole = [n for n in lines if WHOLE_FILE.search(file.line(n)) and not WHOLE_FILE.search(file.before)]
         if whole:
-            said = f"a whole file is taken out of what judges the code: `{file.line(whole[0])[:80]}`"
+            said = f"a whole file is excluded from the checks: `{file.line(whole[0])[:80]}`"
             yield Flag("judged-by", said, f"{file.path}:{whole[0]}", after=file.line(whole[0]))
         deaf = [n for n in sorted(file.came) if n not in whole and SCANNER.search(file.line(n)) and file.line(n) not in file.before]
         if deaf:
-            said = f"what looks for security holes is told not to look at this line: `{file.line(deaf[0])[-60:]}`"
+            said = f"the security scanner is made to skip this line: `{file.line(deaf[0])[-60:]}`"
             yield Flag("judged-by", said, f"{file.path}:{deaf[0]}", after=file.line(deaf[0]))
         came += [(file, n) for n in lines if n not in whole]
         old = file.before.split("\n")
         gone += sum(1 for n in file.gone if n <= len(old) and SUPPRESSED.search(old[n - 1]))
     if len(came) - gone >= MANY:
         file, line = came[0]
-        said = f"{len(came)} new lines silence what judges the code (such as `{file.line(line)[-60:]}`)"
+        said = f"{len(came)} new lines silence linters or other checks (such as `{file.line(line)[-60:]}`)"
         yield Flag("judged-by", said, f"{file.path}:{line}", after="\n".join(f.line(n) for f, n in came[:8]))

@@ -23,7 +23,9 @@ def used_by_product(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
         text = changes.text(path)(changes.tree)
         for file in (file for word, file in asked.items() if word in text and file.path not in told):
             told.add(file.path)
-            yield Flag("shadow", f"{file.path} lies among the tests, and {path} of the product takes it in: it is the product's", file.path)
+            yield Flag(
+                "shadow", f"{file.path} is among the tests, but {path} of the product imports it, so it counts as product code", file.path
+            )
 
 
 def _words(path: str) -> Iterator[str]:

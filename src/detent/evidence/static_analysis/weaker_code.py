@@ -72,13 +72,13 @@ def _gone(was: Sequence[str], now: Sequence[str], elsewhere: Collection[str]) ->
     """What is simply not there any more."""
     fails = [line for line in was if FAILS.match(line) and not MISSING.search(line) and not _fails_alike(line, elsewhere)]
     if fails and not any(CONDITION.match(line) for line in was if line not in fails) and not any(map(LEAVES.search, now)):
-        yield "an error became something else"
+        yield "an error was replaced by something else"
     parts = [line for line in was if JOINED.search(line) and ASKED.search(line)]
     if parts and not any(map(JOINED.search, now)) and not any(map(CONDITION.match, was)):
         yield "a condition lost a part"
     calls = [said["name"] for line in was if not now and (said := CALLED.match(line)) and GUARDS.match(said["name"])]
     if any(not any(name in line for line in elsewhere) for name in calls):
-        yield "a call that guards was taken away"
+        yield "a guarding call was removed"
     marks = [[said["name"] for line in side if (said := MARK.match(line))] for side in (was, now)]
     if len(marks[0]) > len(marks[1]) and not all(map(HARMLESS.fullmatch, marks[0])):
         yield "a decorator was removed"
@@ -178,12 +178,12 @@ def _holds_for_less(was: str, now: str) -> bool:
 
 
 FORMS: tuple[tuple[str, Callable[[str, str], bool]], ...] = (
-    ("a true or false was flipped", _turned),
-    ("a number became far larger, or nothing", _much_larger),
-    ("a pattern lost its beginning or end", _unanchored),
+    ("a boolean was flipped", _turned),
+    ("a limit became far larger, or none", _much_larger),
+    ("a pattern lost an anchor", _unanchored),
     ("a pattern lets more through", _lets_more),
-    ("a call that guards was taken away", _unwrapped),
-    ("a check is no longer waited for", _unawaited),
-    ("a limit was removed, or a password became cheaper to guess", _unlimited),
+    ("a guarding call was removed", _unwrapped),
+    ("a check is no longer awaited", _unawaited),
+    ("a limit was removed, or a password hash became cheaper to crack", _unlimited),
     ("a filter covers less", _holds_for_less),
 )

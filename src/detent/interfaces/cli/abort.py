@@ -25,5 +25,5 @@ def command(run: str | None, reason: str, as_json: bool) -> int:
         catch_up(app, chosen)
     code = tell_verdict(verdict, as_json)
     if driven and not as_json and (tree := newest_kept(app.place, chosen)):
-        click.echo(fold(f"The agent's files are kept as the tree {tree[:12]}: `git restore --source={tree[:12]} -- FILE` brings one back."))
+        click.echo(fold(f"The agent's files are kept as the tree {tree[:12]}: `git restore --source={tree[:12]} -- FILE` restores one."))
     return code

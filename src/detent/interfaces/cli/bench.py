@@ -30,7 +30,7 @@ def command(what: str, only: tuple[str, ...], named: tuple[str, ...], jobs: int,
     unless no machine can judge it (docs/gate-bench.md says why). An honest agent must not fail; where it is flagged, it is listed.
 
     Two tables come out, for each language and for all: dishonest agents by failed, flagged and landed silently, honest ones by landed,
-    flagged and failed. Below them stand the names, by kind of flag. Exit 0 if all were judged that way, 1 if not. A language whose
+    flagged and failed. Below them are the names, by kind of flag. Exit 0 if all were judged that way, 1 if not. A language whose
     programs are not installed is named as not run.
     """
     pairs = [(each, agent) for each in languages(only) for agent in each.agents if not named or agent.name in named]

@@ -76,7 +76,7 @@ def _undriven(app: App, run: str) -> list[str]:
     from detent.app.next_step import after_a_word, nobody_drives
 
     why = nobody_drives(app, app.journal.heads(run)[0])
-    return [fold(f"{run} stands still. {plain(why)} Continue: {after_a_word(app, run)}", 2)] if why else []
+    return [fold(f"{run} is stopped. {plain(why)} Continue: {after_a_word(app, run)}", 2)] if why else []
 
 
 def _to_look_at(paths: list[str]) -> list[str]:

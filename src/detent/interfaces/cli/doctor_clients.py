@@ -47,4 +47,4 @@ def version_of(program: Path, outer: Mapping[str, str]) -> str:
         except OSError as e:
             return f"does not start ({e.strerror})"
     found = VERSION.search(ran.output) if ran.exit_code == 0 else None
-    return found.group() if found else "says no version"
+    return found.group() if found else "reports no version"

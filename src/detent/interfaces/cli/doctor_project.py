@@ -99,7 +99,7 @@ def tests_check(root: Path, settings: Settings) -> DoctorCheck:
         return DoctorCheck("tests", False, "no test framework is recognised, so no step can be proved", way, needed=False)
     program = command.argv[0] if command.runner else (command.text.split() or [""])[0]
     if not (shutil.which(program) or (root / program).exists()):
-        return DoctorCheck("tests", False, f"`{command.text}`, but '{program}' is not there", f"install {program}", needed=False)
+        return DoctorCheck("tests", False, f"`{command.text}`, but '{program}' is not installed", f"install {program}", needed=False)
     if command.runner:
         with_it = shutil.which(program) or program
         return DoctorCheck("tests", True, f"`{command.text}`, with {with_it}; each test is read by the adapter for {command.runner}")
@@ -211,7 +211,7 @@ def _sandbox(settings: Settings) -> DoctorCheck:
         return DoctorCheck("sandbox", True, "none, as configured: agents that Detent drives run as you, unconfined")
     if level == "outer":
         return _outer()
-    return DoctorCheck("sandbox", True, f"{level}: every attack of the probe was tried, and none got out")
+    return DoctorCheck("sandbox", True, f"{level}: the probe tried every escape it knows, and none succeeded")
 
 
 def _machine() -> list[DoctorCheck]:

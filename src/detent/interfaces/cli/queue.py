@@ -133,7 +133,7 @@ def _estimates(app: "App", ids: "list[str]") -> "list[Estimate | None]":
 @click.option("--watch", is_flag=True, help="Stay and show the slots of all workers, on all machines, until nothing is left.")
 @AS_JSON
 def list_(everything: bool, limit: int, watch: bool, as_json: bool) -> None:
-    """Show what runs, what comes next, and what waits; with the workers, and why nothing starts if that is so."""
+    """Show what runs, what comes next, and what waits; with the workers, and why nothing starts if that is the case."""
     if watch and (as_json or everything):
         raise click.UsageError("--watch shows what runs and comes next, as text; leave --json and --all away")
     from detent.app.queueing import reconcile
@@ -180,7 +180,7 @@ def show(id: str, as_json: bool) -> None:
             click.echo(json.dumps(row))
             return
         click.echo(execution_line(found, {w.id for w in queue.workers() if w.left >= 0}))
-        click.echo(f"  attempt {found.attempt}, taken up {found.starts} times, on {found.worker or 'no worker'}")
+        click.echo(f"  attempt {found.attempt}, started {found.starts} times, on {found.worker or 'no worker'}")
         click.echo(f"  run {found.id}: {row['run_state'] or 'not in this journal'}; see `detent show {found.id}`")
         for piece in queue.logs(found.id)[-1:]:
             click.echo("".join(f"  │ {line}\n" for line in lines(piece.text)[-10:]), nl=False)

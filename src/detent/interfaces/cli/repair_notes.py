@@ -37,6 +37,6 @@ def command(as_json: bool) -> int:
         return 0
     if aside:
         click.echo(f"Notes could not be read; they were moved aside as {', '.join(aside)}.")
-    click.echo(f"{rewritten} of the notes of {len(runs)} runs were written again; the others were right.")
-    click.echo(f"{claims} of the claims of {len(proving)} runs were written again; the others were right.")
+    click.echo(f"{rewritten} of the notes of {len(runs)} runs were rewritten; the rest were correct.")
+    click.echo(f"{claims} of the claims of {len(proving)} runs were rewritten; the rest were correct.")
     return 0

@@ -20,7 +20,7 @@ WORDS = {
     "verified": "VERIFIED: every claim holds again",
     "failed": "FAILED: what is claimed does not hold",
     "not-verifiable": "NOT VERIFIABLE: not everything here is claimed with evidence",
-    "could-not-verify": "COULD NOT VERIFY: the tests cannot be run here as they must be",
+    "could-not-verify": "COULD NOT VERIFY: the tests could not be run properly here",
 }
 
 
@@ -45,7 +45,7 @@ def command(span: str, jobs: int, require_red: bool, as_json: bool) -> int:
     No claim is taken on trust. Every tree is checked out into a folder of its own, and its whole suite is run, with the test command that
     is configured at the commit where RANGE starts. A commit without a claim, or no evidence at all, is "not verifiable", and never a yes.
 
-    A step that is called a refactoring proves nothing new by that word, and of work that was proved as a whole no RED was seen: its tests
+    A step called a refactoring proves nothing new, and for work that was proved as a whole no RED was seen: its tests
     pass and none is lost. Code that such a step changed and that no test fails for is listed, and with --require-red it is a failure.
 
     Exit 0 only if everything holds; 1 if something fails or is not verifiable; 2 if the tests cannot be run here. See docs/verify.md.
@@ -145,7 +145,7 @@ def _tell(proof: "ReplayResult") -> None:
         click.echo(f"Not proved by a RED: {bare.commit[:12]} step {_plain(bare.step)}: {_plain(bare.says)}")
     if proof.beside:
         more = f" and {len(proof.beside) - MOST_NAMED} more" if proof.beside[MOST_NAMED:] else ""
-        click.echo(f"Changed, and not checked by anything here: {_plain(', '.join(proof.beside[:MOST_NAMED]))}{more}")
+        click.echo(f"Changed, but checked by nothing here: {_plain(', '.join(proof.beside[:MOST_NAMED]))}{more}")
     for flag in proof.flags:
         click.echo(
             f"{'To look at' if flag.level == 'ask' else 'Note'}: {flag.kind}: {_plain(flag.place)} {_plain(flag.sentence)}".replace(
@@ -157,7 +157,7 @@ def _tell(proof: "ReplayResult") -> None:
             f"The tests ran on {_many(proof.trees, 'tree')}, sandbox {proof.sandbox}, {proof.seconds:.0f} s: {_plain(proof.command)}"
         )
     else:
-        click.echo("No test was run: what is missing above comes first.")
+        click.echo("No test was run: fix what is missing above first.")
     click.echo(WORDS[proof.answer])
 
 

@@ -71,7 +71,7 @@ def typed(repo: Path, env: Mapping[str, str], *args: str, quiet: bool = False) -
     argv = [sys.executable, "-m", "detent", *args]
     code = subprocess.run(argv, cwd=repo, env=dict(env), stdout=subprocess.DEVNULL if quiet else None).returncode
     if code in BROKE:
-        raise DetentError(f"the demo ends here: `detent {args[0]}` ended with {code}", "its output is above")
+        raise DetentError(f"the demo ends here: `detent {args[0]}` exited with code {code}", "its output is above")
     if not quiet:
         click.echo("")
     return code

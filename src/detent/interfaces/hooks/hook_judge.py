@@ -11,7 +11,7 @@ from detent.interfaces.hooks.standing import HookCheckout
 from detent.interfaces.hooks.words import telling
 from detent.kernel.permit import RED, Permit, looks_like, simple_match, why_not
 
-TESTS_RUN = "The machine runs the tests itself and takes no result from the shell. When the step is written, hand it in: {}."
+TESTS_RUN = "The machine runs the tests itself and accepts no results from the shell. When the step is written, hand it in: {}."
 PEOPLE_SAY = "{} is for a person, not for an agent. {}"
 GIT_DIR = "{} is in the git dir, where agents may not write: it could run programs or forge the record. {}"
 STATE = "{} belongs to Detent; agents may not write it. {}"
@@ -39,7 +39,7 @@ class Rules:
         if self.actor == "none":
             return "A run that the machine drives is open here; look with `detent status`."
         if self.actor == "human":
-            return "It is a person's turn: tell the user what is asked of them (`detent status`)."
+            return "It is a person's turn: tell the user what to decide (`detent status`)."
         return f"The next step: {self.instruction}."
 
 

@@ -16,7 +16,7 @@ STOPPING = ("Stop", "AfterAgent", "stop")  # what clients call the event of an a
 STOPS = 3  # how often in a row, with nothing handed in between, an agent is sent back to its work
 BEGUN = "This checkout is held by Detent, run {}. Call get_task (MCP server `detent`, or `detent get-task`) before anything else, and do what it says."
 UNFINISHED = "The work is not finished: the run is in {}. {}Next: {}. If you are stuck, tell the user; this is reminder {} of {}."
-BROKEN = "Detent cannot tell where its run is ({}), so it allows nothing. A person has to look: `detent doctor`."
+BROKEN = "Detent cannot tell what state its run is in ({}), so it allows nothing. A person has to check: `detent doctor`."
 
 
 def answer(name: str) -> int:

@@ -141,7 +141,7 @@ def _told(handle: Handler) -> Handler:
             return await handle(request)
         except msgspec.ValidationError as e:
             said = re.sub(r"Expected `str` matching regex '.*'", "a text holds a zero byte", str(e))
-            return fault(400, f"the request does not fit: {said}", "see /api/openapi.json")
+            return fault(400, f"the request is not valid: {said}", "see /api/openapi.json")
         except msgspec.DecodeError as e:
             return fault(400, f"the request is not JSON: {e}", "see /api/openapi.json")
         except (RecursionError, UnicodeDecodeError):

@@ -158,7 +158,7 @@ def start(app: App, desk: Desk, asked: shapes.ExecuteAsked) -> shapes.Executions
     from detent.blocks.terms import Terms
 
     if not asked.items and not asked.ready:
-        raise DetentError("there is nothing to queue", "name items, or say ready")
+        raise DetentError("there is nothing to queue", "name items, or set ready")
     if asked.again:
         allowed(app, CHANNEL)
     terms = Terms("", agent=said_agent(asked.agent), context=asked.context, again=asked.again)

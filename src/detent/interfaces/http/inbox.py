@@ -27,7 +27,7 @@ from detent.kernel.model import Flag
 LANDING = "land:"  # how the id of a question begins that belongs to no run
 AFTERWARDS = (
     "If you accept, it is recorded, and `detent land {branch}` lands the branch as it is; in a terminal, `{command}` does both. "
-    "To have it changed, change the branch: it is looked at again."
+    "To change it, change the branch: it is checked again."
 )
 UNDRIVEN = "undriven"  # the kind of a run that no process drives
 DRIVE = "drive"  # what is said to it

@@ -37,7 +37,7 @@ def diff(app: App, run: str, seq: int) -> shapes.Diff:
     """What one event's tree changed over the last good one; of the whole branch, where no event is named."""
     base, tip = _event_trees(app, run, seq) if seq else _branch_trees(app, run)
     if not base or not tip:
-        raise NotFound("nothing was changed yet", "a diff is there once work was handed in")
+        raise NotFound("nothing was changed yet", "there is a diff once work was handed in")
     raw = app.world.git.run(*DIFF, "--end-of-options", base, tip, "--").raw
     text = raw[:LARGEST_DIFF].decode("utf-8", "replace")
     return shapes.Diff(base=base, tip=tip, text=text, left_out=max(0, len(raw) - LARGEST_DIFF))

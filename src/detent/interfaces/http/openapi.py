@@ -17,11 +17,11 @@ STREAMS: dict[str, tuple[type[Shape], str]] = {
     "/api/stream": (shapes.EverythingAsked, "Every run that changes, with the events of one run or the output of one execution."),
 }
 FAULTS = {
-    "400": "The request does not fit.",
+    "400": "The request is not valid.",
     "401": "The token is missing or wrong.",
     "403": "The request comes from another site.",
     "404": "There is no such thing.",
-    "409": "It cannot be done now: something works on it, or it changed meanwhile.",
+    "409": "It cannot be done now: something works on it, or it changed in the meantime.",
     "421": "This server does not answer to that name.",
     "422": "It was understood but cannot be done; the sentence says why.",
     "500": "The journal cannot be used, or a bug.",

@@ -44,7 +44,7 @@ class SubmitWork(Value, frozen=True):
     ] = UNSET
     analysis_decision: Annotated[
         Literal["SUCCESS", "FAILURE"] | UnsetType,
-        Meta(description="After NEEDS_ANALYSIS: SUCCESS if the new test failed for the reason it should, else FAILURE."),
+        Meta(description="After NEEDS_ANALYSIS: SUCCESS if the new test failed for the intended reason, else FAILURE."),
     ] = UNSET
     commit_hash: Annotated[Text, Meta(description="The squashed commit, when the briefing asks for it. It must be HEAD.")] = UNSET
     findings: Annotated[
@@ -93,7 +93,7 @@ class Check(Value, frozen=True):
         Annotated[
             float,
             Meta(
-                description="Seconds for trying small changes of the code, besides the test runs; 60 unless configured.",
+                description="Seconds for trying small changes to the code, besides the test runs; 60 unless configured.",
                 ge=1,
                 le=600,
             ),
@@ -146,9 +146,9 @@ class McpTool(NamedTuple):
 TOOLS: Mapping[str, McpTool] = {
     "get_task": McpTool(
         "Get the next task",
-        "Call this first, and again after every verdict. It does the moves that are the machine's own (branch, review, merge), then answers "
-        "with a complete briefing: the goal, what may be written, and the one call to make afterwards. Calling it again changes nothing. "
-        "Where there is no run, nothing is started: ask the user to. If it says that a person has to act, stop and tell the user.",
+        "Call this first, and again after every verdict. It first does the machine's own moves (branch, review, merge), then returns "
+        "a complete briefing: the goal, what may be written, and the one call to make afterwards. Calling it again changes nothing. "
+        "If there is no run, nothing is started: ask the user to start one. If it says that a person has to act, stop and tell the user.",
         GetTask,
         Briefing,
         idempotent=True,

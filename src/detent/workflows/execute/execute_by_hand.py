@@ -47,7 +47,7 @@ def review(app: App, branch: str, agent: str, again: bool = False) -> dict[str, 
     try:
         text, _ = kept_review(file, lambda: ask_reviewer(git, asking, question_about(git, About("review", short(branch), base, tip))))
     except (CannotTell, Limited) as e:
-        raise DetentError(str(e), "nothing was filed; look at the reviewer ([review] agent, or --agent), and try again") from e
+        raise DetentError(str(e), "nothing was filed; check the reviewer ([review] agent, or --agent) and try again") from e
     found = read_review(text)
     items = filed(tracker_of(settings, app.place, app.world.outer), found, short(branch), short(branch), "")
     told: dict[str, Any] = {"branch": short(branch), "commit": tip, **msgspec.to_builtins(found)}
@@ -67,5 +67,5 @@ def _span(git: Git, branch: str, main: str, remote: str) -> tuple[str, str]:
         raise DetentError(f"there is no branch '{branch}'", "see `git branch --all`")
     base = git.call("merge-base", git.resolve(f"{main_branch(git, main)}^{{commit}}"), tip).text
     if not base or base == tip:
-        raise DetentError(f"'{branch}' has nothing that main does not have", "there is nothing to review")
+        raise DetentError(f"'{branch}' has no commits that main does not have", "there is nothing to review")
     return tip, base

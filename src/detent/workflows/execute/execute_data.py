@@ -319,7 +319,7 @@ WAYS_OUT: Mapping[str, str] = {
     "`detent resume --run $run`.",
     "model": "The configured model is not available, and no other one is tried. `detent resume --run $run --agent SPEC` continues with another agent; "
     "`[agents]` in detent.toml sets one for all runs.",
-    "flags": "The work is finished and proved, and has flags that a person should look at before it is pushed; they are listed below. `detent answer FLAGS accept "
+    "flags": "The work is finished and proved, but has flags that a person should look at before it is pushed; they are listed below. `detent answer FLAGS accept "
     "--run $run` pushes it as it is. `detent answer FLAGS fix --note TEXT --run $run` has the agent work on it with your words (where no inner run did the "
     "work). `detent resume` answers nothing here.",
 }  # why an execution waits for a person, and what that person can do
@@ -357,8 +357,8 @@ def _start(data: ExecuteData) -> str:
     if data.part_of:
         return "the tip of the branch whose review found this; your work becomes part of that branch"
     if data.begun == "pull":
-        return "the tip of the branch of its open pull request, which your work is added to"
-    return f"main with the work that this item needs and that is not landed yet ({data.onto})" if data.onto else "main"
+        return "the tip of the branch of its open pull request, to which your work is added"
+    return f"main plus the work that this item needs and that has not landed yet ({data.onto})" if data.onto else "main"
 
 
 def _found(run: Run[ExecuteData]) -> str:
@@ -366,7 +366,7 @@ def _found(run: Run[ExecuteData]) -> str:
     review = run.data.review
     if run.state != "RUNNING" or review is None or review.pr_ready:
         return ""
-    where = "Everything that was done so far is in the workspace and pushed. Fix what is listed here, with a test where one can show it."
+    where = "All work so far is in the workspace and pushed. Fix what is listed here, with a test where possible."
     return f"## A review found this branch not ready\n\n{where}\n\n{review.summary}\n\n{listed_issues(review)}\n"
 
 
@@ -380,9 +380,9 @@ def told_last(run: Run[ExecuteData]) -> str:
     last, data = run.data.last, run.data
     if last is None or run.state != "RUNNING" or data.proved_tree:
         return ""
-    kept = "Your workspace holds what it left: continue from there, or undo what is wrong." if data.begun == "kept" else ""
+    kept = "Your workspace contains its work: continue from there, or undo what is wrong." if data.begun == "kept" else ""
     begins = kept or f"Your workspace begins without its work{f' ({data.begun})' if data.begun else ''}; its change is below."
-    parts = [f"## The attempt before this one ({last.run}) ended in {last.state}\n\n{last.reason}\n\n{begins}\n"]
+    parts = [f"## The previous attempt ({last.run}) ended in {last.state}\n\n{last.reason}\n\n{begins}\n"]
     parts += ["Tests that failed:\n\n" + "\n".join(f"- {test}" for test in last.failing) + "\n"] if last.failing else []
     parts += [f"What its agent said last:\n\n~~~~text\n{last.said}\n~~~~\n"] if last.said else []
     parts += [f"What the machine saw last:\n\n~~~~text\n{last.output}\n~~~~\n"] if last.output else []
@@ -394,5 +394,5 @@ def _told(run: Run[ExecuteData]) -> str:
     """The failure that the next attempt has to deal with, if there was one."""
     if not run.last_error:
         return ""
-    last = "This is your one retry. What the attempt before wrote is still there. " if run.counts.get("tries") else ""
+    last = "This is your one retry. What the previous attempt wrote is still there. " if run.counts.get("tries") else ""
     return f"## The last attempt failed\n\n{last}What the machine saw:\n\n~~~~text\n{run.last_error}\n~~~~"

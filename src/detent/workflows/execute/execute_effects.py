@@ -81,7 +81,7 @@ def _unfit(tracker: Tracker, item: Item, run: AnyRun) -> str:
     if item.status == "closed":
         return f"{item.id} is closed"
     if item.status in ("blocked", "deferred") and not run.data.again:
-        return f"{item.id} is {item.status}; once that is over: detent queue retry {item.id}"
+        return f"{item.id} is {item.status}; once that has changed: detent queue retry {item.id}"
     if not tracker.claim(item.id, holder(run)):
         return f"{item.id} is claimed by {tracker.items(item.id)[0].assignee or 'someone else'}"
     return ""
@@ -169,7 +169,7 @@ def _tip(git: Git, run: AnyRun) -> str:
     """The commit to push: that of the tree that was proved, and no other."""
     tip = git.resolve(f"{run.data.branch}^{{commit}}")
     if not tip or git.tree(tip) != run.data.proved_tree:
-        raise CannotTell(f"{run.data.branch} does not hold the tree that was proved; someone moved it")
+        raise CannotTell(f"{run.data.branch} is not at the tree that was proved; someone moved it")
     return tip
 
 

@@ -86,7 +86,7 @@ def lay_kept(inner: Git, run: AnyRun, base: str, at: str) -> str:
     if last is None or last.start != "kept" or run.data.setup.strategy != PLAIN:
         return ""
     if not last.kept or not inner.resolve(f"{last.kept}^{{commit}}"):
-        return "nothing of it is kept on this machine"
+        return "none of its work is kept on this machine"
     merge = build_merge(inner, base, last.kept, "the kept work", at)
     if merge.conflict:
         return f"it conflicts with main in {merge.conflict}"

@@ -97,7 +97,7 @@ def begun_from(git: Git, main: str, needed: Mapping[str, str], item: str, at: st
         merge = build_merge(git, commit, tip, f"Merge branch '{name}', which {item} needs", at)
         if merge.conflict:
             raise CannotTell(
-                f"{item} needs what is on {name}, which is not in main yet and conflicts with what {item} begins from, in {merge.conflict}; "
+                f"{item} needs {name}, which is not in main yet and conflicts with what {item} starts from, in {merge.conflict}; "
                 f"land it first: detent land {name}"
             )
         commit = merge.commit if merge.tree != git.tree(commit) else commit  # what it says is there already, by other commits

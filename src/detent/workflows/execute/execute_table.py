@@ -45,43 +45,41 @@ from detent.workflows.execute.execute_data import (
 
 prepare = Job(
     "prepare",
-    "Look at the item and at what it depends on; if it may run, claim it and make its branch (-retry2 and so on if taken) and its workspace.",
+    "Check the item and what it depends on; if it may run, claim it and create its branch (-retry2 and so on if taken) and its workspace.",
     ("started", "not-runnable"),
 )
 push = Job(
     "push",
-    "Look at the whole branch; then push it to the remote, where there is one. What was pushed already counts as pushed.",
+    "Check the whole branch; then push it to the remote, if there is one. What was already pushed counts as pushed.",
     ("pushed", "rejected", "red-look", "flagged", "flags-accepted"),
 )
-rebase = Job(
-    "rebase", "Fetch, and rebase the branch once on what the remote has; on a conflict leave it as it was.", ("rebased", "conflict")
-)
+rebase = Job("rebase", "Fetch, and rebase the branch once onto the remote's; on a conflict leave it unchanged.", ("rebased", "conflict"))
 review_branch = Job(
     "review_branch", "Have a fresh reviewer read the diff of the branch: {issues, summary, pr_ready}.", ("ready", "not-ready", "limited")
 )
 watch_items = Job(
-    "watch_items", "See whether every item that the review filed is closed; nothing to do while one is open.", ("items-closed",)
+    "watch_items", "Check whether every item that the review filed is closed; do nothing while one is open.", ("items-closed",)
 )
 take_in = Job(
     "take_in",
-    "Bring into the branch what was done for the items of its review, and what people pushed to it; as it was if there is nothing.",
+    "Merge into the branch what was done for the items of its review, and what people pushed to it; leave it unchanged if there is nothing.",
     ("joined", "nothing-new"),
 )
 open_pull_request = Job(
     "open_pull_request",
-    "Open the pull request, or bring the open one up to date; where [git] wait_for_ci, wait for what CI says of it.",
+    "Open the pull request, or update the open one; with [git] wait_for_ci, wait for CI to finish.",
     ("opened", "ci-red"),
 )
 
 update_item = Effect("update_item", "Set the item's status and labels as the end of the execution says.")
 file_follow_up = Effect(
-    "file_follow_up", "File one follow-up item for this cause, linked to the first; one that is there gets the details as a note."
+    "file_follow_up", "File one follow-up item for this cause, linked to the first; an existing one gets the details as a note."
 )
 file_issues = Effect(
     "file_issues",
-    "File each issue of the review as an item, once, linked to this one; none of them is queued. What an earlier review found and this one does not is closed.",
+    "File each issue of the review as an item, once, linked to this one, without queueing it. Close what an earlier review found and this one does not.",
 )
-note_on_item = Effect("note_on_item", "Write what a plan update would say, entry and commit, as a note on the item.")
+note_on_item = Effect("note_on_item", "Record what a plan update would say, entry and commit, as a note on the item.")
 sync_tracker = Effect("sync_tracker", "Have the tracker persist its data (`bd sync` where this bd has it); report it if that fails.")
 end_processes = Effect("end_processes", "End the agent's whole process tree.")
 clean_up = Effect("clean_up", "Remove the workspace and free the slot; branch, snapshots and logs stay.")
@@ -107,12 +105,12 @@ STATES = {
 
 SUBMIT = "submit_work"
 MOVES: dict[str, Move] = {
-    "started": by_system("workspace and branch are there"),
-    "started-child": by_system("workspace and branch are there, and an inner run does the work"),
+    "started": by_system("workspace and branch are ready"),
+    "started-child": by_system("workspace and branch are ready, and an inner run does the work"),
     "not-runnable": by_system("the item may not run"),
     "done": by_agent(SUBMIT, "call submit_work with summary; if you cannot continue, its last line is `BLOCKED: reason`"),
     "blocked": by_agent(SUBMIT, "call submit_work with a summary whose last line is `BLOCKED: reason`"),
-    "child-proved": by_system("the inner run ended, proved"),
+    "child-proved": by_system("the inner run ended with proof"),
     "child-stopped": by_system("the inner run stopped"),
     "pushed": by_system("the branch is pushed"),
     "pushed-for-review": by_system("the branch is pushed, and a pull request is wanted"),
@@ -122,7 +120,7 @@ MOVES: dict[str, Move] = {
     "ready": by_system("the review says that a pull request may be opened"),
     "not-ready": by_system("the review says that no pull request may be opened yet"),
     "items-closed": by_system("every item of the review is closed"),
-    "joined": by_system("the branch has what was done for its review"),
+    "joined": by_system("the branch has the work that was done for its review"),
     "nothing-new": by_system("the branch is as it was reviewed"),
     "opened": by_system("the pull request is open"),
     "ci-red": by_system("CI fails on the branch"),

@@ -23,7 +23,7 @@ def ask_clarify(run: Session, sent: Sent, found: Found) -> Session:
     )
     lines = "".join(f"\n{n}. {text}" for n, text in enumerate(asked[:MOST], 1))
     left = f"\n\n({len(asked) - MOST} more were left out: five are asked at most.)" if len(asked) > MOST else ""
-    words = f"Before it specifies the request, the SpecAgent asks:\n{lines}{left}"
+    words = f"The SpecAgent asks, before it specifies the request:\n{lines}{left}"
     after = question(run, "clarify", words, ("skip",))
     return replace(after, data=replace(after.data, clarified=True))
 

@@ -8,8 +8,8 @@ from detent.workflows.pipeline.pipeline_data import PipelineData, Session
 from detent.workflows.pipeline.task_data import listed
 
 STRATEGIES = (
-    "`per-batch`: Reviewer, QA and Security look at every task as soon as it is coded, and the Reviewer once more at all of them. Slower, finds trouble early.",
-    "`single-final`: all tasks are coded first, then Reviewer, QA and Security look once at everything. Faster; what is found late may cost more rework.",
+    "`per-batch`: Reviewer, QA and Security look at every task as soon as it is coded, and the Reviewer once more at all of them. Slower, but finds problems early.",
+    "`single-final`: all tasks are coded first, then Reviewer, QA and Security look once at everything. Faster, but problems found late may cost more rework.",
 )
 STAYS = "What was done for it stays in the branch. To have it removed, send the plan back and say so."
 LONGEST_DIFF = 6000
@@ -29,16 +29,16 @@ def _round(asked: PersonDecision, since: str | None) -> list[str]:
         return [f"### What was asked for\n\n{asked.wanted}\n\n`detent decisions` shows what changed since."] if asked.wanted else []
     short = since if len(since) <= LONGEST_DIFF else since[:LONGEST_DIFF].rpartition("\n")[0] + "\n[…] the documents have the rest"
     parts = [f"### What was asked for\n\n{asked.wanted}"] if asked.wanted else []
-    same = "Nothing: the documents are as they were."
+    same = "Nothing: the documents are unchanged."
     seen = f"```diff\n{short}\n```" if since else same if asked.wanted and asked.before else ""
-    return parts + ([f"### What changed since you were asked last\n\n{seen}"] if seen else [])
+    return parts + ([f"### What changed since you were last asked\n\n{seen}"] if seen else [])
 
 
 def _approval(run: Session, asked: PersonDecision, since: str | None) -> str:
     data = run.data
     criteria = listed(tuple(f"{c.id} {c.description} (`{'`; `'.join(c.verify)}`)" for c in data.criteria))
     parts = [asked.question, *_round(asked, since), f"### The design, in its own words\n\n{asked.summary}"]
-    parts += [f"### Acceptance criteria\n\n{criteria}", f"### What the specification takes for granted\n\n{listed(data.assumptions)}"]
+    parts += [f"### Acceptance criteria\n\n{criteria}", f"### What the specification assumes\n\n{listed(data.assumptions)}"]
     return "\n\n".join(parts)
 
 
@@ -54,7 +54,7 @@ def _strategy(run: Session, asked: PersonDecision, since: str | None) -> str:
 
 
 def _clarify(run: Session, asked: PersonDecision, since: str | None) -> str:
-    return f"{asked.question}\n\nAnswer in your own words, or `skip`: then it decides and lists what it assumed."
+    return f"{asked.question}\n\nAnswer in your own words, or `skip`: the SpecAgent then decides and lists its assumptions."
 
 
 def _task(task: TaskEntry) -> str:
@@ -78,7 +78,7 @@ def _manual(run: Session, asked: PersonDecision, since: str | None) -> str:
     )
     return "\n\n".join(
         (
-            "Is this so? Only a person can tell.",
+            "Is this true? Only a person can tell.",
             f"### What to check by hand\n\n{listed(rows)}",
             *_seen_before(run, asked),
         )
@@ -91,8 +91,8 @@ def _seen_before(run: Session, asked: PersonDecision) -> list[str]:
     if not earlier:
         return []
     where = run.data.branch.removeprefix("refs/heads/")
-    fixed = f" It was fixed since: `git log -p -1 {where}`" if where else ""
-    return [f"### What you saw last time\n\n{earlier[-1].note or 'It failed; nothing more was said.'}\n\n{fixed.strip()}".rstrip()]
+    fixed = f" Fixed since: `git log -p -1 {where}`" if where else ""
+    return [f"### What you saw last time\n\n{earlier[-1].note or 'It failed, without a note.'}\n\n{fixed.strip()}".rstrip()]
 
 
 TEXTS: Mapping[str, Callable[[Session, PersonDecision, str | None], str]] = {

@@ -130,7 +130,7 @@ def unproven(run: Session) -> tuple[str, ...]:
         *(f"{t.id} is {t.status}" for t in data.tasks if t.status != "completed"),
         *(("there are no tasks",) if not data.tasks else ()),
         *(("there are no acceptance criteria",) if not data.criteria else ()),
-        *(() if green else (f"{c.id} is not verified at the present tree" for c in data.criteria)),
+        *(() if green else (f"{c.id} is not verified for the current tree" for c in data.criteria)),
         *((f"{check} has not been confirmed by a person",) if check else ()),
         *((f"{asked.decision_id} is open",) if asked else ()),
         *(f"{id} is not decided" for id in (APPROVE, STRATEGY) if full and id not in answered),
@@ -141,12 +141,12 @@ def unproven(run: Session) -> tuple[str, ...]:
 
 
 def nothing_is_open(look: SubmitLook[PipelineData]) -> str | None:
-    """Every task is complete, every criterion verified at this tree, every decision made, every change reviewed, every core role has run."""
+    """Every task is complete, every criterion verified for this tree, every decision made, every change reviewed, every core role has run."""
     return "; ".join(unproven(look.run)) or None
 
 
 def checks_are_of_this_tree(look: SubmitLook[PipelineData]) -> str | None:
-    """The tree that is about to be committed is the one that the checks ran on."""
+    """The tree about to be committed is the one that the checks ran on."""
     return None if look.tree == look.sent.facts.get("tree") else "the tree changed while the checks ran; they must run again"
 
 
@@ -203,7 +203,7 @@ def keep_tasks(run: Session, sent: Sent, found: Found) -> Session:
 def ask_approval(run: Session, sent: Sent, found: Found) -> Session:
     """Ask for approval of the design as it stands, bound to its content. A correction is completed by being asked about again."""
     shown = {path: content_hash(found.documents.get(path, "")) for path in design_files(run.data)}
-    words = "Do you approve the specification and the design as they stand, or what must change?"
+    words = "Do you approve the specification and the design, or what must change?"
     made = PersonDecision(APPROVE, "approval", words, ("approved", "changes-requested: TEXT"), "APPROVE_DESIGN", 0, shown=shown)
     before, wanted = _round_before(run, APPROVE), run.data.correction_note if run.data.correction != "none" else ""
     after = ask(run, replace(made, summary=design_summary(run.data, found.documents), before=before, wanted=wanted))
@@ -245,7 +245,7 @@ def ask_strategy(run: Session, sent: Sent, found: Found) -> Session:
     """Ask for the review strategy, with a recommendation, bound to the tasks as they are planned."""
     which, why = recommended(run.data.tasks)
     count = len(run.data.tasks)
-    words = f"{count} task{' is' if count == 1 else 's are'} planned. How is the work to be reviewed? Recommended: {which}, since {why}."
+    words = f"{count} task{' is' if count == 1 else 's are'} planned. How should the work be reviewed? Recommended: {which}, because {why}."
     shown = {f"{run.data.session}/{TASKS}": content_hash(msgspec.json.encode(run.data.tasks).decode())}
     old = next((d for d in run.data.decisions if d.decision_id == STRATEGY), None)
     wanted = (

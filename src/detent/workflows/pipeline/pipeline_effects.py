@@ -207,7 +207,7 @@ def _prepare(world: RepoWorld, run: AnyRun) -> Sent | None:
         write_document(root, diff_file(run.data.session, run.data.task_id), task_diff(world, run, tree))
     missing = [path for path in context_files(run.data, role) if not (is_plain(root, path) and (root / path).is_file())]
     if missing:
-        return outcome("context-missing", f"{missing[0]} is not there, and {role} must read it ({len(missing)} missing in all)")
+        return outcome("context-missing", f"{missing[0]} is missing, but {role} must read it ({len(missing)} missing in all)")
     changed = changed_files(world, run, tree)
     facts = {"instructions": "\n".join(instructions), "changed_files": msgspec.json.encode(changed).decode()}
     if run.workflow == "task":
@@ -222,7 +222,7 @@ def _on_its_branch(world: RepoWorld, run: AnyRun) -> None:
         return
     mark, name = marker(root_id(run), 1, "branch"), data.branch.removeprefix("refs/heads/")
     if git.resolve(mark):
-        raise CannotTell(f"the session works on {name}, and this checkout is on another branch; go back with `git switch {name}`")
+        raise CannotTell(f"the session works on {name}, but this checkout is on another branch; switch back: git switch {name}")
     if not git.resolve(data.branch):
         git.update([(data.branch, data.base, ZERO)])
     switch(git, data.branch, git.tree("HEAD"))

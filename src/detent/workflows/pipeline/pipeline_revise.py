@@ -73,7 +73,7 @@ def _names(run: Session, sent: Sent) -> set[str]:
 
 
 def edits_are_sound(look: FilesLook[PipelineData]) -> str | None:
-    """What a person changed fits its form, is there already, and is not being written by a role at this moment."""
+    """What a person changed is valid, already exists, and is not being written by a role right now."""
     return "\n".join(dict.fromkeys(_faults(look))) or None
 
 
@@ -90,7 +90,7 @@ def _faults(look: FilesLook[PipelineData]) -> Iterator[str]:
         if not is_editable(run.data, name):
             yield f"{name} is written by the machine; change spec.md, acceptance.json, architecture.md or tasks.yaml"
         if any(_covers(pattern.removeprefix("$session/"), name) for pattern in STATES[run.state].writes):
-            yield f"{name} is being written by {ROLES[run.state]} now; say what you want with `detent steer`, or change it once it is done"
+            yield f"{ROLES[run.state]} is writing {name} now; say what you want with `detent steer`, or change the file once it is done"
         yield from (fault for check in checks.get(name, ()) if (fault := check(look)))
     if TASKS in changed and not run.data.tasks:
         yield f"{TASKS} is not planned yet; the tasks can be changed once the Planner has written them"
@@ -106,18 +106,18 @@ def _tasks_fit(look: FilesLook[PipelineData]) -> str | None:
 
 
 def stage_can_run(look: SubmitLook[PipelineData]) -> str | None:
-    """A stage is done again once what it rests on is there."""
+    """A stage can be done again once what it depends on exists."""
     data, to = look.run.data, look.sent.to
     approved = any(d.decision_id == APPROVE and d.status == "answered" and d.answer == "approved" for d in data.decisions)
     if data.mode == "lean" and to not in ("spec", "plan"):
-        return f"a lean session has no stage '{to}'; it takes: spec"
+        return f"a lean session has no stage '{to}'; its only stage is spec"
     if to == "plan" and not approved:
         return "the design is not approved yet, so there is nothing to plan; answer UD-APPROVE-DESIGN first"
     if to == "acceptance" and not data.criteria:
         return "there are no acceptance criteria yet; they come with the specification"
     if to in ("research", "architecture", "design") and "SpecAgent" not in data.roles:
-        return "there is no specification yet for it to rest on"
-    return None if to != "design" or "Architect" in data.roles else "there is no architecture yet for a design to rest on"
+        return "there is no specification yet to base it on"
+    return None if to != "design" or "Architect" in data.roles else "there is no architecture yet to base a design on"
 
 
 # Changes
@@ -175,7 +175,7 @@ def release(run: Session, sent: Sent, found: Found) -> Session:
 
 def ask_stage(run: Session, sent: Sent, found: Found) -> Session:
     """What must change goes into the briefing of the role, and of those that run again after it."""
-    words = sent.note.strip() or "A person wants this stage done again; nothing more was said."
+    words = sent.note.strip() or "A person wants this stage done again, without a note."
     research, ui = run.data.wants_research or sent.to == "research", run.data.wants_ui or sent.to == "design"
     data = replace(run.data, correction="queued", correction_note=words, wants_research=research, wants_ui=ui, checked_tree="")
     return replace(run, data=replace(data, keeps_plan=sent.to == "acceptance" and _plan_stands(run)))
@@ -183,7 +183,7 @@ def ask_stage(run: Session, sent: Sent, found: Found) -> Session:
 
 def ask_planner(run: Session, sent: Sent, found: Found) -> Session:
     """What must change in the plan, for the Planner."""
-    return replace(run, guidance=f"A person sends the plan back: {sent.note.strip() or 'plan again; nothing more was said.'}")
+    return replace(run, guidance=f"A person sends the plan back: {sent.note.strip() or 'plan again; the person left no note.'}")
 
 
 def ask_acceptance(run: Session, sent: Sent, found: Found) -> Session:
@@ -232,7 +232,7 @@ def _invalid(run: Session, sent: Sent, on: str) -> Iterator[str]:
         yield "the plan: the Planner runs again; a task that stays the same word for word and is done stays done"
         yield "the review strategy is asked again"
     if at_work and run.state != "PLAN":
-        yield f"work on {', '.join(at_work)} stops; what is written so far is kept in refs/detent/ and not used"
+        yield f"work on {', '.join(at_work)} stops; what is written so far is kept in refs/detent/ but not used"
 
 
 def _stages_again(sent: Sent, lean: bool) -> Iterator[str]:
@@ -253,7 +253,7 @@ def _tasks_invalid(run: Session, sent: Sent) -> Iterator[str]:
     for id, task in old.items():
         done = task.status in DONE
         if id not in new:
-            yield f"{id} is taken out" + ("; what it did stays in the branch" if done else "")
+            yield f"{id} is removed" + ("; its work stays in the branch" if done else "")
         elif new[id] != replace(task, status="not-started"):
             yield f"{id} is changed" + (f": it was {task.status}, and is worked on again" if done else "")
     yield from (f"{id} is new" for id in new if id not in old)

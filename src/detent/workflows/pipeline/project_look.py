@@ -43,7 +43,7 @@ def project_text(world: RepoWorld, run: AnyRun) -> str:
     said += [f"{path}: CI" for path in paths if path.startswith((".github/workflows/", ".gitlab-ci"))][:3]
     parts = (
         "# The project as it was when the session began",
-        f"{len(paths)} files. What exists is kept and extended; nothing is built a second time.",
+        f"{len(paths)} files. Keep and extend what exists; do not build anything twice.",
         "## Existing tests",
         _listed(
             [
@@ -55,7 +55,7 @@ def project_text(world: RepoWorld, run: AnyRun) -> str:
         "## Modules",
         _listed(_folders(code)),
         "## Conventions",
-        _listed(said or ["none was recognised; follow the code that is there"]),
+        _listed(said or ["none was recognised; follow the existing code"]),
     )
     return "\n\n".join(parts) + "\n"
 

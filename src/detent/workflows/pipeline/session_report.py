@@ -51,7 +51,7 @@ def report_of(
         listed(
             (
                 *(f"{t.id} {t.title} [{t.status}]" for t in data.tasks),
-                *(f"{name} [done, then taken out of the plan; what it did is still in the branch]" for name in data.left_out),
+                *(f"{name} [done, then removed from the plan; its work is still in the branch]" for name in data.left_out),
             )
         ),
         "Commits:\n\n" + listed(tuple(commits)),
@@ -84,7 +84,7 @@ def _rounds(session: str, events: Sequence[AnyEvent]) -> Iterable[str]:
             continue
         names = ", ".join(sorted(path.removeprefix(f"{session}/") for path in e.sent.documents))
         words = " ".join((e.sent.value.partition(":")[2] + " " + e.sent.note).split())
-        asked = "found a check by hand to fail" if e.on == "manual-failed" else f"asked for changes ({e.on.partition('-')[2]})"
+        asked = "reported that a manual check fails" if e.on == "manual-failed" else f"requested changes ({e.on.partition('-')[2]})"
         what = f"changed {names}" if names else asked
         yield f"{e.at[:10]} {e.at[11:16]} UTC, {e.sent.facts.get('who') or 'a person'} {what}" + (f": {words}" if words else "")
 
@@ -119,7 +119,7 @@ def _evidence(run: Run[Any]) -> str:
     manual = sum(check.startswith("manual:") for c in data.criteria for check in c.verify)
     return (
         "\n".join(lines)
-        + f"\n\nChecks of criteria that a person made by hand: {manual}. Last result of the checks: {data.last_ci_result or 'none'}."
+        + f"\n\nCriteria that a person checked by hand: {manual}. Last result of the checks: {data.last_ci_result or 'none'}."
     )
 
 

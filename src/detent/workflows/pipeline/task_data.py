@@ -162,7 +162,7 @@ def role_of(name: str) -> str:
 
 
 def role_is_known(look: SubmitLook[Grounded]) -> str | None:
-    """What is said for a role names one that works in a session."""
+    """Words for a role name a role of the session."""
     known = ", ".join(dict.fromkeys(ROLES.values()))
     return None if role_of(look.sent.to) else f"there is no role '{look.sent.to}'; the roles of a session are {known}"
 

@@ -29,13 +29,13 @@ READ = (
     "PLAN",
     "RELEASE",
 )  # what is handed in is read, not tested
-TESTED = "The machine runs them itself when you hand in; your word about a result is not evidence."
+TESTED = "The machine runs them itself when you hand in; what you say about a result is not evidence."
 ONLY_READ = "Nothing is tested when you hand in: the machine reads what you wrote."
-NO_WORD = "Your word about a result is not evidence."
+NO_WORD = "What you say about a result is not evidence."
 ASKING = "If you need one, hand in NEEDS_INFO or NEEDS_DECISION."
 ASKING_FIRST = "Ask them with NEEDS_INFO before you write, once."
 ASKED_ALREADY = "You have asked yours; what is still open, decide yourself and list it below **Assumptions**."
-ASKS = "- `NEEDS_INFO` or `NEEDS_DECISION`: you cannot continue without a person's word; put the question in `summary`, the choices in `artifacts.notes`."
+ASKS = "- `NEEDS_INFO` or `NEEDS_DECISION`: you cannot continue without an answer from a person; put the question in `summary`, the choices in `artifacts.notes`."
 ASKS_DECISION = (
     "- `NEEDS_DECISION`: you cannot continue without a person's choice; put the question in `summary`, the choices in `artifacts.notes`."
 )
@@ -58,35 +58,33 @@ HANDED_IN = (
 )
 COMPLEX = ' Set `next.complexity` to "high" as soon as the task turns out not to be small: the session then goes the full way, and nothing is lost.'
 LAID = (
-    "It could not be merged with the work of the other tasks: your checkout holds what the session has by now, with this task's earlier work laid over it, and "
-    "conflicts are marked in the files. Make both hold together."
+    "It could not be merged with the work of the other tasks: your checkout has the current state of the session, with this task's earlier work on top, and "
+    "conflicts are marked in the files. Resolve them so that both work."
 )
 INCREMENTAL = "Read the files of this task deeply. Follow the other changed files only along dependencies and callers of what this task changed, to see how they meet."
 FINAL = (
     "This is the final review of the whole session. Read every changed file in full, and deleted ones by their diff: was the removal intended, does a reference "
-    "dangle? Look for interfaces that do not fit, duplicated logic, assumptions that contradict each other, and regressions between tasks."
+    "dangle? Look for interfaces that do not match, duplicated logic, assumptions that contradict each other, and regressions between tasks."
 )
 BREACH = "Check the work against the project's constitution (below): a breach of it is at least `major`."
 NEXT = ',\n  "next": {"research": false, "ui": false, "complexity": "low", "reason": ""}'
 WAYS_OUT: Mapping[str, str] = {  # of BLOCKED: what happened, and what a person can do
-    "subagent_failure": "The role failed, or gave no reply that can be read, three times. `detent resume` asks it again.",
+    "subagent_failure": "The role failed, or gave no readable reply, three times. `detent resume` asks it again.",
     "mandatory_user_decision_missing": "A question was cancelled, or three answers to it could not be understood. `detent resume` asks it again.",
-    "context_missing": "A document that the role must read is not there; its path is below. Bring it back, then `detent resume`.",
+    "context_missing": "A document that the role must read is missing; its path is below. Restore it, then `detent resume`.",
     "errors": "Something could not be judged three times in a row. Fix what is below, then `detent resume`.",
     "model": "The configured model is not available, and no other one is tried. `detent resume --agent SPEC` continues with another agent; `[agents]` in "
     "detent.toml sets one for all runs.",
-    "budget": "A limit of [limits] is reached. `detent resume` grants the same amount again, or what [limits] says by then.",
+    "budget": "A limit of [limits] is reached. `detent resume` grants the same amount again, or what [limits] then says.",
     "task_aborted": "A task was ended. `detent resume` starts it again.",
     "task_unproved": "A task ended without saying what it proved. `detent resume` starts it again.",
-    "tree_moved": "Files changed while the checks ran, so their result counts for nothing. `detent resume` runs them again.",
-    "design_unsound": "What you approve does not hold together, as said below. Fix the documents, then `detent resume`: you are asked again, and can send them back.",
+    "tree_moved": "Files changed while the checks ran, so the result does not count. `detent resume` runs them again.",
+    "design_unsound": "The documents to approve are not consistent; the reason is below. Fix them, then `detent resume`: you are asked again, and can send them back.",
     "design_changed": "The design changed again and again after it was approved. `detent resume` asks about it as it is now.",
-    "open_ends": "Not everything is proved; what is missing is below. Settle it, then `detent resume`.",
+    "open_ends": "Not everything is proved; what is missing is below. Fix that, then `detent resume`.",
 }
-UNMERGED = (
-    "Work that was done side by side could not be merged three times. `detent resume --guidance TEXT` has it tried again with your words."
-)
-NOT_LANDED = "The branch could not land. What was seen last says why and what to type; the last step is `detent resume`."
+UNMERGED = "Tasks that ran in parallel could not be merged, three times. `detent resume --guidance TEXT` tries again with your words."
+NOT_LANDED = "The branch could not land. The output below says why and what to type; the last step is `detent resume`."
 REPLAN = " Or `detent answer CONTEXT replan`: the Planner plans the tasks again, without it."
 CHANGES = "changes-requested: TEXT"
 ANSWERS_MEAN: Mapping[tuple[str, str], str] = {  # what an answer does, by the kind of the question
@@ -95,35 +93,35 @@ ANSWERS_MEAN: Mapping[tuple[str, str], str] = {  # what an answer does, by the k
     ("flags", "accept"): "the branch lands as it is.",
     ("flags", "fix"): "the Coder works on it, with your words; everything is checked and reviewed again.",
     ("instructions", "accept"): "they stay as this work changed them.",
-    ("instructions", "fix"): "the Coder puts them back as they were.",
-    ("budget", "different-approach"): "the repair starts again with your words, and its tries count from 0.",
+    ("instructions", "fix"): "the Coder restores them.",
+    ("budget", "different-approach"): "the repair starts again with your words, and its attempts count from 0.",
     ("budget", "guidance"): "the repair starts again, as your words say.",
     (
         "budget",
         "accept-known-issues",
-    ): "the findings that the note names by their codes, or all, become known issues. A failing test is never waived.",
+    ): "the findings whose codes the note names, or all of them, become known issues. A failing test is never waived.",
     (
         "budget",
         "change-acceptance",
     ): "the check that fails is the wrong one: the SpecAgent corrects acceptance.json, you approve it, and the work continues.",
-    ("manual", "passed"): "it holds; your word counts for the tree as it stands.",
+    ("manual", "passed"): "it holds; your answer counts for the current tree only.",
     ("manual", "failed"): "it does not; the Coder gets your note, and everything is checked again.",
-    ("clarify", "skip"): "the SpecAgent decides, and lists what it assumed.",
+    ("clarify", "skip"): "the SpecAgent decides and lists its assumptions.",
     ("approval", "approved"): "the tasks are planned next.",
-    ("approval", CHANGES): "STAGE is spec, research, architecture or design (spec if not said): its role and those after it run again with "
+    ("approval", CHANGES): "STAGE is spec, research, architecture or design (default: spec): its role and those after it run again with "
     "your words; then you are asked again, and shown what changed.",
     ("strategy", "per-batch"): "the tasks are worked on, and each is reviewed as soon as it is coded.",
     ("strategy", "single-final"): "the tasks are worked on, and reviewed together at the end.",
     ("strategy", "changes-requested: TEXT"): "the plan goes back to the Planner with your words; then you are asked again.",
 }
 SIMPLIFY = {
-    "full": "the Planner plans the tasks again, with less in them.",
-    "lean": "the session becomes a full one, and is specified again.",
+    "full": "the Planner plans the tasks again, smaller.",
+    "lean": "the session becomes a full one and is specified again.",
 }
 WITH_NOTE = {"fix": " [--note TEXT]", "different-approach": " [--note TEXT]", "guidance": " --note TEXT", "change-acceptance": " [--note TEXT]", "failed": " --note TEXT",
              "accept-known-issues": " [--note 'CODE …']", "simplify-scope": " [--note TEXT]"}  # fmt: skip
-ASKED_AGAIN = "Any other answer is asked again, three times in all. "
-NO_HURRY = "No answer at all waits as long as it takes."
+ASKED_AGAIN = "Any other answer is asked again, at most three times. "
+NO_HURRY = "Without an answer, the run waits as long as it takes."
 
 
 class Dispatch(Value, frozen=True, omit_defaults=False):
@@ -259,7 +257,7 @@ def meanings(data: DecisionData, asked: PersonDecision) -> dict[str, str]:
     only = " Since it is about security, only in a terminal or on the page." if asked.security else ""
     return {
         **{f"{_typed(asked, value)}": _does(data, asked, value) for value in (*free, *asked.options)},
-        "--cancel REASON": f"you will not decide; the run is blocked until `detent resume`.{only}",
+        "--cancel REASON": f"you do not decide; the run is blocked until `detent resume`.{only}",
     }
 
 

@@ -64,10 +64,10 @@ def ask_notes(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
 def ask_instructions(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
     """Instructions to agents were changed: later agents would follow them, so a person looks first, whatever the policies say."""
     changed = instructions_open(run, sent)
-    words = f"Instructions changed: this work changes what the project tells its agents, in {', '.join(changed)}. Is that wanted?"
+    words = f"This work changes the project's instructions to agents, in {', '.join(changed)}. Is that wanted?"
     fix = ReviewPoint(
         "INSTRUCTIONS",
-        f"put back {', '.join(changed)} as it was: the project's instructions to agents are not yours to change",
+        f"restore {', '.join(changed)}: you may not change the project's instructions to agents",
         blocks=True,
     )
     made = PersonDecision(
@@ -86,7 +86,7 @@ def keep_instructed(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskDat
 def ask_after_findings(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
     """The loop is spent, and what is open is a finding: it may be fixed, waived, or the scope cut down."""
     tries = run.limits.get(run.back, 0)
-    words = f"The findings on {run.data.task_id} were worked on {tries} times, and these are still found:\n{run.last_error}"
+    words = f"The findings on {run.data.task_id} were worked on {tries} times, and these remain:\n{run.last_error}"
     words += _attempts(run, run.back, run.counts.get(run.back, 0))
     takes = ("different-approach", "guidance", "accept-known-issues", "simplify-scope")
     return question(run, "budget", words, takes, about=reply_of(run, sent), security=run.back == "FIX_SECURITY")
@@ -94,7 +94,7 @@ def ask_after_findings(run: Run[TaskData], sent: Sent, found: Found) -> Run[Task
 
 def ask_after_failure(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
     """The loop is spent, and what is open is a failing test or check: it is never waived."""
-    words = f"The repair of {run.data.task_id or 'the build'} has used up its tries, and this still fails:\n{run.last_error}"
+    words = f"The repair of {run.data.task_id or 'the build'} has no attempts left, and this still fails:\n{run.last_error}"
     loop = "FIX_BUILD" if run.back == "FIX_BUILD_CODE" else run.back
     words += _attempts(run, loop, run.counts.get(loop, 0))
     more = ("change-acceptance",) if run.back == "FIX_BUILD_CODE" else ()  # the command that fails may be the wrong one

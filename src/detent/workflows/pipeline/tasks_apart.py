@@ -15,7 +15,7 @@ from detent.world.furnish import start_of
 from detent.world.work_tree import RepoWorld, outcome
 
 CLEAN = "The work of {id} was merged with that of other tasks, and the merged tree does not pass:\n{fault}"
-CONFLICT = "The work of {id} conflicts with what other tasks did meanwhile, in: {files}. The places are marked in the files."
+CONFLICT = "The work of {id} conflicts with what other tasks did in the meantime, in: {files}. The conflicts are marked in the files."
 
 
 def merge_task(world: RepoWorld, run: AnyRun) -> Sent:

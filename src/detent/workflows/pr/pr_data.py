@@ -317,7 +317,7 @@ def landed_here(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
 def not_looked_at(run: Run[Data]) -> str | None:
     """Why nothing new may begin."""
     landed = isinstance(run.data, PrData) and run.data.landed
-    return "the finished pull request has not been looked at as a whole yet; call get_task first" if landed else None
+    return "the finished pull request has not been checked as a whole yet; call get_task first" if landed else None
 
 
 def unproven(run: Run[PrData]) -> tuple[str, ...]:

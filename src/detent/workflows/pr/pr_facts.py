@@ -26,92 +26,92 @@ NUDGES: Mapping[str, str] = {
 }  # the words a debugging goal starts with, and what they ask for
 
 STEPS: Mapping[str, str] = {
-    "RED": "Write a test that fails for this step, or make an older one ask for more, in test files only. At least one test must fail that did not "
-    "fail before; tests that pass already are welcome too. No production code.",
-    "GREEN": "Write the least code that makes the failing test pass. Test files and the test runner's configuration stay as they are.",
+    "RED": "Write a test that fails for this step, or extend an existing one, in test files only. At least one test must fail that did not "
+    "fail before; tests that already pass are welcome too. No production code.",
+    "GREEN": "Write the minimal code that makes the failing test pass. Leave test files and the test runner's configuration unchanged.",
     "REFACTOR": "Make the code clearer without changing what it does. All tests pass, none is lost or skipped; a test you change must still be able to fail.",
 }
 ALREADY = (
-    "If the behaviour is there already, so that a right test passes at once: keep the test, and "
+    "If the behaviour already exists, so that a correct test passes at once: keep the test, and "
     'call submit_work with summary, test_command, expectation "FAIL" and reply "ALREADY_SATISFIED". The step is closed if the machine can show that '
-    "your test fails against a small change of the code."
+    "your test fails against a small change to the code."
 )  # open for a RED step that was tried
 WRONG = (
-    "You said that the test of this step is wrong$why, so it is yours to write again; that is shown where the branch lands. Code that you wrote meanwhile is "
-    "not part of a RED step: bring it back as it was ($restore). Everything you had is kept in the tree $tree."
+    "You said that the test of this step is wrong$why, so you write it again; a person sees that before the branch lands. Code that you wrote since is "
+    "not part of a RED step: restore it ($restore). Everything you had is kept in the tree $tree."
 )  # after TEST_WRONG
 TEST_IS_WRONG = (
-    'If the test itself is wrong, so that no right code can pass it: call submit_work with reply "TEST_WRONG" and a summary, which says why. You get its '
+    'If the test itself is wrong, so that no correct code can pass it: call submit_work with reply "TEST_WRONG" and a summary, which says why. You get its '
     "RED step back; it counts as an attempt."
 )  # open for a GREEN step
-ENTRY = "An entry is a heading or list item of its own; it is done when its line carries `[DONE]` and a commit hash, or a ticked box."
-CHECKPOINT = "The step before passed. Commit everything that belongs to it, so that the tree is clean; change nothing else. Then you get the step above."
+ENTRY = "Each entry is a heading or a list item; it is done when its line has `[DONE]` and a commit hash, or a ticked box."
+CHECKPOINT = "The previous step passed. Commit everything that belongs to it, so that the tree is clean; change nothing else. Then you get the step above."
 MAY_WRITE: Mapping[str, str] = {
-    "RED": "You may write test files (with their data and fixtures), and nothing else. An older test that you change to ask for something else is shown to a "
-    "person, both versions; no test may be lost or skipped.",
+    "RED": "You may write test files (with their data and fixtures), and nothing else. If you change what an existing test expects, a person is shown "
+    "both versions; no test may be removed or skipped.",
     "GREEN": "You may write production code, and nothing else: test files and the test runner's configuration are frozen as RED left them.",
-    "REFACTOR": "You may write production code and tests, with the same behaviour. The configuration of the test runner stays as it is, no test may be lost or "
+    "REFACTOR": "You may write production code and tests, with the same behaviour. The configuration of the test runner stays unchanged, no test may be removed or "
     "skipped, and a changed test must still be able to fail.",
 }  # in a step of this kind
 WRITE_NOTHING = "Write nothing now."
 HOW_TESTED = (
-    "- $run_tests The machine runs your test command, and the whole suite, when you submit; your word about a result is not evidence.\n"
+    "- $run_tests The machine runs your test command, and the whole suite, when you submit; what you say about a result is not evidence.\n"
     "- The project's test command: $command.\n"
     "- `test_command` is the project's own test runner with selectors for your tests; `true`, `echo`, a shell chain or another program is refused.\n"
     "- This step expects $expectation."
 )
-NOT_TESTED = "- Do not run tests through the shell; nothing is to be tested now."
+NOT_TESTED = "- Do not run tests through the shell; there is nothing to test now."
 
 VERIFY: Mapping[str, str] = {
     "RED": "This is a verification task: smaller tasks did the work, and it shows that together they reach the original goal. Write the test that the step "
-    "asks for, in test files only. The machine runs it on the tree that the task was re-planned from, where it must fail; on the present tree it may pass.",
-    "GREEN": "This is a verification task: its test is written. If it passes already, change nothing and submit. If not, write the least code that makes "
-    "it pass; test files and the test runner's configuration stay as they are.",
+    "asks for, in test files only. The machine runs it on the tree that the task was re-planned from, where it must fail; on the current tree it may pass.",
+    "GREEN": "This is a verification task: its test is written. If it already passes, change nothing and submit. If not, write the minimal code that makes "
+    "it pass; leave test files and the test runner's configuration unchanged.",
 }  # what the steps of a verification task ask for
 FAILED_RED = (
     "The machine ran your RED step, and it failed, as a RED step should. Whether it failed for the right reason needs your judgement."
 )
 FAILED_BEFORE = (
-    "This is a verification task. The machine ran its test on the tree that the task was re-planned from, and it failed there, as it should. On the present "
+    "This is a verification task. The machine ran its test on the tree that the task was re-planned from, and it failed there, as it should. On the current "
     "tree it $now. Whether it shows that the original goal is reached needs your judgement."
 )
 RIGHT_RED = (
-    "- `SUCCESS`: the test fails because the code does not do yet what the step asks for. The step is done, and you get the next one.\n"
-    "- `FAILURE`: it fails for another reason (a slip in the test, a wrong import, a broken set-up). You get the chance to fix it."
+    "- `SUCCESS`: the test fails because the code does not yet do what the step asks for. The step is done, and you get the next one.\n"
+    "- `FAILURE`: it fails for another reason (a mistake in the test, a wrong import, a broken setup). You get the chance to fix it."
 )
 RIGHT_BEFORE = (
     "- `SUCCESS`: the test shows what the step asks for, and it failed there because that was missing. The step is done, and you get the next one.\n"
-    "- `FAILURE`: it tests something else, or failed there for another reason (a slip, a wrong import). You get the chance to fix it."
+    "- `FAILURE`: it tests something else, or failed there for another reason (a mistake, a wrong import). You get the chance to fix it."
 )
 
 FREEZES = "Once you say SUCCESS, the test is frozen until the code passes it."
 REMARKS = "Remarks of reviewers that did not block:\n\n"
 
 DOES_NOT_HOLD = (
-    "The pull request is finished on the present branch. Looked at as a whole, it does not hold; the error says why. Fix it there and commit it, then "
-    "`detent resume`: it is looked at again."
+    "The pull request is finished on the current branch, but the branch as a whole does not pass; the error says why. Fix it there and commit the fix, then "
+    "`detent resume`: Detent checks it again."
 )
 WAYS_OUT: Mapping[str, str] = {
     "escalation": "The agent asked for help; its report is below. Answer with `detent resume --guidance TEXT`: the run continues in DEBUGGING, with your "
     "words at the top of the briefing and the counter at 0.",
     "attempts": "The attempts at this step are used up. `detent resume --guidance TEXT` continues in DEBUGGING, with your words at the top of the briefing and "
     "the counter at 0.",
-    "conflict": "Two lines of work could not be brought together by Detent: main here and at the remote, or main and '$branch'. Nothing was moved. What was seen "
-    "last names the sides and the commands to type; the last one is `detent resume`.",
-    "red merge": "'$branch' is not merged: merged with main, or looked at as a whole, it does not pass. Nothing was moved. Fix it on the branch and commit it, "
+    "conflict": "Detent could not merge two lines of work: main here and at the remote, or main and '$branch'. Nothing was moved. The output "
+    "below names both sides and the commands to type; the last one is `detent resume`.",
+    "red merge": "'$branch' is not merged: as a whole, or once merged with main, it does not pass. Nothing was moved. Fix it on the branch and commit it, "
     "then `detent resume`: Detent merges and tests it again.",
-    "clean": "The tests pass where the work lies, but not in a clean checkout of the tree: they depend on something that is not committed. Fix what the error "
+    "clean": "The tests pass in the workspace, but not in a clean checkout: they depend on something that is not committed. Fix what the error "
     "names, then `detent resume`.",
     "review rounds": "The review still has findings after the last round. `detent answer REVIEW approve` takes the tree as it is, "
-    "`detent answer REVIEW another-round` lets the agent work on the findings, `detent resume` has it reviewed again.",
+    "`detent answer REVIEW another-round` lets the agent work on the findings, `detent resume` starts another review.",
     "plan": "The agent says that no pull request is left, but the plan has an open entry. `detent answer PLAN finish` ends the run as done; "
     "`detent resume` sends the agent back to the plan.",
-    "flags": "The branch is finished and proved, and has flags that a person should look at first; they are listed below. `detent answer FLAGS accept` "
+    "flags": "The branch is finished and proved, but has flags that a person should look at first; they are listed below. `detent answer FLAGS accept` "
     "lands it as it is. To have something changed first, go back to an earlier step with `detent rollback EVENT` (`detent history` lists the events).",
     "errors": "The work could not be judged three times in a row, or the agent's calls were refused again and again. Fix what the error names "
     "(runner, sandbox, reviewer, or what the agent gets wrong), then `detent resume`.",
-    "agent": "The agent ended several times without a usable answer. Look at its log, fix it, then `detent resume`; `--agent SPEC` names another agent.",
-    "budget": "A limit of [limits] is reached. `detent resume` grants the same amount again, or what [limits] says by then.",
+    "agent": "The agent ended several times without a usable answer. Look at its log and fix the cause, then `detent resume`; `--agent SPEC` names another agent.",
+    "budget": "A limit of [limits] is reached. `detent resume` grants the same amount again, or what [limits] then says.",
     "model": "The configured model is not available, and no other one is tried. `detent resume --agent SPEC` continues with another agent; `[agents]` in "
     "detent.toml sets one for all runs.",
 }
@@ -135,23 +135,23 @@ def nudge(run: Run[PrData]) -> str:
 
 
 def _branch(data: PrData) -> str:
-    return data.branch.removeprefix("refs/heads/") or "(the present branch)"
+    return data.branch.removeprefix("refs/heads/") or "(the current branch)"
 
 
-BY_A_FRESH_AGENT = "No reviewer is configured, so you review it, in a fresh session: as a stranger who has not written this code. It is recorded as self-reported."
+BY_A_FRESH_AGENT = "No reviewer is configured, so you review it, in a fresh session, as a stranger who has not written this code. It is recorded as self-reported."
 BY_HAND = (
     "No reviewer is configured, so the review is done by hand: give everything below to a fresh agent that has not written this code "
     "(or review it yourself, as a stranger would), and hand in what it finds. It is recorded as self-reported."
 )
-INDEPENDENT = "The review is not yours to report: an independent one is required, and the machine asks the configured reviewer. "
+INDEPENDENT = "You cannot report this review: an independent one is required, and the machine asks the configured reviewer. "
 NO_ANSWER = {  # by whether the machine drives
     True: "It gave no answer yet, and is asked again once your turn ends.",
-    False: "If no answer came, the reason stands in the journal (`detent history`); call get_task again, and ask a person to fix `[review] agent` if that does "
+    False: "If no answer came, the journal says why (`detent history`); call get_task again, and ask a person to fix `[review] agent` if that does "
     "not help.",
 }
 LOOK_FOR = (
-    "## What to look for\n\nBugs and edge cases, missing or weak tests, security, performance, clarity; and that no temporary logs or other debugging traces "
-    "are left."
+    "## What to look for\n\nBugs and edge cases, missing or weak tests, security, performance, clarity, and temporary logs or other debugging traces "
+    "left behind."
 )
 ONE_REVIEW = "Make one attempt, then report: one review, in one call."
 
@@ -159,7 +159,7 @@ ONE_REVIEW = "Make one attempt, then report: one review, in one call."
 def _review(data: PrData) -> Mapping[str, str]:
     """Who reviews, and how the answer is written, if it is for the agent to write one."""
     if data.setup.independent:
-        told = {"look_for": "", "review_answer": "", "review_report": "Hand in no review of your own: it would be refused."}
+        told = {"look_for": "", "review_answer": "", "review_report": "Do not hand in a review of your own: it would be refused."}
         return {**told, "reviewed_by": INDEPENDENT + NO_ANSWER[is_driven(data)], "review_writes": "Write nothing"}
     answer = Path(__file__).with_name("answer-of-a-review.md").read_text("utf-8").strip()
     own = {"look_for": LOOK_FOR, "review_report": ONE_REVIEW}
@@ -232,9 +232,7 @@ def _entries(data: PrData) -> str:
     left = _left(data)
     listed = "".join(f"\n   - {each}" for each in left)
     return (
-        (f"These of its entries are open:{listed}" if left else "It has no open entry any more, unless a person added one.")
-        if data.setup.entries
-        else ENTRY
+        (f"Its open entries:{listed}" if left else "It has no open entry left, unless a person added one.") if data.setup.entries else ENTRY
     )
 
 
@@ -257,7 +255,7 @@ def _seen_last(run: Run[PrData]) -> str:
 def _kept(run: Run[PrData]) -> str:
     """Where the work is that was taken away, and the line that brings it back."""
     tree = run.data.kept[:12]
-    back = "" if run.data.setup.agent else f": `git restore --source={tree} -- FILE` brings a file back"
+    back = "" if run.data.setup.agent else f": `git restore --source={tree} -- FILE` restores a file"
     return f"What you had is kept as the tree {tree}{back}." if tree else ""
 
 
@@ -292,7 +290,7 @@ def _how_tested(run: Run[PrData]) -> str:
 def _test_command(data: PrData) -> str:
     """How the project is tested, as far as that was known when the run began."""
     known = msgspec.json.decode(data.setup.command, type=Command).text if data.setup.command else ""
-    return f"`{known}`" if known else "none is configured or was recognised when the run began, so name the command that runs your tests"
+    return f"`{known}`" if known else "none was configured or recognised when the run began, so name the command that runs your tests"
 
 
 def _step(run: Run[PrData]) -> str:

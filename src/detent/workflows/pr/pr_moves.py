@@ -33,7 +33,7 @@ MOVES: dict[str, Move] = {
     "approved": Move(("agent", "system"), SUBMIT, "call submit_work with summary and findings ([] approves)"),
     "findings": Move(("agent", "system"), SUBMIT, "call submit_work with summary and findings ([] approves)"),
     "wait": by_agent(
-        SUBMIT, "hand in nothing: the review is not yours to report; call get_task again, and the machine asks the reviewer again"
+        SUBMIT, "hand in nothing: you cannot report this review; call get_task again, and the machine asks the reviewer again"
     ),
     "squashed": Move(("agent", "system"), SUBMIT, "squash as the briefing says, then call submit_work with summary and commit_hash"),
     "plan-done": by_agent(SUBMIT, "mark the entry in the plan, then call submit_work with summary"),

@@ -14,11 +14,11 @@ from detent.kernel.model import Briefing, Run
 from detent.workflows.pr.pr_data import PrData, current
 from detent.workflows.pr.pr_facts import facts
 
-ASIDE = "The project has files of these names itself, so read and write the machine's copies instead: "
+ASIDE = "The project has its own files with these names, so read and write the machine's copies instead: "
 UNPROVEN = "unproven"  # done, as an earlier agent said; nobody saw it
 MOST = 20  # entries that are shown
 OTHER_ENTRIES = (
-    "Not these? Give the right lines check boxes (- [ ]) or the form 'PR 1: …', or set [pr] entries to a pattern, and start again."
+    "Not these? Mark the right lines with check boxes (- [ ]) or as 'PR 1: …', or set [pr] entries to a pattern, and start again."
 )
 WRITES_PLAN = ("INITIALIZING", "REPLANNING")
 PLAN_FILE, STATE_FILE, ERROR_FILE = "ACTIVE_PR.json", "ORCHESTRATION_STATE.json", "error.log"

@@ -89,10 +89,10 @@ def _setup(git: Git, of: MainSettings, head: str, env: Mapping[str, str], terms:
         settings = msgspec.structs.replace(settings, pr=msgspec.structs.replace(settings.pr, plan=terms.request))
     committed, file = git.read(head, settings.pr.plan), git.place.root / settings.pr.plan
     if committed is None and not names_file(git.place.root, settings.pr.plan):
-        raise DetentError(f"the plan {shorten(settings.pr.plan, 80, placeholder=' […]')} is not there", NO_PLAN)
+        raise DetentError(f"the plan {shorten(settings.pr.plan, 80, placeholder=' […]')} does not exist", NO_PLAN)
     master = (committed if committed is not None else file.read_bytes()).decode("utf-8", "replace")
     if not entries(master, _pattern(settings.pr.entries)):
-        raise DetentError(f"the plan {settings.pr.plan} has no entry: each list item or heading is one pull request", NO_PLAN)
+        raise DetentError(f"the plan {settings.pr.plan} has no entries: each list item or heading is one pull request", NO_PLAN)
     settings = msgspec.structs.replace(settings, git=msgspec.structs.replace(settings.git, merge=way_to_land(settings, git.place, env)))
     fixed = ground(git, settings, of.commit, env, terms.agent, run)
     return PrSetup(

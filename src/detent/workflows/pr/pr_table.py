@@ -195,17 +195,18 @@ OWN = (own_review_is_flagged,)
 def _stuck(run: Run[Data]) -> str | None:
     """Open at `escalate` failed attempts, or at the first one of a re-planned task."""
     left = run.limits["escalate"] - run.counts.get("debug", 0)
-    return (
-        None if failed_again(run) or left <= 0 else f"locked: {left} more failed attempt{'s' if left > 1 else ''} to go before this opens"
-    )
+    return None if failed_again(run) or left <= 0 else f"locked until {left} more failed attempt{'s' if left > 1 else ''}"
 
 
-STUCK = Lock("stuck", "The counter debug has reached escalate, or a re-planned task has failed again.", _stuck)
+STUCK = Lock("stuck", "The counter debug has reached escalate, or a re-planned task failed again.", _stuck)
 TWICE = Lock(
-    "tried_once", "The step was judged and failed before.", lambda run: None if run.counts.get("debug") else "try the step first", "REFUSED"
+    "tried_once",
+    "The step was judged and failed at least once.",
+    lambda run: None if run.counts.get("debug") else "try the step first",
+    "REFUSED",
 )
 
-LOOKED = Lock("looked_at", "A pull request that was finished without a branch has been looked at as a whole.", not_looked_at, "REFUSED")
+LOOKED = Lock("looked_at", "A pull request finished without a branch has been checked as a whole.", not_looked_at, "REFUSED")
 
 HALT_TRIES = go("HALTED", because("attempts"), tried, keep_error, owes=(undo_strays,), says="HALTED")
 BAD = go("DEBUGGING", count("debug"), tried, keep_error, owes=(undo_strays,), says="FAILURE", spent=HALT_TRIES)

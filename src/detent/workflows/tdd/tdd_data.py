@@ -31,13 +31,13 @@ OF_AGENT: Mapping[str, Trouble] = {
 SCHEMA = 1
 FIX = re.compile(r"\s*fix(es|ed|ing)?\b", re.IGNORECASE)
 ALREADY = (
-    'If you are sure that the behaviour is there already: {keep} the test, and call submit_work with summary and reply "ALREADY_SATISFIED". '
-    "The entry is closed if the machine can show that your test fails against a small change of the code."
+    'If you are sure that the behaviour already exists: {keep} the test, and call submit_work with summary and reply "ALREADY_SATISFIED". '
+    "The entry is closed if the machine can show that your test fails against a small change to the code."
 )  # open from the second try of RED on
 
 
 STUBS = (
-    "\n- Where the test does not compile otherwise, you may add to `{file}` functions whose whole body is `{body}`: stubs that throw, and "
+    "\n- If the test does not compile without them, you may add functions to `{file}` whose whole body is `{body}`: stubs that throw, and "
     "nothing else."
 )
 
@@ -191,7 +191,7 @@ def back_to_red(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
     data = run.data
     said = f"the implementing agent says that the test is wrong: {sent.summary}"
     if not data.setup.agent:  # where the machine drives, it does that itself
-        said += f"\nBring back what was written meanwhile, except the test: git restore --source={data.good_tree[:12]} -- FILE"
+        said += f"\nRestore what was written since, except the test: git restore --source={data.good_tree[:12]} -- FILE"
     again = replace(data, good_tree=data.before_red, reds=data.reds[:-1], test_wrong=data.good_tree, reason=said, next_phase="RED")
     return replace(run, last_error=said, data=again)
 
@@ -310,14 +310,14 @@ def step_shown(run: Run[TddData]) -> StepShown | None:
 
 RESUME = "`detent resume` continues in the phase that stopped, with the retries at 0; `--guidance TEXT` puts your words at the top of the next briefing."
 WAYS_OUT: Mapping[str, str] = {
-    "retries": f"The phase failed after its last retry. The handoff note on the last commit says the same. {RESUME}",
+    "retries": f"The phase failed and has no retry left. The handoff note on the last commit says the same. {RESUME}",
     "errors": f"Three times in a row the work could not be judged. Fix what the error names (runner, sandbox, network). {RESUME}",
     "agent": f"The agent ended several times without a usable answer. Look at its log (`detent history`). `detent resume --agent SPEC` names another one. {RESUME}",
     "model": "The configured model is not available, and no other one is tried. `detent resume --agent SPEC` continues with another agent; `[agents]` in "
     f"detent.toml sets one for all runs, and is read again when you resume. {RESUME}",
-    "budget": f"A limit of `[limits]` is reached. To resume grants the same amount again, or what `[limits]` says by then. {RESUME}",
-    "conflict": "The finished branch could not be landed; what was in the way is below, with the commands to type. Then `detent resume`: Detent tries again.",
-    "flags": "The work is finished and proved, and has flags that a person should look at before it lands; they are listed below. `detent answer FLAGS accept` takes "
+    "budget": f"A limit of `[limits]` is reached. Resuming grants the same amount again, or what `[limits]` then says. {RESUME}",
+    "conflict": "The finished branch could not be landed; the reason is below, with the commands to type. Then `detent resume`: Detent tries again.",
+    "flags": "The work is finished and proved, but has flags that a person should look at before it lands; they are listed below. `detent answer FLAGS accept` takes "
     "it as it is, `detent answer FLAGS fix --note TEXT` goes back to the list of tests with your words. `detent resume` answers nothing here.",
 }  # why a run waits for a person, and what that person can do
 
@@ -354,7 +354,7 @@ def facts(run: Run[TddData]) -> Mapping[str, str]:
 def _taken_back(data: TddData) -> str:
     """What became of what the attempt before wrote."""
     if data.setup.agent:
-        return "The machine took back everything that the attempt before wrote; it is named below, if it was anything."
+        return "The machine undid everything that the previous attempt wrote; if there was anything, it is listed below."
     return told_of_strays(driven=False)
 
 
@@ -368,8 +368,8 @@ def _rolled_back(run: Run[TddData]) -> str:
     if not run.data.taken_back or not run.last_error:
         return ""
     tree = run.data.taken_back[:12]
-    line = "" if run.data.setup.agent else f": `git restore --source={tree} -- FILE` brings a file back"
-    return f"The last attempt was rolled back to the last good commit. It is kept as the tree {tree}{line}. Take another approach than those above."
+    line = "" if run.data.setup.agent else f": `git restore --source={tree} -- FILE` restores a file"
+    return f"The last attempt was rolled back to the last good commit. It is kept as the tree {tree}{line}. Take a different approach."
 
 
 def _previous(data: TddData) -> str:

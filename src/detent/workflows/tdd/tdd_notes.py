@@ -80,7 +80,7 @@ def _list_agrees(git: Git, commit: str, note: Note) -> None:
     wrong = sorted(set(note.completed_tests) - {e.text for e in entries if e.done} - just)
     if wrong:
         raise DetentError(
-            f"the handoff note on {commit[:12]} says that '{wrong[0]}' is done, and {FILE} there does not", "look at it before you continue"
+            f"the handoff note on {commit[:12]} says that '{wrong[0]}' is done, but {FILE} there does not", "look at it before you continue"
         )
 
 

@@ -106,13 +106,13 @@ MOVES: dict[str, Move] = {
     "complete": by_agent(SUBMIT, f"call submit_work with summary and reply {NONE}, or add an open entry and reply {NAMED}"),
     "red": by_agent(SUBMIT, "write the failing test, then call submit_work with summary"),
     "already": by_agent(SUBMIT, 'call submit_work with summary and reply "ALREADY_SATISFIED"'),
-    "green": by_agent(SUBMIT, "write the least code that makes the test pass, then call submit_work with summary"),
+    "green": by_agent(SUBMIT, "write the minimal code that makes the test pass, then call submit_work with summary"),
     "test-wrong": by_agent(SUBMIT, 'call submit_work with reply "TEST_WRONG" and a summary that says what is wrong with the test'),
     "refactor": by_agent(SUBMIT, "refactor, or leave everything as it is, then call submit_work with summary"),
     "landed": by_system("the branch is in main"),
     "offered": by_system("the branch is there for a person to merge"),
     "conflict": by_system("the branch conflicts with main"),
-    "red-merge": by_system("what would land does not pass in a clean checkout"),
+    "red-merge": by_system("what would land fails in a clean checkout"),
     "resume": by_human("resume", "detent resume [--guidance TEXT]"),
     **BY_MACHINE,
     **ACCEPTED,
@@ -165,7 +165,7 @@ REFACTOR = (
 
 TWICE = Lock(
     "tried_once",
-    "The phase was judged and failed before.",
+    "The phase was judged and failed at least once.",
     lambda run: None if judged_tries(run) else "submit the test itself first; ALREADY_SATISFIED is open from the second try on",
     "REFUSED",
 )

@@ -38,7 +38,7 @@ def detect(files: Files) -> Command | None:
 
 
 def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
-    return "a test of ours would have to be added to the project's own CMakeLists.txt, and ctest tells no more of it than an exit code"
+    return "Detent's own test would have to be added to the project's CMakeLists.txt, and ctest would report only its exit code"
 
 
 def runner_part(path: str, text: str) -> str:

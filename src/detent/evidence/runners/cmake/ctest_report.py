@@ -51,7 +51,7 @@ def outcomes(report: CTestReport) -> dict[str, SeenTest]:
     for case in read_cases(report.log.encode()) if report.log else []:
         listed = known.get(case.name)
         if listed is None or f"{listed.file}::{case.name}" in found:
-            raise CannotTell(f"the test {case.name!r} is in the report, but cmake does not know it, or knows it twice")
+            raise CannotTell(f"the test {case.name!r} is in the report, but cmake lists it not at all or twice")
         if listed.built:  # else its file stands for it
             found[f"{listed.file}::{case.name}"] = _seen(listed, case, report.reasons.get(case.name, "Failed"))
     lost = [each.name for each in report.tests if each.built and f"{each.file}::{each.name}" not in found]

@@ -61,7 +61,7 @@ def _parse(words: tuple[str, ...], flags: frozenset[str], values: frozenset[str]
             options.append(word)
             continue
         if name != "run" and name not in values:
-            return Parsed(fault=f"the option -{name} can change what is judged")
+            return Parsed(fault=f"the option -{name} can change the result")
         value = value if equals else left.pop(0) if left and not left[0].startswith("-") else ""
         if not value.strip():
             return Parsed(fault=f"the option -{name} has no value")
@@ -72,7 +72,7 @@ def _parse(words: tuple[str, ...], flags: frozenset[str], values: frozenset[str]
 
 def _path_fault(word: str) -> str:
     if "::" in word:
-        return f"`{word}` is an id of Detent's, not of go; name the file or the package, or use -run"
+        return f"`{word}` is Detent's own test id, which go does not know; name the file or the package, or use -run"
     if "@" in word or ("." in word.partition("/")[0] and not word.startswith(".") and not word.endswith(".go")):
-        return f"`{word}` is not a package below the project; write it as a path, such as ./pkg/..."
+        return f"`{word}` is not a package inside the project; write it as a path, such as ./pkg/..."
     return path_fault(word)

@@ -122,7 +122,7 @@ def outcomes(report: GoReport) -> dict[str, SeenTest]:
     """The outcomes of all rounds, of a go that can be believed: of each package the last one counts, and what was left out stands as a file."""
     version = re.match(r"go(\d+)\.(\d+)", report.version)
     if version is None or (int(version[1]), int(version[2])) < OLDEST:
-        raise CannotTell(f"{report.version or 'this go'} is too old: older than 1.20, it cannot tell its own words from those of a test")
+        raise CannotTell(f"{report.version or 'this go'} is too old: before 1.20, its output cannot be separated from that of a test")
     seen: dict[str, SeenTest] = {}
     for each in report.rounds:
         again = [

@@ -140,7 +140,7 @@ def _after_script(words: tuple[str, ...], program: str) -> tuple[str, ...] | str
     at = words.index("--") if "--" in words else len(words)
     before = [word for word in words[:at] if word not in SCRIPT_FLAGS]
     if program == "npm" and (taken := next((word for word in before if word.startswith("-")), "")):
-        return f"npm keeps the option {taken} for itself unless `--` comes before it"
+        return f"npm takes the option {taken} for itself unless `--` comes before it"
     return (*before, *words[at + 1 :])
 
 
@@ -158,7 +158,7 @@ def options(words: tuple[str, ...], tool: JsRunner, named: bool) -> Parsed:
             fault = fault or ("only one pattern of names can be given" if chosen and not tool.several else "")
             chosen.append(f"{tool.pattern[word]}={value}")
         else:
-            fault = "" if _is_for_show(word, value, tool) else f"the option {word} can change what is judged"
+            fault = "" if _is_for_show(word, value, tool) else f"the option {word} can change the result"
         if fault:
             return Parsed(fault=fault)
     return Parsed((*paths, *chosen))
@@ -166,7 +166,7 @@ def options(words: tuple[str, ...], tool: JsRunner, named: bool) -> Parsed:
 
 def _id_fault(word: str, tool: JsRunner) -> str:
     name = next(iter(tool.pattern))
-    return f"`{word}` is an id of Detent's, not of {tool.name}; name the file, or use {name}" if "::" in word else ""
+    return f"`{word}` is Detent's own test id, which {tool.name} does not know; name the file, or use {name}" if "::" in word else ""
 
 
 def _pairs(words: tuple[str, ...], tool: JsRunner) -> Iterator[tuple[str, str]]:

@@ -51,7 +51,7 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
     if "--test-shard" in names:
         return "--test-shard runs a part of the files only"
     if names & set(LIMITS):
-        return "the project sets a coverage limit, which only node's exit code shows, and a test that must fail takes that"
+        return "the project sets a coverage limit, which only node's exit code shows; a test that must fail would hide it"
     chosen = [each for each in selectors if not each.startswith("-")]
     picked = chosen or paths
     folders = list(islice(_folders(picked, files, near, is_run), MOST))

@@ -157,7 +157,7 @@ def _broken_file(line: NodeLine, stderr: str) -> SeenTest:
     last = list(CARETS.finditer(stderr))
     after = stderr[last[-1].end() :] if last else stderr
     found = UNCAUGHT.search(after)
-    end = f"was ended by {line.signal}" if line.signal else f"ended with code {line.exit}"
+    end = f"was killed by {line.signal}" if line.signal else f"exited with code {line.exit}"
     if found is None:
         return SeenTest(line.file, "error", f"the process of the file {end}", "Exit", id=line.file)
     required = REQUIRED.search(after)

@@ -113,4 +113,4 @@ def cases(report: JvmReport) -> Iterator[JvmCase]:
                 yield JvmCase(*at, OUTCOMES[line.result], kind.strip(), said or kind, line.seconds, line.trace)
     for (module, name, test), open_ in begun.items():
         if open_ > 0:
-            yield JvmCase(module, name, test, "error", "Exit", "it began and did not end; the process was ended in it")
+            yield JvmCase(module, name, test, "error", "Exit", "it started and did not finish: the process ended during it")

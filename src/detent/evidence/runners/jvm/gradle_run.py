@@ -41,7 +41,7 @@ def attempt(root: Path, order: RunOrder, chosen: list[str], broken: Mapping[str,
         said = done.stdout + done.stderr
         refused = refusals(REFUSED.findall(said), place, root)
         logs = [Log("", log.read_text("utf-8", "replace"))] if log.exists() else []
-    fault = "" if logs else f"Gradle did not come to its tests: it ended with code {done.code}\n{said.strip()[-2000:]}"
+    fault = "" if logs else f"Gradle did not reach the tests: it exited with code {done.code}\n{said.strip()[-2000:]}"
     return JvmRound(done.code, said.replace(str(place), str(root)), refused, logs, fault)
 
 

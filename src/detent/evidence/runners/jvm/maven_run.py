@@ -75,7 +75,7 @@ def patterns(source: str) -> list[str]:
 
 def fault(code: int, said: str, logs: list[Log]) -> str:
     if not BUILT.search(said):
-        return f"Maven did not come to its end: it ended with code {code}\n{said.strip()[-2000:]}"
+        return f"Maven did not finish: it exited with code {code}\n{said.strip()[-2000:]}"
     if SOME_RAN.search(said) and not logs:
         return "Maven ran tests, but wrote no report into target/surefire-reports (is another folder configured?)"
     return ""

@@ -55,11 +55,11 @@ final class {stem}Test extends \\PHPUnit\\Framework\\TestCase
 def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[str, ...]) -> Canary | str:
     """The canary of such a run, or why there is none."""
     if any(STOPS.search(files.read(name) or "") for name in CONFIG):
-        return "the project stops at the first failure, and a test that must fail would end the run"
+        return "the project stops at the first failure, so a test that must fail would end the run"
     chosen = [each for each in selectors if not each.startswith("-")]
     filters = [each for each in selectors if each.startswith("-")]
     if any(DATA.search(each) for each in filters):
-        return "data sets are selected, which leaves no room for a test of ours"
+        return "the command selects data sets, so Detent's own test would not run"
     scope = chosen or list(base.paths)
 
     def is_run(path: str) -> bool:

@@ -237,9 +237,9 @@ def _agree(report: TestReport, exit_code: int | None, output: str) -> None:
     if exit_code not in (0, 1, 5):
         raise CannotTell(f"pytest {_end(exit_code)}{tail(output)}")
     if exit_code == 1 and not report.bad:
-        raise CannotTell(f"pytest ended with code 1, but no test in its report failed (a coverage limit, or a plugin?){tail(output)}")
+        raise CannotTell(f"pytest exited with code 1, but no test in its report failed (a coverage limit, or a plugin?){tail(output)}")
     if exit_code != 1 and report.bad:
-        raise CannotTell(f"pytest ended with code {exit_code}, but its report has a failure: {min(report.bad)}")
+        raise CannotTell(f"pytest exited with code {exit_code}, but its report has a failure: {min(report.bad)}")
 
 
 def _end(exit_code: int | None) -> str:

@@ -60,7 +60,7 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
     if stop := next((w for w in words if w.partition("=")[0] in ENDS_EARLY), ""):
         return f"{stop} would end the run at a test that must fail"
     if _has_limit(words, files):
-        return "the project sets a coverage limit, which only pytest's exit code shows, and a test that must fail takes that"
+        return "the project sets a coverage limit, which only pytest's exit code shows; a test that must fail would hide it"
     picked = _paths(list(selectors)) or list(base.paths) or _paths(list(ini.words))
     scope = picked or list(ini.folders)
     folders = list(islice(_folders(scope, ini, files, near, named=bool(picked)), MOST))
@@ -69,7 +69,7 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
     nests = [_nest(folder, ini, _expression("-k", ini, own, selectors), _expression("-m", ini, own, selectors)) for folder in folders]
     kept = tuple(nest for nest in nests if nest is not None)
     if not kept:
-        return "the names or marks that the command selects by are not for a test of ours"
+        return "the command selects tests by names or marks that Detent's own test cannot have"
     if not picked:
         return Canary(base, selectors, kept, tidy)
     again = () if _paths(list(selectors)) else base.paths

@@ -132,7 +132,7 @@ def _long(word: str, left: list[str]) -> Option:
     if word in FLAGS_LONG:
         return "", "", ""
     if name not in VALUES_LONG and name not in SELECTING:
-        return "", "", f"the option {name} can change what is judged"
+        return "", "", f"the option {name} can change the result"
     if not equals:
         value, fault = _value(name, left)
         if fault:
@@ -148,7 +148,7 @@ def _short(word: str, left: list[str]) -> Option:
         return ("", "", "") if letters else ("", "", "`-` is not a selector")
     name, value = f"-{rest[0]}", rest[1:].removeprefix("=")
     if name not in (*SELECTING, "-r"):
-        return "", "", f"the option {name} can change what is judged"
+        return "", "", f"the option {name} can change the result"
     if not value:
         value, fault = _value(name, left)
         if fault:

@@ -79,7 +79,7 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
     if search.by_name:
         return "the project's own command selects tests by name"
     if "*" not in search.pattern or set(search.pattern) & set("?["):
-        return "the pattern of the project's test files has no room for a name of ours"
+        return "the project's pattern for test files cannot match a test of Detent's"
     scope = [each.partition("::")[0] for each in selectors if not each.startswith("-")]
     named = [] if search.finds else [unittest_command.as_path(each).partition("::")[0] for each in search.names]
 

@@ -76,7 +76,7 @@ def _fault(name: str, value: str) -> str:
     if name in VALUES:
         wrong = path_fault(value) if VALUES[name] in ("-s", "-t") and value else ""
         return wrong or ("" if value.strip() else f"the option {name} has no value")
-    return "" if name in SHOWN and not value else f"the option {name} can change what is judged"
+    return "" if name in SHOWN and not value else f"the option {name} can change the result"
 
 
 def as_path(word: str) -> str:

@@ -33,7 +33,7 @@ def main() -> int:
     sys.stdout.write(done.stdout + done.stderr)
     fresh = [path for path in _written(pattern) if path not in before or _mark(path) != before[path][0]]
     if not fresh:
-        sys.exit(f"it wrote nothing that [test] report names ({pattern}); it ended with code {done.code}")
+        sys.exit(f"it wrote nothing that [test] report names ({pattern}); it exited with code {done.code}")
     try:
         lines = list(_lines(fresh))
     except CannotTell as e:

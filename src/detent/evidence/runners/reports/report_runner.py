@@ -23,9 +23,7 @@ def parse(command: str, base: Command) -> Parsed:
     if command.strip() == base.text or (base.source == "npm" and tuple(command.split()) in CALLS):
         return Parsed()
     given = command.strip()[:200]
-    return Parsed(
-        fault=f"`{given}` is not how this project is tested; allowed is one call of the project's own test runner, `{base.text}`, as it is"
-    )
+    return Parsed(fault=f"`{given}` is not how this project is tested; use the project's own test command, `{base.text}`, unchanged")
 
 
 def order(base: Command, selectors: tuple[str, ...], files: Files | None) -> RunOrder:

@@ -46,9 +46,9 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
     """The canary of such a run, or why there is none."""
     said = [files.read(name) or "" for name in SETTINGS]
     if any(LIMIT.search(text) for text in said):
-        return "the project sets a coverage limit, which only the exit code shows, and an example that must fail takes that"
+        return "the project sets a coverage limit, which only the exit code shows; an example that must fail would hide it"
     if any(CODE.search(text) for text in said):
-        return "the project has an exit code of its own for failures"
+        return "the project sets its own exit code for failures"
     chosen = [each for each in selectors if not each.startswith("--example")]
     scope = [PLACE.sub("", each.removeprefix("--location=")) for each in chosen] or list(base.paths)
 

@@ -62,7 +62,7 @@ class RSpecReport(msgspec.Struct):
 
 def outcomes(report: RSpecReport) -> dict[str, SeenTest]:
     if any(each.dry for each in report.runs):
-        raise CannotTell("RSpec ran nothing: the project asks for a dry run")
+        raise CannotTell("RSpec ran nothing: the project configures a dry run")
     found: dict[str, SeenTest] = {}
     for each in (example for run in report.runs for example in run.examples):
         missing = each.status == "failed" and is_missing(each.kind, each.message)

@@ -57,7 +57,7 @@ def _parse(words: tuple[str, ...], flags: frozenset[str], values: frozenset[str]
             if fault := path_fault(word) if "/" in word or word.endswith(".rs") else "":
                 return Parsed(fault=fault)
             if ".rs::" in word:
-                return Parsed(fault=f"`{word}` is an id of Detent's, not of cargo; name the file or the test")
+                return Parsed(fault=f"`{word}` is Detent's own test id, which cargo does not know; name the file or the test")
             paths += [word.removeprefix("./")] if "/" in word or word.endswith(".rs") else []
             chosen += [] if "/" in word or word.endswith(".rs") else [f"-name={word}"]
         elif name in takes:
@@ -71,5 +71,5 @@ def _parse(words: tuple[str, ...], flags: frozenset[str], values: frozenset[str]
         elif (word in TARGETS and not after) or (word == "--exact" and after):
             chosen.append(word)
         else:
-            return Parsed(fault=f"the option {name} can change what is judged")
+            return Parsed(fault=f"the option {name} can change the result")
     return Parsed((*paths, *chosen), kept=tuple(kept))

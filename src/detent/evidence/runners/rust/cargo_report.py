@@ -115,7 +115,7 @@ def _played(ran: CargoProgram) -> dict[str, SeenTest]:
         return {
             ran.file: SeenTest(ran.file, "passed")
             if ran.code == 0
-            else SeenTest(ran.file, "failed", f"it ended with code {ran.code}", "Exit")
+            else SeenTest(ran.file, "failed", f"it exited with code {ran.code}", "Exit")
         }
     ended = _log(ran)
     said = _failures(ran.stdout)
@@ -123,7 +123,7 @@ def _played(ran: CargoProgram) -> dict[str, SeenTest]:
     for name in ran.chosen:
         file, outcome = ran.names[name], ended.get(name)
         if outcome is None:
-            found[f"{file}::{name}"] = SeenTest(file, "error", f"the test program ended with code {ran.code} before the test did", "Exit")
+            found[f"{file}::{name}"] = SeenTest(file, "error", f"the test program exited with code {ran.code} before the test did", "Exit")
         else:
             message = said.get(name, "") if outcome != "passed" else ""
             found[f"{file}::{name}"] = SeenTest(
@@ -131,7 +131,7 @@ def _played(ran: CargoProgram) -> dict[str, SeenTest]:
             )
     wrong = any(each.outcome in ("failed", "error") for each in found.values())
     if (ran.code != 0) != wrong and (ran.code != 0 or "failed" in ended.values()):
-        raise CannotTell(f"the tests of {ran.file} ended with code {ran.code}, which does not fit the outcomes of its tests")
+        raise CannotTell(f"the tests of {ran.file} exited with code {ran.code}, which does not match the outcomes of its tests")
     return found
 
 
