@@ -104,8 +104,8 @@ def test_what_is_missing_is_named_with_the_command_that_installs_it(files: dict[
         (Command(("bundle", "exec", "rspec"), "rspec"), {}, "Could not find gem 'rspec'", "a package that the tests need is not installed here: bundle install"),
         (Command(("go", "test"), "go"), {}, "could not be started: No such file", "Go is not installed, or not on PATH: install it; `detent doctor` shows what is found"),
         (Command(("node_modules/.bin/tape", "test"), ""), {}, "sh: 1: node_modules/.bin/tape: not found", "a package that the tests need is not installed here: npm install"),
-        (Command(("./tests.sh",)), {}, "exited with code 127", "`./tests.sh` needs a program that is not installed: install it, or "
-         "set another command: [test] command in detent.toml"),
+        (Command(("./tests.sh",)), {}, "exited with code 127", ("`./tests.sh` needs a program that is not installed: install it, or "
+         "set another command: [test] command in detent.toml")),
         (Command(("go", "test"), "go"), {}, "a test failed", ""),
         (None, {}, "could not be started: No such file", ""),
     ],
