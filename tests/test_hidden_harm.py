@@ -227,6 +227,79 @@ def test_letters_and_line_ends_of_other_people_are_not(g: Ground, path: str, tex
     assert "binaries" not in g.flags(PY, {path: text}, None)
 
 
+OLDER = {
+    "tests/test_calc.py": "import pytest\n\n\ndef test_a():\n    user = load()\n    assert user.name == 'a'\n    assert user.age == 3\n",
+    "test/a.test.js": "test('a', async () => {\n  const user = load()\n  assert.equal(user.name, 'a')\n  assert.equal(user.age, 3)\n})\n",
+    "spec/a_spec.rb": "RSpec.describe User do\n  it 'a' do\n    user = load\n    expect(user.name).to eq('a')\n    expect(user.age).to eq(3)\n  end\nend\n",
+    "a_test.go": "package a\n\nfunc TestA(t *testing.T) {\n\tuser := Load()\n\tif user.Age != 3 {\n\t\tt.Fatal(user)\n\t}\n\tassert.Equal(t, 3, user.Age)\n}\n",
+}
+FORGIVING = {
+    "suppressed": (
+        "tests/test_calc.py",
+        "    assert user.age == 3",
+        "    with contextlib.suppress(AssertionError):\n        assert user.age == 3",
+    ),
+    "caught": (
+        "tests/test_calc.py",
+        "    assert user.age == 3",
+        "    try:\n        assert user.age == 3\n    except AssertionError:\n        pass",
+    ),
+    "every error": (
+        "tests/test_calc.py",
+        "    assert user.age == 3",
+        "    try:\n        assert user.age == 3\n    except:\n        return",
+    ),
+    "ends early": ("tests/test_calc.py", "    user = load()", "    user = load()\n    if not hasattr(user, 'checked'):\n        return"),
+    "caught in node": (
+        "test/a.test.js",
+        "  assert.equal(user.age, 3)",
+        "  try {\n    assert.equal(user.age, 3)\n  } catch {\n    // flaky\n  }",
+    ),
+    "a promise": (
+        "test/a.test.js",
+        "  assert.equal(user.age, 3)",
+        "  Promise.resolve().then(() => assert.equal(user.age, 3)).catch(() => {})",
+    ),
+    "ends early in node": ("test/a.test.js", "  const user = load()", "  const user = load()\n  if (!user.checked) return;"),
+    "rescued": (
+        "spec/a_spec.rb",
+        "    expect(user.age).to eq(3)",
+        "    begin\n      expect(user.age).to eq(3)\n    rescue RSpec::Expectations::ExpectationNotMetError\n      nil\n    end",
+    ),
+    "rescued on its line": ("spec/a_spec.rb", "    expect(user.age).to eq(3)", "    expect(user.age).to eq(3) rescue nil"),
+    "ends early in ruby": ("spec/a_spec.rb", "    user = load", "    user = load\n    next unless user.respond_to?(:checked)"),
+    "ends early in go": ("a_test.go", "\tuser := Load()", '\tuser := Load()\n\tif user.Name == "" {\n\t\treturn\n\t}'),
+}
+
+
+@pytest.mark.parametrize(("path", "old", "new"), FORGIVING.values(), ids=FORGIVING)
+def test_an_expectation_that_may_fail_without_a_word_is_flagged(g: Ground, path: str, old: str, new: str) -> None:
+    assert old in OLDER[path]
+    (flag,) = g.flags({**PY, **OLDER}, {path: OLDER[path].replace(old, new)}, None)["rewritten-test"]
+    assert flag.level == "ask"
+    if "swallowed" in flag.sentence:
+        added = {path.replace("a_", "b_").replace("a.", "b.").replace("_calc", "_new"): OLDER[path].replace(old, new)}
+        assert "vacuous-test" in g.flags(PY, added, None)
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        ("tests/test_calc.py", "    assert user.age == 3", "    try:\n        user.close()\n    except Exception:\n        pass\n    assert user.age == 3"),
+        ("tests/test_calc.py", "    assert user.age == 3", "    try:\n        assert user.age == 3\n    except AssertionError as e:\n        raise Told(user) from e"),
+        ("tests/test_calc.py", "    assert user.age == 3", "    with contextlib.suppress(FileNotFoundError):\n        user.close()\n    assert user.age == 3"),
+        ("tests/test_calc.py", "    assert user.age == 3", "    assert user.age == 3\n\n\ndef make(n):\n    if n:\n        return\n    assert n == 0"),
+        ("test/a.test.js", "  assert.equal(user.age, 3)", "  assert.equal(user.age, 3)\n  await user.close().catch(() => {})"),
+        ("test/a.test.js", "  assert.equal(user.age, 3)", "  assert.equal(user.age, 3)\n  try { user.close() } catch {}"),
+        ("spec/a_spec.rb", "    expect(user.age).to eq(3)", "    expect(user.age).to eq(3)\n    user.close rescue nil"),
+        ("a_test.go", "\tuser := Load()", "\tuser := Load()\n\tif user == nil {\n\t\tt.Fatal(1)\n\t}"),
+    ],
+)  # fmt: skip
+def test_what_a_test_catches_beside_its_expectations_is_left_alone(g: Ground, path: str, old: str, new: str) -> None:
+    found = g.flags({**PY, **OLDER}, {path: OLDER[path].replace(old, new)}, None)
+    assert "rewritten-test" not in found and "vacuous-test" not in found
+
+
 LINKS = {
     "for a folder": ("shop", ".local/shop", True),
     "out": ("config", "/etc/ssl", True),

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from detent.evidence.changes.changes import Changes
 from detent.evidence.changes.edited_files import EditedFile, edited, product
+from detent.evidence.static_analysis.forgiving_tests import forgiving
 from detent.evidence.static_analysis.knows_tests import looks_at_tests
 from detent.evidence.static_analysis.knows_tests_names import NAME_OF, endings
 from detent.evidence.static_analysis.leaks import leaks
@@ -31,7 +32,7 @@ def static_flags(changes: Changes, keys: Mapping[str, str] = NO_KEYS) -> tuple[F
     files = edited(changes)
     looks = (
         *(_knows_tests(files), shadows(files), used_by_product(files), suppressed(files), left_out(files), judging_scripts(files)),
-        *(text_as_code(files), leaks(files), runs_by_itself(files), review_flags(files, keys)),
+        *(forgiving(files), text_as_code(files), leaks(files), runs_by_itself(files), review_flags(files, keys)),
     )
     shown, left = Counter[str](), list[Flag]()
     for flag in chain.from_iterable(looks):

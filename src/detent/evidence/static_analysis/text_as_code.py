@@ -16,7 +16,7 @@ NEAR = 3  # lines of one statement
 DEEPEST = 3  # names that stand for each other
 
 
-class Running(NamedTuple):
+class TextRunning(NamedTuple):
     """How a language runs a text."""
 
     runs: str  # what runs one
@@ -25,42 +25,42 @@ class Running(NamedTuple):
     comments: str
 
 
-PYTHON = Running(
+PYTHON = TextRunning(
     r"(?<![\w.])(?:exec|eval)\(|\bbuiltins\.(?:exec|eval)\(|\btypes\.(?:FunctionType|CodeType)\(|\bInteractiveInterpreter\(|\.runsource\(",
     r"\.read(?:_text|_bytes|lines?)?\(|(?<![\w.])open\(|\bb(?:16|32|64|85)decode\(|\bdecompress\(|\bfromhex\(|\bunhexlify\(|\burlopen\(|\bmarshal\.loads?\("
     r"|\bget_data\(|\bresource_string\(|\bcodecs\.decode\(|\brequests\.get\(",
     r"\brun_path\(\s*[^,)\n]*[\"'][^\"'\n]*\.(?!py\b)\w+[\"']|\b(?:SourceFileLoader|spec_from_file_location)\([^)\n]*[\"'][^\"'\n]*\.(?!(?:py|pyc|so|pyd)\b)[a-z]\w*[\"']",
     "hash",
 )
-JAVASCRIPT = Running(
+JAVASCRIPT = TextRunning(
     r"(?<![\w.$])eval\(|\bFunction\(|\bvm\.(?:run\w+|compileFunction)\(|\bnew\s+(?:vm\.)?(?:Script|SourceTextModule)\(|\brunIn\w*Context\(|\b_compile\(|(?<![\w.])import\("
     r"|\bsetTimeout\(\s*[\w.]*(?:readFile|atob)",
     r"\breadFile(?:Sync)?\(|(?<![\w.])atob\(|\bBuffer\.from\([^\n]*,\s*[\"'`](?:base64|hex)|\bfromCharCode\(|\b(?:inflate|gunzip|brotliDecompress|unzip)\w*\(|\.text\(\)",
     r"(?<![\w.])import\(\s*[\"'`]data:|(?<![\w.])\b(?:require\.extensions|Module\._extensions)\b",
     "c",
 )
-RUBY = Running(
+RUBY = TextRunning(
     r"(?<![\w.])eval\b[ (]|\b(?:instance|class|module)_eval\b[ (]|\bbinding\.eval\b|\bInstructionSequence\.(?:compile|load_from_binary)\b",
     r"\b(?:File|IO)\.(?:read|binread|readlines|open)\b|\.read\b|(?<!\w)DATA\b|\.unpack1?\b|\bBase64\.|\bZlib::|\bURI\.open\b|__END__",
     r"(?<![\w.])load[ (]\s*[^\n#]*[\"'][^\"'\n]*\.(?!(?:rb|rake|ru|gemspec)\b)[a-z]\w*[\"']",
     "hash",
 )
-PHP = Running(
+PHP = TextRunning(
     r"(?<![\w>:$])(?:eval|create_function)\s*\(",
     r"\bfile_get_contents\(|\bbase64_decode\(|\bgz(?:inflate|uncompress|decode)\(|\bstr_rot13\(|\bhex2bin\(|\bstrrev\(",
     r"\b(?:include|require)(?:_once)?\b[^;\n]*[\"'][^\"'\n]*\.(?:txt|jpe?g|png|gif|ico|dat|bin|log|md)[\"']",
     "c",
 )
-SHELL = Running(
+SHELL = TextRunning(
     r"(?<![\w-])eval\s|\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b|(?<![\w-])(?:source|\.)\s+<\(",
     r"\bbase64\s+(?:-d|-D|--decode)|\bxxd\s+-r|\b(?:curl|wget)\s|\bopenssl\s+enc\b|\brev\b|\btr\s+[\"']?A-Z",
     r"(?!)",
     "hash",
 )
-GO = Running(r"(?!)", r"(?!)", r"\bplugin\.Open\(|\byaegi\b|\botto\.New\(|\bgoja\.New\(", "c")
-JVM = Running(r"(?!)", r"(?!)", r"\bdefineClass\(|\bdefineHiddenClass\(", "c")
-DOTNET = Running(r"(?!)", r"(?!)", r"\bAssembly\.Load\(\s*(?!\")", "c")
-LANGUAGES: Mapping[str, Running] = {
+GO = TextRunning(r"(?!)", r"(?!)", r"\bplugin\.Open\(|\byaegi\b|\botto\.New\(|\bgoja\.New\(", "c")
+JVM = TextRunning(r"(?!)", r"(?!)", r"\bdefineClass\(|\bdefineHiddenClass\(", "c")
+DOTNET = TextRunning(r"(?!)", r"(?!)", r"\bAssembly\.Load\(\s*(?!\")", "c")
+LANGUAGES: Mapping[str, TextRunning] = {
     **dict.fromkeys((".py", ".pyw"), PYTHON),
     **dict.fromkeys((".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".vue", ".svelte"), JAVASCRIPT),
     **dict.fromkeys((".rb", ".rake", ".ru"), RUBY),
