@@ -76,7 +76,7 @@ def _swallowed(file: EditedFile, rows: list[str]) -> tuple[int, str] | None:
         elif around:
             inside = "\n".join(rows[max(0, number - 4) if row.lstrip()[:1] in ".)}" else number - 1 : number])
         if any(map(EXPECTS.search, inside.split("\n"))):
-            return number, "an expectation that fails here is swallowed, so the test passes whatever the answer is"
+            return number, "a failure of this expectation is swallowed, so the test passes whatever the answer is"
     return None
 
 
@@ -101,5 +101,5 @@ def _ends_early(file: EditedFile, rows: list[str]) -> tuple[int, str] | None:
                 break
             rest.append(n)
         if head and head not in file.came_in_all and any(n not in file.came_in_all and EXPECTS.search(rows[n - 1]) for n in rest):
-            return number, "an older test can end here before it asks what it asked"
+            return number, "an older test can now return here before its expectations"
     return None

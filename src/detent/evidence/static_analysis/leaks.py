@@ -43,5 +43,5 @@ def leaks(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
             yield Flag("secrets", words, f"{file.path}:{keys[0]}", after=file.line(keys[0]))
         whole = [n for n, said in came if ENVIRONMENT.search(said)]
         if whole and any(OUT.search(said) for _, said in came) and not ENVIRONMENT.search(file.before):
-            words = "this line takes the whole environment, with all keys in it, and other new lines of the file send something out"
+            words = "this line takes all environment variables, and new lines of this file send something out"
             yield Flag("secrets", words, f"{file.path}:{whole[0]}", after=file.line(whole[0]))

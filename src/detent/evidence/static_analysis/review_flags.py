@@ -159,9 +159,11 @@ def _link(file: EditedFile) -> Iterator[Flag]:
     if file.suffix in CODE or is_named_as_test(target):
         yield Flag("shadow", f"{file.path} is a link to {target[:80]} now: what runs is whatever is there", file.path)
     elif target.startswith("/") or leads.startswith(".."):
-        yield Flag("shadow", f"{file.path} is a link out of the project, to {target[:80]}: what is there nobody reviews", file.path)
+        yield Flag(
+            "shadow", f"{file.path} is a link that leads out of the project, to {target[:80]}: nobody reviews what is there", file.path
+        )
     elif any(change.path.startswith(f"{file.path}/") for change in changes.all()):
-        yield Flag("shadow", f"{file.path} was a folder, and is a link to {target[:80]} now: what runs is whatever is there", file.path)
+        yield Flag("shadow", f"{file.path} was a folder and is now a link to {target[:80]}: what runs is whatever is there", file.path)
 
 
 def _other_code(file: EditedFile) -> str:

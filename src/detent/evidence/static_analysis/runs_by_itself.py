@@ -50,7 +50,7 @@ def runs_by_itself(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
         for who, path, said in BY_ITSELF:
             lines = [n for n in sorted(file.came_in_all) if said.search(file.line(n))] if path.fullmatch(file.path) else []
             if lines:
-                words = f"{file.path} says what is run by {who}, without being asked"
+                words = f"{file.path} tells {who} what to run"
                 yield Flag("executable-bits", words, f"{file.path}:{lines[0]}", after=file.line(lines[0]))
                 break
 
@@ -69,7 +69,7 @@ def judging_scripts(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
         less = less or next((line for line in gone if STRICT.search(line) and not any(map(STRICT.search, came))), "")
         more = next((line for line in came if FORGIVES.search(line) and line not in gone), "")
         if less or more:
-            words = f"{PurePosixPath(file.path).name} runs what judges the work, and does it otherwise now"
+            words = f"the part of {PurePosixPath(file.path).name} that runs tests or checks was changed"
             yield Flag("judged-by", words, file.path, less, more or next((line for line in came if JUDGE.search(line)), ""))
 
 

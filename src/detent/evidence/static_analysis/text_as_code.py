@@ -88,7 +88,7 @@ def text_as_code(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
         known = {said.strip() for _, said in running(file.path, file.before)} if file.before else set[str]()
         for line, said in running(file.path, file.after, file.came):
             if said.strip() not in known:
-                words = "this line runs text from a file or a disguise as code, and nobody reviews that as code"
+                words = "this line runs text as code that is read from elsewhere or decoded, and that nobody reviews as code"
                 yield Flag("binaries", words, f"{file.path}:{line}", after=file.line(line))
                 break
 

@@ -19,7 +19,7 @@ LOOKS = tuple(
         ("characters that reverse the reading order", r"[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]"),
         ("invisible characters", (r"[\u200b\u2060-\u2064\u115f\u1160\u3164\uffa0\ufeff\U000e0000-\U000e007f]|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2}"
          r"|[A-Za-z_$][\u00ad\u034f\u180e\u200c\u200d]+[A-Za-z_$(=\s]")),
-        ("a line end that is not shown as one", r"\r(?!$)|[\u2028\u2029\x85]"),
+        ("a line break that is not shown", r"\r(?!$)|[\u2028\u2029\x85]"),
         ("control characters", r"[\x01-\x08\x0b\x0e-\x1f\x7f]"),
         ("a word with letters of two alphabets", rf"(?<!\\)\b(?=\w*[A-Za-z])(?=\w*[{OTHERS}])\w+"),
         ("code far to the right", r"\S {100,}(?!#|//|/\*|\\$|\*/|\|)\S"),
@@ -41,7 +41,7 @@ def unseen_characters(file: EditedFile) -> tuple[int, str] | None:
         if found := next((what for what, pattern in looks_at if pattern.search(row)), ""):
             return number, found
         if file.suffix == ".py" and not row.isascii() and _is_read_as_another(row):
-            return number, "a name that Python reads as another one"
+            return number, "a name that Python reads as a different one"
     return None
 
 
