@@ -55,8 +55,8 @@ CATCHES = re.compile(r"^\s*(?:\}\s*)?(?:except\b.*:|rescue\b.*|catch\b.*\{)\s*$"
 SAYS_YES = re.compile(r"^\s*(?:return\s+)?(?:[Tt]rue|nil, nil|True, None)\s*;?\s*$")
 SCHEMA = re.compile(r"\b(?:z|[Jj]oi|yup|v|t|S|Schema|schema|Type|validate\w*)\s*\.\w|\bvalidates?\b")
 PART = frozenset(
-    {"email", "url", "uri", "uuid", "ip", "min", "max", "length", "regex", "pattern", "positive", "nonnegative", "negative", "int", "integer", 
-     "strict", "required", "nonempty", "datetime", "finite", "matches", "oneOf", "valid", "lowercase", "alphanum", "startsWith", "endsWith", 
+    {"email", "url", "uri", "uuid", "ip", "min", "max", "length", "regex", "pattern", "positive", "nonnegative", "negative", "int", "integer",
+     "strict", "required", "nonempty", "datetime", "finite", "matches", "oneOf", "valid", "lowercase", "alphanum", "startsWith", "endsWith",
      "refine", "presence", "format", "inclusion", "numericality", "uniqueness", "lte", "gte", "lt", "gt"}
 )  # what a schema asks of a value  # fmt: skip
 MUCH = 100
