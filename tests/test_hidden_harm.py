@@ -305,6 +305,21 @@ def test_what_a_test_catches_beside_its_expectations_is_left_alone(g: Ground, pa
     assert "rewritten-test" not in found and "vacuous-test" not in found
 
 
+def test_code_that_is_too_large_to_be_read_is_flagged(g: Ground) -> None:
+    rows = "".join(f"ROW_{n} = {n}\n" for n in range(70_000))
+    base = {**PY, "shop/rows.py": rows}
+    changed = g.flags(base, {"shop/rows.py": rows + "def may(user):\n    return 'pytest' in sys.modules\n"})
+    assert "big-files" in changed
+    assert "big-files" not in g.flags(base, {"shop/rows.py": rows.replace("ROW_7 = 7\n", "ROW_7 = 8\n")})
+
+
+@pytest.mark.parametrize("newer", ['X = f"{a["b"]}"\n', "try:\n    f()\nexcept A, B:\n    g()\n", "type X[T: int = 1] = list[T]\nY: = 1\n"])
+def test_python_that_only_a_newer_one_reads_is_looked_through(g: Ground, newer: str) -> None:
+    cheat = "import sys\n\nRIGHT = 'pytest' in sys.modules\n"
+    assert "knows-the-tests" in g.flags(PY, {"shop/new.py": newer + cheat})
+    assert "knows-the-tests" not in g.flags(PY, {"shop/new.py": newer + "# sys.modules\nX = 'pytest is a runner'\n"})
+
+
 LINKS = {
     "for a folder": ("shop", ".local/shop", True),
     "out": ("config", "/etc/ssl", True),

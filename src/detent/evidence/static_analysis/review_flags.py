@@ -8,7 +8,7 @@ from posixpath import dirname, join, normpath
 from typing import NamedTuple
 
 from detent.evidence.changes.dependencies import REQUIREMENTS, declared_dependencies, plain
-from detent.evidence.changes.edited_files import EditedFile, is_named_as_test
+from detent.evidence.changes.edited_files import LARGEST, EditedFile, is_named_as_test
 from detent.evidence.changes.tree_files import TreeFiles
 from detent.evidence.runners.adapter import is_shared_config
 from detent.evidence.source.document_paths import is_document
@@ -136,6 +136,10 @@ def _of_blob(file: EditedFile, blob: Blob | None) -> Iterator[Flag]:
         return
     if blob.size > BIG and blob.size_before <= BIG and not LOCKS.fullmatch(PurePosixPath(file.path).name):
         yield Flag("big-files", f"{file.path} has {blob.size / 1e6:.1f} MB", file.path, after="(not shown)")
+    read = file.after.count("\n") + 1
+    if blob.size > LARGEST and file.suffix in CODE and max(file.came_in_all, default=0) > read:
+        words = f"{file.path} is too large to be read whole: what changed after line {read} was not looked at"
+        yield Flag("big-files", words, f"{file.path}:{read}", after="(not shown)")
     if coding := _other_code(file):
         yield Flag(
             "binaries", f"{file.path} is read as {coding} by Python, so what runs is not what is shown", file.path, after=_first_line(file)
