@@ -305,6 +305,24 @@ def test_what_a_test_catches_beside_its_expectations_is_left_alone(g: Ground, pa
     assert "rewritten-test" not in found and "vacuous-test" not in found
 
 
+STRICT_TEST = "import assert from 'node:assert/strict'\n\ntest('a', () => {\n  assert.equal(f(1), 1)\n})\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "flagged"),
+    [
+        ("node:assert/strict", "node:assert", True),
+        ("import assert from 'node:assert/strict'", "const assert = require('assert')", True),
+        ("import assert from 'node:assert/strict'", "import { strict as assert } from 'node:assert'", False),
+        ("import assert from 'node:assert/strict'", "import { expect } from 'chai'", False),
+        ("assert.equal(f(1), 1)", "assert.equal(f(1), 1)\n  assert.equal(f(2), 2)", False),
+    ],
+)
+def test_an_assert_that_compares_loosely_is_flagged(g: Ground, old: str, new: str, flagged: bool) -> None:
+    found = g.flags({**PY, "test/b.test.js": STRICT_TEST}, {"test/b.test.js": STRICT_TEST.replace(old, new)}, None)
+    assert ("rewritten-test" in found) == flagged
+
+
 def test_code_that_is_too_large_to_be_read_is_flagged(g: Ground) -> None:
     rows = "".join(f"ROW_{n} = {n}\n" for n in range(70_000))
     base = {**PY, "shop/rows.py": rows}
