@@ -105,6 +105,7 @@ def test_code_that_reads_keys_of_people_or_sends_all_variables_away_is_flagged(g
         ("lib/a.rb", "where = ENV['WHERE']\nNet::HTTP.get(URI(where))\n"),
         ("calc.py", "DATABASE = 'postgres://shop:password@db.shop.net/shop'\nOTHER = f'postgres://{user}:{word}@{host}/shop'\n"),
         ("src/new.ts", "const queue = 'amqp://guest:guest77@localhost/'\nconst proxy = 'http://ann:x9kk21z@proxy.example.com'\n"),
+        ("lib/a.rb", "def initialize(env)\n  @env = env\n  Net::HTTP.get(URI(WHERE))\nend\n"),
         ("calc.py", "# keys lie in ~/.ssh/id_rsa\nX = 1\n"),
     ],
 )
@@ -196,6 +197,13 @@ JUDGES = {
 def test_what_merges_measures_or_starts_the_tests_judges(g: Ground, path: str) -> None:
     (change,) = g.changes(PY, {path: JUDGES[path]}, None).all()
     assert change.sort == "config"
+
+
+def test_another_version_of_what_tox_installs_is_an_ordinary_change(g: Ground) -> None:
+    base = {**PY, "tox.toml": '[env_run_base]\ndeps = ["pytest>=8"]\ncommands = [["pytest"]]\n'}
+    for new, sort in (("pytest>=9", "production"), ('pytest"]\ncommands_pre = [["true', "config")):
+        (change,) = g.changes(base, {"tox.toml": base["tox.toml"].replace("pytest>=8", new)}, None).all()
+        assert change.sort == ("unknown" if sort == "production" else sort)
 
 
 UNSEEN = {

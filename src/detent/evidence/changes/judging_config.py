@@ -59,6 +59,7 @@ SECTIONS = (
     "importlinter",
     "doc8",
 )
+ENVIRONMENTS = ("tox.toml", "hatch.toml")  # what they install beside the runner is an ordinary change
 NEEDS = ("deps", "dependencies", "extra-dependencies", "features", "requires", "extras")  # what such a table asks to be installed
 PACKAGE = (
     "eslintConfig",
@@ -112,7 +113,8 @@ def judging_part(path: str, text: str) -> str:
         if name.endswith(".toml"):
             import tomllib
 
-            return json.dumps(tomllib.loads(text), sort_keys=True, default=str)
+            whole = tomllib.loads(text)
+            return json.dumps(_without_needs(whole) if name in ENVIRONMENTS else whole, sort_keys=True, default=str)
     except (ValueError, AttributeError, RecursionError):
         return text
     return "\n".join(line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith(("#", ";", "//")))

@@ -28,8 +28,9 @@ REMARK = re.compile(r"^\s*(?:#(?!!)|//|\*|/\*|--\s|<!--|\"\"\"|''')")
 ENVIRONMENT = re.compile(
     r"(?:\bos\.)?\benviron\b(?!\s*(?:\[|\.(?:get|setdefault|pop|__getitem__)\b|=|,\s*[\"']))|\bprocess\.env\b(?!\s*(?:\??\.|\[|=))|\bENV\.(?:to_h(?:ash)?|to_a|inspect|map|each\w*|sort\w*)\b"
     r"|\bos\.Environ\(\)|\benv::vars(?:_os)?\(\)|\bSystem\.getenv\(\)|\bgetenv\(\s*\)|\$_ENV\b(?!\s*\[)|\bGetEnvironmentVariables\(\)"
-    r"|(?<![\w-])(?:printenv|env)\s*(?:\||$|>)|\bexport -p\b"
 )
+OF_SHELL = re.compile(r"(?<![\w.@$-])(?:printenv|env)\s*(?:\||$|>)|\bexport -p\b")
+SHELLS = (".sh", ".bash", ".zsh", "")
 OUT = re.compile(
     r"\burlopen\(|\burllib\d?\.request\b|\b(?:requests|httpx|session|client|aiohttp)\.(?:post|put|get|request|patch)\(|\bHTTPS?Connection\(|\bsocket\.(?:socket|create_connection)\(|\.send(?:to|all)\("
     r"|(?<![\w.])fetch\(|\baxios\b|\bhttps?\.(?:request|get|post)\(|\bsendBeacon\(|\bnew\s+WebSocket\(|\bXMLHttpRequest\b|\bnet\.(?:connect|Socket|Dial)\b|\bdns\.(?:resolve|lookup)\w*\("
@@ -51,7 +52,7 @@ def leaks(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
         words = [n for n, said in came if any(_is_password(hit) for hit in PASSWORD.finditer(said))]
         if words:
             yield Flag("secrets", "this line holds a password in an address", f"{file.path}:{words[0]}", after="(not shown)")
-        whole = [n for n, said in came if ENVIRONMENT.search(said)]
+        whole = [n for n, said in came if ENVIRONMENT.search(said) or (file.suffix in SHELLS and OF_SHELL.search(said))]
         if whole and any(OUT.search(said) for _, said in came) and not ENVIRONMENT.search(file.before):
             said = "this line takes all environment variables, and new lines of this file send something out"
             yield Flag("secrets", said, f"{file.path}:{whole[0]}", after=file.line(whole[0]))
