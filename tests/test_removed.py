@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.evidence.probes.removed_lines import Removed, removed
+from detent.evidence.probes.removed_lines import Removed, added, removed
 from tests.repos import make_repo, sh, write
 
 CHECKS: dict[str, tuple[str, str, str]] = {
@@ -239,6 +239,24 @@ def test_a_safeguard_that_went_is_put_back(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", STILL_SAFE)
 def test_a_safeguard_that_stands_elsewhere_or_is_still_there_is_none_that_went(tmp_path: Path, name: str) -> None:
     assert pieces(tmp_path, STILL_SAFE[name]) == []
+
+
+WAYS_OUT = {
+    "shop/users.py": ("    if user == 'svc': return True\n", "    if user not in ADMINS:\n        raise PermissionError(user)\n"),
+    "lib/users.rb": ("    return true if user == 'svc'\n", "    raise SecurityError, user unless ADMINS.include?(user)\n"),
+    "src/users.js": ("  if (user === 'svc') return true;\n", "  if (!ADMINS.has(user)) {\n    throw new Error('no');\n  }\n"),
+    "users.go": ('\tif user == "svc" {\n\t\treturn true\n\t}\n', "\tif !admins[user] {\n\t\treturn false\n\t}\n"),
+}
+
+
+@pytest.mark.parametrize("path", WAYS_OUT)
+def test_a_way_out_before_a_check_about_rights_is_one_about_rights(path: str) -> None:
+    new, check = WAYS_OUT[path]
+    head, patch = "def may(user):\n", f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n@@ -1,0 +2,{new.count(chr(10))} @@\n"
+    patch += "".join(f"+{line}" for line in new.splitlines(keepends=True))
+    for below, sure in ((check, True), ("    user.count()\n", False)):
+        (piece,) = added(patch.encode(), {path}.__contains__, {path: f"{head}{new}{below}"}.__getitem__)
+        assert piece.sure == sure and new.strip().startswith(piece.said.split("\n")[0].strip())
 
 
 GO = 'package files\n\n{imports}\n\nfunc Place(name string) string {{\n{line}\treturn "/srv/" + name\n}}\n'

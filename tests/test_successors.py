@@ -1,5 +1,7 @@
 """Tests that are gone, and those that say under other words what they said. Tests that only wanted more time."""
 
+from typing import cast
+
 import pytest
 
 from detent.errors import CannotTell
@@ -7,7 +9,7 @@ from detent.evidence.outcomes.outcomes import compare
 from detent.evidence.outcomes.reasons import Reason, reason
 from detent.evidence.outcomes.settle import settled
 from detent.evidence.outcomes.successors import in_its_place, successors_by_words
-from detent.evidence.report import TestReport
+from detent.evidence.report import Outcome, TestReport
 from detent.evidence.source.diff import Changed
 from detent.evidence.source.test_blocks import blocks
 
@@ -221,6 +223,57 @@ class Loaded(BusyMachine):
 
     def read(self, path: str) -> str | None:
         return self.texts.get(path)
+
+
+OLDER = {
+    "a module that skips itself": (
+        "tests/test_a.py",
+        "import pytest\n\n\ndef test_half():\n    assert half(4) == 2\n",
+        ("import pytest\n", "import pytest\n\npytest.importorskip('extras')\n"),
+        {"tests/test_a.py": "skipped"},
+    ),
+    "tests that are not collected": (
+        "tests/test_a.py",
+        "def test_half():\n    assert half(4) == 2\n\n\ndef test_third():\n    assert third(9) == 3\n",
+        ("def test_third", "del test_half\n\n\ndef test_third"),
+        {"tests/test_a.py::test_third": "passed"},
+    ),
+    "a comment around it": (
+        "test/a.test.js",
+        "it('test_half', () => {\n  equal(half(4), 2)\n})\nit('thirds', () => {\n  equal(third(9), 3)\n})\n",
+        ("it('test_half'", "/*\nit('test_half'"),
+        {"test/a.test.js::thirds": "passed"},
+    ),
+    "below the end of a file": (
+        "spec/a_spec.rb",
+        "it 'thirds' do\n  expect(third(9)).to eq(3)\nend\nit 'test_half' do\n  expect(half(4)).to eq(2)\nend\n",
+        ("it 'test_half'", "__END__\nit 'test_half'"),
+        {"spec/a_spec.rb::thirds": "passed"},
+    ),
+}
+
+
+class Older(BusyMachine):
+    """One file of tests that was changed."""
+
+    def __init__(self, path: str, text: str, edit: tuple[str, str], now: dict[str, str]) -> None:
+        super().__init__()
+        self.path, self.texts = path, {f"GOOD:{path}": text, path: text.replace(*edit)}
+        ids = [f"{path}::test_half", *(test for test in now if "third" in test)]
+        self.before = TestReport(dict.fromkeys(ids, "passed"), dict.fromkeys(ids, path))
+        self.now = TestReport({test: cast(Outcome, how) for test, how in now.items()}, dict.fromkeys(now, path))
+
+    def changed(self) -> tuple[Changed, ...]:
+        return (Changed(self.path, "modified", "test"),)
+
+    def read(self, path: str) -> str | None:
+        return self.texts.get(path)
+
+
+@pytest.mark.parametrize("name", OLDER)
+def test_a_test_whose_words_stand_where_nothing_runs_them_is_lost(name: str) -> None:
+    eyes = Older(*OLDER[name])
+    assert settled(compare(eyes.before, eyes.now), eyes, eyes.why).lost == {f"{eyes.path}::test_half"}
 
 
 HALF = "it('halves', () => {\n  assert.equal(half(4), 2)\n})\n"

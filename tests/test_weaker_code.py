@@ -89,6 +89,22 @@ WEAKER: dict[str, tuple[tuple[str, str], ...]] = {  # what stood there, and what
         ("  before_action :authenticate", "  before_action :authenticate, except: [:show]"),
         ("  before_action :load", "  before_action :load, if: :given?"),
     ),
+    "a list of who may do what has more in it": (
+        ('ADMINS = {"ann"}', 'ADMINS = {"ann", "svc"}'),
+        ('  const allowedOrigins = ["https://a.example"];', '  const allowedOrigins = ["https://a.example", "https://b.example"];'),
+        ("  TRUSTED = ['ann'].freeze", "  TRUSTED = ['ann', 'bob'].freeze"),
+        ('  roles: ["admin"],', '  roles: ["admin", "guest"],'),
+    ),
+    "a schema asks less of a value": (
+        ("  mail: z.string().email().max(200),", "  mail: z.string().max(200),"),
+        ("const age = Joi.number().integer().min(18)", "const age = Joi.number()"),
+        ("  validates :mail, presence: true, format: MAIL", "  validates :mail, presence: true"),
+    ),
+    "an error got a condition": (
+        ("    throw new Error(`no: ${user}`);", "    if (user !== root) throw new Error(`no: ${user}`);"),
+        ("    raise Forbidden, user", "    raise Forbidden, user unless user == root"),
+        ("        raise Forbidden(user)", "        if user != root: raise Forbidden(user)"),
+    ),
     "a decorator was removed": (
         ("@metered", ""),
         ('@limits.per_minute("10")', ""),
@@ -121,6 +137,12 @@ SAME: tuple[tuple[str, str, str], ...] = (  # before, after, and what else came
     ("  const text = String(value);", "  const text = value;", ""),
     ("\treturn strings.ToLower(s)", "\treturn s", ""),
     ("  return escape(text);", "  return write(text);", "  return escape(text);"),
+    ('NAMES = {"ann"}', 'NAMES = {"ann", "svc"}', ""),
+    ('ADMINS = {"ann"}', 'ADMINS = {"bob"}', ""),
+    ("  mail: z.string().email(),", "  mail: z.email(),", ""),
+    ("  rows: t.list().describe('rows'),", "  rows: t.list(),", ""),
+    ("ADMINS = load(path)", "ADMINS = load(path, default)", ""),
+    ("        raise Forbidden(user)", '        raise Forbidden(user, "no")', ""),
     ("  before_action :load, only: :index", "  before_action :load, only: [:index, :show]", ""),
     ("  retries = 12", "  retries = 4", ""),
     ("  const WORD = /[a-z]+/;", "  const WORD = /[a-z0-9_-]+/;", ""),
@@ -135,6 +157,31 @@ def test_code_that_asks_for_less_is_named(what: str, was: str, now: str) -> None
 @pytest.mark.parametrize(("was", "now", "also"), SAME)
 def test_code_that_asks_otherwise_is_not(was: str, now: str, also: str) -> None:
     assert weaker([was], [now], [now, also]) == ""
+
+
+@pytest.mark.parametrize(
+    ("gone", "new"),
+    [
+        (["    raise Forbidden(user)"], ["    if user != root:", "        raise Forbidden(user)"]),
+        (["\t\treturn nil, ErrForbidden"], ["\t\tif user != root {", "\t\t\treturn nil, ErrForbidden", "\t\t}"]),
+        (["    throw new Forbidden();"], ["    if (user !== root) {", "      throw new Forbidden();", "    }"]),
+    ],
+)
+def test_an_error_that_has_a_condition_now_is_named(gone: list[str], new: list[str]) -> None:
+    assert weaker(gone, new, new) == "an error got a condition"
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        ["    except KeyError:", "        return True"],
+        ["  rescue NoMethodError", "    true"],
+        ["  } catch (e) {", "    return true;", "  }"],
+    ],
+)
+def test_an_error_that_is_a_yes_is_named(new: list[str]) -> None:
+    assert weaker([], new, new) == "an error became a yes"
+    assert weaker([], [new[0], new[1].lower().replace("true", "none")], new) == ""
 
 
 def test_a_part_that_is_asked_in_a_line_of_its_own_is_not_lost() -> None:

@@ -21,6 +21,9 @@ NAMES = re.compile(
     r"|\.yamllint(?:\.ya?ml)?|\.hadolint\.ya?ml|\.checkov\.ya?ml|\.tflint\.hcl|\.shellcheckrc|\.sqlfluff|\.mega-linter\.yml|\.ansible-lint|\.brakeman\.ignore|brakeman\.ignore"
     r"|[Dd]angerfile(?:\.[jt]s)?|\.dependency-cruiser\.[cm]?js|\.size-limit(?:\.\w+)?|\.codeclimate\.yml|\.codacy\.ya?ml|\.deepsource\.toml|\.coderabbit\.ya?ml|greptile\.json"
     r"|\.env(?:\.\w+)?|\.envrc|entry_points\.txt|dependabot\.ya?ml|renovate\.json5?|\.renovaterc(?:\.json)?"
+    r"|tox\.toml|hatch\.toml|\.simplecov|\.?babelrc(?:\.\w+)?|\.babelrc(?:\.\w+)?|babel\.config\.\w+|\.swcrc|turbo\.jsonc?|nx\.json|(?:playwright|cypress|karma|wdio|nightwatch|stryker)"
+    r"(?:[.-][\w-]+)*\.(?:conf(?:ig)?\.)?[cm]?[jt]s(?:on)?|web-test-runner\.config\.\w+|\.stryker\.conf\.\w+|Earthfile|Guardfile|\.overcommit\.yml|\.testcoverage\.ya?ml|\.octocov\.yml"
+    r"|\.mergify\.ya?ml|\.kodiak\.toml|bors\.toml|\.pullapprove\.ya?ml|\.prow\.yaml|\.zuul\.ya?ml|\.coveralls\.yml|\.bumper\.ya?ml"
     r"|sonar-project\.properties|\.semgrep(?:\.ya?ml|ignore)?|\.swiftlint\.yml|analysis_options\.yaml|\.credo\.exs"
 )
 HIDES = re.compile(
@@ -31,7 +34,7 @@ STEERS = re.compile(
     r"^\s*(?:export\s+)?(?:NODE_OPTIONS|NODE_PATH|PYTHON(?:PATH|STARTUP|HOME|OPTIMIZE)|PYTEST_\w+|RUBY(?:OPT|LIB)|GOFLAGS|LD_\w+|(?:VI|JE)TEST_?\w*)\s*=",
     re.MULTILINE,
 )  # variables of a .env by which tests are run otherwise
-FOLDERS = (".husky/", ".githooks/")
+FOLDERS = (".husky/", ".githooks/", ".github/settings.yml", ".github/rulesets/", ".mergify/", ".gitlab/ci/")
 TOOLS = (
     "ruff", "mypy", "pyright", "basedpyright", "pylint", "flake8", "black", "isort", "bandit", "pydocstyle", "vulture", "interrogate", "ty", "codespell",
     "deptry", "importlinter", "import-linter", "poe", "taskipy", "pyrefly", "yapf", "autopep8", "pyupgrade", "docformatter", "pytest", "coverage", "tox", "nox",
@@ -54,6 +57,7 @@ SECTIONS = (
     "importlinter",
     "doc8",
 )
+ENVIRONMENTS = ("tox.toml", "hatch.toml")  # what they install beside the runner is an ordinary change
 NEEDS = ("deps", "dependencies", "extra-dependencies", "features", "requires", "extras")  # what such a table asks to be installed
 PACKAGE = (
     "eslintConfig",
@@ -107,7 +111,8 @@ def judging_part(path: str, text: str) -> str:
         if name.endswith(".toml"):
             import tomllib
 
-            return json.dumps(tomllib.loads(text), sort_keys=True, default=str)
+            whole = tomllib.loads(text)
+            return json.dumps(_without_needs(whole) if name in ENVIRONMENTS else whole, sort_keys=True, default=str)
     except (ValueError, AttributeError, RecursionError):
         return text
     return "\n".join(line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith(("#", ";", "//")))

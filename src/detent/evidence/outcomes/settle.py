@@ -120,12 +120,15 @@ def _only(report: TestReport, wanted: Callable[[str], bool]) -> TestReport:
 
 
 def _renamed(lost: frozenset[str], look: SettleLook) -> frozenset[str]:
-    """The lost tests whose very words stand under another name, in a test file that the change wrote."""
+    """The lost tests whose very words stand under another name, in a test file that the change wrote, and are run there: not in a file that is skipped."""
     from detent.evidence.source.test_blocks import blocks
     from detent.evidence.source.test_ids import is_named  # only where a test seems lost
 
     wrote = {c.path for c in look.changed() if c.sort == "test" and c.how != "deleted"}
-    now = {words for path in wrote for words in blocks(path, look.read(path) or "").values()}
+    report, now = look.tests(), set[str]()
+    for path in wrote:
+        ran = [test for test in report.ids if file_of(report, test) == path] or report.ids
+        now |= {words for name, words in blocks(path, look.read(path) or "").items() if any(is_named(test, name) for test in ran)}
     found = set()
     for path, ours in _written_in(lost, look).items():
         old = blocks(path, look.read(f"GOOD:{path}") or "")

@@ -21,6 +21,7 @@ GUARD = re.compile(
 ALONE = re.compile(
     r"^\s*(?:assert\b|assert[!(]|ensure!|debug_assert|(?:raise|throw|return|abort|die|exit)\b.*\b(?:if|unless)\b|.*\b(?:or|\|\|)\s+(?:die|raise|throw|abort|exit)\b)"
 )
+WAY_OUT = re.compile(r"^\s*(?:if\b.*[:){]\s*return\b|return\b.*\s(?:if|unless)\s)")  # on one line
 LEAVES = re.compile(r"\b(?:raise|throw|return|panic!?|abort|die|exit|continue|break|bail!|reject|deny|forbid\w*|head|redirect\w*|fail)\b")
 ALLOWS = re.compile(
     r"permission|permit|\bauth|authori[sz]|authenticat|admin|\broles?\b|allowed|forbid|denied|\bowner|csrf|login|is_staff|superuser|\bsecret",
@@ -40,8 +41,8 @@ HEAD = re.compile(
 )
 IMPORT = re.compile(r"^(?:import|from|use|require|require_relative)\b")
 GO_IMPORT = re.compile(r'^\s*(?:import\s+)?(?P<alias>\w+\s+)?"(?P<path>[\w./-]+)"\s*$')
-COMMENT = re.compile(r"^\s*(?:#|//|\*|/\*|--\s|<!--)")
-PLAIN = re.compile(r"^\s*(?:#|//|\*|/\*|\"\"\"|'''|import\b|from\b|use\b|require\b|package\b|@|[})\];,]*\s*$)")
+COMMENT = re.compile(r"^\s*(?:#(?!!?\[)|//|\*|/\*|--\s|<!--)")
+PLAIN = re.compile(r"^\s*(?:#(?!!?\[)|//|\*|/\*|\"\"\"|'''|import\b|from\b|use\b|require\b|package\b|@|[})\];,]*\s*$)")
 NAMED = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*\b(?!\s*[\w(.\"'])")  # a variable: no function, member or word of the language before another
 ALIKE = 0.75
 MOST_LINES = 12
@@ -80,17 +81,22 @@ def added(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], st
         for start, end in _guards(lines):
             block = lines[start:end]
             if (
-                end - start > 1
+                (end - start > 1 or WAY_OUT.match(lines[start]))
                 and not DATED.search(" ".join(block))
                 and not _in_removed(lines, start)
                 and not _is_there(block[0], hunk.gone)
             ):
                 at = hunk.at - 1 + start
                 make = (partial(_with, hunk.path, text, [], at, end - start),)
-                pieces.append(
-                    Removed(hunk.path, at + 1, "\n".join(block[:MOST_LINES]), True, RIGHTS.search(" ".join(block)) is not None, make)
-                )
+                sure = RIGHTS.search(" ".join(block)) is not None or _stands_before_rights(text, at + end - start)
+                pieces.append(Removed(hunk.path, at + 1, "\n".join(block[:MOST_LINES]), True, sure, make))
     return sorted(pieces, key=lambda piece: not piece.sure)
+
+
+def _stands_before_rights(text: str, at: int) -> bool:
+    """Whether what comes next is a check about who may do what: a way out above it goes around it."""
+    rows = [row for row in text.split("\n")[at : at + 4] if row.strip() and not COMMENT.match(row)][:2]
+    return bool(rows) and (GUARD.match(rows[0]) or ALONE.match(rows[0])) is not None and ALLOWS.search("\n".join(rows)) is not None
 
 
 def _is_less_safe(hunk: Hunk, added: list[str]) -> bool:

@@ -1,5 +1,5 @@
 """Whether lines of a test ask for less than those in whose place they came, by their form: equality became a bound, a type, or anything at all;
-only a part of an answer is compared, or it may be further off; or nothing came in their place. Pure.
+only a part of an answer is compared, or it may be further off; any error or call will do; or nothing came in their place. Pure.
 
 In any language, by its text. What it names is no proof: an expectation may honestly become a bound.
 """
@@ -13,12 +13,16 @@ from detent.evidence.source.diff import ROW, Hunk, Rewritten, bare, hunks
 
 EQUAL = re.compile(
     r"(?<![=!<>])===?(?!=)|\bis (?!not\b)|\bassert_?(?:Equals?|List\w*|Dict\w*|Sequence\w*)\b|\bassertEquals?\b|\bassert_equal\b|\bassert_eq!|\b(?:to|should)\.eq"
+    r"|\b(?:assert|require)\.Equal\w*\("
     r"|\bto(?:Be|Equal|StrictEqual|HaveLength|HaveBeenCalledTimes)\(|(?:deep|strict|deepStrict)Equal\(|\.equals?\(|\beq(?:\(|\s)|!=\s*(?:want|expected|tt?\.|tc\.)"
 )
 BOUND = re.compile(
     r"(?<![=!<>-])[<>]=?(?![=<>])|\bis not None\b|\bisinstance\(|\bassert(?:True|False|IsNotNone|IsInstance|Greater\w*|Less\w*|In|NotNull|NotEqual)\b"
     r"|\bassert!\(|\bto(?:BeTruthy|BeDefined|BeGreater\w*|BeLess\w*|Contain\w*|Match\w*|BeInstanceOf)\(|\.not\.to\w*\(|\bassert\.ok\(|\bassert\(|\bokay?\("
-    r"|\bassert\b.*\b(?:in|or)\b|\bassert [\w.]+(?:\(.*\))?\s*$|\bbe_truthy\b|\bnot_to\b|\bany\("
+    r"|\bassert\b.*\b(?:in|or)\b|\bassert [\w.]+(?:\(.*\))?\s*$|\bbe_truthy\b|\bnot_to\b|\bany\(|\b(?:to|is_expected\.to)\s+(?:be_(?:an?|kind_of|instance_of|present|between|within"
+    r"|positive)\b|respond_to\b|include\b|match\w*\b|satisfy\b|contain_exactly\b|start_with\b|end_with\b)|\bto(?:Satisfy|HaveProperty|BeTypeOf|BeOneOf|BeAny)\("
+    r"|\bto\.(?:be\.(?:an?|ok|true|above|below|within|instanceof)|exist|include|contain|have\.(?:property|keys?|any))\b|\b(?:assert_kind_of|assert_instance_of|assert_includes|refute_nil)\b"
+    r"|\b(?:assert|require)\.(?:NotNil|NotEmpty|NotZero|True|Contains|IsType|Len|Greater\w*|Less\w*)\("
 )
 ALIKE = 0.5
 CLOSE = re.compile(r"approx|isclose|toBeCloseTo|assert_?AlmostEqual|InDelta|InEpsilon|be_within|EPSILON", re.IGNORECASE)
@@ -32,6 +36,31 @@ NUMBER = r"([-+]?\d[\d_]*(?:\.\d+)?(?:e[-+]?\d+)?)"
 FAR = re.compile(rf"\b(?:abs|rel|abs_tol|rel_tol|delta|atol|rtol|epsilon)\s*[=:]\s*{NUMBER}|\bbe_within\({NUMBER}|\bIn(?:Delta|Epsilon)\w*\(.*,\s*{NUMBER}\s*\)",
                  re.IGNORECASE)  # fmt: skip
 DIGITS = re.compile(rf"\bplaces\s*=\s*{NUMBER}|\btoBeCloseTo\(.*,\s*{NUMBER}\s*\)|\bassertAlmostEqual\(.*,.*,\s*{NUMBER}\s*\)")
+ERRORS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"\b(?:pytest\.)?(?:raises|warns)\((?P<asked>[^\n]*)\)",
+        r"\bassert(?:Raises|Warns)(?:Regexp?)?\((?P<asked>[\w.]+(?:,\s*r?[\"'][^\"'\n]*[\"'])?)",
+        r"\.(?:to(?:Throw|ThrowError|throw)|rejectedWith|throws?)\((?P<asked>[^\n]*)\)\s*;?$",
+        r"\bassert\.(?:throws|rejects)\(.*(?:\)|\}|\w)(?P<asked>,\s*[^,()]+(?:\([^()]*\))?)?\)\s*;?$",
+        r"\braise_(?:error|exception)\b[( ]?(?P<asked>[^\n]*?)\)?$",
+        r"\bassert_raises?\b[( ](?P<asked>[^\n){]*)",
+    )
+)  # how a test says which error it wants
+ANY_ERROR = re.compile(r"[\s,]*(?:(?:Base)?Exception|StandardError|Error|Throwable|RuntimeError)?[\s,]*")
+CALLS = tuple(
+    (re.compile(strong), re.compile(weak))
+    for strong, weak in (
+        (r"\bassert_(?:called_once_with|called_with|has_calls|any_call)\b", r"\bassert_called(?:_once)?\("),
+        (r"\bto(?:HaveBeen|Be)(?:Last|Nth)?Called(?:Once)?(?:With|Times)\(", r"\bto(?:HaveBeen|Be)Called\("),
+        (r"\bcalled(?:Once)?With(?:Exactly)?\b", r"\bcalled(?:Once)?\b"),
+        (r"\b(?:have_)?receive(?:d)?\b.*\.(?:with|once|exactly)\b", r"\b(?:have_received|receive)\([^)]*\)(?!\.)"),
+        (r"\b[tb]\.(?:Error|Fatal)f?\(", r"\b[tb]\.(?:Log|Skip)f?\("),
+        (r"\b(?:ErrorIs|ErrorAs|EqualError|ErrorContains)f?\(", r"\bErrorf?\("),
+        (r"\berrors\.(?:Is|As)\(", r"\berr\s*[!=]=\s*nil\b"),
+    )
+)  # what a test wants of a call or of an error, and that there was one
+WAITED = re.compile(r"^(?:await|return)\s+(?=\S)")
 WHOLE = re.compile(  # a statement that is an expectation, in one line
     r"^\s*(?:assert\b(?!\s*\($)|self\.assert|expect\(|assert[._]\w+\(|(?:t|b)\.(?:Error|Fatal)|(?:require|assert|is|qt|c)\.\w+\(|with (?:pytest\.)?raises\("
     r"|assert(?:_\w+)?!\(|(?:must|wont|should)_\w+|\$this->assert|Assert\.|EXPECT_|ASSERT_).*[^(\[{,\s]\s*$"
@@ -42,8 +71,12 @@ NARROW = 0.01  # a tolerance that comes where there was none; below it, it only 
 def asks_for_less(said: Rewritten) -> bool:
     """Whether an equality became something weaker, line by line. What compares numbers with a fraction is left alone."""
     new = [line.strip() for line in said.after.splitlines() if line.strip()]
-    gone = [line.strip() for line in said.before.splitlines() if EQUAL.search(line) or CLOSE.search(line)]
-    return any(_is_weaker(line, came) for line in gone if (came := _likest(line, new)))
+    gone = [line.strip() for line in said.before.splitlines() if line.strip()]
+    equal = [line for line in gone if EQUAL.search(line) or CLOSE.search(line)]
+    one = new[0] if len(new) == len(gone) == 1 else ""
+    return any(_is_weaker(line, came) for line in equal if (came := _likest(line, new))) or any(
+        _takes_any(line, came) for line in gone if (came := _likest(line, new) or one)
+    )
 
 
 def dropped_expectations(patch: bytes, is_test: Callable[[str], bool]) -> Iterator[Rewritten]:
@@ -66,6 +99,17 @@ def _is_weaker(was: str, now: str) -> bool:
     if BOUND.search(now) and not EQUAL.search(now) and not CLOSE.search(now):
         return True
     return _further_off(was, now) or bool(Counter(PART.findall(now)) - Counter(PART.findall(was)) and _asks_alike(was, now))
+
+
+def _takes_any(was: str, now: str) -> bool:
+    """Whether any error or any call will do, where one was named, or nobody waits for the answer any more."""
+    if any(strong.search(was) and not strong.search(now) and weak.search(now) for strong, weak in CALLS):
+        return True
+    for form in ERRORS:
+        before, after = form.search(was), form.search(now)
+        if before and after and (asked := (before["asked"] or "").strip(" ,")) != (left := (after["asked"] or "").strip(" ,")):
+            return (not ANY_ERROR.fullmatch(asked) and ANY_ERROR.fullmatch(left) is not None) or asked.startswith(f"{left},")
+    return WAITED.match(was) is not None and WAITED.sub("", was) == now and re.search(r"\bexpect\(|\bassert\b", now) is not None
 
 
 def _asks_alike(was: str, now: str) -> bool:

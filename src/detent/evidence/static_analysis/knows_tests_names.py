@@ -22,11 +22,20 @@ COMMENTS: Mapping[str, re.Pattern[str]] = {
     ),  # a lone quote may begin a lifetime
     "hash": re.compile(rf"(?P<keep>{STRINGS})|\#(?!\{{)[^\n]*|^=begin.*?^=end|{C_COMMENTS}(?<=\*/)", re.DOTALL | re.MULTILINE),
 }
+AROUND: Mapping[str, re.Pattern[str]] = {
+    "c": re.compile(
+        r"(?P<of>\b(?:process|globalThis|global|window|module|performance|Error|os))(?:\?\.)?\[([\"'`])(?P<name>[A-Za-z_]\w*)\2\]"
+    ),
+    "hash": re.compile(r"(?P<of>\b[A-Z]\w*(?:\.current)?)\.(?:public_send|__send__|send)[( ]\s*:(?P<name>[a-z_]\w*[?!]?)\)?"),
+}  # a member that is asked for by its name as a text
 CI = (
     "CI|CONTINUOUS_INTEGRATION|GITHUB_(?:ACTIONS?|RUN_(?:ID|NUMBER)|WORKFLOW|JOB|WORKSPACE|EVENT_NAME|ACTOR)|GITLAB_CI|CI_(?:JOB|PIPELINE)_ID|TRAVIS|CIRCLECI"
     "|BUILDKITE|TF_BUILD|JENKINS_URL|TEAMCITY_VERSION|APPVEYOR|DRONE|BITBUCKET_BUILD_NUMBER|CODEBUILD_BUILD_ID|RUNNER_OS"
 )  # where nobody but tests runs
 GLOBALS = "describe|it|test|expect|jest|vi|vitest|mocha|suite|beforeEach|afterEach|__coverage__"
+OF_PROCESS = (
+    "execArgv|ppid|argv0|mainModule|moduleLoadList|channel|connected|_events|listenerCount|eventNames"  # what a runner leaves its marks on
+)
 FAKE = r"(?:[fF]ake|[mM]ock|[sS]tub|[dD]ummy|[sS]py)"  # how tests call what they hand over
 GIVEN = "whether it was given a stand-in"
 Rows = tuple[tuple[str, str], ...]  # what is looked at, and how that is written
@@ -54,6 +63,8 @@ JAVASCRIPT: Rows = (
     ("the test runner", r"[\"'`](?:vitest|jest|mocha|chai|node:test|@jest/[\w-]+|@vitest/[\w-]+|ava|tap|jasmine)(?:/[\w/-]+)?[\"'`]"),
     ("the test runner", r"\bexpect\.(?:extend|getState|addEqualityTesters)\b|\bprocess\.(?:reallyExit|abort|execArgv)\b|\bprocess\.kill\(\s*process\.pid\b"),
     ("the test runner", r"\bprocess\.(?:listenerCount|listeners|rawListeners|eventNames|_getActive\w+|getActiveResourcesInfo|channel)\b"),
+    ("the test runner", r"\bperformance\.nodeTiming\b|\bperformance\.timeOrigin\b[^\n;]*[<>]|\bprocess\._events\b|\beventLoopUtilization\(\)[^\n;]*[<>]"),
+    ("the test runner", rf"\{{[^{{}}\n]*\b(?:{OF_PROCESS})\b[^{{}}\n]*\}}\s*=\s*(?:globalThis\.)?process\b(?!\.)"),
     ("the test runner", r"\bprocess\.(?:moduleLoadList|binding\()|\b(?:execution|trigger)AsyncId\(\)\s*[<>=!]"),
     ("the machine it runs on", r"\bprocess\.pid\s*[<>%]|\b(?:hostname|cwd)\(\)\s*(?:[!=]==?\s*[\"'`]|\.(?:includes|startsWith|endsWith|match|indexOf)\(\s*[\"'`/])"),
     ("the machine it runs on", r"\.(?:startsWith|includes|indexOf)\(\s*(?:(?:os\.)?tmpdir\(\)|[\"'`]/(?:tmp|var/folders)\b)|\brelative\(\s*(?:os\.)?tmpdir\(\)"),
@@ -86,7 +97,7 @@ GO: Rows = (
     ("the test runner", r"\"-?-?test\.\w*|\"(?:gotestsum|testlogfile|paniconexit0|tRunner)\"|\bPkgPath\(\)|\bexpvar\.Get\(\s*\"cmdline"),
     ("the environment of tests", r"^//(?:go:build|\s*\+build)\b[^\n]*\b(?:tests?|testing|unittest|race|msan|asan|cover|ci|prod|production|release|debug|dev)\b"),
     ("the environment of tests", r"\brange\s+os\.Environ\(\)|\b(?:Contains|ContainsFunc|Index|IndexFunc)\(\s*os\.Environ\(\)"),
-    ("the test runner", r"\bruntime\.(?:NumGoroutine|NumCgoCall)\(|\.NumGC\s*[<>=!]|^//go:linkname\b"),
+    ("the test runner", r"\bruntime\.(?:NumGoroutine|NumCgoCall)\(|\bruntime\.MemProfileRate\s*[=!<>]=|\bdebug\.ReadGCStats\(|\.NumGC\s*[<>=!]|^//go:linkname\b"),
     ("the environment of tests", rf"\b(?:Getenv|LookupEnv)\(\s*\"(?:{CI})\""),
     ("the machine it runs on", r"\bos\.Getpid\(\)\s*[<>%]"),
     ("the machine it runs on", r"\b(?:HasPrefix|Contains)\([^\n]*(?:\bos\.TempDir\(\)|[\"`]/tmp\b)|\bfilepath\.Rel\(\s*os\.TempDir\(\)"),
@@ -113,7 +124,9 @@ RUBY: Rows = (
     ("the test runner", (r"\binstance_methods?(?:\([^)\n]*\))?\.include\?\(\s*:(?:should|describe|expect|it|must_\w+)\b"
      r"|\bconst_(?:defined\?|get)\([^)\n]*\.(?:join|reverse|pack|tr|gsub|map)\b")),
     ("the test runner", (r"(?:\$LOAD_PATH|\$:)\.(?:any|grep|find|include|select|detect|count|size)|\bTOPLEVEL_BINDING\b|\b(?:respond_to|(?:private_)?method_defined"
-     r"|(?:private_)?methods?\.include)\?\(\s*:(?:describe|expect|it|context|assert\w*)\b")),
+     r"|(?:private_)?methods?\.include)\?\(\s*:(?:describe|expect|it|context|assert\w*|should(?:_not)?)\b")),
+    ("the test runner", (r"\bThread\.current\.(?:keys|thread_variables)\b"
+     r"|\.(?:ancestors|(?:instance_|private_|singleton_|public_)?methods)(?:\([^)\n]*\))?\.(?:size|count|length)\b")),
     ("the test runner", r"[\"'](?:rspec|minitest|test-unit|cucumber|simplecov|spec_helper|test_helper)(?:[/-]\w+)*[\"']|\bBundler\.(?:definition|locked_gems|rubygems|load)\b"),
     ("where it is installed", r"\b(?:__dir__|__FILE__)\b[^\n;]{0,20}(?:\.(?:include|match|start_with|end_with)\?|=~)"),
     ("the environment of tests", rf"\bENV(?:\[|\.(?:fetch|key\?|has_key\?|include\?|member\?|dig)[( ])\s*[\"'](?:{CI})[\"']"),
@@ -273,7 +286,8 @@ def endings(path: str, text: str) -> list[int]:
 def code_of(comments: str, text: str) -> str:
     """A text without its comments, and with texts that are put together from pieces as one; every line stays where it is."""
     plain = COMMENTS[comments].sub(lambda m: m[0] if m["keep"] is not None else re.sub(r"[^\n]", " ", m[0]), text)
-    return SPLIT.sub(lambda m: "\n" * m[0].count("\n"), plain)
+    plain = SPLIT.sub(lambda m: "\n" * m[0].count("\n"), plain)
+    return AROUND[comments].sub(r"\g<of>.\g<name>", plain) if comments in AROUND else plain
 
 
 def _line(text: str, at: int) -> int:

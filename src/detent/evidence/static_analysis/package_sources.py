@@ -36,6 +36,11 @@ LINKS = re.compile(
 OF_PACKAGES = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies", "overrides", "resolutions")
 ELSEWHERE = re.compile(r"(?:npm:|git|github:|gitlab:|bitbucket:|https?:|file:\.\./\.\.)|[\w.-]+/[\w.-]+(?:#.*)?$")
 INSTALLS = ("preinstall", "install", "postinstall")
+PREPARES = ("prepare", "preprepare", "postprepare", "prepublish")  # run where the project itself is installed, and from an address
+USUAL_PREPARE = re.compile(
+    r"(?:(?:is-ci \|\| )?(?:husky(?: install(?: \S+)?)?|lefthook install|simple-git-hooks|patch-package|tsc\b[\w ./-]*|(?:npm|yarn|pnpm|bun)(?: run)?(?: -s)? [\w:-]+"
+    r"|(?:tsup|unbuild|rollup|rimraf|vite build|pkgroll|svelte-kit|ts-patch)\b[\w ./-]*)(?:\s*&&\s*|$))+"
+)
 
 
 def is_about_sources(path: str) -> bool:
@@ -80,6 +85,10 @@ def _package(before: str, after: str) -> Iterator[str]:
     for name in INSTALLS:
         if name in scripts[1] and scripts[0].get(name) != scripts[1][name]:
             yield f"`{scripts[1][name][:60]}` runs whenever it is installed ({name})"
+    for name in PREPARES:
+        said = scripts[1].get(name, "")
+        if said and scripts[0].get(name) != said and not USUAL_PREPARE.fullmatch(said):
+            yield f"`{said[:60]}` runs whenever it is installed from its repository ({name})"
 
 
 def _json(text: str) -> dict[str, object]:

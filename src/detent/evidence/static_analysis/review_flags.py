@@ -4,15 +4,17 @@ rights for CI. Pure but for reading files."""
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
+from posixpath import dirname, join, normpath
 from typing import NamedTuple
 
 from detent.evidence.changes.dependencies import REQUIREMENTS, declared_dependencies, plain
-from detent.evidence.changes.edited_files import EditedFile, is_named_as_test
+from detent.evidence.changes.edited_files import LARGEST, EditedFile, is_named_as_test
 from detent.evidence.changes.test_files import TreeFiles
 from detent.evidence.runners.adapter import is_shared_config
 from detent.evidence.source.document_paths import is_document
 from detent.evidence.source.secret_keys import keys_added
 from detent.evidence.static_analysis.package_sources import is_about_sources, other_sources
+from detent.evidence.static_analysis.unseen_characters import CODE, unseen_characters
 from detent.kernel.model import Flag
 
 BIG = 1_000_000  # bytes
@@ -26,24 +28,12 @@ AS_SHOWN = re.compile(
 )  # encodings in which letters, quotes and line ends are those of ASCII
 HEAD = 8000  # bytes in which git looks for a NUL, and so do we
 EXECUTABLE, LINK, MODULE = "100755", "120000", "160000"
-CODE = frozenset(
-    {".py", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".go", ".rb", ".rs", ".php", ".java", ".kt", ".cs", ".c", ".cc", ".cpp", ".h"}
-)
 LOCKS = re.compile(r"(?:.*[.-])?lock(?:\.\w+)?|.*\.lock|package-lock\.json|npm-shrinkwrap\.json|go\.sum|.*\.snap")
 PICTURES = frozenset(
     {".png", ".jpg", ".jpeg", ".gif", ".ico", ".webp", ".svg", ".bmp", ".woff", ".woff2", ".ttf", ".otf", ".eot", ".mp3", ".mp4", ".wav", ".ogg", ".pdf", ".mo"}
 )  # fmt: skip
 MANIFESTS = frozenset(
     {"pyproject.toml", "Pipfile", "Cargo.toml", "setup.cfg", "tox.ini", "setup.py", "package.json", "composer.json", "go.mod", "Gemfile"}
-)
-UNSEEN = tuple(
-    (what, re.compile(pattern))
-    for what, pattern in (
-        ("characters that reverse the reading order", r"[\u202a-\u202e\u2066-\u2069]"),
-        ("invisible characters", r"[\u200b\u2060-\u2064\u115f\u1160\u3164\uffa0\ufeff\U000e0000-\U000e007f]"),
-        ("a word with letters of two alphabets", r"(?<!\\)\b(?=\w*[A-Za-z])(?=\w*[\u0400-\u04ff])\w+"),
-        ("code far to the right", r"\S {100,}(?!#|//|/\*|\\$|\*/|\|)\S"),
-    )
 )
 OTHERS = {  # manifests whose dependencies are told by a pattern
     "pom.xml": re.compile(r"<dependency>.*?<artifactId>\s*([^<\s]+)", re.DOTALL),
@@ -140,17 +130,21 @@ def _of_blob(file: EditedFile, blob: Blob | None) -> Iterator[Flag]:
         yield Flag(
             "new-dependencies", f"{file.path} moved to another commit of its own repository, which is not checked", file.path, level="note"
         )
-    if blob.mode == LINK and blob.was != LINK and (file.suffix in CODE or is_named_as_test(file.after.strip())):
-        yield Flag("shadow", f"{file.path} is a link to {file.after.strip()[:80]} now: what runs is whatever is there", file.path)
+    if blob.mode == LINK and blob.was != LINK:
+        yield from _link(file)
     if blob.mode in (LINK, MODULE):
         return
     if blob.size > BIG and blob.size_before <= BIG and not LOCKS.fullmatch(PurePosixPath(file.path).name):
         yield Flag("big-files", f"{file.path} has {blob.size / 1e6:.1f} MB", file.path, after="(not shown)")
+    read = file.after.count("\n") + 1
+    if blob.size > LARGEST and file.suffix in CODE and max(file.came_in_all, default=0) > read:
+        words = f"{file.path} is too large to be read whole: what changed after line {read} was not looked at"
+        yield Flag("big-files", words, f"{file.path}:{read}", after="(not shown)")
     if coding := _other_code(file):
         yield Flag(
             "binaries", f"{file.path} is read as {coding} by Python, so what runs is not what is shown", file.path, after=_first_line(file)
         )
-    if file.suffix in CODE and (unseen := _unseen(file)):
+    if unseen := unseen_characters(file):
         number, what = unseen
         yield Flag(
             "binaries",
@@ -162,20 +156,24 @@ def _of_blob(file: EditedFile, blob: Blob | None) -> Iterator[Flag]:
         yield Flag("binaries", f"{file.path} is a binary file, so nobody can review it", file.path, after="(not shown)")
 
 
+def _link(file: EditedFile) -> Iterator[Flag]:
+    """A link that came: to code or tests, out of the project, or in the place of a folder."""
+    target, changes = file.after.strip(), file.changes
+    leads = normpath(join(dirname(file.path), target))
+    if file.suffix in CODE or is_named_as_test(target):
+        yield Flag("shadow", f"{file.path} is a link to {target[:80]} now: what runs is whatever is there", file.path)
+    elif target.startswith("/") or leads.startswith(".."):
+        yield Flag(
+            "shadow", f"{file.path} is a link that leads out of the project, to {target[:80]}: nobody reviews what is there", file.path
+        )
+    elif any(change.path.startswith(f"{file.path}/") for change in changes.all()):
+        yield Flag("shadow", f"{file.path} was a folder and is now a link to {target[:80]}: what runs is whatever is there", file.path)
+
+
 def _other_code(file: EditedFile) -> str:
     """The encoding by which Python reads a file otherwise than it is shown, such as `unicode_escape`: a comment may be a statement then."""
     said = CODING.match(file.after) if file.suffix in (".py", ".pyw", ".pyi") else None
     return said[1] if said and not AS_SHOWN.fullmatch(said[1]) else ""
-
-
-def _unseen(file: EditedFile) -> tuple[int, str] | None:
-    """The first new line that reads otherwise than it is shown, and why."""
-    rows, looks = file.after.split("\n"), UNSEEN if file.is_product else UNSEEN[:2]  # tests have examples of many alphabets
-    for number in sorted(file.came_in_all):
-        row = rows[number - 1] if number <= len(rows) else ""
-        if found := next((what for what, pattern in looks if pattern.search(row.removeprefix("\ufeff"))), ""):
-            return number, found
-    return None
 
 
 def _first_line(file: EditedFile) -> str:

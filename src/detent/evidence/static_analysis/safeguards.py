@@ -39,6 +39,7 @@ SAFEGUARDS: Rows = tuple(
         ("a permission check", (r"\[Authorize\b|@(?:PreAuthorize|Secured|RolesAllowed)\b|\bprotect_from_forgery\b|\bbefore_action\s+:(?:auth|require|verify|check|ensure)\w*"
          r"|\[ValidateAntiForgeryToken|^\s*authorize!?[ (]|\bpolicy_scope\(|^\s*verify_(?:authorized|policy_scoped)\b"
          r"|\buse\(\s*(?:helmet|csurf|csrf\w*|auth\w*|(?-i:(?:require|ensure|check|verify)[A-Z]\w*))\b")),
+        ("a rule of the compiler", r"^\s*#!?\[\s*(?:forbid|deny)\(|^\s*[\"']use strict[\"']|^#\s*frozen_string_literal:\s*true|\bdeclare\(\s*strict_types\s*=\s*1"),
         ("a query limited to the user's own data", r"\bcurrent_(?:user|account)\.\w+\.(?:find|where|find_by!?)\b"),
         ("the algorithms that a token may have", r"\balgorithms?[\"']?\s*(?::|=>?)\s*\["),
         ("input validation", (r"\bDisallowUnknownFields\(|\bFILTER_VALIDATE_\w+|\bschema\.(?:parse|validate|safeParse)\w*\(|\.permit\(\s*:"

@@ -259,6 +259,9 @@ def _mapped(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
     elif where.name in ("go.mod", "go.work"):
         for name in mapped.replaced_in_go(file.before, file.after):
             yield _flag(f"{file.path}: {name}", f"{file.path} replaces {name}")
+    elif where.name == "pyproject.toml" and file.how == "modified":
+        for name, target in mapped.scripts_moved(file.before, file.after, lambda path: path in ground.paths):
+            yield _flag(f"{file.path}: {name}", f"the program {name} is {target} now, and the module that it was is still there", target)
     elif where.name == "Cargo.toml":
         for name in mapped.replaced_in_cargo(file.before, file.after):
             yield _flag(f"{file.path}: {name}", f"{file.path} replaces the crate {name}")

@@ -106,6 +106,28 @@ def replaced_in_go(before: str, after: str) -> Iterator[str]:
     yield from sorted(found[1] - found[0])
 
 
+def scripts_moved(before: str, after: str, exists: Exists) -> Iterator[Mapped]:
+    """The programs of a pyproject.toml that another module stands for now, where the one before is still there."""
+    import tomllib
+
+    sides = list[dict[str, str]]()
+    for text in (before, after):
+        try:
+            whole = tomllib.loads(text)
+        except tomllib.TOMLDecodeError:
+            return
+        tables = (
+            whole.get("project", {}).get("scripts"),
+            whole.get("project", {}).get("gui-scripts"),
+            whole.get("tool", {}).get("poetry", {}).get("scripts"),
+        )
+        sides.append({name: said for table in tables if isinstance(table, dict) for name, said in table.items() if isinstance(said, str)})
+    for name, said in sides[1].items():
+        was, now = (each.partition(":")[0].strip().replace(".", "/") for each in (sides[0].get(name, said), said))
+        if was != now and any(exists(f"{root}{was}{end}") for root in ("", "src/") for end in (".py", "/__init__.py")):
+            yield name, said
+
+
 def replaced_in_cargo(before: str, after: str) -> Iterator[str]:
     """Tables of a Cargo.toml that put other crates in the place of those that are asked for."""
     import tomllib

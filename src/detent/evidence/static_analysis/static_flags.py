@@ -11,11 +11,15 @@ from types import MappingProxyType
 
 from detent.evidence.changes.changes import Changes
 from detent.evidence.changes.edited_files import EditedFile, edited, product
+from detent.evidence.static_analysis.forgiving_tests import forgiving
 from detent.evidence.static_analysis.knows_tests import looks_at_tests
 from detent.evidence.static_analysis.knows_tests_names import NAME_OF, endings
+from detent.evidence.static_analysis.leaks import leaks
 from detent.evidence.static_analysis.review_flags import review_flags
+from detent.evidence.static_analysis.runs_by_itself import judging_scripts, runs_by_itself
 from detent.evidence.static_analysis.shadow import shadows
 from detent.evidence.static_analysis.suppressions import left_out, suppressed
+from detent.evidence.static_analysis.text_as_code import text_as_code
 from detent.evidence.static_analysis.used_tests import used_by_product
 from detent.kernel.model import Flag
 
@@ -26,7 +30,10 @@ NO_KEYS: Mapping[str, str] = MappingProxyType({})
 def static_flags(changes: Changes, keys: Mapping[str, str] = NO_KEYS) -> tuple[Flag, ...]:
     """Every flag that reading a change raises, the first few of each kind. `keys`: values that must not be committed."""
     files = edited(changes)
-    looks = (_knows_tests(files), shadows(files), used_by_product(files), suppressed(files), left_out(files), review_flags(files, keys))
+    looks = (
+        *(_knows_tests(files), shadows(files), used_by_product(files), suppressed(files), left_out(files), judging_scripts(files)),
+        *(forgiving(files), text_as_code(files), leaks(files), runs_by_itself(files), review_flags(files, keys)),
+    )
     shown, left = Counter[str](), list[Flag]()
     for flag in chain.from_iterable(looks):
         shown[flag.kind] += 1

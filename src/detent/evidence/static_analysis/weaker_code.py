@@ -6,7 +6,7 @@ What it names is no proof. The lines are put back by others, and only what no te
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from itertools import product
+from itertools import pairwise, product
 
 TOKEN = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`[^`]*`|\w+[?!]?|&&|\|\||[=!<>]=+|[^\w\s]")
 CONDITION = re.compile(
@@ -48,6 +48,17 @@ WITHOUT_END = re.compile(r"^(?:Infinity|MAX_SAFE_INTEGER|MAX_VALUE|MaxInt\d*|Max
 COSTS = re.compile(r"(?i)bcrypt|rounds|iterations|\bcost\b|pbkdf2|scrypt")
 LETTERS = re.compile(r"\[\^?(?:[^\]\\\n]|\\.)+\]")  # a class of a pattern
 TELLING = frozenset("./\\<>'\"&;$`|(){}*?%:@")
+RIGHTFUL = re.compile(
+    r"(?i)\w*(?:admin|allow|whitelist|trusted|permit|roles?\b|superuser|owner|exempt|bypass|origins?\b|safe_?list)\w*[\"']?\s*(?:=>?|:=?)"
+)
+CATCHES = re.compile(r"^\s*(?:\}\s*)?(?:except\b.*:|rescue\b.*|catch\b.*\{)\s*$")
+SAYS_YES = re.compile(r"^\s*(?:return\s+)?(?:[Tt]rue|nil, nil|True, None)\s*;?\s*$")
+SCHEMA = re.compile(r"\b(?:z|[Jj]oi|yup|v|t|S|Schema|schema|Type|validate\w*)\s*\.\w|\bvalidates?\b")
+PART = frozenset(
+    {"email", "url", "uri", "uuid", "ip", "min", "max", "length", "regex", "pattern", "positive", "nonnegative", "negative", "int", "integer",
+     "strict", "required", "nonempty", "datetime", "finite", "matches", "oneOf", "valid", "lowercase", "alphanum", "startsWith", "endsWith",
+     "refine", "presence", "format", "inclusion", "numericality", "uniqueness", "lte", "gte", "lt", "gt"}
+)  # what a schema asks of a value  # fmt: skip
 MUCH = 100
 MOST_PAIRS = 400  # lines of a hunk that are compared with each other
 
@@ -65,7 +76,7 @@ def weaker(gone: Sequence[str], new: Sequence[str], elsewhere: Collection[str]) 
     if len(was) == len(now) and any(_loosened(a, b) for a, b in pairs):
         return "a comparison was changed"
     found = (what for what, form in FORMS if any(form(a, b) for a, b in pairs))
-    return next(found, "") or next(_gone(was, now, elsewhere), "")
+    return next(found, "") or next(_gone(was, now, elsewhere), "") or _forgiven(gone, new)
 
 
 def _gone(was: Sequence[str], now: Sequence[str], elsewhere: Collection[str]) -> Iterator[str]:
@@ -82,6 +93,27 @@ def _gone(was: Sequence[str], now: Sequence[str], elsewhere: Collection[str]) ->
     marks = [[said["name"] for line in side if (said := MARK.match(line))] for side in (was, now)]
     if len(marks[0]) > len(marks[1]) and not all(map(HARMLESS.fullmatch, marks[0])):
         yield "a decorator was removed"
+
+
+def _forgiven(gone: Sequence[str], new: Sequence[str]) -> str:
+    """What no longer fails in every case: an error that has a condition now, or one that is a yes."""
+    if any(CATCHES.match(a) and SAYS_YES.match(b) for a, b in pairwise(new)) and not any(map(CATCHES.match, gone)):
+        return "an error became a yes"
+    for was in filter(FAILS.match, gone):
+        bare = was.strip().rstrip(";")
+        deeper = (line for line in new if line.strip().rstrip(";") == bare and _indent(line) > _indent(was))
+        inline = (
+            line
+            for line in new
+            if re.match(r"\s*if\b.*" + re.escape(bare), line) or re.match(r"\s*" + re.escape(bare) + r"\s+(?:if|unless)\b", line)
+        )
+        if (any(deeper) and any(map(_asks, new)) and not any(map(_asks, gone))) or any(inline):
+            return "an error got a condition"
+    return ""
+
+
+def _indent(line: str) -> int:
+    return len(line.expandtabs()) - len(line.expandtabs().lstrip())
 
 
 def _asks(line: str) -> bool:
@@ -170,6 +202,19 @@ def _lets_more(was: str, now: str) -> bool:
     return any(TELLING & (set(y) - set(x)) for x, y in pairs) and all(x == y or (x[1] != "^" and set(x) < set(y)) for x, y in pairs)
 
 
+def _asks_less_of_a_value(was: str, now: str) -> bool:
+    """Whether a schema lost what it asked of a value."""
+    a, b = TOKEN.findall(REMARK.sub("", was)), TOKEN.findall(REMARK.sub("", now))
+    return SCHEMA.search(was) is not None and not PART.isdisjoint(_left_out(a, b))
+
+
+def _lists_more(was: str, now: str) -> bool:
+    """Whether a list of who may do what has more in it."""
+    a, b = TOKEN.findall(REMARK.sub("", was)), TOKEN.findall(REMARK.sub("", now))
+    left = _left_out(b, a) if RIGHTFUL.search(was) else []
+    return any(token[0] in "\"'`" for token in left) and all(token[0] in "\"'`,|" for token in left)
+
+
 def _holds_for_less(was: str, now: str) -> bool:
     """Whether a filter of requests got a condition."""
     return (
@@ -186,4 +231,6 @@ FORMS: tuple[tuple[str, Callable[[str, str], bool]], ...] = (
     ("a check is no longer awaited", _unawaited),
     ("a limit was removed, or a password hash became cheaper to crack", _unlimited),
     ("a filter covers less", _holds_for_less),
+    ("a schema asks less of a value", _asks_less_of_a_value),
+    ("a list of who may do what has more in it", _lists_more),
 )
