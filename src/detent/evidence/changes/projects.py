@@ -21,11 +21,26 @@ MANIFESTS = frozenset(
 ENDINGS = (".gemspec", ".csproj", ".fsproj", ".vbproj", ".sln", ".slnx")
 TOOLING = re.compile(
     r"[\w.-]+\.config\.[cm]?[jt]s|(?:setup|noxfile|fabfile|dodo)\.py|(?:gulp|Grunt|Jake)file\.[cm]?[jt]s|build\.rs|Rakefile|Makefile"
+    r"|MANIFEST\.in|\.(?:git|npm|docker)ignore"
     r"|(?:package|package-lock|bower|component|composer|jsr|deno)\.jsonc?|Cargo\.toml|go\.(?:mod|sum)"
 )
 AT_THE_ROOT = frozenset({"tasks.py", "conf.py", "build.py"})  # elsewhere these names are often the product's
 BESIDE = frozenset(
-    {"bench", "benches", "benchmark", "benchmarks", "example", "examples", "demo", "demos", "samples", "playground", "docs", "doc"}
+    {
+        "bench",
+        "benches",
+        "benchmark",
+        "benchmarking",
+        "benchmarks",
+        "example",
+        "examples",
+        "demo",
+        "demos",
+        "samples",
+        "playground",
+        "docs",
+        "doc",
+    }
 )
 TOOLS = BESIDE | {"scripts", ".github"}
 SOURCES = frozenset(

@@ -36,11 +36,17 @@ PICTURES = frozenset(
 MANIFESTS = frozenset(
     {"pyproject.toml", "Pipfile", "Cargo.toml", "setup.cfg", "tox.ini", "setup.py", "package.json", "composer.json", "go.mod", "Gemfile"}
 )
+PARTED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # letters of Thai, Lao, Burmese and Khmer, whose words are parted by a space that is not seen
+)
 UNSEEN = tuple(
     (what, re.compile(pattern))
     for what, pattern in (
         ("characters that reverse the reading order", r"[\u202a-\u202e\u2066-\u2069]"),
-        ("invisible characters", r"[\u200b\u2060-\u2064\u115f\u1160\u3164\uffa0\ufeff\U000e0000-\U000e007f]"),
+        (
+            "invisible characters",
+            rf"(?<![{PARTED}])\u200b|\u200b(?![{PARTED}])|[\u2060-\u2064\u115f\u1160\u3164\uffa0\ufeff\U000e0000-\U000e007f]",
+        ),
         ("a word with letters of two alphabets", r"(?<!\\)\b(?=\w*[A-Za-z])(?=\w*[\u0400-\u04ff])\w+"),
         ("code far to the right", r"\S {100,}(?!#|//|/\*|\\$|\*/|\|)\S"),
     )
