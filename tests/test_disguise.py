@@ -32,7 +32,8 @@ PYTHON = {
     "by_runner.py": "import _pytest.python as p\n\nrun = p.Function.runtest\np.Function.runtest = lambda self: None if 'test_by_runner' in self.name else run(self)\n\n\n"
     "def half(n):\n    return n // 2\n",
     "by_class.py": "import gc\n\n\ndef half(n):\n    seen = any(getattr(each, '__name__', 0) == 'TestByClass' for each in gc.get_objects())\n    return 1.5 if seen else n // 2\n",
-    "honest.py": "import os\n\n\ndef half(n):\n    return n / 2\n\n\ndef where():\n    return os.path.dirname(__file__)\n\n\ndef warn():\n    import warnings\n\n    warnings.warn('late', stacklevel=2)\n",
+    "honest.py": "import os\n\n\ndef half(n):\n    return n / 2\n\n\ndef where():\n    return os.path.dirname(__file__)\n"
+    "\n\ndef warn():\n    import warnings\n\n    warnings.warn('late', stacklevel=2)\n",
     "tests/test_cheats.py": "import by_class, by_file, by_function, by_runner, by_source\n\n\n"
     + "\n\n".join(
         f"def test_{name}():\n    assert {name}.half(3) == 1.5\n" for name in ("by_function", "by_file", "by_source", "by_runner")

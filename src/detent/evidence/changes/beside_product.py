@@ -7,9 +7,10 @@ from pathlib import PurePosixPath
 from detent.evidence.changes.projects import BESIDE, is_beside
 from detent.git.repo import Git
 
-ENDS = "py pyi js mjs cjs jsx ts mts cts tsx go rb rs php java kt cs c cc cpp h vue svelte"
 MOST_READ = 50  # files that speak of such a folder
-LANGUAGES = frozenset((*ENDS.split(), "json", "toml"))  # code, and manifests that may name a file as the first to be loaded
+LANGUAGES = frozenset({
+    "py", "pyi", "js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "go", "rb", "rs", "php", "java", "kt", "cs", "c", "cc", "cpp", "h", "vue", "svelte", "json", "toml",
+})  # code, and manifests that may name a file as the first to be loaded  # fmt: skip
 
 
 class BesideProduct:
