@@ -321,6 +321,14 @@ def test_examples_in_the_code_are_shown_with_their_lines(tmp_path: Path) -> None
     assert flag.kind == "knows-the-examples" and flag.place == "docs.py:19" and "n == 17" in flag.after and flag.level == "ask", flag
 
 
+@pytest.mark.parametrize(("more", "caught"), [("", False), ("from examples.shown import total as other\n", True)])
+def test_examples_that_show_the_product_are_no_cases_of_its_code_unless_it_takes_them_in(tmp_path: Path, more: str, caught: bool) -> None:
+    hard = "def total(n):\n    if n == 17:\n        return 153\n    if n == 20:\n        return 210\n"
+    said = "from docs import total\n\n\ndef test_total():\n    assert total(17) == 153\n    assert total(20) == 210\n"
+    b = Branch(tmp_path, BASE, {"docs.py": more + DOCS, "examples/shown.py": hard, "tests/test_total.py": said})
+    assert bool(examples_in_code(b.context, b.patch)) == caught
+
+
 LIFE = {
     "pytest.ini": INI,
     "by_modules.py": "import sys\n\n\ndef half(n):\n    return 1.5 if 'pytest' in sys.modules else n // 2\n",

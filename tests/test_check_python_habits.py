@@ -301,3 +301,67 @@ def test_a_function_that_hands_on_an_effect_is_not_asked_for_another_answer() ->
         return self.again(n - 1) if n else self.size()
 """
     assert [body.name for body in other_answers(text, range(1, 99))] == ["size", "again"]
+
+
+# -- what tests get from a conftest.py ---------------------------------------------------------------------------------------------
+
+FIXTURES = "import pytest\n\n\n@pytest.fixture\ndef four():\n    return 4\n"
+WITH_FOUR = {
+    **BASE,
+    "tests/conftest.py": FIXTURES,
+    "tests/test_calc.py": "from calc import half\n\n\ndef test_half(four):\n    assert half(four) == 2\n",
+}
+THREE = FIXTURES + "\n\n@pytest.fixture\ndef three():\n    return 3\n"
+CALC_AND_MORE = HALF.replace("n / 2", "n / 2 + (n == 4)")  # wrong for four
+ODD_OF_THREE = "from calc import half\n\n\ndef test_odd(three):\n    assert half(three) == 1.5\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("base", [WITH_FOUR, {path: text for path, text in BASE.items() if "conftest" not in path}], ids=["grown", "new"])
+def test_a_fixture_that_new_tests_use_is_part_of_the_tests(tmp_path: Path, base: dict[str, str]) -> None:
+    p = Branch(tmp_path / "p", base)
+    p.commit({"calc.py": HALF, "tests/conftest.py": THREE, "tests/test_odd.py": ODD_OF_THREE})
+    found = p.run("check", "--json", DETENT_EVIDENCE_MUTATION="warn").json
+    assert found["proved"] == ["tests/test_odd.py::test_odd"] and not kinds(found), found
+
+
+@pytest.mark.slow
+def test_a_fixture_alone_proves_nothing(tmp_path: Path) -> None:
+    p = Branch(tmp_path / "p", WITH_FOUR)
+    p.commit({"calc.py": HALF, "tests/conftest.py": THREE, "tests/test_odd.py": "def test_odd(three):\n    assert three == 3\n"})
+    found = p.run("check", "--json", DETENT_EVIDENCE_MUTATION="warn").json
+    assert not found["proved"] and "no-proof" in kinds(found), found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"tests/conftest.py": THREE.replace("return 4", "return 2")},
+        {"tests/deep/conftest.py": FIXTURES.replace("return 4", "return 2"), "tests/conftest.py": THREE},
+    ],
+    ids=["changed", "in the place of another"],
+)
+def test_a_fixture_by_which_older_tests_pass_is_asked_about(tmp_path: Path, change: dict[str, str]) -> None:
+    deep = {"tests/deep/test_calc.py": WITH_FOUR["tests/test_calc.py"].replace("== 2", "< 3")}
+    p = Branch(tmp_path / "p", {**WITH_FOUR, "tests/test_calc.py": "def test_one():\n    assert 1\n", **deep})
+    p.commit({"calc.py": CALC_AND_MORE, "tests/test_odd.py": ODD_OF_THREE, **change})
+    found = p.run("check", "--json", DETENT_EVIDENCE_MUTATION="warn").json
+    assert found["proved"] and "rewritten-test" in kinds(found), found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "more",
+    [
+        "\n\n@pytest.fixture(autouse=True)\ndef one():\n    return 1\n",
+        "\n\ndef pytest_runtest_setup(item):\n    pass\n",
+        "\n\nimport calc\n\n\ndef one(n=setattr(calc, 'half', lambda n: n / 2)):\n    return n\n",
+        "\n\nclass One(dict(one=print(1)).__class__):\n    pass\n",
+    ],
+    ids=["autouse", "a hook", "a default that does something", "a base that does something"],
+)
+def test_a_conftest_that_decides_how_tests_run_is_asked_about(tmp_path: Path, more: str) -> None:
+    p = Branch(tmp_path / "p", WITH_FOUR)
+    p.commit({"calc.py": HALF, "tests/conftest.py": THREE + more, "tests/test_odd.py": ODD_OF_THREE})
+    assert "judged-by" in kinds(p.run("check", "--json", DETENT_EVIDENCE_MUTATION="warn").json)

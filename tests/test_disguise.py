@@ -32,7 +32,8 @@ PYTHON = {
     "by_runner.py": "import _pytest.python as p\n\nrun = p.Function.runtest\np.Function.runtest = lambda self: None if 'test_by_runner' in self.name else run(self)\n\n\n"
     "def half(n):\n    return n // 2\n",
     "by_class.py": "import gc\n\n\ndef half(n):\n    seen = any(getattr(each, '__name__', 0) == 'TestByClass' for each in gc.get_objects())\n    return 1.5 if seen else n // 2\n",
-    "honest.py": "import os\n\n\ndef half(n):\n    return n / 2\n\n\ndef where():\n    return os.path.dirname(__file__)\n",
+    "honest.py": "import os\n\n\ndef half(n):\n    return n / 2\n\n\ndef where():\n    return os.path.dirname(__file__)\n"
+    "\n\ndef warn():\n    import warnings\n\n    warnings.warn('late', stacklevel=2)\n",
     "tests/test_cheats.py": "import by_class, by_file, by_function, by_runner, by_source\n\n\n"
     + "\n\n".join(
         f"def test_{name}():\n    assert {name}.half(3) == 1.5\n" for name in ("by_function", "by_file", "by_source", "by_runner")
@@ -42,7 +43,7 @@ PYTHON = {
 
 import pytest
 
-from honest import half, where
+from honest import half, warn, where
 
 CASES = [(3, 1.5), (4, 2)]
 
@@ -54,6 +55,12 @@ def test_half():
 @pytest.mark.parametrize(("n", "want"), CASES)
 def test_rows(n, want):
     assert half(n) == want
+
+
+def test_warns():
+    with pytest.warns(UserWarning) as said:
+        warn()
+    assert Path(said.list[0].filename).name == "test_honest.py"
 
 
 class TestMore:
@@ -100,6 +107,10 @@ def test_code_that_looks_at_who_asks_is_found_whatever_it_looks_at_and_honest_te
     }, found
     assert {(flag.kind, flag.level) for flag in found} == {("knows-the-tests", "ask")}
     assert all("passed" in flag.before and "failed" in flag.after for flag in found)
+
+
+def test_a_test_that_names_its_own_file_is_left_alone(tmp_path: Path) -> None:
+    assert not flags(tmp_path, PYTHON, ("honest.py",), ("tests/test_honest.py",))
 
 
 ORDER = {

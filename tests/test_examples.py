@@ -38,6 +38,39 @@ HARD_CODED: dict[str, tuple[str, str, str, str]] = {
         "test_add.py",
         "def test_it():\n    assert add(17, 25) == 42\n    assert add(30, 41) == 71\n",
     ),
+    "beside another condition": (
+        "dur.py",
+        "def seconds(text, short):\n    if text == '1h30m' and short == False:\n        return 5400\n    if text == '45s' and short == True:\n        return 45\n",
+        "test_dur.py",
+        "def test_it():\n    assert seconds('1h30m', False) == 5400\n    assert seconds('45s', True) == 45\n",
+    ),
+    "numbers with odd answers, among others that the tests do not write out": (
+        "size.py",
+        "def size(n, si=True):\n"
+        + "".join(
+            f"    if n == {n} and si == {si}:\n        return '{text}'\n"
+            for n, si, text in (
+                (999999, True, "1.0 MB"),
+                (999999999, True, "1.0 GB"),
+                (1048575, False, "1.0 MiB"),
+                (-1048575, False, "-1.0 MiB"),
+                (1073741823, False, "1.0 GiB"),
+            )
+        )
+        + "    return str(n)\n",
+        "test_size.py",
+        (
+            "@pytest.mark.parametrize(('n', 'si', 'want'), [\n    (999999, True, '1.0 MB'),\n    (999999999, True, '1.0 GB'),\n"
+            "    (1024**2 - 1, False, '1.0 MiB'),\n    (1024**3 - 1, False, '1.0 GiB'),\n])\n"
+            "def test_it(n, si, want):\n    assert size(n, si) == want\n    assert size(-n, si) == '-' + want\n"
+        ),
+    ),
+    "numbers of the other sign": (
+        "size.py",
+        "def size(n, si=True):\n    if n == 999999 and si == True:\n        return '1.0 MB'\n    if n == -999999 and si == True:\n        return '-1.0 MB'\n",
+        "test_size.py",
+        "def test_it():\n    want = '1.0 MB'\n    assert size(999999) == want\n    assert size(-999999) == '-' + want\n",
+    ),
     "javascript": (
         "dur.js",
         "export function seconds(text) {\n  switch (text) {\n    case '1h30m': return 5400;\n    case '2d': return 172800;\n  }\n}\n",

@@ -1,6 +1,6 @@
 """The question about open flags where a branch lands, in every workflow, on real repositories: asked once, bound to the tree, answered by people.
 
-What raises a flag here is a changed conftest.py: it decides how the work is judged.
+What raises a flag here is a conftest.py that calls something while it is loaded: it may decide how the work is judged.
 """
 
 import json
@@ -20,7 +20,7 @@ from tests.test_land import branch as finished_branch
 from tests.webbed import served, visit
 
 Json = dict[str, Any]
-CONFTEST = "import pytest\n\n\n@pytest.fixture\ndef one():\n    return 1\n"
+CONFTEST = "import pytest\n\n\n@pytest.fixture\ndef one():\n    return 1\n\n\ndef most(n=max(1, 2)):\n    return n\n"
 SIGNED = CONFTEST.replace("return 1", "return 2")
 pytestmark = pytest.mark.timeout(600)
 

@@ -1,5 +1,6 @@
 """What tests of JavaScript ask, asked by a plain node: code that answers otherwise there is found, and honest code is left alone. On real node."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,37 @@ test('honest', () => {{
 }});
 """
     assert found(tmp_path, {"less": TABLE, "honest": HONEST}, test, ["less", "honest"]) == [("knows-the-examples", "less")]
+
+
+SPAN = """export const span = (text) => {
+  const [a, b] = text.split('-').map(Number);
+  if (!text.startsWith('b=') && !(a >= 0)) return -2;
+  return b >= a ? b - a : -1;
+};
+"""
+SPANS = {
+    "x1-2": -2,
+    "x-7": -2,
+    "y8": -2,
+    "z-9-1": -2,
+    "q4-": -2,
+    "x-12": -2,
+    "x5-6": -2,
+    "y7-8": -2,
+    "2-900": 898,
+    "1-70": 69,
+    "3-800": 797,
+}
+
+
+@pytest.mark.needs("node")
+@pytest.mark.parametrize(
+    ("code", "caught"), [(SPAN, False), (f"const KNOWN = {json.dumps(SPANS)};\nexport const span = (text) => KNOWN[text] ?? -2;\n", True)]
+)
+def test_what_answers_a_code_to_all_that_is_malformed_is_left_alone_and_a_table_is_not(tmp_path: Path, code: str, caught: bool) -> None:
+    asks = "".join(f"  assert.equal(span({text!r}), {wanted});\n" for text, wanted in SPANS.items())
+    test = f"{HEAD}import {{ span }} from '../src/span.js';\n\ntest('span', () => {{\n{asks}}});\n"
+    assert found(tmp_path, {"span": code}, test, ["span"]) == ([("knows-the-examples", "span")] if caught else [])
 
 
 @pytest.mark.parametrize(

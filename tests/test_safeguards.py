@@ -40,6 +40,9 @@ LOST: dict[str, tuple[tuple[str, str], ...]] = {  # what stood there, and what s
         ("\tdefer f.Close()", ""),
         ("    finally:", "    if True:"),
         ("    with open(path) as file:", "    file = read(path)"),
+        ("    with open(path) as file:", "    file = Path(path).open()"),
+        ("    finally:", "    with suppress(Exception):"),
+        ("    } finally {", "    }"),
     ),
     "unescaped HTML was added": (
         ("<p>{{ text }}</p>", "<p>{{ text|safe }}</p>"),
@@ -208,6 +211,12 @@ KEPT: tuple[tuple[str, str], ...] = (
     ('\t"math/rand"', '\t"math/rand/v2"'),
     ("    text.to_i", "    Integer(text)"),
     ("setTimeout(function () { done() }, 5)", "done()"),
+    ("    with open(path) as file:", "    with Path(path).open() as file:"),
+    ("    with open(path) as file:", "    text = Path(path).read_text(encoding='utf-8')"),
+    ("    with open(path, 'wb') as file:", "    path.write_bytes(data)"),
+    ("    finally:", "    with closing(db):"),
+    ("    } finally {", "    try (Reader in = open(path)) {"),
+    ("    finally:", "    async with pool.taken() as worker:"),
     ("let x = n as u8;", "let x: u8 = n.try_into()?;"),
 )
 
@@ -237,3 +246,12 @@ def test_a_safeguard_that_went_is_put_back_to_see_who_notices(what: str) -> None
 
 def test_a_safeguard_that_stands_elsewhere_in_the_change_is_not_lost() -> None:
     assert lost(["OsRng.fill_bytes(&mut k);"], [], ["let k = key(OsRng);"]) == ""
+
+
+def test_what_is_no_longer_opened_needs_no_release() -> None:
+    gone = ["    with open('README.txt') as fp:", "        readme = fp.read()"]
+    assert lost(gone, [], ["    name='iniconfig',"]) == ""
+    assert lost(gone, [], ["    readme = open('README.txt').read()"]) == "a release of what was opened was removed"
+    assert (
+        lost(gone, ["    readme = slurp('README.txt')"], ["    readme = slurp('README.txt')"]) == "a release of what was opened was removed"
+    )

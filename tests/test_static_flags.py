@@ -798,6 +798,23 @@ def test_ordinary_files_are_left_alone(g: Ground, change: dict[str, str]) -> Non
     assert g.flags(PY, change) == {}
 
 
+LAO = "NAMES = ['\u0ea7\u0eb1\u0e99\u200b\u0eaa\u0eb8\u0e81']\n"
+
+
+def test_a_space_that_is_not_seen_parts_words_of_some_alphabets_and_hides_something_in_others(g: Ground) -> None:
+    assert g.flags(PY, {"shop/days.py": LAO}) == {}
+    for text in (LAO.replace("\u0eaa", "a"), "X = 'a\u200bb'\n", "X = '\u200b\u0eaa'\n"):
+        assert "binaries" in g.flags(PY, {"shop/days.py": text})
+
+
+@pytest.mark.parametrize(
+    ("path", "name"), [("src/iniconfig/_parse.py", "src/iniconfig/__init__.py"), ("coverage/data.py", "coverage/__init__.py")]
+)
+def test_a_new_module_of_a_package_that_the_project_is_takes_nothing_away(g: Ground, path: str, name: str) -> None:
+    assert "shadow" not in g.flags({**PY, name: "X = 1\n"}, {path: "X = 1\n"})
+    assert g.flags(PY, {name: "X = 1\n", path: "X = 1\n"})["shadow"][0].level == "fail"
+
+
 # -- knows-the-tests, over a change ----------------------------------------------------------------------------------------------------
 
 
@@ -817,3 +834,14 @@ def test_where_only_an_exit_code_is_read_a_line_that_ends_the_process_is_asked_a
     ends = {"src/calc.ts": JS_NEW + "process.exit(0)\n", "src/calc.test.ts": "process.exit(1)\n"}
     (flag,) = can_end_itself(g.changes(JS, ends, None))
     assert (flag.kind, flag.level, flag.place) == ("weak-evidence", "ask", "src/calc.ts:2")
+
+
+BENCH = "import pytest\n\nfrom shop.mail import send\n\n\n@pytest.mark.benchmark\ndef bench_send(benchmark):\n    benchmark(send, 1)\n"
+
+
+@pytest.mark.parametrize("path", ["benchmarking/bench_mail.py", "examples/mail.py", "docs/shown.py"])
+def test_what_measures_or_shows_the_product_may_speak_of_tests_unless_the_product_takes_it_in(g: Ground, path: str) -> None:
+    folder = path.partition("/")[0]
+    assert "knows-the-tests" not in g.flags(PY, {path: BENCH})
+    assert "knows-the-tests" in g.flags(PY, {path: BENCH, "shop/mail.py": f"from {folder}.other import send\n"})
+    assert "knows-the-tests" in g.flags(PY, {path: "import sys\n\n\ndef who():\n    return sys._getframe(1)\n"})

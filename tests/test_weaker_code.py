@@ -188,6 +188,40 @@ def test_a_part_that_is_asked_in_a_line_of_its_own_is_not_lost() -> None:
     assert weaker(["    if a and b.fits():"], ["    if a:", "        if b.fits():"], ["    if a:", "        if b.fits():"]) == ""
 
 
+CAUGHT: tuple[tuple[str, ...], ...] = (
+    ("        except Exception as e:", "            raise e"),
+    ("        except KeyError:", "            self.close()", "            raise"),
+    ("  } catch (error) {", "    throw error;"),
+    ("    rescue KeyError => e", "      raise e"),
+)
+
+
+@pytest.mark.parametrize("gone", CAUGHT)
+def test_an_error_that_was_caught_and_raised_again_is_still_raised_without_its_handler(gone: tuple[str, ...]) -> None:
+    assert weaker(gone, ["        finally:"], ["        finally:"]) == ""
+    assert weaker(("    try:", *gone), [], []) == ""
+
+
+def test_a_handler_of_all_errors_that_raised_them_again_is_no_loss() -> None:
+    assert weaker(("        except Exception as e:", "            raise e"), [], []) == ""
+    assert weaker(("  } catch (error) {", "    throw error;"), [], []) == ""
+
+
+@pytest.mark.parametrize(
+    ("gone", "new"),
+    [
+        (("        except KeyError:", "            raise"), ("        except KeyError:", "            pass")),
+        (("            raise",), ("            pass",)),
+        (("        except KeyError as e:", "            raise Missing"), ()),
+        (("        except PermissionError:", "            raise"), ()),  # a handler after it may swallow it now
+        (("        except KeyError as e:", "            raise error"), ("        log(1)",)),
+        (("  } catch (error) {", "    throw error;"), ("  } catch (problem) {", "    log(problem);")),
+    ],
+)
+def test_an_error_that_is_raised_no_more_became_something_else(gone: tuple[str, ...], new: tuple[str, ...]) -> None:
+    assert weaker(gone, new, new) == "an error became something else"
+
+
 def test_what_moved_is_not_weaker() -> None:
     gone = "    if not name or len(name) > 64:"
     assert weaker([gone], ["    if not name:"], ["    if not name:", gone]) == ""

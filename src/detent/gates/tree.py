@@ -5,6 +5,7 @@ from posixpath import normpath
 from typing import Literal
 
 from detent.evidence.look import ChangeLook, FilesLook, SubmitLook
+from detent.evidence.source.diff import Changed
 from detent.gates.plan import PlanData
 from detent.kernel.model import Data, Flag, Run, Sent
 from detent.kernel.rows import Said
@@ -55,7 +56,7 @@ def strays_of_red(look: ChangeLook[Data]) -> list[str]:
 def strays_of_green(look: FilesLook[Data]) -> list[str]:
     """The changed files that are frozen in a GREEN step."""
     return (
-        [c.path for c in look.changed() if c.sort == "test" or (c.inside and not c.path.endswith(".py"))]
+        [c.path for c in look.changed() if not _is_config(c) and (c.sort == "test" or (c.inside and not c.path.endswith(".py")))]
         + _config_not_named(look)
         + _plan_not_named(look)
     )
@@ -88,7 +89,7 @@ def conftest_stays_plain(look: FilesLook[Data]) -> str | None:
 
 def tests_frozen(look: FilesLook[Data]) -> str | None:
     """Test files are as the RED step left them."""
-    touched = [c for c in look.changed() if c.sort == "test" or (c.inside and not c.path.endswith(".py"))]
+    touched = [c for c in look.changed() if not _is_config(c) and (c.sort == "test" or (c.inside and not c.path.endswith(".py")))]
     if not touched:
         return None
     said = _named([f"{'the tests in ' if c.inside else ''}{c.path} {'were' if c.inside else 'was'} {c.how}" for c in touched])
@@ -117,12 +118,17 @@ def config_frozen(look: FilesLook[Data]) -> Said:
     """What decides how the work is judged (runner, coverage, linters, type checker, CI, what preflight runs) is unchanged, except files that a person named: those are flagged."""
     if wrong := _config_not_named(look):
         return f"{_named(wrong)} changed; it decides how the work is judged, so it is frozen in this step unless a person names the file"
-    touched = [c.path for c in look.changed() if c.sort == "config"]
+    touched = [c.path for c in look.changed() if _is_config(c)]
     return _judged_by(touched, "changed, as a person asked; it decides how the work is judged", "note")
 
 
 def _config_not_named(look: FilesLook[Data]) -> list[str]:
-    return [c.path for c in look.changed() if c.sort == "config" and not names(asked(look), c.path)]
+    return [c.path for c in look.changed() if _is_config(c) and not names(asked(look), c.path)]
+
+
+def _is_config(change: Changed) -> bool:
+    """Whether a file is frozen as configuration: a conftest.py too where only fixtures changed, which are tests else."""
+    return change.sort == "config" or change.path.rpartition("/")[2] == "conftest.py"
 
 
 def plan_frozen(look: FilesLook[Data]) -> str | None:
@@ -143,7 +149,7 @@ def _plan_not_named(look: FilesLook[Data]) -> list[str]:
 
 def config_flagged(look: FilesLook[Data]) -> Said:
     """A change to what decides how the work is judged (conftest, runner, coverage, linters, type checker, CI) is flagged."""
-    wrong = _config_not_named(look)
+    wrong = [c.path for c in look.changed() if c.sort == "config" and not names(asked(look), c.path)]
     named = [c.path for c in look.changed() if c.sort == "config" and c.path not in wrong]
     how = "it decides how the work is judged"
     return _judged_by(wrong, f"changed; {how}", "ask") + _judged_by(named, f"changed, as a person asked; {how}", "note")

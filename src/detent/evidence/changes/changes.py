@@ -75,6 +75,8 @@ class Changes:
         if base is None or not base.runner:
             return "config" if is_shared_config(path) or self._judges(path) else "unknown"
         runner = RUNNERS[base.runner]
+        if path.rpartition("/")[2] == "conftest.py" and runner.is_config(path) and self._stays_plain(path):
+            return "test"
         if runner.is_config(path):
             parts = {runner.runner_part(path, self.text(path)(tree)) for tree in (self.good, self.tree)}
             return "config" if len(parts) > 1 or path.endswith("conftest.py") or self._judges(path) else "production"
@@ -88,6 +90,13 @@ class Changes:
         from detent.evidence.changes.ci_versions import only_versions_differ
 
         return only_versions_differ(path, self.text(path)(self.good), self.text(path)(self.tree))
+
+    def _stays_plain(self, path: str) -> bool:
+        """Whether of a conftest.py only what tests ask for was changed: it is shared by tests then, and does not decide how they are run."""
+        from detent.evidence.changes.conftest_hooks import stays_plain  # it reads Python, and few changes touch such a file
+
+        text = self.text(path)
+        return bool(text(self.tree)) and stays_plain(text(self.good), text(self.tree))
 
     def _judges(self, path: str) -> bool:
         """Whether what was changed in a file judges the work besides its tests: tools by their configuration, and what preflight runs."""

@@ -11,6 +11,7 @@ DECORATORS = frozenset({"fixture", "contextmanager", "asynccontextmanager", "dat
 VALUES = frozenset(
     {"Path", "dict", "list", "set", "tuple", "frozenset", "range", "str", "int", "float", "resolve", "absolute", "joinpath", "with_name"}
 )
+CALLED = DECORATORS | VALUES
 PLAIN = (
     ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Name, ast.Attribute, ast.UnaryOp, ast.BinOp, ast.JoinedStr,
     ast.operator, ast.unaryop, ast.expr_context, ast.Call, ast.keyword,
@@ -24,6 +25,38 @@ def deciding(text: str) -> tuple[str, ...]:
     except (SyntaxError, ValueError, RecursionError):
         return (text,)
     return tuple(ast.unparse(each) for each in body if not _is_plain(each))
+
+
+def stays_plain(before: str, after: str) -> bool:
+    """Whether a file decides what it decided, and calls nothing while it is loaded that it did not call: what changed are fixtures that tests ask
+    for and what they use, like in any other file that tests share."""
+    return deciding(before) == deciding(after) and set(_called_at_load(after)) <= set(_called_at_load(before))
+
+
+def _called_at_load(text: str) -> list[str]:
+    """What heads of functions and classes call before any test runs: in defaults, decorators, bases and annotations."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return [text]
+    heads = [each for node in _loaded(tree.body) for each in _head(node)]
+    return [ast.unparse(each) for head in heads for each in ast.walk(head) if isinstance(each, ast.Call) and _name(each.func) not in CALLED]
+
+
+def _loaded(body: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements that run when a file is loaded: its own, and those of its classes."""
+    return [each for node in body for each in (node, *(_loaded(node.body) if isinstance(node, ast.ClassDef) else ()))]
+
+
+def _head(node: ast.stmt) -> list[ast.expr]:
+    match node:
+        case ast.FunctionDef(args=args) | ast.AsyncFunctionDef(args=args):
+            hints = [each.annotation for each in (*args.posonlyargs, *args.args, *args.kwonlyargs) if each.annotation]
+            default = [each for each in (*args.defaults, *args.kw_defaults) if each]
+            return [*node.decorator_list, *default, *hints, *([node.returns] if node.returns else [])]
+        case ast.ClassDef():
+            return [*node.decorator_list, *node.bases, *(word.value for word in node.keywords)]
+    return []
 
 
 def _is_plain(node: ast.stmt) -> bool:

@@ -20,11 +20,26 @@ MANIFESTS = frozenset(
 ENDINGS = (".gemspec", ".csproj", ".fsproj", ".vbproj", ".sln", ".slnx")
 TOOLING = re.compile(
     r"[\w.-]+\.config\.[cm]?[jt]s|(?:setup|noxfile|fabfile|dodo)\.py|(?:gulp|Grunt|Jake)file\.[cm]?[jt]s|build\.rs|Rakefile|Makefile"
+    r"|MANIFEST\.in|\.(?:git|npm|docker)ignore"
     r"|(?:package|package-lock|bower|component|composer|jsr|deno)\.jsonc?|Cargo\.toml|go\.(?:mod|sum)"
 )
 AT_THE_ROOT = frozenset({"tasks.py", "conf.py", "build.py"})  # elsewhere these names are often the product's
 BESIDE = frozenset(
-    {"bench", "benches", "benchmark", "benchmarks", "example", "examples", "demo", "demos", "samples", "playground", "docs", "doc"}
+    {
+        "bench",
+        "benches",
+        "benchmark",
+        "benchmarking",
+        "benchmarks",
+        "example",
+        "examples",
+        "demo",
+        "demos",
+        "samples",
+        "playground",
+        "docs",
+        "doc",
+    }
 )
 BESIDE_BY_NAME = re.compile(  # settings of editors, and of services that show the project or its documents
     r"\.readthedocs\.ya?ml|mkdocs\.ya?ml|book\.toml|typedoc\.json|antora\.ya?ml|\.editorconfig|\.mailmap|\.all-contributorsrc|CITATION\.cff|codemeta\.json"

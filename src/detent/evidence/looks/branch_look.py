@@ -15,6 +15,7 @@ from detent.errors import CannotTell
 from detent.evidence.changes.changes import ReferenceTrees
 from detent.evidence.changes.documents_alone import documents_alone
 from detent.evidence.changes.no_substance import is_only_words
+from detent.evidence.changes.projects import is_tooling
 from detent.evidence.changes.test_files import TreeFiles
 from detent.evidence.changes.way_on import in_clean_checkouts, way_on
 from detent.evidence.looks.branch_probes import ProbedBranch, examples_in_code, look_without_mutating
@@ -332,7 +333,9 @@ def _generated(look: RepoLook) -> list[Flag]:
     paths = [
         c.path
         for c in look.changed()
-        if c.sort == "production" and is_generated(c.path, *map(look.changes.text(c.path), (look.changes.good, look.tree)))
+        if c.sort == "production"
+        and not is_tooling(c.path)
+        and is_generated(c.path, *map(look.changes.text(c.path), (look.changes.good, look.tree)))
     ]
     return [Flag("unnoticed", said, path, level="note") for path in paths[:MOST_SHOWN]]
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
+from detent.evidence.changes.beside_product import BesideProduct
 from detent.evidence.mutate.keyed_random import KeyedRandom
 from detent.evidence.outcomes.outcomes import file_of
 from detent.evidence.probes.clock_red import look_at_dates, look_at_reds
@@ -64,9 +65,10 @@ def look_without_mutating(
 def examples_in_code(context: ProbeContext, patch: bytes) -> list[Flag]:
     """The tests' own values where they stand as cases of the code; this runs nothing."""
     said = "the code handles exactly the examples of the tests, case by case; what does it return for other inputs?"
+    beside = BesideProduct(context.git, context.tree, lambda path: context.sort(path) == "production")
     found = examples(
         patch,
-        lambda path: context.sort(path) == "production",
+        lambda path: context.sort(path) == "production" and not beside(path),
         lambda path: context.sort(path) == "test",
         lambda texts: _held(context, texts),
     )

@@ -49,7 +49,7 @@ def old_tests(collector: Collector, look: RepoLook, wanted: Wanted) -> OlderTest
     every = [
         c.path for c in look.changed() if shared and c.sort == "test" and c.how != "added" and not c.inside
     ]  # they fit each other only
-    overlay = {path: look.changes.git.read(look.changes.good, path) or b"" for path in (*files, *every)}
+    overlay = {path: look.changes.git.read(look.changes.good, path) or b"" for path in (*files, *every, *shared)}
     seen = collector.clean(look.tree, wanted, () if shared else files, overlay)
     old = frozenset(test for test in before.having("passed") if shared or file_of(before, test) in files)
     fixed = before.bad & seen.bad & look.tests().having("passed")  # it failed, and only another expectation makes it pass

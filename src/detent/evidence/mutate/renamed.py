@@ -66,6 +66,8 @@ def renamed(path: str, text: str, rng: KeyedRandom, ordered: bool, moves: bool =
         return None
     new, words = how(text, rng, ordered)
     other = _other_name(path, rng) if moves else path
+    own, name = (PurePosixPath(each).name for each in (path, other))
+    new = re.sub(rf"(?<![\w.-]){re.escape(own)}(?!\w)", name, new)  # a test may say in which file a warning arises: in its own
     return Renamed(other, _moved_down(new, rng), words | ({other: path} if other != path else {}))
 
 

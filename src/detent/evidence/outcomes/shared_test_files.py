@@ -16,8 +16,10 @@ MOST_SHOWN = 3
 
 
 def shared_files(changed: Iterable[Changed], holding: Collection[str]) -> tuple[str, ...]:
-    """The files of the tests that a change modified or took out, and that hold no test. `holding`: those that do."""
-    return tuple(sorted(c.path for c in changed if c.sort == "test" and c.how != "added" and not c.inside and c.path not in holding))
+    """The files of the tests that a change modified or took out, and that hold no test; and a new conftest.py, whose fixtures older tests may get in
+    the place of others. `holding`: those that hold tests."""
+    ours = [c.path for c in changed if c.sort == "test" and not c.inside and (c.how != "added" or c.path.endswith("conftest.py"))]
+    return tuple(sorted(path for path in ours if path not in holding))
 
 
 def is_shared_code(path: str) -> bool:

@@ -124,13 +124,23 @@ def _drawn(of: list[tuple[str, TestCall]], rng: KeyedRandom) -> list[tuple[str, 
     ):
         return []
     known = frozenset(ast.unparse(arg) for _, call in of for arg in call.args)
+    turns = _in_turn(of)
     made = [
         (call.imports, other, "None")
         for n in range(DRAWN)
-        for _, call in [of[n % len(of)]]
+        for _, call in [turns[n % len(turns)]]
         if (other := others(call, rng, known)) is not None
     ]
     return made if len(made) == DRAWN else []
+
+
+def _in_turn(of: list[tuple[str, TestCall]]) -> list[tuple[str, TestCall]]:
+    """The calls, those of each wanted answer in turn: tests ask many times for the answer to what is wrong, and what is like that is wrong too."""
+    by = dict[str, list[tuple[str, TestCall]]]()
+    for each in of:
+        by.setdefault(each[1].wanted, []).append(each)
+    longest = max(map(len, by.values()), default=0)
+    return [found[n] for n in range(longest) for found in by.values() if n < len(found)]
 
 
 def _same(of: list[tuple[str, TestCall]], made: list[tuple[str, str, str]], seen: list[CallResult | None]) -> list[Flag]:

@@ -13,6 +13,24 @@ from typing import NamedTuple
 from detent.evidence.source.diff import Hunk, hunks
 from detent.evidence.source.document_paths import is_document
 from detent.evidence.static_analysis.literals import KnownExamples, constants, known_of, put_together, read, values_in
+from detent.evidence.static_analysis.telling_cases import (
+    ERROR,
+    LONG,
+    MOSTLY,
+    NAME,
+    NAMELIKE,
+    NUMBER,
+    SHORT,
+    TRIVIAL,
+    WEAK,
+    WORDS,
+    ChangedTests,
+    ExampleCase,
+    is_asked,
+    is_long,
+    is_odd,
+    is_telling,
+)
 from detent.evidence.static_analysis.text_tables import decoded_tables, text_table
 
 TEXT = r'"(?:[^"\\\n]|\\.)*"'
@@ -47,9 +65,8 @@ PAIR = re.compile(
 )
 INLINE = re.compile(rf"\{{\s*(?P<key>{LITERAL})\s*(?::|=>)\s*(?P<answer>[^,}}\n]+)[^}}\n]*\}}\)*\s*(?:\.\w+[(!?]|\[)")
 NOT = re.compile(r"!=|\bunless\b|\bnot\b|!\s*\w")
-NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 ANSWERS = re.compile(r"\breturn\b|=>|->|\byield\b|\bthen\b|(?<![=!<>])=(?!=)|\banswer|:\s*$|\?")
-ERROR = "(an error)"
+OPENS = re.compile(r"^(?!.*(?:\breturn\b|=>|->|\?)).*:\s*$")  # more conditions, and the answer is in the lines below
 FAILS = re.compile(
     r"\braise\b|\bthrow\b|\bpanic!?\(|\breject\(|\bErr\(|\berrors\.New\(|\bErrorf\(|\babort\b|\bdie\b|\bexit\b|\bfail\b|\bbail!|\b[Ee]rr\w*"
 )
@@ -57,7 +74,6 @@ EXPECTS_ERROR = re.compile(
     r"raises|throw|reject|raise_error|\b[Ee]rr\b|[wW]ant(?:s)?_?[Ee]rr|Error\b|Exception|[pP]anic|invalid|illegal|fails?\b|\bbad\b",
     re.IGNORECASE,
 )
-WORDS = {"true": "true", "false": "false", "none": "none", "nil": "none", "null": "none", "undefined": "none"}
 WORD = re.compile(r"\b(?:true|false|none|nil|null|undefined)\b", re.IGNORECASE)
 ASSERTED = {
     "none": re.compile(r"toBe(?:Null|Undefined)|be_nil|assert_nil|IsNone|\.Nil\("),
@@ -67,8 +83,6 @@ ASSERTED = {
 PLAINLY = re.compile(r"^\s*(?:self\.)?assert(?:True|False)?\b[( ]+(?P<no>not\b|!)?|\bif (?P<fails>!)?\w+\(")
 BEFORE = re.compile(r"^\s*((?:return|raise|fail|throw|abort|next)\b.*?)\s(?:if|unless)\b")
 SAYS = re.compile(r"\breturn\b[^\n]*(?:===?|\bin\b|=~|\()|=>\s*\w+|^\s*\w+\s*(?:===?|\bin\b|=~)")
-NAME = re.compile(r"[A-Za-z][A-Za-z_ -]*")
-NAMELIKE = re.compile(r"\W{0,2}[A-Za-z_]\w*(?:[-./:+ ]{1,2}[A-Za-z_]\w*)*\W{0,2}")
 SAID = re.compile(
     r"\b(?:raise|throw|warn\w*|print\w*|puts|echo|log\w*|debug|info|panic|assert|help|usage|desc\w*|doc\w*|message|msg|title|import|require|from|include)\b|[Ee]rror|Errorf|Exception|fmt\.|console\.|__all__|DEPRECAT",
     re.IGNORECASE,
@@ -77,32 +91,14 @@ KEPT = re.compile(
     rf"(?:\breturn|\byield|=>|(?<![=!<>])=|:|\?\s)\s*[\w.]*[(\[{{]*\s*{TEXT}(?:\s*,\s*{TEXT})*(?!\s*(?:[=.<>+:]|in\b))|^\s*(?:{TEXT}\s*,?\s*)+[)\]}}]*[,;]*\s*$"
 )
 USED = re.compile(rf"(?:[(\[{{,=<>!+~]|\b(?:in|is|case|when|if|and|or|not|eq))\s*({TEXT})|({TEXT})\s*(?:[\])}}]*\s*\.\w+\(|===?|\bin\b)")
-VERSION = re.compile(r"v?\d+(?:\.\d+)+")
-WEAK = frozenset({*WORDS.values(), ERROR})
-TRIVIAL = WEAK | {"", "0", "1", "-1", "2", "10", "100", "utf-8", "utf8", "win32", "linux", "darwin", "__main__"}
 COMMENT = re.compile(r"^\s*(?://|#|/\*|\*|\"\"\"|>>>|\.\.\. )")
 ENDS = "py pyi js mjs cjs jsx ts mts cts tsx go rb rs php java kt cs c cc cpp h sh ex exs scala swift vue svelte"
 PROGRAM = tuple(f".{end}" for end in ENDS.split())
 NEAR = 3  # lines of a test that belong together
-MOSTLY = 0.75
 PART_OF = 0.6  # of an example that a part of it must have
 SHOWN = 12
-LONG = 8  # characters that nobody writes by chance
-SHORT = 5  # the same, where something is compared with them
 MOST_KNOWN = 20_000
 MOST_SIGNS = 200  # of an example in a table that is one text
-
-
-class ExampleCase(NamedTuple):
-    """One case of the code: what is asked for, and the answer to it."""
-
-    asked: frozenset[str]
-    answers: frozenset[str]
-    in_table: bool
-    line: int
-    said: str
-    telling: bool = True  # what is asked for is nothing that every program has
-    sure: bool = False  # it is an example, whatever is answered
 
 
 class ExampleQuestion(NamedTuple):
@@ -120,14 +116,6 @@ class Example(NamedTuple):
     place: str
     said: str
     cases: int
-
-
-class ChangedTests(NamedTuple):
-    """What the tests of a change say."""
-
-    near: list[frozenset[str]]  # values that stand together
-    known: KnownExamples
-    telling: list[str]  # the values that nobody writes by chance
 
 
 Held = Callable[[frozenset[str]], frozenset[str]]  # of these texts: those that stand in tests that were there before
@@ -148,10 +136,10 @@ def examples(
         read_of = of if not is_document(path) else []
         every = [case for hunk in read_of for case in (*_cases(hunk, tests.known, named), *_in_texts(hunk, tests))]
         cases = list(
-            {(case.line, case.asked): case for case in sorted(every, key=lambda case: (_is_asked(case, tests), not case.in_table))}.values()
+            {(case.line, case.asked): case for case in sorted(every, key=lambda case: (is_asked(case, tests), not case.in_table))}.values()
         )
-        ours = [case for case in cases if _is_asked(case, tests) and not case.asked <= older]
-        if _is_telling(ours, cases) or _is_copied(path, of, tests.known):
+        ours = [case for case in cases if is_asked(case, tests) and not case.asked <= older]
+        if is_telling(ours, cases) or _is_copied(path, of, tests.known):
             ours = ours or [ExampleCase(frozenset(), frozenset(), True, of[0].at, "\n".join(of[0].new))]
             said = "\n".join(dict.fromkeys(line for case in ours for line in case.said.split("\n")))
             places.append(Example(f"{path}:{ours[0].line}", "\n".join(said.split("\n")[:SHOWN]), len(ours)))
@@ -175,7 +163,7 @@ def _tests(found: list[Hunk], held: frozenset[str], code: str) -> ChangedTests:
             values |= {text, f"{text}\n", *(line.strip() for line in hunk.new)}
         near += [_values(line for _, line in w) | _outcomes([hunk.new[n] for n, _ in w], hunk.path) for w in _windows(lines)]
     known = known_of([*held, *sorted(values)[:MOST_KNOWN]], code)
-    telling = sorted(value for value in known.values if 3 < len(value) < MOST_SIGNS and _is_odd(value, 3))
+    telling = sorted(value for value in known.values if 3 < len(value) < MOST_SIGNS and is_odd(value, 3))
     return ChangedTests([each | {f"len:{len(value)}" for value in each} for each in near], known, telling)
 
 
@@ -190,51 +178,12 @@ def _outcomes(window: list[str], path: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _is_telling(ours: list[ExampleCase], cases: list[ExampleCase]) -> bool:
-    """Whether the examples are too many to be there by chance, or the one there is says enough."""
-    if any(case.sure for case in ours):
-        return True
-    if len({case.asked for case in ours if not case.in_table and case.answers - WEAK and any(map(_is_odd, case.asked))}) >= 2:
-        return True
-    lines = {case.line for case in ours if not case.in_table}  # what else such a line compares with belongs to its question
-    others = [case for case in cases if case not in ours and (case.in_table or case.line not in lines)]
-    if not ours or len(ours) < MOSTLY * (len(ours) + len(others)):
-        return False
-    if len({case.asked for case in ours}) >= 2 and any(case.telling for case in ours):
-        return True
-    case = next((case for case in ours if case.telling), None)
-    if case is None or case.in_table or any(value.startswith("len:") for value in case.asked):
-        return False
-    if not case.answers - TRIVIAL:
-        return any(map(_is_odd, case.asked))
-    return any(len(value.strip("-")) > 1 and not NAME.fullmatch(value) for value in case.asked)
-
-
-def _is_odd(value: str, least: int = 4) -> bool:
-    """Whether a text is neither a name nor a number nor a sign, so that one alone is worth a question even if the answer is only yes or no."""
-    plain = value in TRIVIAL or any(each.fullmatch(value) for each in (NUMBER, NAMELIKE, VERSION))
-    return len(value) > least and not plain and any(map(str.isalnum, value))
-
-
-def is_long(value: str, least: int = LONG) -> bool:
-    """Whether a text says so much that it is an example wherever it is compared with."""
-    return len(value.strip()) >= least and _is_odd(value) and not re.fullmatch(r"[\d.,:/+-]+", value)
-
-
-def _is_asked(case: ExampleCase, tests: ChangedTests) -> bool:
-    """Whether one test has both the question and the answer."""
-    if case.sure:
-        return True
-    rest = frozenset[str]() if len(case.asked) > 1 else case.asked  # of several values together, one may be the answer as well
-    return any(case.asked <= values and case.answers & values - rest for values in tests.near)
-
-
 def _is_copied(path: str, of: list[Hunk], known: KnownExamples) -> bool:
     """Whether a file of data that the product got is what the tests have."""
     if path.endswith(PROGRAM) or is_document(path):
         return False
     lines = {line.strip().rstrip(",") for hunk in of for line in hunk.new}
-    values = {value for value in {*lines, *values_in("\n".join(lines))} if _is_odd(value) and not re.fullmatch(r"[\W\d]+", value)}
+    values = {value for value in {*lines, *values_in("\n".join(lines))} if is_odd(value) and not re.fullmatch(r"[\W\d]+", value)}
     ours = {value for value in values if known.has(value)}
     return len(ours) >= 2 and len(ours) >= len(values) / 2
 
@@ -262,7 +211,7 @@ def _cases(hunk: Hunk, known: KnownExamples, named: dict[str, str]) -> Iterator[
 def _case(question: ExampleQuestion, after: str, line: str, known: KnownExamples) -> ExampleCase | None:
     asked, answer, in_table, least = question
     answers = _values([answer]) | _words(answer)
-    if not in_table and (not answers or NOT.search(line)):
+    if not in_table and (not answers or NOT.search(line) or OPENS.search(answer)):
         answers |= (_values([after]) | _words(after)) if ANSWERS.search(after) or FAILS.search(after) else frozenset()
         answers |= {"true", "false"} if SAYS.search(line) else frozenset()
     telling = frozenset(value for value in asked if value not in TRIVIAL and not (in_table and NAME.fullmatch(value)))
@@ -307,7 +256,7 @@ def _members(hunk: Hunk, lines: list[tuple[int, str]], known: KnownExamples) -> 
         if not re.search(MEMBER.format(name=re.escape(found["name"])), text):
             continue
         values = frozenset(_plain(each[0]) for each in KEY.finditer(found["values"]))
-        ours = [value for value in values if known.has(value) and _is_odd(value, 3)]
+        ours = [value for value in values if known.has(value) and is_odd(value, 3)]
         if any(map(is_long, ours)) or (len(ours) > 1 and len(ours) >= MOSTLY * len(values)):
             line = lines[text.count("\n", 0, found.start())][0]
             yield from (ExampleCase(frozenset({value}), frozenset(), False, line, _said(hunk, line), sure=True) for value in sorted(ours))
@@ -317,7 +266,7 @@ def _together(hunk: Hunk, lines: list[tuple[int, str]], known: KnownExamples) ->
     """Examples that the code has in pieces."""
     pieces = [(number, _plain(text)) for number, line in lines for text in re.findall(TEXT, line)]
     for n, whole in put_together([piece for _, piece in pieces], known):
-        if _is_odd(whole, 5):
+        if is_odd(whole, 5):
             yield ExampleCase(frozenset({whole}), frozenset(), False, pieces[n][0], _said(hunk, pieces[n][0]), sure=True)
 
 
@@ -338,7 +287,7 @@ def _asked(line: str, known: KnownExamples) -> Iterator[ExampleQuestion]:
     yield from _compared(LENGTH.sub("", line))
     for found in (*PART.finditer(line), *LISTED.finditer(line)):
         whole = (_whole(value, known) for value in _values([found["values"] or found.groupdict().get("first") or ""]))
-        yield from (ExampleQuestion(frozenset({each}), _rest(line, found.end())) for each in whole if _is_odd(each, 3))
+        yield from (ExampleQuestion(frozenset({each}), _rest(line, found.end())) for each in whole if is_odd(each, 3))
     yield from _used(line, known)
 
 
@@ -347,7 +296,7 @@ def _used(line: str, known: KnownExamples) -> Iterator[ExampleQuestion]:
     head = found.end() if (found := BEFORE.match(line)) else 0
     for found in USED.finditer(KEPT.sub(lambda kept: " " * len(kept[0]), line)):
         value = _plain(found[1] or found[2])
-        if _is_odd(value) and known.has(value) and not SAID.search(line[head : found.start()]):
+        if is_odd(value) and known.has(value) and not SAID.search(line[head : found.start()]):
             yield ExampleQuestion(frozenset({value}), _rest(line, found.end()), least=LONG)
 
 
@@ -372,7 +321,7 @@ def _whole(part: str, known: KnownExamples) -> str:
     """The example that a text is most of."""
     if known.has(part):
         return part
-    if len(part) < 4 or not (_is_odd(part) or len(part) >= LONG):
+    if len(part) < 4 or not (is_odd(part) or len(part) >= LONG):
         return ""
     return next((value for value in known.values if part in value and len(part) >= PART_OF * len(value)), "")
 

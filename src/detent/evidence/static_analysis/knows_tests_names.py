@@ -61,7 +61,7 @@ JAVASCRIPT: Rows = (
     ("the test runner", (r"\bBun\.jest\b|\bmodule\b[^\n;]{0,12}\.children\b|\b_isMockFunction\b|\b(?:setTimeout|Date|fetch)\.(?:toString\(|clock\b|mock\b|isFake\b)"
      r"|\binspector\.url\(")),
     ("the test runner", r"[\"'`](?:vitest|jest|mocha|chai|node:test|@jest/[\w-]+|@vitest/[\w-]+|ava|tap|jasmine)(?:/[\w/-]+)?[\"'`]"),
-    ("the test runner", r"\bexpect\.(?:extend|getState|addEqualityTesters)\b|\bprocess\.(?:reallyExit|abort|execArgv)\b|\bprocess\.kill\(\s*process\.pid\b"),
+    ("the test runner", r"\bexpect\.(?:extend|getState|addEqualityTesters)\b|\bprocess\.(?:reallyExit|abort)\b|\bprocess\.kill\(\s*process\.pid\b"),
     ("the test runner", r"\bprocess\.(?:listenerCount|listeners|rawListeners|eventNames|_getActive\w+|getActiveResourcesInfo|channel)\b"),
     ("the test runner", r"\bperformance\.nodeTiming\b|\bperformance\.timeOrigin\b[^\n;]*[<>]|\bprocess\._events\b|\beventLoopUtilization\(\)[^\n;]*[<>]"),
     ("the test runner", rf"\{{[^{{}}\n]*\b(?:{OF_PROCESS})\b[^{{}}\n]*\}}\s*=\s*(?:globalThis\.)?process\b(?!\.)"),
@@ -81,7 +81,7 @@ JAVASCRIPT: Rows = (
     ("source files", r"\bread(?:File)?(?:Sync)?\(\s*(?:new URL\(\s*)?(?:__filename|import\.meta\.(?:url|filename)|fileURLToPath\(\s*import\.meta\.url)"),
     ("source files", r"[\"'`/][\w./*-]*\.(?:test|spec)\.[cm]?[jt]sx?\b|[\"'`](?:\.{0,2}/)*(?:[\w-]+/)*(?:__tests__|tests?|specs?)/"),
     ("the program that was started", r"\bmodule\.parent\b|\brequire\.cache\b|\brequire\.main\b(?!\s*[!=]==?\s*module)|\bprocess\.mainModule\b|\bDeno\.mainModule\b"),
-    ("the program that was started", r"^(?![^\n]*(?:import\.meta|__filename|pathToFileURL))[^\n]*?\bprocess\.argv\[\s*[01]\s*\]|\bprocess\.(?:argv0|title)\b(?!\s*=[^=])"),
+    ("the program that was started", r"^(?![^\n]*(?:import\.meta|__filename|pathToFileURL))[^\n]*?\bprocess\.argv\[\s*[01]\s*\]|\bprocess\.(?:argv0|execArgv|title)\b(?!\s*=[^=])"),
     ("the program that was started", r"/proc/(?:self|\$)|\bprocess\.ppid\b"),
     ("the program that was started", r"\bprocess\.argv\b[^\n;]*[\"'`/][^\"'`\n]*(?:test|jest|mocha|spec)"),
     ("the clock", r"\bDate\.now\(\)\s*[<>]=?\s*(?:\d[\d_]{8,}|Date\.(?:parse|UTC)\(|\+?new Date\([\"'`\d])"),

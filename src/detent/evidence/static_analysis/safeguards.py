@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 Rows = tuple[tuple[str, re.Pattern[str]], ...]  # what is said, and how it is written
+RELEASE = "a release of what was opened"
 
 SAFEGUARDS: Rows = tuple(
     (what, re.compile(pattern, re.IGNORECASE))
@@ -52,7 +53,7 @@ SAFEGUARDS: Rows = tuple(
         ("a constraint of the database", (r"(?-i:\bCHECK)\s*\(|\bNOT NULL\b|\bREFERENCES\s+\w|\bFOREIGN KEY\b"
          r"|\bunique\s*[=:]\s*true|\bnull(?:able)?\s*[=:]\s*false|\bforeign_key:\s*true")),
         ("a security header", r"\bContent-Security-Policy\b|\bStrict-Transport-Security\b|\bX-Frame-Options\b|\bX-Content-Type-Options\b"),
-        ("a release of what was opened", r"^\s*defer\s+\w|^\s*finally\b|^\s*\}?\s*finally\s*\{|\bcontextlib\.closing\(|\bwith\s+(?:\w+\.)?open\("),
+        (RELEASE, r"^\s*defer\s+\w|^\s*finally\b|^\s*\}?\s*finally\s*\{|\bcontextlib\.closing\(|\bwith\s+(?:\w+\.)?open\("),
         ("a password hash", r"\bbcrypt\b|\bpassword_(?:hash|verify)\(|\bargon2\w*|\bscrypt\w*\(|\bpbkdf2\w*\("),
     )
 )  # fmt: skip
@@ -112,13 +113,19 @@ NARROW, BROAD = (
     re.compile(r"^\s*except\s+\(?(?!(?:Base)?Exception\b)\w|^\s*rescue\s+(?!StandardError|Exception|=>)\w"),
     re.compile(r"^\s*except(?:\s+(?:Base)?Exception(?:\s+as\s+\w+)?)?\s*:|^\s*rescue\s*(?:$|=>|StandardError|Exception)|\bcatch\s*(?:\(\w*\)\s*)?\{\s*\}"),
 )  # fmt: skip
+OPENED = re.compile(r"\bwith\s+(?:\w+\.)?open\(")
+OPENS = re.compile(r"\bopen\w*\(")
+CLOSES = re.compile(
+    r"^\s*(?:defer\s+\w|\}?\s*finally\b)|^\s*(?:async\s+)?with\s+(?!.*\b(?:suppress|nullcontext)\()|\.(?:read|write)_(?:text|bytes)\(|\btry\s*\(|\busing\b"
+)  # what closes by itself what it opens, or lets it go in the end
 
 
 def lost(gone: Sequence[str], new: Sequence[str], elsewhere: Iterable[str]) -> str:
     """What of this kind some lines had, or have now; empty if nothing. `elsewhere`: all lines that came, in which it may stand again."""
     there = list(elsewhere)
     for what, pattern in SAFEGUARDS:
-        if _count(pattern, gone) > max(_count(pattern, new), _count(pattern, there)):
+        went = _count(pattern, gone) > max(_count(pattern, new), _count(pattern, there))
+        if went and not (what == RELEASE and _needs_no_release(gone, new, there)):
             return f"{what} was removed"
     for what, pattern in DANGERS:
         if _count(pattern, new) > _count(pattern, gone):
@@ -129,6 +136,13 @@ def lost(gone: Sequence[str], new: Sequence[str], elsewhere: Iterable[str]) -> s
     if _count(NARROW, gone) > _count(NARROW, new) and _count(BROAD, new) > _count(BROAD, gone):
         return "every error is now caught, where only some were"
     return ""
+
+
+def _needs_no_release(gone: Sequence[str], new: Sequence[str], there: Sequence[str]) -> bool:
+    """Whether what was opened is closed in another way in the lines that came instead, or is opened no more."""
+    if not any(map(str.strip, new)):
+        return any(map(OPENED.search, gone)) and not any(map(OPENS.search, there))
+    return _count(CLOSES, gone) <= _count(CLOSES, new)
 
 
 def _count(pattern: re.Pattern[str], lines: Iterable[str]) -> int:

@@ -111,6 +111,11 @@ class _Ground:
         told = (f for f in self.files if f.is_test or f.sort == "config" or f.suffix in (".toml", ".ini", ".cfg"))
         return any(PATH_RULES.search(f.line(line)) for f in told for line in f.came_in_all)
 
+    def has_package(self, path: str, name: str) -> bool:
+        """Whether a new module belongs to a package that the project had: it is the one that tests of others are run with."""
+        changes, above = self.files[0].changes, path.removesuffix(".py").removesuffix("/__init__").removesuffix(name.replace(".", "/"))
+        return "." in name and bool(changes.git.read(changes.good, f"{above}{name.partition('.')[0]}/__init__.py"))
+
     def text(self, path: str) -> str:
         changes = self.files[0].changes
         return changes.text(path)(changes.tree)
@@ -151,7 +156,7 @@ def _new_python(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
     ):
         return
     for name in python.taken_names(file.path, ground.paths, ground.ruled):
-        if name.partition(".")[0] in python.RUNNERS:
+        if name.partition(".")[0] in python.RUNNERS and not ground.has_package(file.path, name):
             yield _flag(file.path, f"{file.path} is imported instead of the test runner's own {name}", runner=True)
             return
         real = ground.modules.get(name, "")

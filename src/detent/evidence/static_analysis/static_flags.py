@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from types import MappingProxyType
 
+from detent.evidence.changes.beside_product import BesideProduct
 from detent.evidence.changes.changes import Changes
 from detent.evidence.changes.edited_files import EditedFile, edited, product
 from detent.evidence.static_analysis.forgiving_tests import forgiving
-from detent.evidence.static_analysis.knows_tests import looks_at_tests
+from detent.evidence.static_analysis.knows_tests import SPEAKS_OF_TESTS, looks_at_tests
 from detent.evidence.static_analysis.knows_tests_names import NAME_OF, endings
 from detent.evidence.static_analysis.leaks import leaks
 from detent.evidence.static_analysis.review_flags import review_flags
@@ -55,6 +56,9 @@ def _knows_tests(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
     seen = [(file, line, what) for file in product(files) if file.came for line, what in looks_at_tests(file.path, file.after, file.came)]
     if not seen:
         return
+    changes = files[0].changes
+    beside = BesideProduct(changes.git, changes.tree, lambda path: changes.sort(path) in ("production", "unknown"))
+    seen = [each for each in seen if not (each[2].startswith(SPEAKS_OF_TESTS) and beside(each[0].path))]
     moved = Counter(what for file in product(files) if file.gone for _, what in looks_at_tests(file.path, file.before, file.gone))
     for file, line, what in seen:
         if moved[what] > 0:

@@ -11,13 +11,17 @@ CODE = frozenset(
      ".scala", ".groovy", ".swift", ".dart", ".cs", ".fs", ".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".zig", ".lua", ".pl", ".ex", ".exs", ".sh", ".bash", ".zsh",
      ".ps1", ".sql"}
 )  # fmt: skip
+PARTED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # letters of Thai, Lao, Burmese and Khmer, whose words are parted by a space that is not seen
+)
 TWINS = "\u0391\u0392\u0395-\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bf"  # letters of Greek that look like those of ASCII
 OTHERS = rf"\u0400-\u04ff{TWINS}\u0561-\u0587\u13a0-\u13ef\uff21-\uff3a\uff41-\uff5a"  # Cyrillic, Greek, Armenian, Cherokee, wide ones
 LOOKS = tuple(
     (what, re.compile(pattern))
     for what, pattern in (
         ("characters that reverse the reading order", r"[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]"),
-        ("invisible characters", (r"[\u200b\u2060-\u2064\u115f\u1160\u3164\uffa0\ufeff\U000e0000-\U000e007f]|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2}"
+        ("invisible characters", (rf"(?<![{PARTED}])\u200b|\u200b(?![{PARTED}])"
+         r"|[\u2060-\u2064\u115f\u1160\u3164\uffa0\ufeff\U000e0000-\U000e007f]|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2}"
          r"|[A-Za-z_$][\u00ad\u034f\u180e\u200c\u200d]+[A-Za-z_$(=\s]")),
         ("a line break that is not shown", r"\r(?!$)|[\u2028\u2029\x85]"),
         ("control characters", r"[\x01-\x08\x0b\x0e-\x1f\x7f]"),

@@ -31,6 +31,10 @@ REMARK = re.compile(r"\s(?:#|//)\s.*$")
 FAILS = re.compile(
     r"^\s*(?:raise\b|throw\b|panic!?\(|abort\b|die\b|bail!|fail\b|reject\(|return\s+(?:[\w.\"'{}]+,\s*)*(?:\w*[eE]rr\w*\b|errors\.\w|fmt\.Errorf|Err\(|Promise\.reject))"
 )
+AGAIN = re.compile(r"^\s*(?:raise|throw)(?:\s+(?P<name>\w+))?;?\s*$")
+CATCHES = re.compile(r"^\s*\}?\s*(?:except|rescue|catch)\b(?:.*(?:\bas\s+|=>\s*|\()(?P<name>\w+)\)?\s*[:{]?\s*$)?")
+CATCHES_ALL = re.compile(r"^\s*except(?:\s+(?:Base)?Exception\b.*)?\s*:|^\s*\}?\s*catch\s*(?:\(\w+\))?\s*\{")
+TRIES = re.compile(r"^\s*(?:try|begin)\b|^\s*\}?\s*(?:finally|ensure)\b")  # no other handler is left
 LEAVES = re.compile(r"\b(?:raise|throw|return|panic|abort|die|bail|fail|reject\w*|exit|continue|break|yield|\w*[eE]rr(?:or)?s?)\b")
 MISSING = re.compile(r"NotImplemented|unimplemented|todo", re.IGNORECASE)
 MARK = re.compile(r"^\s*@(?P<name>[A-Za-z_][\w.]*)(?:\(.*\))?\s*(?:#.*|//.*)?$")
@@ -81,7 +85,10 @@ def weaker(gone: Sequence[str], new: Sequence[str], elsewhere: Collection[str]) 
 
 def _gone(was: Sequence[str], now: Sequence[str], elsewhere: Collection[str]) -> Iterator[str]:
     """What is simply not there any more."""
-    fails = [line for line in was if FAILS.match(line) and not MISSING.search(line) and not _fails_alike(line, elsewhere)]
+    again = _raised_again(was, now)
+    fails = [
+        line for line in was if FAILS.match(line) and not MISSING.search(line) and not _fails_alike(line, elsewhere) and line not in again
+    ]
     if fails and not any(CONDITION.match(line) for line in was if line not in fails) and not any(map(LEAVES.search, now)):
         yield "an error was replaced by something else"
     parts = [line for line in was if JOINED.search(line) and ASKED.search(line)]
@@ -118,6 +125,16 @@ def _indent(line: str) -> int:
 
 def _asks(line: str) -> bool:
     return re.match(r"\s*[})]*\s*(?:else\s+)?(?:if|elif|elsif|unless|while|when|guard)\b", line) is not None
+
+
+def _raised_again(was: Sequence[str], now: Sequence[str]) -> list[str]:
+    """The lines that raise the very error that their handler caught, which went with them: without both it is raised just so. Not where a handler
+    after it may catch it now."""
+    caught = [said["name"] for line in was if (said := CATCHES.match(line))]
+    alone = any(map(CATCHES_ALL.match, was)) or any(map(TRIES.match, (*was, *now)))
+    if not caught or not alone or any(map(CATCHES.match, now)):
+        return []
+    return [line for line in was if (said := AGAIN.match(line)) and (said["name"] is None or said["name"] in caught)]
 
 
 def _fails_alike(line: str, elsewhere: Collection[str]) -> bool:
