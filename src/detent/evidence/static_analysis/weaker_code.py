@@ -55,7 +55,7 @@ TELLING = frozenset("./\\<>'\"&;$`|(){}*?%:@")
 RIGHTFUL = re.compile(
     r"(?i)\w*(?:admin|allow|whitelist|trusted|permit|roles?\b|superuser|owner|exempt|bypass|origins?\b|safe_?list)\w*[\"']?\s*(?:=>?|:=?)"
 )
-CATCHES = re.compile(r"^\s*(?:\}\s*)?(?:except\b.*:|rescue\b.*|catch\b.*\{)\s*$")
+HANDLES = re.compile(r"^\s*(?:\}\s*)?(?:except\b.*:|rescue\b.*|catch\b.*\{)\s*$")
 SAYS_YES = re.compile(r"^\s*(?:return\s+)?(?:[Tt]rue|nil, nil|True, None)\s*;?\s*$")
 SCHEMA = re.compile(r"\b(?:z|[Jj]oi|yup|v|t|S|Schema|schema|Type|validate\w*)\s*\.\w|\bvalidates?\b")
 PART = frozenset(
@@ -104,7 +104,7 @@ def _gone(was: Sequence[str], now: Sequence[str], elsewhere: Collection[str]) ->
 
 def _forgiven(gone: Sequence[str], new: Sequence[str]) -> str:
     """What no longer fails in every case: an error that has a condition now, or one that is a yes."""
-    if any(CATCHES.match(a) and SAYS_YES.match(b) for a, b in pairwise(new)) and not any(map(CATCHES.match, gone)):
+    if any(HANDLES.match(a) and SAYS_YES.match(b) for a, b in pairwise(new)) and not any(map(HANDLES.match, gone)):
         return "an error became a yes"
     for was in filter(FAILS.match, gone):
         bare = was.strip().rstrip(";")
