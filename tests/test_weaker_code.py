@@ -219,7 +219,7 @@ def test_a_handler_of_all_errors_that_raised_them_again_is_no_loss() -> None:
     ],
 )
 def test_an_error_that_is_raised_no_more_became_something_else(gone: tuple[str, ...], new: tuple[str, ...]) -> None:
-    assert weaker(gone, new, new) == "an error became something else"
+    assert weaker(gone, new, new) == "an error was replaced by something else"
 
 
 def test_what_moved_is_not_weaker() -> None:
