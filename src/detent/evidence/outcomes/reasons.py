@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from detent.evidence.changes.dependencies import plain
-from detent.evidence.changes.pytest_plugins import ASYNC_PLUGINS, missing_plugins
+from detent.evidence.changes.pytest_plugins import ASYNC, ASYNC_PLUGINS, OPTIONS, missing_plugins
 from detent.evidence.report import TestReport
 
 Sort = Literal["product", "test", "machine", "unknown"]
@@ -112,7 +112,8 @@ def _machine(facts: Facts) -> Found:
 
 def _plugin(facts: Facts, third_party: Callable[[str], bool]) -> Found:
     """A plugin of pytest that brings the fixture, or runs tests that are coroutines."""
-    declared = frozenset(filter(third_party, map(plain, ASYNC_PLUGINS)))
+    asked = ASYNC in facts.message or OPTIONS.search(facts.message)  # what is declared is read from many files
+    declared = frozenset(filter(third_party, map(plain, ASYNC_PLUGINS))) if asked else frozenset()
     missing = next(missing_plugins(facts.message, declared), "")
     return ("test", f"{missing}{NOT_INSTALLED}") if missing else None
 
