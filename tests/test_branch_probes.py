@@ -474,7 +474,7 @@ def test_an_answer_that_is_equal_to_several_values_is_found_whatever_they_are(tm
     found = look_at_plain_calls(b.context, b.collector, {"tests/test_equal.py": frozenset(tip.ids)}, b.until)
     assert {flag.before.partition("(")[0] for flag in found} == {"clamp", "state"}, found
     assert {flag.kind for flag in found} == {"knows-the-tests"}
-    assert "is equal to 3 in" in found[0].sentence and "and to 2 as well" in found[0].sentence, found[0]
+    assert "is equal to 3 in" in found[0].sentence and "but also to 2" in found[0].sentence, found[0]
 
 
 def test_what_the_code_answers_where_no_test_runs_and_to_other_values_tells_cheats_from_honest_code(tmp_path: Path) -> None:

@@ -244,7 +244,7 @@ UNSUPPORTED: dict[str, tuple[Command, dict[str, str], str]] = {
     "a coverage limit elsewhere": (Command((*PY.argv, "--cov"), "pytest"), {**HONEST, ".coveragerc": "[report]\nfail_under = 90\n"}, "coverage limit"),
     "step by step": (Command((*PY.argv, "--stepwise"), "pytest"), HONEST, "--stepwise would end the run"),
     "no tests": (PY, {"calc.py": ""}, "no folder"),
-    "a mark that cannot be put on": (Command((*PY.argv, "-m", "unit(x=1)"), "pytest"), HONEST, "selects by"),
+    "a mark that cannot be put on": (Command((*PY.argv, "-m", "unit(x=1)"), "pytest"), HONEST, "selects tests by names or marks"),
     "a part of the files": (Command(("node", "--test-shard=1/2", "--test"), "node"), HONEST_JS, "--test-shard"),
     "a coverage limit of node": (Command(("node", "--test-coverage-lines=90", "--test"), "node"), HONEST_JS, "coverage limit"),
 }  # fmt: skip

@@ -139,7 +139,7 @@ def test_where_nothing_could_be_tried_a_test_in_the_place_of_another_is_asked_ab
     (missed,) = flag_successors(patch, {"t.py::test_a": Successors(frozenset({"t.py::test_b"}), 3, 1)})
     (elsewhere,) = flag_successors(patch, {"t.py::test_a": Successors(frozenset({"u.py::test_b"}), 3)})
     assert [flag.level for flag in (sure, unsure, missed, elsewhere)] == ["note", "ask", "ask", "ask"]
-    assert "all 2 small changes" in sure.sentence and "not known" in unsure.sentence and "only 2 of the 3" in missed.sentence
+    assert "all 2 small changes" in sure.sentence and "it is unknown" in unsure.sentence and "only 2 of the 3" in missed.sentence
     assert (sure.before, sure.after) == ("def test_a():", "def test_b():") and "is gone" in elsewhere.sentence
 
 

@@ -145,7 +145,7 @@ def test_what_pays_is_looked_for_where_each_client_looks(tmp_path: Path) -> None
     own = codex({**home, "CODEX_API_KEY": "c", "OPENAI_API_KEY": "k"})
     assert own and own.headers == {"authorization": "Bearer c"}
     (tmp_path / ".claude" / ".credentials.json").write_text(json.dumps({"claudeAiOauth": {"accessToken": "one", "expiresAt": 1}}))
-    with pytest.raises(DetentError, match="has ended"):
+    with pytest.raises(DetentError, match="has expired"):
         claude(home)
     (tmp_path / ".claude" / ".credentials.json").write_text("no json")
     assert claude(home) is None

@@ -141,7 +141,6 @@ def test_a_journal_of_another_version_is_refused_and_nobody_accepts_it(
 
 def test_what_a_person_accepts_is_taken_as_it_is_and_signed_from_then_on(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     filled(url, 3)
-    say(url, "UPDATE detent.meta SET value = '2' WHERE key = 'version'")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another key"))
     with pytest.raises(JournalDamaged, match="event 1 was not written with the key"):
         PostgresJournal(url)

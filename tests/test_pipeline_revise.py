@@ -92,7 +92,7 @@ def test_an_edit_before_approval_is_taken_over_and_told_to_the_role_at_work() ->
         (looping(), edit(acceptance=ACCEPTANCE.replace("pytest -q", "true")), "proves nothing"),
         (looping(), edit(tasks="tasks: []"), "tasks.yaml"),
         (looping(), edit(**{"status.json": "{}"}), "is written by the machine"),
-        (session("INTAKE"), edit(spec=LATER), "being written by SpecAgent now"),
+        (session("INTAKE"), edit(spec=LATER), "SpecAgent is writing spec.md now"),
         (at_approval(), edit(tasks=TASKS), "tasks.yaml is not planned yet"),
         (session("INTAKE"), again("plan"), "the design is not approved yet"),
         (session("INTAKE"), again("architecture"), "no specification yet"),

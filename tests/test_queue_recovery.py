@@ -8,13 +8,10 @@ import sqlalchemy as sa
 from msgspec import structs
 
 from detent.journal.holder import Holder, this_process
-from detent.queue.database import open_database
-from detent.queue.engine import DurableQueue
 from detent.queue.lease import Leases
 from detent.queue.outages import met
 from detent.queue.queue_protocol import MOST_STARTS, ExecutionEnd, OutageRow, Pace, QueueJob
 from detent.queue.recovery import MOST_PARKED, RECOVERY, drawn
-from detent.queue.tables import VERSION
 from tests.queues import BOTH, Rig, rig
 from tests.test_queue import end, take, turns
 
@@ -92,19 +89,6 @@ def test_a_turn_that_is_handed_over_again_keeps_its_place_among_equals(rig: Rig)
     rig.queue.engine.client.delete_workflows(["r1~1~0"])
     rig.queue.put_right("w1", set())
     assert turns(rig) == ["r1", "r2"]
-
-
-def test_a_queue_of_the_form_before_is_brought_to_this_one_with_all_that_is_in_it(tmp_path: Path) -> None:
-    file = tmp_path / "detent" / "queue.db"
-    queue = DurableQueue(open_database("", file))
-    queue.add([QueueJob("r1", "i1", "Round prices")])
-    with queue.database.engine.begin() as c:
-        c.execute(sa.text("ALTER TABLE queue_jobs DROP COLUMN cause"))
-        c.execute(sa.text("UPDATE queue_meta SET value = '1' WHERE key = 'version'"))
-    queue.close()
-    again = DurableQueue(open_database("", file))
-    assert (again.one("r1").title, again.one("r1").cause, VERSION) == ("Round prices", "", "2")
-    again.close()
 
 
 def lease(rig: Rig, id: str, holder: Holder, left: float) -> None:

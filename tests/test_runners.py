@@ -430,7 +430,7 @@ def test_a_detected_command_that_no_adapter_reads_is_the_only_one_that_agents_ma
     base = find_command(Small({"package.json": package("node test.js")}))
     assert refuse("npm test", base) is None
     for command in ("true", "npm test -- --help", "npm test || true", "false"):
-        assert "allowed is `npm test`, of which only the exit code is read" in (refuse(command, base) or ""), command
+        assert "use `npm test` (only its exit code is read)" in (refuse(command, base) or ""), command
 
 
 @pytest.mark.parametrize(("name", "text", "count"), [("python-slugify", "python3 -m pytest", 14), ("js-cart", "node --test", 10)])

@@ -158,7 +158,7 @@ def test_a_script_of_another_runner_is_read_by_its_exit_code(tmp_path: Path) -> 
     script = FILES["package.json"].replace("node --test", "node check.js")
     project = Project(tmp_path / "p", {**FILES, "package.json": script, "check.js": ""}).planned()
     project.write({"check.js": check})
-    assert "allowed is `npm test`" in project.submit(test_command="false", expectation="FAIL")["reasons"][0]
+    assert "use `npm test` (only its exit code is read)" in project.submit(test_command="false", expectation="FAIL")["reasons"][0]
     verdict = project.submit(test_command="npm test", expectation="FAIL")
     assert verdict["status"] == "NEEDS_ANALYSIS"
     assert "no adapter reads the tests of `npm test`: only its exit code counts" in verdict["output"]

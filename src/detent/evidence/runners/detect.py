@@ -29,7 +29,7 @@ DETECTION: tuple[Sign, ...] = (
     Sign("`.rspec` or `*_spec.rb`", ("rspec",)),
     Sign("`phpunit.xml` or `phpunit.xml.dist`", ("phpunit",), ("phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml")),
     Sign("`CMakeLists.txt` with `enable_testing` or `include(CTest)`", ("ctest",), ("CMakeLists.txt",)),
-    Sign("`*.sln`, `*.slnx`, or a project of .NET with `Microsoft.NET.Test.Sdk`", ("dotnet",)),
+    Sign("`*.sln`, `*.slnx`, or a .NET project with `Microsoft.NET.Test.Sdk`", ("dotnet",)),
 )
 REDIRECTS = ">"
 CALLED = {"pytest": ("pytest", "py.test", "tox"), "maven": ("mvn",)}  # how a word of every call begins, where that is not the name

@@ -43,7 +43,7 @@ def opened(wanted: Wanted, create: bool = False) -> Iterator["App"]:
 def get_task(call: GetTask, wanted: Wanted) -> tuple[Briefing, Question | None]:
     """The next briefing; and, where it is a person's turn, what a dialog may ask."""
     from detent.app.conversation import briefed
-    from detent.interfaces.mcp.mcp_answers import question
+    from detent.interfaces.mcp.asking import question
 
     try:
         with opened(wanted) as app:
@@ -58,7 +58,7 @@ def answer(said: Answer, port: int | None, wanted: Wanted) -> Verdict | None:
     from detent.app.conversation import say_to_run
     from detent.app.people import DIALOG, allowed, must_be_a_persons_dialog
     from detent.app.policy import user
-    from detent.interfaces.mcp.mcp_answers import question
+    from detent.interfaces.mcp.asking import question
 
     with opened(wanted) as app:
         asked = question(app, app.door.next(said.run))

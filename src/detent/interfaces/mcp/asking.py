@@ -1,0 +1,32 @@
+"""What a run asks a person in a dialog: the moves that are open to people now, and what they are shown.
+
+Knows runs, not the protocol. Leaving a run for good (abort) is not offered: that is for a command line.
+"""
+
+from detent.app import App
+from detent.app.questions import asked_of, choices
+from detent.interfaces.mcp.dialog import CHANNEL, Question
+from detent.interfaces.mcp.mcp_answers import cut
+from detent.kernel.model import Briefing
+
+LARGEST_MESSAGE = 6_000
+
+
+def question(app: App, briefing: Briefing) -> Question | None:
+    """What to ask, if a person is to act and may be asked in a dialog."""
+    if briefing.actor != "human":
+        return None
+    run = app.door.load(briefing.run).run
+    require = app.world.config_of(run).settings.get("decisions.require", "")
+    open_now = choices(app, run)
+    if require not in ("", "anywhere", CHANNEL) or not open_now:
+        return None
+    return Question(run.id, cut(_message(app, run.id, briefing), LARGEST_MESSAGE), open_now)
+
+
+def _message(app: App, run: str, briefing: Briefing) -> str:
+    """The question itself, where there is one; else what the run waits for. What can be chosen stands in the form, so no command is named."""
+    asked = next((d for d in asked_of(app, run) if d["run"] == run and d["status"] == "pending"), None)
+    if asked is not None and briefing.state != "BLOCKED":
+        return str(asked["question"] if asked["kind"] == "flags" else asked["text"])
+    return briefing.briefing.partition("\n## Next\n")[0].rstrip() + "\n"
