@@ -169,6 +169,6 @@ def test_what_a_demo_leaves_is_verified_in_the_sandbox(tmp_path: Path, name: str
 
 def test_a_command_that_breaks_ends_the_demo(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     p = Project(tmp_path / "p")
-    with pytest.raises(DetentError, match="the demo ends here: `detent queue` exited with 2"):
+    with pytest.raises(DetentError, match="the demo ends here: `detent queue` exited with code 2"):
         typed(p.root, p.env, "queue", "dance")
     assert "$ detent queue dance" in capfd.readouterr().out

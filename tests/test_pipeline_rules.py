@@ -483,7 +483,7 @@ def test_a_review_of_a_task_goes_along_its_dependencies_and_the_final_one_reads_
     for said in ("Read every changed file in full, and deleted ones by their diff", "was the removal intended, does a reference dangle"):
         assert said in last
     for said in (
-        "interfaces that do not fit",
+        "interfaces that do not match",
         "duplicated logic",
         "assumptions that contradict each other",
         "regressions between tasks",
