@@ -20,8 +20,8 @@ from tests.test_land import branch as finished_branch
 from tests.webbed import served, visit
 
 Json = dict[str, Any]
-CONFTEST = "import pytest\n\n\n@pytest.fixture\ndef one():\n    return 1\n\n\ndef most(n=max(1, 2)):\n    return n\n"
-SIGNED = CONFTEST.replace("return 1", "return 2")
+CONFTEST = "import pytest\n\n\n@pytest.fixture(name='ONE'.lower())\ndef one():\n    return 1\n"
+SIGNED = CONFTEST.replace("return 1", "return 2").replace("lower", "casefold")
 pytestmark = pytest.mark.timeout(600)
 
 
@@ -342,7 +342,11 @@ def test_a_policy_of_another_workflow_is_refused(q: Project) -> None:
 # -- execute -------------------------------------------------------------------------------------------------------------------
 
 FLAGS_WORK: Json = {**WORKS, "write": {**WORKS["write"], "tests/conftest.py": CONFTEST}}
-FIXES: Json = {"state": "RUNNING", "write": {"tests/conftest.py": "# nothing\n"}, "reply": "The fixture is gone."}
+FIXES: Json = {
+    "state": "RUNNING",
+    "write": {"tests/conftest.py": CONFTEST.replace("one", "two")},
+    "reply": "The fixture is gone.",
+}
 
 
 @pytest.mark.slow

@@ -159,8 +159,10 @@ SCRIPT = "#!/bin/sh\nset -eu\npip install -e .\npython -m pytest -W error\nnpm r
         SCRIPT.replace("set -eu\n", ""),
         SCRIPT.replace("npm run lint", "set +e\nnpm run lint"),
         SCRIPT + "exit 0\n",
+        SCRIPT.replace("-W error", '-W error -m "not slow"'),
+        SCRIPT.replace("npm run lint", "npm run lint -- --ignore-pattern src/users.js"),
     ],
-    ids=["lets it pass", "runs none", "no linter", "goes on", "goes on later", "ends well"],
+    ids=["lets it pass", "runs none", "no linter", "goes on", "goes on later", "ends well", "marked", "ignored"],
 )
 def test_a_script_that_lets_failures_pass_is_flagged(g: Ground, text: str) -> None:
     for path in ("scripts/ci.sh", "ci/run"):

@@ -8,8 +8,6 @@ import re
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from detent.evidence.changes.dependencies import plain
-from detent.evidence.changes.pytest_plugins import ASYNC_PLUGINS, missing_plugins
 from detent.evidence.report import TestReport
 
 Sort = Literal["product", "test", "machine", "unknown"]
@@ -27,6 +25,7 @@ NO_ROOM = re.compile(
 )
 EXHAUSTED = frozenset({"MemoryError", "OutOfMemoryError", "NoMemoryError"})
 FIXTURE = re.compile(r"fixture '([^']*)' not found")
+PLUGINS_BRING = re.compile(r"fixture '[^']*' not found|async def functions are not natively supported")
 MODULE = re.compile(
     r"No module named '([^']+)'|cannot import name '[^']*' from '([^']+)'|Cannot find (?:module|package) '([^']+)'|Failed to load url (\S+)"
     r"|Failed to resolve import \"([^\"]+)\"|Could not locate module (\S+)|cannot load such file -- (\S+)|no required module provides package ([^\s;:]+)"
@@ -112,6 +111,11 @@ def _machine(facts: Facts) -> Found:
 
 def _plugin(facts: Facts, third_party: Callable[[str], bool]) -> Found:
     """A plugin of pytest that brings the fixture, or runs tests that are coroutines."""
+    if not PLUGINS_BRING.search(facts.message):
+        return None
+    from detent.evidence.changes.dependencies import plain  # it reads manifests, and few failures need it
+    from detent.evidence.changes.pytest_plugins import ASYNC_PLUGINS, missing_plugins
+
     declared = frozenset(filter(third_party, map(plain, ASYNC_PLUGINS)))
     missing = next(missing_plugins(facts.message, declared), "")
     return ("test", f"{missing}{NOT_INSTALLED}") if missing else None

@@ -2,6 +2,7 @@
 that run the tests. Reads only."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
@@ -39,6 +40,10 @@ FORGIVES = re.compile(
     r"\|\|\s*(?:true|:|exit\s+0|echo)\b|;\s*true\s*$|^\s*set\s+\+e\b|^\s*exit\s+0\s*$"
     r"|--(?:passWithNoTests|no-verify|exit-zero|allow-empty)\b|\bErrorActionPreference\b.*Continue"
 )
+NARROWS = re.compile(
+    r"-(?:k|m|t|run|skip|g)$|--?(?:deselect|ignore|co$|collect-only|skip|exclude|testPathIgnore|testNamePattern|grep|invert|only|tags?\b|bail|fail-?fast|maxfail|max-warnings|quiet)",
+    re.IGNORECASE,
+)
 STRICT = re.compile(r"^\s*set\s+-\w*[eo]\w*\b|\bErrorActionPreference\b.*Stop")
 
 
@@ -74,6 +79,7 @@ def judging_scripts(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
 
 
 def _stands(line: str, came: list[str]) -> bool:
-    """Whether a call of a judge came again, with at least the same words: more may be asked for."""
-    words = line.split()
-    return any(all(word in other.split() for word in words) and not FORGIVES.search(other) for other in came)
+    """Whether a call of a judge came again, with at least the same words: more may be asked for, but nothing left out."""
+    words = Counter(line.split())
+    found = (Counter(other.split()) - words for other in came if not words - Counter(other.split()) and not FORGIVES.search(other))
+    return any(not any(map(NARROWS.match, more)) for more in found)
