@@ -189,8 +189,8 @@ def test_in_other_steps_such_a_change_is_shown() -> None:
 
 def test_a_real_step_shows_refuses_and_lets_through_what_it_must() -> None:
     f = at("RED")
-    red = f.lay({"tests/test_add.py": RED, "tests/conftest.py": "def pytest_runtest_setup(item):\n    pass\n"}).submit()
-    assert flagged(red, "judged-by", "tests/conftest.py changed").level == "ask"
+    red = f.lay({"tests/test_add.py": RED, "tests/conftest.py": "ONE = 1\n"}).submit()
+    assert red.status == "SUCCESS" and red.flags == (), "a conftest.py that decides nothing is part of the tests"
     for path in (".coveragerc", ".github/workflows/ci.yml", "codecov.yml"):
         green = f.lay({"calc.py": GREEN, path: "# easier\n"}).submit()
         assert green.status == "FAILURE" and f"{path} changed; it decides how the work is judged, so it is frozen" in green.reasons[0]
