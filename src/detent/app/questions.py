@@ -110,6 +110,11 @@ def _flagged(run: AnyRun) -> str:
     return "\n".join(filter(None, (run.last_reason, run.last_error, *shown)))
 
 
+def asks_about_flags(app: App, run: str) -> bool:
+    """Whether a run waits for an answer about its flags."""
+    return app.door.load(run).run.cause == CAUSE
+
+
 def who_asks(app: App, run: str, decision: str) -> str:
     """The run of a family that asks a question: several tasks may be at work at once, and each has its own. Else the run itself."""
     asking = (str(d["run"]) for d in asked_of(app, run) if d["decision_id"] == decision and d["status"] == "pending")

@@ -4,7 +4,7 @@ Knows runs, not the protocol. Leaving a run for good (abort) is not offered: tha
 """
 
 from detent.app import App
-from detent.app.questions import asked_of, choices
+from detent.app.questions import STATE, asks_about_flags, choices, open_of_run
 from detent.interfaces.mcp.dialog import CHANNEL, Question
 from detent.interfaces.mcp.mcp_answers import cut
 from detent.kernel.model import Briefing
@@ -26,7 +26,8 @@ def question(app: App, briefing: Briefing) -> Question | None:
 
 def _message(app: App, run: str, briefing: Briefing) -> str:
     """The question itself, where there is one; else what the run waits for. What can be chosen stands in the form, so no command is named."""
-    asked = next((d for d in asked_of(app, run) if d["run"] == run and d["status"] == "pending"), None)
-    if asked is not None and briefing.state != "BLOCKED":
-        return str(asked["question"] if asked["kind"] == "flags" else asked["text"])
+    asked = next((d for d in open_of_run(app, run) if d["run"] == run), None)
+    flagged = asked is not None and (asked["kind"] == "flags" or asks_about_flags(app, run))
+    if asked is not None and briefing.state != "BLOCKED" and (flagged or asked["kind"] != STATE):
+        return str(asked["question"] if flagged else asked["text"])
     return briefing.briefing.partition("\n## Next\n")[0].rstrip() + "\n"
