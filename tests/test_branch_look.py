@@ -28,7 +28,9 @@ ODD = "from calc import half\n\n\ndef test_odd():\n    assert half(3) == 1.5\n"
 HALF = BASE["calc.py"].replace("n // 2", "n / 2")
 
 
-def card(tmp_path: Path, change: Mapping[str, str | None], base: dict[str, str] | None = None, about: str = "") -> Card:
+def card(
+    tmp_path: Path, change: Mapping[str, str | None], base: dict[str, str] | None = None, about: str = "", preflight: tuple[str, ...] = ()
+) -> Card:
     """The card of a branch that makes one change."""
     p = Project(tmp_path / "p", base or BASE)
     start = p.git("rev-parse", "HEAD")
@@ -43,7 +45,15 @@ def card(tmp_path: Path, change: Mapping[str, str | None], base: dict[str, str] 
     suite = Suite(find_command(Folder(p.root, path)), 120.0, path)
     (place.git_dir / "detent").mkdir(exist_ok=True)
     span = BranchSpan(
-        git.tree(start), git.tree("HEAD"), Collector(git, suite, "look", p.env), {}, lambda: True, seconds=60, commit=start, about=about
+        git.tree(start),
+        git.tree("HEAD"),
+        Collector(git, suite, "look", p.env),
+        {},
+        lambda: True,
+        seconds=60,
+        commit=start,
+        about=about,
+        preflight=preflight,
     )
     return look_over(span)
 
@@ -262,6 +272,29 @@ def test_code_beside_the_product_needs_no_test(tmp_path: Path, path: str) -> Non
         if flag.kind == "no-proof"
     ]
     assert flag.level == "ask" and "Add clamp" in flag.sentence, flag
+
+
+STRICT = "[tool.mypy]\nstrict = true\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "preflight", "kind"),
+    [
+        ("examples/web/pyproject.toml", (), []),
+        ("pyproject.toml", (), ["judged-by"]),
+        ("examples/web/pyproject.toml", ("mypy examples",), ["judged-by"]),
+        ("tests/examples/conftest.py", (), ["judged-by"]),
+    ],
+    ids=["an example", "the project", "an example that preflight looks at", "a conftest"],
+)
+def test_settings_of_an_example_judge_nothing_unless_a_command_names_it(
+    tmp_path: Path, path: str, preflight: tuple[str, ...], kind: list[str]
+) -> None:
+    was, now = (
+        (STRICT, STRICT.replace("true", "false")) if path.endswith("toml") else ("", "def pytest_collection_modifyitems(items): ...\n")
+    )
+    found = card(tmp_path, {path: now}, {**BASE, path: was}, preflight=preflight)
+    assert [flag.kind for flag in found.flags if flag.kind == "judged-by"] == kind, found.flags
 
 
 @pytest.mark.sample(2)

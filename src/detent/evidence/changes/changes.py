@@ -3,11 +3,13 @@
 Owns the comparison of two trees, the overlay of one's tests over another, and the value that names the trees to compare with. Knows no gates.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Literal, NamedTuple
 
 from detent.evidence.changes.judging_config import is_judging, judges
+from detent.evidence.changes.projects import is_beside
 from detent.evidence.changes.test_files import TestFiles, TreeFiles, looked_up
 from detent.evidence.runners import RUNNERS
 from detent.evidence.runners.adapter import is_shared_config
@@ -75,6 +77,8 @@ class Changes:
         if base is None or not base.runner:
             return "config" if is_shared_config(path) or self._judges(path) else "unknown"
         runner = RUNNERS[base.runner]
+        if is_beside(path) and self._is_of_an_example(path, base.argv):
+            return "production"
         if path.rpartition("/")[2] == "conftest.py" and runner.is_config(path) and self._stays_plain(path):
             return "test"
         if runner.is_config(path):
@@ -90,6 +94,14 @@ class Changes:
         from detent.evidence.changes.ci_versions import only_versions_differ
 
         return only_versions_differ(path, self.text(path)(self.good), self.text(path)(self.tree))
+
+    def _is_of_an_example(self, path: str, argv: tuple[str, ...]) -> bool:
+        """Whether a file configures an example or a benchmark alone: no test was collected below its folder, and no command names that."""
+        folder, _, name = path.rpartition("/")
+        said = " ".join((*argv, *self.preflight))
+        is_named = any(re.search(rf"\b{re.escape(part)}\b", said) for part in folder.split("/"))
+        tested = any(file.startswith(f"{folder}/") for file in self._held)
+        return name != "conftest.py" and not is_shared_config(path) and not is_named and not tested and path not in self._programs
 
     def _stays_plain(self, path: str) -> bool:
         """Whether of a conftest.py only what tests ask for was changed: it is shared by tests then, and does not decide how they are run."""
@@ -116,10 +128,14 @@ class Changes:
         if self._files is None:
             base = self.collect.suite.base
             assert base is not None, "only a known runner is asked"
-            known = (self.collect.known(tree) for tree in (self.good, self.tree))
-            held = {file for report in known if report for file in report.files.values()}
-            self._files = looked_up(RUNNERS[base.runner], self.collect.suite.patterns, TreeFiles(self.git, self.good), held)
+            self._files = looked_up(RUNNERS[base.runner], self.collect.suite.patterns, TreeFiles(self.git, self.good), self._held)
         return self._files.is_test(path)
+
+    @property
+    def _held(self) -> frozenset[str]:
+        """The files from which tests were collected, as far as that is known by now."""
+        known = (self.collect.known(tree) for tree in (self.good, self.tree))
+        return frozenset(file for report in known if report for file in report.files.values())
 
     def _change(self, letter: str, path: str) -> Changed:
         """A changed path. A file of code of which only its own tests changed is a test."""
