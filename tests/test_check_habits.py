@@ -185,7 +185,7 @@ HALVES_TABLE = (
         (HALVES_TABLE, ()),
         (
             HALVES_TABLE.replace("half(n), said", "'n', typeof n === 'n' ? half(n) : 'n'"),
-            ("test/half.test.js::halves four is gone, and what came",),
+            ("test/half.test.js::halves four is gone, and its replacement",),
         ),
         (HALVES_TABLE.replace("half(n), said", "third(n * 3), n"), ("test/half.test.js::halves four is gone, but would still pass",)),
     ],

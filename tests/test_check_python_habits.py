@@ -166,7 +166,7 @@ ELSEWHERE = {
         pytest.param(
             ASKS_NOTHING,
             "failed",
-            "test_low is gone, and what came in its place (tests/test_words.py::test_low_text) does not fail",
+            "test_low is gone, and its replacement (tests/test_words.py::test_low_text) does not fail",
             id="one that asks nothing of it",
             marks=pytest.mark.slow,
         ),
