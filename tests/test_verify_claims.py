@@ -158,9 +158,11 @@ def test_every_file_that_nothing_looks_at_is_named(repo: Clone) -> None:
     green = planted(repo, red, {**BESIDE_CODE, "gate.py": ("100644", GATE + TWICE)})
     in_steps(repo, ClaimedStep("red", "ask twice", red), ClaimedStep("green", "ask twice", green))
     proof = repo.verify(require_red=True)
-    assert proof.answer == "verified" and set(proof.beside) == {*BESIDE_TESTS, *BESIDE_CODE}, proof.broken
+    links = {flag.place for flag in proof.flags if flag.kind == "shadow"}
+    assert links == {"tests/etc"}, "a link out of the project is asked about"
+    assert proof.answer == "verified" and {*proof.beside, *links} == {*BESIDE_TESTS, *BESIDE_CODE}, proof.broken
     shown = Project(repo.root, made=True).run("verify", "--require-red")
-    assert shown.code == 0 and all(path in shown.out for path in proof.beside), shown
+    assert shown.code == 0 and all(path in shown.out for path in (*proof.beside, *links)), shown
 
 
 @pytest.mark.slow
