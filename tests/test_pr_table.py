@@ -50,7 +50,9 @@ def test_the_walk_over_the_table_finds_nothing_wrong() -> None:
 @pytest.mark.parametrize("name", PR.limits)
 def test_the_walk_over_the_table_with_a_limit_of_its_own_finds_nothing_wrong(name: str) -> None:
     """One after the other: all of them at once are more than a million places."""
-    assert problems(PR, {**SMALL, name: PR.limits[name]}) == ()
+    limits = {**SMALL, name: PR.limits[name]}
+    limits["debug"] = max(limits["debug"], limits["reduce_scope"])  # attempts that are never made open no way out
+    assert problems(PR, limits) == ()
 
 
 OLD = a_plan(a_task("before"), a_task("big", red="the original"), a_task("after"))
