@@ -111,8 +111,8 @@ def test_the_hatches_are_locked_until_enough_attempts_failed(tmp_path: Path) -> 
     p = project(tmp_path / "p", QUICK_DOORS).debugging()
     before = standing(p)
     for argv, left in (
-        (("request-scope-reduction",), "1 more failed attempt to go"),
-        (("escalate-for-external-help", "--report", "-"), "2 more failed attempts to go"),
+        (("request-scope-reduction",), "locked until 1 more failed attempt"),
+        (("escalate-for-external-help", "--report", "-"), "locked until 2 more failed attempts"),
     ):
         ran = p.run(*argv, "--json", stdin="# Help\n")
         refused(p, before, {**ran.json, "exit": ran.code}, left, "LOCKED")
@@ -273,11 +273,11 @@ def test_a_configured_command_that_nobody_reads_is_the_one_that_is_run(tmp_path:
             p,
             standing(p),
             p.submit(test_command=other, expectation="FAIL"),
-            "allowed is `sh check.sh`, of which only the exit code is read",
+            "use `sh check.sh` (only its exit code is read)",
         )
     assert p.submit(test_command="sh check.sh tests/calc", expectation="FAIL")["status"] == "NEEDS_ANALYSIS"
     p.submit(analysis_decision="SUCCESS")
-    refused(p, standing(p), p.submit(test_command="true", expectation="PASS"), "allowed is `sh check.sh`")
+    refused(p, standing(p), p.submit(test_command="true", expectation="PASS"), "use `sh check.sh`")
     assert p.submit(test_command="sh check.sh", expectation="PASS")["status"] == "FAILURE"
     p.write({"calc.txt": "add\n"})
     green = p.submit(test_command="sh check.sh", expectation="PASS")

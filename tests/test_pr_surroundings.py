@@ -228,8 +228,8 @@ FAULTS: dict[str, tuple[str, str]] = {
     "unknown field": (json.dumps({**ACTIVE, "owner": "me"}), "owner: is not a known field"),
     "key twice": (json.dumps(ACTIVE).replace('"summary"', '"prTitle": "x", "summary"'), "prTitle: appears twice"),
     "key twice below": (json.dumps(ACTIVE).replace('"type"', '"type": "GREEN", "type"'), "tasks[0].tdd_steps[0].type: appears twice"),
-    "empty summary": (json.dumps({**ACTIVE, "summary": " "}), "summary: must be a text"),
-    "title of another type": (json.dumps({**ACTIVE, "prTitle": 7}), "prTitle: must be a text"),
+    "empty summary": (json.dumps({**ACTIVE, "summary": " "}), "summary: must be a non-empty string"),
+    "title of another type": (json.dumps({**ACTIVE, "prTitle": 7}), "prTitle: must be a non-empty string"),
     "tasks empty": (json.dumps({**ACTIVE, "tasks": []}), "tasks: must be a list with at least one task"),
     "tasks no list": (json.dumps({**ACTIVE, "tasks": {}}), "tasks: must be a list with at least one task"),
     "task no object": (json.dumps({**ACTIVE, "tasks": [TASK, 1]}), "tasks[1]: must be an object"),
@@ -677,7 +677,7 @@ def test_the_agent_makes_the_checkpoints_where_it_is_asked_to(tmp_path: Path) ->
     for call in ({}, PYTEST):
         verdict = p.submit(**call)
         assert (verdict["status"], verdict["state"]) == ("REFUSED", "EXECUTING_TDD")
-        assert "not committed" in verdict["reasons"][0]
+        assert "uncommitted changes" in verdict["reasons"][0]
     p.git("add", "-A")
     p.git("commit", "-qm", "wip")
     assert p.submit()["status"] == "SUCCESS"
