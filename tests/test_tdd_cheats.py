@@ -244,5 +244,7 @@ def test_an_agent_that_floods_and_never_ends_is_stopped_and_counted_and_the_run_
     assert len(ran.json["error"]) < 100_000
     assert f.cli("status", "--json").json["cause"] == "agent"
     note = f.note(ran.json["branch"])
-    assert (note["phase"], note["nextPhase"], note["errorDetails"]["type"], note["retryCount"]) == ("PLAN", "RED", "Timeout", 0), "no retry was allowed"
+    assert (note["phase"], note["nextPhase"], note["errorDetails"]["type"], note["retryCount"]) == ("PLAN", "RED", "Timeout", 0), (
+        "no retry was allowed"
+    )
     assert [c["phase"] for c in ran.json["commits"]] == ["PLAN"]

@@ -448,7 +448,9 @@ def test_what_a_person_took_over_without_proof_is_not_verifiable(tmp_path: Path)
     assert p.task()["state"] == "CODE_REVIEW"
     ran = finished(p).run("verify", "--json")
     assert (ran.code, ran.json["answer"]) == (1, "not-verifiable"), ran
-    assert [(b["check"], "calc.py was uncommitted when the run started" in b["says"]) for b in ran.json["broken"]] == [("nothing_changed", True)]
+    assert [(b["check"], "calc.py was uncommitted when the run started" in b["says"]) for b in ran.json["broken"]] == [
+        ("nothing_changed", True)
+    ]
 
 
 def test_files_that_are_laid_over_a_tree_are_never_written_through_its_links(tmp_path: Path) -> None:
