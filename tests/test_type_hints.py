@@ -31,6 +31,9 @@ OTHER = {
         "if TYPE_CHECKING:\n    import a\nelse:\n    a = 1\n",
         "if TYPE_CHECKING:\n    import a\nelse:\n    a = 2\n",
     ),
+    "a cast of somebody else's": ("from sqlalchemy import cast\nx = cast(a, b)\n", "from sqlalchemy import cast\nx = cast(c, b)\n"),
+    "a cast of its own": ("def cast(a, b):\n    return a\nx = cast(a, b)\n", "def cast(a, b):\n    return a\nx = cast(c, b)\n"),
+    "a type that is made as it runs": ("from types import SimpleNamespace\n", "from types import MappingProxyType\n"),
     "what does not parse": ("def f(:\n", "def f(x:\n"),
 }
 

@@ -6,7 +6,7 @@ at, and hints that call something (`Annotated[int, Field(gt=0)]`).
 
 import ast
 
-MODULES = frozenset({"typing", "typing_extensions", "collections.abc", "types", "__future__"})
+MODULES = frozenset({"typing", "typing_extensions", "collections.abc", "__future__"})
 INERT = frozenset(  # decorators that read no hints
     {"staticmethod", "classmethod", "property", "cached_property", "lru_cache", "cache", "wraps", "abstractmethod", "contextmanager",
      "asynccontextmanager", "override", "final", "setter", "getter", "deleter"}
@@ -16,13 +16,21 @@ VARIABLES = frozenset({"TypeVar", "ParamSpec", "TypeVarTuple"})
 
 def without_hints(text: str) -> str:
     """The syntax of a program, without type hints and docstrings."""
-    return ast.dump(_Bare().visit(ast.parse(text)))
+    tree = ast.parse(text)
+    return ast.dump(_Bare(_casts(tree)).visit(tree))
+
+
+def _casts(tree: ast.Module) -> frozenset[str]:
+    """How this file calls the `cast` of type checkers, which returns what it is given."""
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module in ("typing", "typing_extensions")]
+    return frozenset({"typing.cast", *(alias.asname or alias.name for node in imports for alias in node.names if alias.name == "cast")})
 
 
 class _Bare(ast.NodeTransformer):
     """Takes out what type checkers alone read."""
 
-    def __init__(self) -> None:
+    def __init__(self, casts: frozenset[str]) -> None:
+        self.casts = casts
         self.fields_count = False  # inside a class whose hints are read as it is made
 
     def visit_Module(self, node: ast.Module) -> ast.AST:
@@ -63,7 +71,7 @@ class _Bare(ast.NodeTransformer):
         return None if _name(node.test) == "TYPE_CHECKING" and not node.orelse else self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        is_cast = _name(node.func) == "cast" and len(node.args) == 2 and not node.keywords
+        is_cast = ast.unparse(node.func) in self.casts and len(node.args) == 2 and not node.keywords
         return self.visit(node.args[1]) if is_cast else self.generic_visit(node)
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST | None:
