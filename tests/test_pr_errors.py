@@ -62,22 +62,22 @@ BROKEN: dict[str, tuple[str, str]] = {
 
 
 @pytest.mark.slow
-def test_a_runner_that_does_not_work_is_an_error_and_no_attempt(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_runner_that_does_not_work_is_an_error_and_no_attempt(tmp_path: Path, name: str) -> None:
     p = with_environment(tmp_path / "p").reddened()
     p.write({"calc.py": GREEN})
     before = standing(p)
-    for name, (python, says) in BROKEN.items():
-        if python:
-            install(p, python)
-        else:
-            (p.root / ".venv/bin/python").unlink()
-        erred(p, before, p.submit(**PYTEST), says)
-        install(p, REAL)
-        p.write({"calc.py": WRONG})
-        assert p.submit(**PYTEST)["status"] == "FAILURE", name
-        p.write({"calc.py": GREEN})
-        before = standing(p)
-        assert "errors" not in before["counts"], "a judged submit ends the row of errors"
+    python, says = BROKEN[name]
+    if python:
+        install(p, python)
+    else:
+        (p.root / ".venv/bin/python").unlink()
+    erred(p, before, p.submit(**PYTEST), says)
+    install(p, REAL)
+    p.write({"calc.py": WRONG})
+    assert p.submit(**PYTEST)["status"] == "FAILURE"
+    assert "errors" not in standing(p)["counts"], "a judged submit ends the row of errors"
+    p.write({"calc.py": GREEN})
     assert p.submit(**PYTEST)["status"] == "SUCCESS"
     assert counts(p) == {}
 
@@ -123,7 +123,7 @@ def test_a_preflight_program_that_the_change_took_away_is_a_failure(tmp_path: Pa
     (p.root / "lint").unlink()
     verdict = p.green()
     assert (verdict["status"], verdict["state"]) == ("FAILURE", "DEBUGGING")
-    assert "preflight" in verdict["reasons"][0]
+    assert "lint changed; it decides how the work is judged" in verdict["reasons"][0]
     p.git("checkout", "-q", "--", "lint")
     pass_all(p)
 

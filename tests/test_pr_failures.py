@@ -257,7 +257,7 @@ def test_what_failed_before_the_run_began_and_was_fixed_since_has_to_go_on_passi
 HANGS: dict[str, Callable[[Project, str], dict[str, Any]]] = {
     "RED": lambda p, code: p.planned().red(f"{code}\n\ndef test_add():\n    hang()\n"),
     "GREEN": lambda p, code: p.reddened().green(f"{code}\n\ndef add(a, b):\n    hang()\n"),
-    "preflight": lambda p, code: p.reddened().green(f"{GREEN}\n\n{code}\n\nif __name__ == '__main__':\n    hang()\n"),
+    "preflight": lambda p, code: p.reddened().green(f"{GREEN}\n\n{code}"),
 }
 
 
@@ -265,8 +265,8 @@ HANGS: dict[str, Callable[[Project, str], dict[str, Any]]] = {
 @pytest.mark.needs("proc")  # what begins a session of its own; test_other_machines.py has what holds without
 @pytest.mark.parametrize("step", [s if s == "GREEN" else pytest.param(s, marks=pytest.mark.slow) for s in HANGS])
 def test_what_hangs_is_stopped_and_everything_it_started_with_it(tmp_path: Path, step: str) -> None:
-    config = "[test]\ntimeout = 20\n" + ("[preflight]\ncommands = ['python3 calc.py']\n" if step == "preflight" else "")
-    p = project(tmp_path / "p", config)
+    config = "[test]\ntimeout = 20\n" + ("[preflight]\ncommands = ['python3 look.py']\n" if step == "preflight" else "")
+    p = project(tmp_path / "p", config, {"look.py": "try:\n    from calc import hang\nexcept ImportError:\n    hang = int\nhang()\n"})
     pids = tmp_path / "pids"
     code = (
         "import os\nimport signal\nimport subprocess\n\n\ndef hang():\n"
@@ -274,7 +274,7 @@ def test_what_hangs_is_stopped_and_everything_it_started_with_it(tmp_path: Path,
         f"    with open({str(pids)!r}, 'a') as f:\n        f.write(f'{{os.getpid()}} {{child.pid}}\\n')\n"
         "    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n    signal.pause()\n"
     )
-    failed(p, HANGS[step](p, code), "took longer than 20 s (`test.timeout`)")
+    failed(p, HANGS[step](p, code), "did not finish within 20 s" if step == "preflight" else "took longer than 20 s (`test.timeout`)")
     ours = [int(pid) for pid in pids.read_text().split()]
     assert len(ours) >= 2
     await_that(lambda: not any(is_running(pid) for pid in ours))

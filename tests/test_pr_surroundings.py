@@ -925,7 +925,7 @@ def test_what_passes_only_where_it_was_written_is_neither_landed_nor_offered(tmp
     task = p.task()
     assert task["state"] == "HALTED" and "clean checkout" in task["briefing"]
     status = p.run("status", "--json").json
-    assert status["cause"] == ("conflict" if branching else "clean")
+    assert status["cause"] == ("red merge" if branching else "clean")
     if not branching:
         assert p.run("resume", "--json").json["state"] == "FINALIZE_COMPLETE"
 

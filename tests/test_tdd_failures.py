@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from detent.interfaces.cli.tell import exit_code
+from tests import warm_pytest
 from tests.cases import await_that, is_running
 from tests.feature import ADD, GREEN, LIST, MANY, NONE, OTHER, RED, SUBTRACT, WRONG, Feature, Files, at, failed, flagged, named
 from tests.project import INI
@@ -263,7 +264,8 @@ def test_a_refactoring_may_not_empty_a_test_that_was_there_before_the_run() -> N
 
 
 @pytest.mark.slow
-def test_what_hangs_is_stopped_with_all_it_started_and_is_a_timeout(tmp_path: Path) -> None:
+def test_what_hangs_is_stopped_with_all_it_started_and_is_a_timeout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(warm_pytest.COLD, "1")  # what a warm runner starts is not below this process
     f = at("GREEN", "[test]\ntimeout = 20\n")
     pids = tmp_path / "pids"
     hangs = (
