@@ -159,7 +159,7 @@ def hook(folder: Path) -> Figure:
 
 
 def submit_work(folder: Path) -> Figure:
-    """A GREEN submit that fails, again and again, less the same tests run by hand: what is left is ours.
+    """A GREEN submit that fails, each time with other code, less the same tests run by hand: what is left is ours.
 
     A test that fails is run once more, to see whether it is flaky: both runs are the tests'.
     """
@@ -168,12 +168,18 @@ def submit_work(folder: Path) -> Figure:
     (repo / "tests/test_add.py").write_text("from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n")
     call(repo, env, "submit-work", "--summary", "s", "--test-command", "pytest", "--expectation", "FAIL")
     call(repo, env, "submit-work", "--summary", "s", "--analysis-decision", "SUCCESS")
-    (repo / "calc.py").write_text("def add(a, b):\n    return 0\n")
     submit = [sys.executable, "-I", "-c", ENTRY, "submit-work", "--summary", "s", "--test-command", "pytest", "--expectation", "PASS"]
     base = Command((sys.executable, "-m", "pytest"), "pytest")
     whole, again = (
         RUNNERS["pytest"].argv(base, which, str(folder / "report")) for which in ((), ("tests/test_add.py",))
     )  # the machine's calls
-    rounds = by_turns(repo, env, 20, "", {"submit": submit, "whole": whole, "again": again})
-    ours = statistics.median(each["submit"] - each["whole"] - each["again"] for each in rounds)
-    return Figure("submit-work less the tests", ours, "150 ms", 0.150, 1.0)
+
+    def ours(answer: int) -> float:
+        (repo / "calc.py").write_text(f"def add(a, b):\n    return {answer}\n")  # the same tree twice would be answered from memory
+        took = by_turns(repo, env, 1, "", {"submit": submit, "whole": whole, "again": again})[0]
+        return took["submit"] - took["whole"] - took["again"]
+
+    found = [ours(100 + answer) for answer in range(20)]
+    said = json.loads(call(repo, env, "status", "--json"))
+    assert said["counts"]["debug"] == len(found), said  # each of them was judged
+    return Figure("submit-work less the tests", statistics.median(found), "150 ms", 0.150, 1.0)

@@ -1,6 +1,7 @@
 """What must hold of a checkout before a run starts in it, and what is fixed for the run then. The same for all workflows."""
 
 import os
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -60,10 +61,11 @@ def is_clean(git: Git, way_out: str = "") -> None:
     if staged:
         raise DetentError(f"{staged[0]} is staged and not committed ({len(staged)} in all)", f"commit it or unstage it{way_out}")
     if changed or fresh:
-        first, count = (changed or fresh)[0], len(changed) + len(fresh)
+        found = [*changed, *fresh]
+        named = shlex.join(found) if len(found) <= 3 else "-A"
         raise DetentError(
-            f"the checkout has changes that are not committed: {first} ({count} in all)",
-            f"commit them, or stash them with `git stash -u`{way_out}",
+            f"the checkout has changes that are not committed: {found[0]} ({len(found)} in all)",
+            f"commit them with `git add {named} && git commit`, or stash them with `git stash -u`{way_out}",
         )
     if hidden:
         raise DetentError(
