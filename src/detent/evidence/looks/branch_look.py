@@ -41,6 +41,7 @@ from detent.evidence.running.cannot_run import hint_for, left_behind, not_fetche
 from detent.evidence.running.clean_runs import CleanRuns
 from detent.evidence.running.collect import Collector
 from detent.evidence.source.changed_tests import speaking_of_imports
+from detent.evidence.source.document_paths import is_document
 from detent.evidence.source.generated_code import is_generated
 from detent.evidence.source.test_ids import family, is_named
 from detent.evidence.static_analysis.static_flags import can_end_itself
@@ -335,6 +336,7 @@ def _generated(look: RepoLook) -> list[Flag]:
         for c in look.changed()
         if c.sort == "production"
         and not is_tooling(c.path)
+        and not is_document(c.path)
         and is_generated(c.path, *map(look.changes.text(c.path), (look.changes.good, look.tree)))
     ]
     return [Flag("unnoticed", said, path, level="note") for path in paths[:MOST_SHOWN]]
