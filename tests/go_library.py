@@ -10,7 +10,7 @@ from detent.evidence.runners import Command
 from detent.evidence.runners.build_caches import builds, folder_of
 from detent.evidence.runners.kept_builds import Build
 from detent.evidence.running.suite import Suite, environment, run_line
-from detent.storage import seal
+from detent.storage import state
 
 KNOWN = Path(sys.prefix) / "go-library"
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
@@ -25,7 +25,7 @@ def lend() -> None:
     library = builds("go", env)["GOCACHE"].library
     if library is None:
         return
-    seal.keep(library.record, f"{_digest(library, env)} {time.time()}", durable=False)
+    state.keep(library.record, f"{_digest(library, env)} {time.time()}", durable=False)
 
 
 def _suite() -> Suite:

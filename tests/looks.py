@@ -9,9 +9,8 @@ from detent.evidence.outcomes.outcomes import Outcomes, compare
 from detent.evidence.outcomes.reasons import Reason, reason
 from detent.evidence.report import TestReport
 from detent.evidence.source.diff import Changed, Rewritten
-from detent.kernel.model import Evidence, Flag, Record, Run, Sent, Tally
-from detent.kernel.own_gate import OwnGate, gates_at
-from detent.kernel.rows import Said
+from detent.kernel.model import Evidence, Flag, OwnGate, Record, Run, Sent, Tally, gates_at
+from detent.kernel.table import Said
 
 
 @dataclass

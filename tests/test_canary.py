@@ -16,7 +16,7 @@ from detent.evidence.runners import RUNNERS, Command, Folder
 from detent.evidence.runners.python.pytest_canary import selects, wanted_by
 from detent.evidence.running.canary import TAMPERED
 from detent.evidence.running.suite import Suite, environment, run_suite
-from detent.storage.seal import keep
+from detent.storage.state import keep
 from tests.cases import project
 from tests.feature import FILES, GREEN, RED, Feature
 from tests.patience import LONG

@@ -17,8 +17,7 @@ import pytest
 from detent.evidence.outcomes.card import Card, Change, Checked
 from detent.git.commit_history import Commit
 from detent.interfaces.check_reports import junit_of, sarif_of, tell_github
-from detent.kernel.flags import KINDS
-from detent.kernel.model import Flag
+from detent.kernel.model import KINDS, Flag
 from tests.project import ROOT
 from tests.test_check import BASE, HALF, PROVED, THIRD, Branch
 

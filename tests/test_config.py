@@ -13,7 +13,7 @@ from detent.config import Settings, kinds, variable
 from detent.config.settings import LEVEL, Endpoint, TestProject, TokenPrice
 from detent.config.sources import load
 from detent.errors import DetentError
-from detent.kernel.flags import KINDS
+from detent.kernel.model import KINDS
 
 DOCS = Path(__file__).parent.parent / "docs" / "configuration.md"
 Files = dict[str, str]

@@ -17,8 +17,7 @@ from detent.journal.journal import Entry, SqliteJournal
 from detent.journal.journal_rows import from_entry
 from detent.kernel.decide import MOST_ALIKE
 from detent.kernel.model import Event, Found, Run, Sent
-from detent.kernel.rows import STAY, Child, Row, State, by_system, go
-from detent.kernel.table import Table
+from detent.kernel.table import STAY, Child, Row, State, Table, by_system, go
 from tests.two_children import RUN, SINCE, SMALL, Done, LoggedWorld, build, log_of, me, step
 
 replace = msgspec.structs.replace

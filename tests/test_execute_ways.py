@@ -8,7 +8,7 @@ import pytest
 
 from detent.git.place import find_place
 from detent.git.workspace import choose_root, local_root
-from detent.storage.seal import kept
+from detent.storage.state import kept
 from tests.driven import HONEST, workspaces
 from tests.executions import BRANCH, CODE, CONFIG, OTHERS, TEST, WORKS, Till
 from tests.trackers import beads_folder, put_bd

@@ -308,7 +308,7 @@ OTHERS: dict[str, tuple[Points, str, tuple[str, ...], str]] = {
     ),
     "a kind of flag of no level": (
         ODD,
-        "from detent.kernel.flags import Kind\nODD = Kind('loud', 'x')\n",
+        "from detent.kernel.model import Kind\nODD = Kind('loud', 'x')\n",
         YES_TO_ODD,
         "its level is 'loud'; it must be one of allow, note, ask, fail",
     ),

@@ -21,8 +21,7 @@ from detent.blocks.open_flags import (
 from detent.door import _stay
 from detent.errors import DetentError
 from detent.kernel.decide import flagged, told_flags
-from detent.kernel.flags import KINDS, LEVELS
-from detent.kernel.model import Data, Flag, Found, Run, Sent
+from detent.kernel.model import KINDS, LEVELS, Data, Flag, Found, Run, Sent
 
 PAGE = (Path(__file__).parent.parent / "docs" / "flags.md").read_text("utf-8")
 VAT = Flag(

@@ -27,9 +27,8 @@ from detent.gates.tests import (
     selection_passes,
 )
 from detent.gates.tree import examples_flagged, strays_of_green, tree_is_clean
-from detent.kernel.model import Data, Flag, Run, Sent
-from detent.kernel.own_gate import OwnGate
-from detent.kernel.rows import Row, Said, go
+from detent.kernel.model import Data, Flag, OwnGate, Run, Sent
+from detent.kernel.table import Row, Said, go
 from detent.workflows.pr.pr_data import PrData
 from detent.workflows.tdd.tdd_data import TddData
 from tests.looks import LiteralLook

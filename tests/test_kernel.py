@@ -9,9 +9,8 @@ from detent.app.registry import all_tables
 from detent.gates.plain_values import spans_of
 from detent.kernel.decide import decide, refusal
 from detent.kernel.draw import as_mermaid, as_table
-from detent.kernel.model import Data, Found, Run, Sent
-from detent.kernel.own_gate import OwnGate, commands_of, gates_at
-from detent.kernel.rows import (
+from detent.kernel.model import Data, Found, OwnGate, Run, Sent, commands_of, gates_at
+from detent.kernel.table import (
     BACK,
     STAY,
     Because,
@@ -22,6 +21,7 @@ from detent.kernel.rows import (
     Lock,
     Row,
     State,
+    Table,
     Zero,
     by_agent,
     by_human,
@@ -30,7 +30,6 @@ from detent.kernel.rows import (
     no_children,
     no_facts,
 )
-from detent.kernel.table import Table
 from detent.kernel.walk import problems, walk
 
 

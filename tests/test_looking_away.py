@@ -12,7 +12,7 @@ from detent.gates.plan import ActivePr, PlanData, PlanTask
 from detent.gates.tests import turned_tests_fail
 from detent.gates.tree import config_frozen, conftest_stays_plain
 from detent.kernel.model import Data, Run
-from detent.kernel.rows import Row, go
+from detent.kernel.table import Row, go
 from tests.cases import project
 from tests.looks import LiteralLook
 from tests.project import PLAN, RED, Project

@@ -13,7 +13,7 @@ from detent.evidence.outcomes.settle import MOST_TOLD, describe_outcomes
 from detent.evidence.outcomes.shared_test_files import flag_shared_files
 from detent.evidence.outcomes.warned import flag_warned
 from detent.evidence.report import TestReport
-from detent.storage.seal import keep
+from detent.storage.state import keep
 
 CARD = Checked(Change("main…work", "b0", "t0", "t1", ()), Card("t0", "t1", proved=("a.py::test_a",)), "pytest", "none")
 CLAIM = Claim("tdd-1", "tdd", (ClaimedStep("red", "adds", "t1"),))

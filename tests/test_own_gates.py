@@ -13,8 +13,8 @@ from detent.config.table_rows import GATE_KEYS
 from detent.errors import DetentError
 from detent.gates.judge import steps_of
 from detent.gates.tests import preflight_passes
-from detent.kernel.own_gate import PROVED as AT_PROOF
-from detent.kernel.own_gate import OwnGate
+from detent.kernel.model import PROVED as AT_PROOF
+from detent.kernel.model import OwnGate
 from tests.cases import project
 from tests.driven import ALONE, CYCLE, GREEN, GREENS, PLANS, REDS, driven
 from tests.driven import project as driven_project

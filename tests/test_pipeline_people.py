@@ -15,7 +15,7 @@ from detent.gates.summary import design_summary
 from detent.interfaces.cli.decisions import paper
 from detent.interfaces.cli.tell import fold
 from detent.kernel.model import Event, Found, Run, Sent, Verdict
-from detent.kernel.rows import Change
+from detent.kernel.table import Change
 from detent.workflows.pipeline.gate_text import gate_text
 from detent.workflows.pipeline.pipeline_data import PipelineData
 from detent.workflows.pipeline.pipeline_table import PIPELINE

@@ -9,7 +9,7 @@ import pytest
 
 from detent.kernel.decide import decide
 from detent.kernel.model import Evidence, Found, Run, Sent, Tally
-from detent.kernel.rows import STAY
+from detent.kernel.table import STAY
 from detent.workflows.pr.pr_data import PrData, current
 from detent.workflows.pr.pr_shown import orchestration_state
 from detent.workflows.pr.pr_shown import plan as outline

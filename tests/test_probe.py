@@ -17,7 +17,7 @@ from detent.gates.testlist import CurrentTest, ListData
 from detent.gates.tests import new_tests_kill_mutants, refactoring_is_tested
 from detent.gates.tree import config_flagged, config_frozen
 from detent.kernel.model import Data, Run
-from detent.kernel.rows import Row, go
+from detent.kernel.table import Row, go
 from tests.feature import ADD, FILES, GREEN, RED, Feature, at, flagged
 from tests.looks import LiteralLook
 

@@ -19,7 +19,7 @@ from detent.evidence.running.suite import Suite, environment, run_command, run_s
 from detent.gates import tests as gates
 from detent.gates.judge import flags_in
 from detent.kernel.model import Run
-from detent.kernel.rows import Gate
+from detent.kernel.table import Gate
 from detent.workflows.pr.pr_data import PrData
 from tests.dialects import FURTHER, Dialect, lend_runners
 from tests.looks import LiteralLook

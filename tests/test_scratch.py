@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from detent.git.checkout import part_of
-from detent.storage.scratch import scratch_folder
-from detent.storage.state import state_dir
+from detent.storage.state import scratch_folder, state_dir
 from tests.repos import git_at, make_repo, sh
 
-KILLED = "import os, signal\nfrom detent.storage.scratch import scratch_folder\nwith scratch_folder() as f:\n    (f / 'x').write_text('')\n    os.kill(os.getpid(), 9)\n"
+KILLED = "import os, signal\nfrom detent.storage.state import scratch_folder\nwith scratch_folder() as f:\n    (f / 'x').write_text('')\n    os.kill(os.getpid(), 9)\n"
 
 
 def test_a_folder_is_gone_afterwards_whatever_happened() -> None:

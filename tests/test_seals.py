@@ -16,8 +16,7 @@ from detent.errors import DetentError
 from detent.evidence.running.checks import check_all
 from detent.evidence.running.collect import Collector
 from detent.evidence.running.suite import Suite
-from detent.storage.seal import KEY, keep, kept
-from detent.storage.state import state_dir
+from detent.storage.state import KEY, keep, kept, state_dir
 from detent.world.reviewer import kept_review
 from tests.cases import pass_all, project
 from tests.patience import LONG

@@ -17,8 +17,7 @@ from detent.fakes import ScriptedJudge
 from detent.journal.holder import Holder, this_process
 from detent.journal.journal import Entry, SqliteJournal
 from detent.kernel.model import Briefing, Data, Found, Run, Sent
-from detent.kernel.rows import STAY, Effect, Job, Row, State, by_agent, by_system, go
-from detent.kernel.table import Table
+from detent.kernel.table import STAY, Effect, Job, Row, State, Table, by_agent, by_system, go
 from tests.patience import LONG
 
 RUN = "r1"

@@ -16,8 +16,7 @@ from detent.journal.journal import Journal, RunClaim
 from detent.journal.journal_rows import from_entry, to_entry
 from detent.kernel.decide import FLAGS, answer, decide, is_worn, refusal, told_flags
 from detent.kernel.model import Briefing, Event, Found, Run, Sent, Verdict
-from detent.kernel.rows import Child, Row
-from detent.kernel.table import Table
+from detent.kernel.table import Child, Row, Table
 
 DUE = Sent("due", by="system")
 MOST_MOVES = 200  # system moves in one call; more is a table that runs in circles

@@ -20,9 +20,8 @@ from detent.evidence.outcomes.reasons import Reason, reason
 from detent.evidence.report import TestReport
 from detent.evidence.source.diff import Changed, Rewritten
 from detent.gates.judge import judge as run_gates
-from detent.kernel.model import Evidence, Flag, Found, Record, Sent, Tally
-from detent.kernel.own_gate import OwnGate
-from detent.kernel.rows import Said
+from detent.kernel.model import Evidence, Flag, Found, OwnGate, Record, Sent, Tally
+from detent.kernel.table import Said
 
 Files = Mapping[str, str]
 PUBLISHED = ("ACTIVE_PR.json", "ORCHESTRATION_STATE.json", "FINDINGS.json", "error.log")

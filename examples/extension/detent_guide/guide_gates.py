@@ -3,9 +3,8 @@
 import re
 
 from detent.evidence.look import Look
-from detent.kernel.flags import Kind
-from detent.kernel.model import Data, Flag
-from detent.kernel.rows import Said
+from detent.kernel.model import Data, Flag, Kind
+from detent.kernel.table import Said
 
 GUIDE = "guide.md"
 NO_EXAMPLE = Kind("ask", "a section of the guide has no example that is run")

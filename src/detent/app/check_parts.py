@@ -7,8 +7,7 @@ import msgspec
 
 from detent.evidence.outcomes.card import Card
 from detent.evidence.source.file_patterns import is_outside
-from detent.kernel.flags import KINDS
-from detent.kernel.model import Flag
+from detent.kernel.model import KINDS, Flag
 
 NAMED = re.compile(r"[^\s`'\"(),:;]+")
 ELSEWHERE = "; tests of another project need this change"

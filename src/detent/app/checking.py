@@ -35,8 +35,7 @@ from detent.git import fingerprint
 from detent.git.place import find_place
 from detent.git.repo import Git, GitError
 from detent.git.snapshot import stamp
-from detent.kernel.model import Flag
-from detent.kernel.own_gate import CHECK, commands_of, gates_at
+from detent.kernel.model import CHECK, Flag, commands_of, gates_at
 from detent.kernel.redact import keys_of
 from detent.sandbox.sandbox_protocol import always
 from detent.world.furnish import lay_copies, named_in

@@ -18,7 +18,7 @@ from detent.evidence.runners import Command
 from detent.git.place import find_place
 from detent.git.repo import Git
 from detent.git.snapshot import BORROWED
-from detent.kernel.flags import KINDS
+from detent.kernel.model import KINDS
 
 MEANS = {
     "proved": "the test fails without this change and passes with it",

@@ -6,7 +6,7 @@ from detent.app.registry import all_tables
 from detent.config import Settings
 from detent.config.values import unknown
 from detent.errors import CannotTell, DetentError
-from detent.kernel.own_gate import CHECK, DEFAULT, OwnGate
+from detent.kernel.model import CHECK, DEFAULT, OwnGate
 
 if TYPE_CHECKING:
     from detent.evidence.looks.own_gates import GatedTree

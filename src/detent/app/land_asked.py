@@ -13,7 +13,7 @@ from detent.app.project import project_settings
 from detent.blocks.open_flags import ACCEPT, hunk_of, line_of
 from detent.git.commits import main_branch
 from detent.kernel.model import Flag, Value
-from detent.storage.seal import keep, kept
+from detent.storage.state import keep, kept
 
 MOST_OF_HUNK = 60  # lines of each version that a question shows
 KIND = "landing"

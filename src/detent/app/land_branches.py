@@ -27,8 +27,7 @@ from detent.evidence.report import TestReport
 from detent.git.commits import main_branch, short
 from detent.git.remote import PATIENCE, fetch_branch, has_remote
 from detent.git.repo import Git
-from detent.kernel.model import Flag, Sent
-from detent.kernel.own_gate import LAND
+from detent.kernel.model import LAND, Flag, Sent
 from detent.tracker import CLOSES, Item, TrackerChange, UnknownItem
 
 MOST_DIFF = 20_000  # characters of a branch's change that the next agent is shown

@@ -17,8 +17,7 @@ from detent.gates.judge import name_of
 from detent.gates.plan import ActivePr, PlanData, PlannedStep, PlanTask
 from detent.gates.replay import found, gates_of
 from detent.git.repo import Git, GitError
-from detent.kernel.model import Data, Run, Sent
-from detent.kernel.own_gate import commands_of
+from detent.kernel.model import Data, Run, Sent, commands_of
 
 
 class ReplaySetup(NamedTuple):

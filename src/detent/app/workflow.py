@@ -17,8 +17,7 @@ from detent.door import STOP_CHILDREN, AnyEvent, AnyRun
 from detent.journal.journal import Head
 from detent.kernel.decide import ERRORS
 from detent.kernel.model import Briefing, Run, Sent
-from detent.kernel.rows import Child, T
-from detent.kernel.table import Table
+from detent.kernel.table import Child, T, Table
 
 if TYPE_CHECKING:
     from detent.app.opened import App

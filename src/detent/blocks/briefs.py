@@ -12,8 +12,7 @@ from string import Template
 from detent.blocks.ground import is_driven
 from detent.blocks.open_flags import told_in_briefing
 from detent.kernel.model import Briefing, Run
-from detent.kernel.rows import T
-from detent.kernel.table import Table
+from detent.kernel.table import T, Table
 
 STOP = "Agents stop here and tell their user."
 ALONE = re.compile(r"^\$(\w+)\n(?:[ \t]*\n)?", re.MULTILINE)  # a name that is a paragraph of its own

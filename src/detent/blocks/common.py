@@ -6,7 +6,7 @@ import msgspec
 
 from detent.effects.catalogue import publish, snapshot, stop_children
 from detent.kernel.model import Found, Run, Sent
-from detent.kernel.rows import STAY, Because, Change, Count, Effect, Go, Lock, Move, Row, State, T, Zero, by_human, by_system, each, go
+from detent.kernel.table import STAY, Because, Change, Count, Effect, Go, Lock, Move, Row, State, T, Zero, by_human, by_system, each, go
 
 replace = msgspec.structs.replace
 

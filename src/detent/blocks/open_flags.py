@@ -9,7 +9,7 @@ import msgspec
 
 from detent.blocks.common import because, caused_by
 from detent.kernel.model import Flag, Found, Run, Sent
-from detent.kernel.rows import BACK, STAY, Go, Move, Row, T, by_human, by_system, go
+from detent.kernel.table import BACK, STAY, Go, Move, Row, T, by_human, by_system, go
 
 replace = msgspec.structs.replace
 

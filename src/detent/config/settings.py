@@ -7,9 +7,7 @@ from typing import Any, Literal, get_type_hints
 
 from msgspec.structs import replace
 
-from detent.kernel.flags import KINDS
-from detent.kernel.model import Value
-from detent.kernel.own_gate import OwnGate
+from detent.kernel.model import KINDS, OwnGate, Value
 
 Texts = tuple[str, ...]
 TABLES = ("services", "prices")  # sections whose keys are names of the project's own

@@ -17,7 +17,7 @@ from detent.config.values import ROLE, checked, checked_text, nearest, seen, unk
 from detent.errors import DetentError
 from detent.extensions import FLAGS, names
 from detent.extensions import load as load_extension
-from detent.kernel.flags import KINDS, LEVELS, Kind
+from detent.kernel.model import KINDS, LEVELS, Kind
 
 FILE, PYPROJECT, PROPERTIES = "detent.toml", "pyproject.toml", "tdd.properties"
 NOT_SETTINGS = (

@@ -4,7 +4,7 @@ a job is work of the machine whose outcome decides: each outcome is an event of 
 
 from typing import NamedTuple
 
-from detent.kernel.rows import Effect, Job
+from detent.kernel.table import Effect, Job
 
 commit_judged_tree = Effect("commit_judged_tree", "Commit the tree that was judged, and only that.")
 checkpoint = Effect("checkpoint", "Commit the judged tree as the checkpoint of the step.")

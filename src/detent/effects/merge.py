@@ -16,7 +16,7 @@ from detent.git.notes import HANDOFFS
 from detent.git.notes_remote import push_notes
 from detent.git.remote import has_remote, push_branch
 from detent.git.repo import Git
-from detent.storage.seal import keep, kept
+from detent.storage.state import keep, kept
 
 TRIES = 5
 

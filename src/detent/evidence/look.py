@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from detent.evidence.report import TestReport
 from detent.evidence.source.diff import Changed
-from detent.kernel.model import Data, Evidence, Flag, Record, Run, Sent, Value
-from detent.kernel.own_gate import OwnGate
-from detent.kernel.rows import Said
+from detent.kernel.model import Data, Evidence, Flag, OwnGate, Record, Run, Sent, Value
+from detent.kernel.table import Said
 
 if TYPE_CHECKING:
     from detent.evidence.outcomes.outcomes import Outcomes

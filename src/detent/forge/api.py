@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from detent.errors import Unreached
-from detent.storage.seal import keep, kept
+from detent.storage.state import keep, kept
 
 LATER = "wait until then; what is queued continues by itself"
 PATIENCE = 30.0  # seconds for one answer

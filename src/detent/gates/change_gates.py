@@ -5,7 +5,7 @@ import msgspec
 from detent.evidence.look import ChangeLook, FilesLook
 from detent.gates.tree import asked, names
 from detent.kernel.model import Data, Flag
-from detent.kernel.rows import Said
+from detent.kernel.table import Said
 
 PROJECT = (".github/copilot-instructions.md", "AGENTS.md", "CLAUDE.md")  # what agents are told of a project's conventions
 NAMES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", "copilot-instructions.md")

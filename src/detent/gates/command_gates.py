@@ -2,7 +2,7 @@
 
 from detent.evidence.look import CommandLook, SubmitLook
 from detent.kernel.model import Data, Flag
-from detent.kernel.rows import Said
+from detent.kernel.table import Said
 
 
 def _expects(look: SubmitLook[Data], wanted: str, step: str) -> str | None:

@@ -9,9 +9,8 @@ from detent.errors import CannotTell
 from detent.evidence.look import CommandLook, Look
 from detent.gates.change_gates import toolchain_kept
 from detent.gates.tests import red_tests_pass
-from detent.kernel.model import Flag, Found
-from detent.kernel.own_gate import PROVED, OwnGate
-from detent.kernel.rows import Gate, Row, Said
+from detent.kernel.model import PROVED, Flag, Found, OwnGate
+from detent.kernel.table import Gate, Row, Said
 
 if TYPE_CHECKING:
     from detent.evidence.outcomes.card import Card

@@ -25,7 +25,7 @@ from detent.gates.tests import (
     turned_tests_fail,
 )
 from detent.gates.tree import config_frozen, conftest_stays_plain, only_tests_changed, strays_of_red, tests_frozen
-from detent.kernel.rows import Said
+from detent.kernel.table import Said
 
 Gate = Callable[[Look[Any]], Said]
 

@@ -10,7 +10,7 @@ from detent.evidence.look import FilesLook, SubmitLook
 from detent.gates.plain_values import last_span
 from detent.gates.plan import PlanData
 from detent.kernel.model import Data, Flag, Value
-from detent.kernel.rows import Said
+from detent.kernel.table import Said
 
 ROOT_FILE = "a file at the root"  # who reviewed, when all that is known is a file: anybody may have written it
 SEVERITIES = ("INFO", "SUGGESTION", "MINOR", "MAJOR", "CRITICAL")

@@ -8,7 +8,7 @@ from detent.evidence.running.canary import TAMPERED
 from detent.gates.plan import PlanData, is_verification, verified_from
 from detent.gates.tree import asked
 from detent.kernel.model import Data, Flag
-from detent.kernel.rows import Said
+from detent.kernel.table import Said
 
 Ids = frozenset[str]
 MOST_REASONS = 50  # failing tests whose reasons are looked at

@@ -8,7 +8,7 @@ from detent.evidence.look import ChangeLook, FilesLook, SubmitLook
 from detent.evidence.source.diff import Changed
 from detent.gates.plan import PlanData
 from detent.kernel.model import Data, Flag, Run, Sent
-from detent.kernel.rows import Said
+from detent.kernel.table import Said
 
 
 def _named(paths: list[str]) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from detent.git.named import modules, pointers, store_of, stored
 from detent.git.repo import Git
-from detent.storage.scratch import scratch_folder
+from detent.storage.state import scratch_folder
 
 POINTERS = {"GIT_LFS_SKIP_SMUDGE": "1"}  # a person's Git LFS would fetch what is missing, and fail where it cannot
 

@@ -13,8 +13,7 @@ from pathlib import Path
 from detent.errors import DetentError
 from detent.git.place import Place
 from detent.journal.anchor import anchor_file
-from detent.storage.seal import keep, kept
-from detent.storage.state import state_dir
+from detent.storage.state import keep, kept, state_dir
 
 SECTIONS = (
     "filter", "diff", "merge", "include", "includeif", "alias", "gpg", "url", "protocol", "credential", "trailer", "sequence", "interactive",

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from detent.errors import CannotTell
 from detent.git.repo import Git
-from detent.storage.scratch import scratch_folder
+from detent.storage.state import scratch_folder
 
 UNKNOWN_OPTION = 129  # how a git ends that does not know what it was asked
 

@@ -12,7 +12,7 @@ from detent.app.explain import things_of
 from detent.app.plain_text import plain
 from detent.blocks.check_card import markdown_of
 from detent.evidence.outcomes.card import LINE, Checked
-from detent.kernel.flags import KINDS
+from detent.kernel.model import KINDS
 
 SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 LEVELS = {"fail": "error", "ask": "warning", "note": "note"}

@@ -16,8 +16,7 @@ import msgspec
 from detent.errors import JournalDamaged
 from detent.journal.holder import Holder, is_alive
 from detent.kernel.model import Briefing, Event
-from detent.kernel.rows import T
-from detent.kernel.table import Table
+from detent.kernel.table import T, Table
 
 PLAIN = 64  # characters of the plain hash
 ANOTHER_KEY = "machines that share a journal share the file `journal-key` in ~/.local/state/detent; else see `detent doctor`"

@@ -6,8 +6,7 @@ from typing import NamedTuple
 import msgspec
 
 from detent.kernel.model import By, Data, Flag, Found, Run, Sent, Status, Verdict
-from detent.kernel.rows import BACK, STAY, Go, Lock, Row, T
-from detent.kernel.table import Table
+from detent.kernel.table import BACK, STAY, Go, Lock, Row, T, Table
 
 ERRORS = "errors"  # the counter of ERRORs in a row; every table has it
 FLAGS = "flags"  # the fact by which flags are told, as JSON

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from detent.kernel.rows import BACK, STAY, Because, Count, Go, Lock, Row, Zero
-from detent.kernel.table import Table
+from detent.kernel.table import BACK, STAY, Because, Count, Go, Lock, Row, Table, Zero
 
 
 def as_table(table: Table[Any]) -> str:

@@ -1,7 +1,7 @@
-"""The values everything speaks in: run, sent, found, verdict, briefing, event. Values only; no I/O."""
+"""The values everything speaks in: run, sent, found, verdict, briefing, event, the kinds of flags, the gates of a project. Values only; no I/O."""
 
-from collections.abc import Callable
-from typing import Generic, Literal, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 import msgspec
 
@@ -42,7 +42,7 @@ D = TypeVar("D", bound=Data, covariant=True)
 class Flag(Value, frozen=True, omit_defaults=False):
     """Something a good engineer would want to look at. It fails no step; a branch with open ones does not land by itself."""
 
-    kind: str  # one of kernel/flags.py
+    kind: str  # one of kernel/model.py
     sentence: str
     place: str = ""  # `path`, `path:line` or `path::test`
     before: str = ""  # both versions, where it is about a change
@@ -219,3 +219,77 @@ class Event(Value, Generic[D], frozen=True):
     verdict: Verdict
     owes: tuple[str, ...] = ()
     briefing: Briefing | None = None
+
+
+PROVED, LAND, CHECK = (
+    "proved",
+    "land",
+    "check",
+)  # steps besides states and events: where all tests must pass, where a branch lands, in `check`
+DEFAULT = (PROVED, LAND, CHECK)
+
+
+class OwnGate(Value, frozen=True):
+    """One row of [[gate]]."""
+
+    name: str
+    command: str  # as a shell reads it
+    at: tuple[str, ...] = DEFAULT
+    then: Literal["fail", "flag"] = msgspec.field(default="fail", name="as")  # what it is when the command fails
+    says: str = ""  # a sentence for whoever is refused
+    timeout: int = 0  # seconds; unset: test.timeout
+
+    @property
+    def known_as(self) -> str:
+        """What it is called among the gates that held, and among what failed before the work began."""
+        return f"gate {self.name}"
+
+    def is_at(self, *steps: str) -> bool:
+        return not set(self.at).isdisjoint(steps)
+
+
+def gates_at(gates: tuple[OwnGate, ...], *steps: str) -> tuple[OwnGate, ...]:
+    return tuple(gate for gate in gates if gate.is_at(*steps))
+
+
+def commands_of(gates: tuple[OwnGate, ...]) -> tuple[str, ...]:
+    return tuple(gate.command for gate in gates)
+
+
+Level = Literal["allow", "note", "ask", "fail"]
+LEVELS: tuple[Level, ...] = ("allow", "note", "ask", "fail")
+
+
+class Kind(NamedTuple):
+    """One kind of flag. A gate that raises it may choose another level for its case; `[flags]` overrules both."""
+
+    level: Level
+    when: str
+
+
+KINDS: Mapping[str, Kind] = {
+    "weak-evidence": Kind("note", "only the exit code of the tests is read, or Detent could not add its own tests to their run"),
+    "no-proof": Kind("ask", "code changed, but no test needs the change: none fails without it and passes with it"),
+    "unnoticed": Kind("ask", "no test notices most of the changed code, or a check that was removed"),
+    "vacuous-test": Kind("ask", "a new test that no small change to the code and no other expectation makes fail"),
+    "rewritten-test": Kind("ask", "the expectation of an older test was changed or removed"),
+    "knows-the-tests": Kind(
+        "ask",
+        "changed lines of the product look at the runner, the caller, the stack, source files, the environment of tests or a fixed date, or their results depend on a test's name",
+    ),
+    "knows-the-examples": Kind("ask", "the changed code lists the tests' own values as cases, or returns the same for everything else"),
+    "clock-red": Kind("fail", "a test that failed without the change later passes without it, or on another date"),
+    "toolchain": Kind("fail", "an installed package of the test runner changed since the run began, but no lock file did"),
+    "judged-by": Kind(
+        "ask", "something that decides how the work is judged changed: configuration, scripts, CI, or many lines that silence it"
+    ),
+    "shadow": Kind("ask", "a file or a fixture replaces a module; replacing one of the test runner's own is a failure"),
+    "own-review": Kind("note", "only the agent that did the work reviewed it"),
+    "secrets": Kind("ask", "a key was added, or code that reads keys or sends them away"),
+    "binaries": Kind("ask", "a binary file changed, or text does not read as it runs"),
+    "big-files": Kind("ask", "a file of more than 1 MB was added, or code is too large to be read"),
+    "executable-bits": Kind("ask", "a file became executable, or starts a program by itself"),
+    "new-dependencies": Kind("ask", "a third-party package is new to the project, or comes from a different source than before"),
+    "ci-permissions": Kind("ask", "a CI file may do more than before"),
+    "gate": Kind("ask", 'a gate that the project configured as a flag failed: [[gate]] with as = "flag"'),
+}

@@ -11,8 +11,7 @@ import msgspec
 
 from detent.kernel.decide import ERRORS, settled
 from detent.kernel.model import By, Data, Found, Run, Sent
-from detent.kernel.rows import BACK, STAY, Because, Count, Go, Row, Zero
-from detent.kernel.table import Table
+from detent.kernel.table import BACK, STAY, Because, Count, Go, Row, Table, Zero
 
 NOTHING_SENT, NOTHING_FOUND = Sent("walk"), Found()
 

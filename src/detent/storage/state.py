@@ -1,6 +1,18 @@
-"""This user's state folder, and the secrets in it: each made once, readable by its owner alone. Knows no purpose of any."""
+"""This user's state folder: the secrets in it, the seals made with one of them, and the marks of scratch folders. Knows no purpose of any.
 
+Each secret is made once, readable by its owner alone. A seal is on what the machine keeps for itself where agents can write: it is believed
+only if the machine wrote it, there and nowhere else. A file without a right seal says nothing: whatever it would have told is found out
+again. It is no seal against someone who reads that key: with all of the user's rights one can."""
+
+import fcntl
+import hmac
+import json
 import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from detent.errors import DetentError
@@ -47,3 +59,75 @@ def _made(file: Path) -> str:
     finally:
         draft.unlink(missing_ok=True)
     return secret
+
+
+KEY = "seal-key"
+
+
+def keep(file: Path, text: str, durable: bool = True, key: str = "") -> None:
+    """Write a text under a seal: whole or not at all. What may be lost with the power need not wait for the disk.
+
+    `key`: one that several machines share, for a file that is carried between them; it is sealed by its name then, wherever it lies.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    scratch = file.with_name(f".{file.name}.{os.urandom(8).hex()}")
+    with scratch.open("x", encoding="ascii") as out:
+        out.write(json.dumps({"seal": _seal(key or own_secret(KEY), file.name if key else os.path.realpath(file), text), "kept": text}))
+        out.flush()
+        if durable:
+            os.fsync(out.fileno())
+    os.replace(scratch, file)
+
+
+def kept(file: Path, key: str = "") -> str | None:
+    """The text that was kept there; None if there is none, or none that the machine wrote. Trouble with the key is told first."""
+    where = file.name if key else os.path.realpath(file)
+    key = key or own_secret(KEY)
+    try:
+        raw = json.loads(file.read_bytes())
+        seal, text = str(raw["seal"]), str(raw["kept"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return text if hmac.compare_digest(seal.encode("utf-8", "surrogatepass"), _seal(key, where, text).encode()) else None
+
+
+def drawing_key(of: str) -> bytes:
+    """A key to draw values by lot with: the same for the same thing, and unknown to whoever cannot read the key of the seals."""
+    return hmac.digest(own_secret(KEY).encode(), f"lot\n{of}".encode("utf-8", "surrogatepass"), "sha256")
+
+
+def _seal(key: str, where: str, text: str) -> str:
+    """Of the text and of where it is kept: a copy at another place says nothing."""
+    return hmac.digest(key.encode("utf-8", "surrogateescape"), f"{where}\n{text}".encode("utf-8", "surrogatepass"), "sha256").hex()
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """A new folder, gone afterwards. Its name says nothing: tests may read it."""
+    marks = state_dir() / "scratch"
+    marks.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _sweep(marks)
+    folder = Path(tempfile.gettempdir()) / secrets.token_hex(6)
+    draft, mark = marks / f".{folder.name}", marks / folder.name
+    with draft.open("x", encoding="utf-8", errors="surrogateescape") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        held.write(str(folder))
+        held.flush()
+        draft.rename(mark)  # only now it is seen: locked, and before the folder is there
+        try:
+            folder.mkdir(mode=0o700)
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+            mark.unlink(missing_ok=True)
+
+
+def _sweep(marks: Path) -> None:
+    """Take away the folders whose process is gone, and their marks."""
+    for mark in [mark for mark in marks.iterdir() if not mark.name.startswith(".")]:
+        with suppress(OSError), mark.open("r", encoding="utf-8", errors="surrogateescape") as left:
+            fcntl.flock(left, fcntl.LOCK_EX | fcntl.LOCK_NB)  # who lives holds it
+            folder = Path(left.read())
+            if folder.name == mark.name and os.path.lexists(folder) and folder.lstat().st_uid == os.getuid():
+                shutil.rmtree(folder, ignore_errors=True)
+            mark.unlink(missing_ok=True)

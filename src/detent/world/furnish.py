@@ -17,7 +17,7 @@ from detent.evidence.running.project_site import copy_as_is, lend_version_files
 from detent.git.commits import main_branch, short, tip_of
 from detent.git.repo import Git
 from detent.git.workspace import borrow
-from detent.storage.seal import keep, kept
+from detent.storage.state import keep, kept
 from detent.world.known_runs import RunConfig
 from detent.world.setups import MADE, brought, caches, keep_made
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from detent.evidence.running.suite import Suite
     from detent.forge import Pulls
     from detent.journal.journal import Entry, Head
-    from detent.kernel.own_gate import OwnGate
+    from detent.kernel.model import OwnGate
     from detent.sandbox.process import Ran
     from detent.tracker import Tracker
     from detent.world.reviewer import Asking

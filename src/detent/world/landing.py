@@ -13,7 +13,7 @@ from detent.evidence.report import TestReport
 from detent.evidence.running.canary import TAMPERED
 from detent.evidence.running.collect import Collector
 from detent.git.commits import short
-from detent.kernel.own_gate import LAND
+from detent.kernel.model import LAND
 from detent.world.before_landing import card_of
 from detent.world.pulls import keep_url, open_at_forge, plan_text
 from detent.world.work_tree import RepoWorld

@@ -13,7 +13,7 @@ from detent.gates.item import ItemData
 from detent.gates.plan import PlanData
 from detent.git.commits import main_branch, short
 from detent.kernel.model import Sent
-from detent.storage.seal import keep, kept
+from detent.storage.state import keep, kept
 from detent.tracker import CLOSES
 from detent.world.work_tree import RepoWorld, outcome
 

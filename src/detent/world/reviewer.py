@@ -15,7 +15,7 @@ from detent.errors import CannotTell
 from detent.git.checkout import clean_checkout
 from detent.git.repo import Git
 from detent.kernel.model import Sent
-from detent.storage.seal import keep, kept
+from detent.storage.state import keep, kept
 
 if TYPE_CHECKING:
     from detent.agents import Turn, Usage

@@ -12,7 +12,7 @@ from detent.evidence.changes.dependencies import LOCKS, is_lock
 from detent.evidence.runners.kept_builds import digest, looks
 from detent.evidence.running.project_site import copy_as_is
 from detent.git.repo import Git
-from detent.storage.seal import keep, kept
+from detent.storage.state import keep, kept
 
 KEPT = 4  # how many set-ups are kept; the one that was used longest ago goes first
 SMALL = 100_000

@@ -15,10 +15,9 @@ from detent.evidence.outcomes.card import Card, redacted
 from detent.gates.change_gates import as_named
 from detent.gates.judge import weighed_card
 from detent.gates.tree import asked
-from detent.kernel.model import Sent
-from detent.kernel.own_gate import LAND, commands_of
+from detent.kernel.model import LAND, Sent, commands_of
 from detent.kernel.redact import keys_of, redactor, secrets_of
-from detent.storage.seal import keep, kept
+from detent.storage.state import keep, kept
 from detent.world.branch_card import base_of
 from detent.world.work_tree import RepoWorld
 

@@ -7,8 +7,7 @@ from detent.gates.branch_gates import on_its_branch
 from detent.gates.change_gates import no_keys_added
 from detent.gates.tests import at_least_one_ran, none_is_lost, nothing_broke
 from detent.kernel.model import Run, Sent
-from detent.kernel.rows import BACK, STAY, Go, Move, Row, State, by_agent, by_human, by_system, go
-from detent.kernel.table import Table
+from detent.kernel.table import BACK, STAY, Go, Move, Row, State, Table, by_agent, by_human, by_system, go
 from detent_guide.guide.guide_data import GuideData, facts, unproven, written
 from detent_guide.guide_gates import guide_is_there, only_the_guide_changed, sections_have_examples
 

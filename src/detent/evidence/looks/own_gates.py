@@ -13,9 +13,8 @@ from detent.errors import CannotTell, Disturbed
 from detent.evidence.outcomes.card import Card, Trial
 from detent.evidence.running.checks import CommandEnded, check_one
 from detent.evidence.running.collect import Collector, Wanted
-from detent.kernel.model import Flag
-from detent.kernel.own_gate import LAND, OwnGate, gates_at
-from detent.kernel.rows import Said
+from detent.kernel.model import LAND, Flag, OwnGate, gates_at
+from detent.kernel.table import Said
 
 LAST_WORDS = 300  # characters of a command's output that stand in a sentence
 

@@ -22,10 +22,9 @@ from detent.evidence.running.good_tree import blamed, run_good
 from detent.evidence.running.suite import in_time
 from detent.evidence.source.diff import Changed, Rewritten, rewritten
 from detent.evidence.source.test_ids import behind_links, selects
-from detent.kernel.model import Evidence, Flag, Record, Tally
-from detent.kernel.own_gate import OwnGate, commands_of, gates_at
-from detent.kernel.rows import Said
-from detent.storage.seal import drawing_key
+from detent.kernel.model import Evidence, Flag, OwnGate, Record, Tally, commands_of, gates_at
+from detent.kernel.table import Said
+from detent.storage.state import drawing_key
 
 if TYPE_CHECKING:
     from detent.evidence.probes.context import ProbeContext

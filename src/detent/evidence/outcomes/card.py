@@ -13,7 +13,7 @@ import msgspec
 from detent.evidence.runners import Command
 from detent.git.commit_history import Commit
 from detent.kernel.model import Flag, Value
-from detent.storage.seal import keep, kept
+from detent.storage.state import keep, kept
 
 Answer = Literal["clean", "flagged", "failed", "could-not-verify"]
 LINE = re.compile(r"(?<!:):([1-9]\d*)$")  # of a place

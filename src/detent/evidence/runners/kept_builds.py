@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import NamedTuple
 
-from detent.storage import seal
+from detent.storage import state
 from detent.storage.state import state_dir
 
 OWN = "run-"
@@ -108,7 +108,7 @@ class Build:
 
     def _read(self, most: float) -> Pieces | None:
         """What is kept; None if somebody touched it, or if it is older than some seconds (0: it may be of any age)."""
-        said = seal.kept(self.record) if self.record.is_file() else None
+        said = state.kept(self.record) if self.record.is_file() else None
         known, _, since = (said or "").partition(" ")
         if said is None or (most and time.time() - float(since) > most):
             return None
@@ -131,13 +131,13 @@ class Build:
         with suppress(BlockingIOError), self._locked(fcntl.LOCK_EX | fcntl.LOCK_NB):
             if whole and not self.holds():
                 return
-            said = (seal.kept(self.record) if whole else None) or ""
+            said = (state.kept(self.record) if whole else None) or ""
             if not whole:
                 shutil.rmtree(self.folder, ignore_errors=True)
             for here, path in _files(own):
                 if not _is(here, pieces.get(path)):
                     self._keep(here, path)
-            seal.keep(self.record, f"{self._look()[1]} {said.partition(' ')[2] or time.time()}", durable=False)
+            state.keep(self.record, f"{self._look()[1]} {said.partition(' ')[2] or time.time()}", durable=False)
 
     def _keep(self, here: str, path: str) -> None:
         there = self.folder / path

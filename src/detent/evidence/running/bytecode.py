@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from detent.sandbox.process import run
-from detent.storage import seal
+from detent.storage import state
 from detent.storage.state import state_dir
 
 PREFIX, NEVER = "PYTHONPYCACHEPREFIX", "PYTHONDONTWRITEBYTECODE"
@@ -44,7 +44,7 @@ class Bytecode:
 
     def holds(self) -> bool:
         """Whether it is there, and every file as we made it."""
-        said = seal.kept(self.record) if self.record.is_file() else None
+        said = state.kept(self.record) if self.record.is_file() else None
         try:
             return said is not None and said == json.dumps(self._stamps())
         except OSError:
@@ -86,7 +86,7 @@ class Bytecode:
         order = self.folder.parent / "order.json"
         order.write_text(json.dumps(wanted))
         run([str(self.python), "-I", "-S", "-B", "-c", COMPILE], Path("/"), {}, SECONDS, stdin=order)
-        seal.keep(self.record, json.dumps(self._stamps()), durable=False)
+        state.keep(self.record, json.dumps(self._stamps()), durable=False)
 
     def _needed(self, scratch: Path) -> Iterator[tuple[str, str]]:
         """Each source whose bytecode was written, and where ours goes. What a runner rewrites (`…-pytest-…`) is not what the source says."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.running.collect import Collector, Wanted
-from detent.storage.seal import keep, kept
+from detent.storage.state import keep, kept
 
 SHOWN = 4000  # characters of a failing command's output that are kept
 NOT_THERE = (126, 127)  # what a shell says of a program that it cannot start

@@ -43,7 +43,7 @@ from detent.git.repo import Git
 from detent.git.snapshot import looked_over, stamp, untracked
 from detent.kernel.redact import redactor, secrets_of
 from detent.sandbox.process import Ran
-from detent.storage import seal
+from detent.storage import state
 
 Wanted = Callable[[], bool]
 Stands = Callable[[str, str], bool]  # whether the journal has this digest for the report of this tree
@@ -325,7 +325,7 @@ class Collector:
             if base is not None and base.runner:
                 canary = "" if near is None else RUNNERS[base.runner].canary(base, selectors, Folder(cwd), near)
                 if cwd == self.root and not isinstance(canary, str):
-                    seal.keep(self._planted, json.dumps([nest.path for nest in canary.nests]), durable=False)
+                    state.keep(self._planted, json.dumps([nest.path for nest in canary.nests]), durable=False)
                 return run_suite(suite, selectors, self.home, cwd, env, wanted, canary)
             if not command and base is None:
                 raise CannotTell("no test framework is recognised; set [test] command in detent.toml")

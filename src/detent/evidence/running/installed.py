@@ -12,7 +12,7 @@ from pathlib import Path
 
 from detent.evidence.runners import Command
 from detent.sandbox.process import run
-from detent.storage.seal import keep, kept
+from detent.storage.state import keep, kept
 
 ENVIRONMENTS = (".venv", "venv", ".tox/*")  # where a project keeps its own
 PATIENCE = 30  # seconds

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from detent.git.place import Place
 from detent.git.snapshot import stamp
-from detent.storage import seal
+from detent.storage import state
 
 MOST_KEPT = 500  # reports of one repository
 
@@ -22,13 +22,13 @@ def made_by_tests(place: Place) -> set[str]:
 
 def left_planted(place: Place) -> list[str]:
     """The files of a canary that lie in a checkout."""
-    return [str(path) for path in json.loads(seal.kept(planted_file(place)) or "[]")]
+    return [str(path) for path in json.loads(state.kept(planted_file(place)) or "[]")]
 
 
 def note_made(place: Place, stamps: dict[str, str]) -> None:
     """Remember files that a test run made, as they are."""
     made = {**_made(place), **stamps}
-    seal.keep(_file(place), json.dumps({path: was for path, was in made.items() if was}), durable=False)
+    state.keep(_file(place), json.dumps({path: was for path, was in made.items() if was}), durable=False)
 
 
 def _file(place: Place) -> Path:
@@ -36,7 +36,7 @@ def _file(place: Place) -> Path:
 
 
 def _made(place: Place) -> dict[str, str]:
-    return {str(path): str(was) for path, was in json.loads(seal.kept(_file(place)) or "{}").items()}
+    return {str(path): str(was) for path, was in json.loads(state.kept(_file(place)) or "{}").items()}
 
 
 def thin_out(store: Path) -> None:

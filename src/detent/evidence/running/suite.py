@@ -25,7 +25,7 @@ from detent.evidence.running.canary import BESIDE, judged, planted
 from detent.evidence.source.test_ids import without_root
 from detent.git.snapshot import FOLDERS
 from detent.sandbox.process import Ran, run
-from detent.storage.scratch import scratch_folder
+from detent.storage.state import scratch_folder
 
 CACHE = "__pycache__"
 STARTING = ".timestamp-"  # in the name of what vite writes while it starts; another name each time

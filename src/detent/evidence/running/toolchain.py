@@ -13,7 +13,7 @@ from pathlib import Path
 
 from detent.evidence.runners import Command
 from detent.evidence.running.installed import packages
-from detent.storage import seal
+from detent.storage import state
 from detent.storage.state import state_dir
 
 Listing = dict[str, str]  # each path with the digest of its content, or what it is if it is no file
@@ -40,7 +40,7 @@ def listing(command: Command | None, home: Path, env: Mapping[str, str], cache: 
         found[path] = old[1] if old and old[0] == stamp and stamp else _digest(path)
         fresh[path] = [stamp, found[path]]
     if any(known.get(path) != value for path, value in fresh.items()):
-        seal.keep(_stamps(), json.dumps({**known, **fresh} if len(known) < MOST else fresh), durable=False)
+        state.keep(_stamps(), json.dumps({**known, **fresh} if len(known) < MOST else fresh), durable=False)
     return found
 
 
@@ -83,12 +83,12 @@ def changed(digest: str, now: Listing, folder: Path) -> tuple[str, ...] | None:
 
 def accept(home: Path, now: Listing) -> None:
     """A person takes what is installed now for the runner of a checkout."""
-    seal.keep(_accepted(home), take(now, _folder()))
+    state.keep(_accepted(home), take(now, _folder()))
 
 
 def is_accepted(home: Path, now: Listing) -> bool:
     """Whether what is installed is what a person accepted last for a checkout."""
-    said = seal.kept(_accepted(home)) if _accepted(home).is_file() else ""
+    said = state.kept(_accepted(home)) if _accepted(home).is_file() else ""
     return bool(said) and changed(said or "", now, _folder()) == ()
 
 
@@ -251,7 +251,7 @@ def _accepted(home: Path) -> Path:
 
 def _remembered() -> dict[str, list[str]]:
     try:
-        said: dict[str, list[str]] = json.loads(seal.kept(_stamps()) or "{}")
+        said: dict[str, list[str]] = json.loads(state.kept(_stamps()) or "{}")
         return said
     except ValueError:
         return {}

@@ -11,7 +11,7 @@ from detent.extensions import AGENTS, FLAGS, WORKFLOWS, ExtensionGroup, names, s
 from detent.extensions import RUNNERS as RUNNER_GROUP
 from detent.extensions import TRACKERS as TRACKER_GROUP
 from detent.interfaces.cli.doctor_project import DoctorCheck
-from detent.kernel.flags import KINDS
+from detent.kernel.model import KINDS
 from detent.tracker import TRACKERS, loaded
 
 RENAME = "its author has to choose another name (docs/extending.md)"

@@ -10,7 +10,7 @@ from detent.blocks.ground import Ground, Inner
 from detent.errors import CannotTell
 from detent.gates.item import BranchReview, ItemData, WorkItem, blocked_reason, final_report, read_review
 from detent.kernel.model import Found, Run, Sent, StepShown, Value
-from detent.kernel.rows import Child
+from detent.kernel.table import Child
 
 replace = msgspec.structs.replace
 

@@ -13,7 +13,7 @@ from detent.gates.item import BranchReview, read_review, review_in
 from detent.git.commits import short
 from detent.git.repo import Git
 from detent.kernel.model import Flag, Sent
-from detent.storage.seal import keep, kept
+from detent.storage.state import keep, kept
 from detent.tracker import Item, Tracker, TrackerChange
 from detent.workflows.execute.execute_items import holder, keys_of, of_issue
 from detent.world.landing import open_pr

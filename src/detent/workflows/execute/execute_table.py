@@ -19,8 +19,7 @@ from detent.gates.item import (
 from detent.gates.tests import at_least_one_ran, canary_held, none_is_lost, nothing_broke, passes_when_clean, red_tests_pass
 from detent.gates.tree import something_changed
 from detent.kernel.model import Run, Sent
-from detent.kernel.rows import BACK, STAY, Effect, Go, Job, Move, Row, State, by_agent, by_human, by_system, each, go
-from detent.kernel.table import Table
+from detent.kernel.table import BACK, STAY, Effect, Go, Job, Move, Row, State, Table, by_agent, by_human, by_system, each, go
 from detent.workflows.execute.execute_data import (
     PLAIN,
     ExecuteData,

@@ -6,7 +6,7 @@ import msgspec
 
 from detent.gates.documents import TaskEntry
 from detent.gates.reply import ReviewPoint
-from detent.kernel.rows import Child
+from detent.kernel.table import Child
 from detent.workflows.pipeline.pipeline_data import CORE, DONE, PipelineData, Session, reviewed
 from detent.workflows.pipeline.pipeline_tasks import child_name
 from detent.workflows.pipeline.session import told_of

@@ -13,8 +13,7 @@ from detent.evidence.running.checks import CommandEnded, check_all
 from detent.gates.documents import TASKS
 from detent.git.commits import back_to_tip, bring_to, commit_phase, marker, set_index, switch, tip_of
 from detent.git.repo import ZERO
-from detent.kernel.model import Sent
-from detent.kernel.own_gate import PROVED
+from detent.kernel.model import PROVED, Sent
 from detent.kernel.table import Table
 from detent.workflows.pipeline.pipeline_table import PIPELINE
 from detent.workflows.pipeline.project_look import laid_texts

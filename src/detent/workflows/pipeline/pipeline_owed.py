@@ -1,6 +1,6 @@
 """What the pipeline and its tasks do to the world: owed effects, and the jobs whose outcome decides. Named here, performed elsewhere."""
 
-from detent.kernel.rows import Effect, Job
+from detent.kernel.table import Effect, Job
 
 append_design_history = Effect(
     "append_design_history", "Append the requested change as one line to approve-design-history.jsonl, once per event."

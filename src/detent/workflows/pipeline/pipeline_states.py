@@ -3,7 +3,7 @@
 from detent.blocks.common import DRIVEN, PEOPLE
 from detent.blocks.open_flags import BY_MACHINE
 from detent.gates.reply import BUILD as BUILD_NAMES
-from detent.kernel.rows import Move, State, by_human, by_system
+from detent.kernel.table import Move, State, by_human, by_system
 from detent.workflows.pipeline.pipeline_owed import land, merge_task, prepare_dispatch, run_checks
 from detent.workflows.pipeline.task_data import ROLES
 

@@ -45,8 +45,7 @@ from detent.gates.reply import (
     wrote_only_docs,
 )
 from detent.gates.tests import none_is_lost
-from detent.kernel.rows import BACK, STAY, Because, Change, Go, Row, each, go
-from detent.kernel.table import Table
+from detent.kernel.table import BACK, STAY, Because, Change, Go, Row, Table, each, go
 from detent.workflows.pipeline.clarify import ask_clarify, keep_asked_twice
 from detent.workflows.pipeline.pipeline_children import children
 from detent.workflows.pipeline.pipeline_data import (

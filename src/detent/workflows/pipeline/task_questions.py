@@ -5,7 +5,7 @@ import msgspec
 from detent.gates.human import ANSWERS, PersonDecision, ask, pending, question
 from detent.gates.reply import ReviewPoint, noted
 from detent.kernel.model import Found, Run, Sent
-from detent.kernel.rows import Change
+from detent.kernel.table import Change
 from detent.workflows.pipeline.task_data import DD, META, ROLES, TaskData, reply_of
 
 replace = msgspec.structs.replace

@@ -41,8 +41,7 @@ from detent.gates.reply import RoleReply, points, read_reply, wrote_nothing, wro
 from detent.gates.tests import at_least_one_ran, canary_held, none_is_lost, nothing_broke, preflight_passes, red_tests_pass
 from detent.gates.tree import something_changed
 from detent.kernel.model import Run, Sent
-from detent.kernel.rows import BACK, STAY, Because, Go, Move, Row, State, by_human, by_system, each, go
-from detent.kernel.table import Table
+from detent.kernel.table import BACK, STAY, Because, Go, Move, Row, State, Table, by_human, by_system, each, go
 from detent.workflows.pipeline.pipeline_owed import commit_task, prepare_dispatch
 from detent.workflows.pipeline.task_data import (
     ROLES,

@@ -7,8 +7,7 @@ from detent.evidence.looks.own_gates import gate_fault
 from detent.evidence.running.checks import check_all
 from detent.git.commits import bring_to, commit_phase, tip_of
 from detent.git.land_merge import build_merge
-from detent.kernel.model import Sent
-from detent.kernel.own_gate import PROVED
+from detent.kernel.model import PROVED, Sent
 from detent.workflows.pipeline.session_changes import changed_files, tests_of
 from detent.workflows.pipeline.session_folder import root_id
 from detent.world.furnish import start_of

@@ -12,7 +12,7 @@ from detent.gates.plan import FILE, ActivePr, PlanData, PlannedStep, PlanTask, r
 from detent.gates.review_gates import ROOT_FILE, Finding, blocking, read_findings
 from detent.gates.tree import try_of
 from detent.kernel.model import Data, Found, Run, Sent, StepShown
-from detent.kernel.rows import Child
+from detent.kernel.table import Child
 
 replace = msgspec.structs.replace
 

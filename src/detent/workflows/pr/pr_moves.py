@@ -9,7 +9,7 @@ from detent.blocks.common import DRIVEN, PEOPLE
 from detent.blocks.last_words import TEXTS, last_object, summary_of
 from detent.blocks.open_flags import ACCEPTED, BY_MACHINE
 from detent.kernel.model import Briefing, Sent
-from detent.kernel.rows import Move, by_agent, by_human, by_system
+from detent.kernel.table import Move, by_agent, by_human, by_system
 
 SUBMIT = "submit_work"
 MOVES: dict[str, Move] = {

@@ -90,8 +90,7 @@ from detent.gates.tree import (
     tree_is_kept,
 )
 from detent.kernel.model import Data, Run, Sent
-from detent.kernel.rows import BACK, STAY, Go, Lock, Row, State, go
-from detent.kernel.table import Table
+from detent.kernel.table import BACK, STAY, Go, Lock, Row, State, Table, go
 from detent.workflows.pr.pr_data import (
     PrData,
     back_to_red,

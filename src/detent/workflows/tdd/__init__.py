@@ -12,7 +12,7 @@ from detent.blocks.proved import AnyEvent, Chain, Proved
 from detent.door import AnyRun
 from detent.git.notes import HANDOFFS
 from detent.kernel.model import Briefing, Run, Sent
-from detent.kernel.rows import Child
+from detent.kernel.table import Child
 from detent.workflows.tdd.tdd_data import TddData, backoff, begin
 from detent.workflows.tdd.tdd_table import TDD
 

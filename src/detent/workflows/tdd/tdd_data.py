@@ -13,7 +13,7 @@ from detent.blocks.ground import Ground
 from detent.evidence.source.stubs import LANGUAGES, StubLanguage
 from detent.gates.testlist import FILE, CurrentTest, ListData, ListedTest, alike, plain, read_list, read_reply
 from detent.kernel.model import Found, Run, Sent, StepShown, Value
-from detent.kernel.rows import T
+from detent.kernel.table import T
 
 replace = msgspec.structs.replace
 

@@ -20,7 +20,7 @@ from detent.git.notes_remote import fetch_notes
 from detent.git.repo import ZERO, Git
 from detent.git.workspace import remove_workspace
 from detent.kernel.model import Run, Sent
-from detent.kernel.rows import Row
+from detent.kernel.table import Row
 from detent.workflows.tdd.tdd_data import Note, TddData, completed, from_note
 from detent.workflows.tdd.tdd_effects import NOTES
 from detent.workflows.tdd.tdd_table import TDD

@@ -65,8 +65,7 @@ from detent.gates.tests import (
 )
 from detent.gates.tree import config_flagged, config_frozen, conftest_stays_plain, examples_flagged, only_tests_changed, tests_frozen
 from detent.kernel.model import Run, Sent
-from detent.kernel.rows import BACK, STAY, Go, Lock, Move, Row, State, by_agent, by_human, by_system, go
-from detent.kernel.table import Table
+from detent.kernel.table import BACK, STAY, Go, Lock, Move, Row, State, Table, by_agent, by_human, by_system, go
 from detent.workflows.tdd.tdd_data import (
     TddData,
     all_done,
