@@ -15,7 +15,7 @@ from functools import cache, wraps
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from detent.app.shared import accept_journal
+from detent.app.opened import accept_journal
 from detent.git import fingerprint
 from detent.git.place import find_place
 from tests.repos import sh

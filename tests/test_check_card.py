@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 from detent.blocks.check_card import LONGEST, lines_of, markdown_of, object_of, short_of
 from detent.evidence.outcomes.card import Card, Change, Checked
-from detent.git.commit_history import Commit
+from detent.git.commits import Commit
 from detent.kernel.model import Flag
 
 VAT = Flag(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.evidence.changes.version_bumps import only_versions_changed
+from detent.evidence.changes.no_substance import only_versions_changed
 from detent.evidence.source.generated_code import is_generated
 from detent.evidence.source.renamed_files import imports_renamed, moves
 from tests.machine import walls

@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from detent.evidence.outcomes.card import Card, Change, Checked
-from detent.git.commit_history import Commit
+from detent.git.commits import Commit
 from detent.interfaces.check_reports import junit_of, sarif_of, tell_github
 from detent.kernel.model import KINDS, Flag
 from tests.project import ROOT

@@ -101,7 +101,6 @@ def test_it_imports_nothing_heavy(tmp_path: Path) -> None:
         "detent.interfaces",
         "detent.interfaces.cli",
         "detent.interfaces.cli.main",
-        "detent.interfaces.cli.hot",
         "detent.interfaces.cli.first_screen",
     }
     assert {"click", "msgspec", "pathlib", "subprocess", "sqlite3", "tomllib", "re"} & modules <= {

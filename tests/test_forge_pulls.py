@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from detent.app.opened import queue_settings
 from detent.app.pull_words import listening
 from detent.app.queue_ends import ended
 from detent.app.queueing import open_queue
-from detent.app.shared import queue_settings
 from detent.git.place import find_place
 from tests.driven import scripted
 from tests.executions import CODE, CONFIG, TITLE, WORKS, Till

@@ -9,7 +9,6 @@ from detent.evidence.look import Branch
 from detent.evidence.outcomes.card import Card
 from detent.evidence.report import Outcome, TestReport
 from detent.evidence.source.diff import Changed
-from detent.gates.change_gates import BACK, toolchain_kept
 from detent.gates.command_gates import rewriting_is_flagged
 from detent.gates.judge import flags_in, judge, weighed_card
 from detent.gates.plan import ActivePr, PlanData, PlannedStep, PlanTask
@@ -26,7 +25,7 @@ from detent.gates.tests import (
     selection_is_some,
     selection_passes,
 )
-from detent.gates.tree import examples_flagged, strays_of_green, tree_is_clean
+from detent.gates.tree import BACK, examples_flagged, strays_of_green, toolchain_kept, tree_is_clean
 from detent.kernel.model import Data, Flag, OwnGate, Run, Sent
 from detent.kernel.table import Row, Said, go
 from detent.workflows.pr.pr_data import PrData

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from detent.app.allowed import PROTECTED
+from detent.app.conversation import PROTECTED
 from detent.app.hooks_seen import FOLDER
 from detent.evidence.runners import RUNNERS
 from detent.interfaces.hooks.forbidden import for_people, runs_tests

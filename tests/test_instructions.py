@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from detent.evidence.source.diff import Changed
-from detent.gates.change_gates import instructions_kept
 from detent.gates.item import ItemData, WorkItem
+from detent.gates.tree import instructions_kept
 from detent.kernel.model import Data, Run
 from detent.workflows.execute import execute_table
 from detent.workflows.pr import pr_table

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from detent.evidence.source.secret_keys import keys_added, keys_in
-from detent.gates.change_gates import no_keys_added
+from detent.gates.tree import no_keys_added
 from detent.git.place import find_place
 from detent.git.repo import Git
 from detent.kernel.model import Data, Run

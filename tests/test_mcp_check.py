@@ -11,7 +11,7 @@ import pytest
 
 from detent.app import open_app
 from detent.evidence.outcomes.card import Card, Change, Checked
-from detent.git.commit_history import Commit
+from detent.git.commits import Commit
 from detent.interfaces.mcp.mcp_answers import INSTRUCTIONS, looked
 from detent.interfaces.mcp.tools import TOOLS
 from detent.journal.holder import this_process

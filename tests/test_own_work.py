@@ -9,11 +9,11 @@ from detent.app.verifying import verify
 from detent.evidence.outcomes.claims import REF, Claim, ClaimedStep, seal, written
 from detent.evidence.probes.code_about import lines_about, words_of
 from detent.evidence.source.diff import Changed
-from detent.gates.change_gates import reading_is_flagged
 from detent.gates.judge import flags_in
 from detent.gates.review_gates import ROOT_FILE, own_review_is_flagged
 from detent.gates.testlist import ListData
 from detent.gates.tests import product_changed
+from detent.gates.tree import reading_is_flagged
 from detent.git.notes import publish
 from detent.kernel.model import Data, Flag, Run, Sent
 from tests.looks import LiteralLook

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from detent.app.registry import brief_of as brief
-from detent.blocks.last_words import hand_in, read_status
+from detent.blocks.briefs import hand_in, read_status
 from detent.gates.documents import read_acceptance, read_tasks
 from detent.gates.reply import read_reply
 from detent.journal.journal_rows import to_entry

@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from detent.gates.change_gates import is_instruction
 from detent.gates.human import pending
+from detent.gates.tree import is_instruction
 from detent.kernel.model import Sent
 from detent.workflows.pipeline.task_table import TASK
 from tests.sessions import CODES, FIRST, LEAN, TEAM, YES, S, plays, reply, session, tasks_text, till

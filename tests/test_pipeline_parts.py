@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from detent.app.allowed import may_write
+from detent.app.conversation import may_write
 from detent.app.policy import answer_of, read_policies
 from detent.app.registry import brief_of as brief
-from detent.blocks.ground import Ground
-from detent.blocks.last_words import hand_in, read_status
+from detent.blocks.briefs import hand_in, read_status
+from detent.blocks.common import Ground
 from detent.errors import CannotTell, DetentError
 from detent.gates.human import PersonDecision
 from detent.git.place import find_place

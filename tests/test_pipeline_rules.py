@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from detent.app.registry import brief_of as brief
-from detent.blocks.ground import Ground
+from detent.blocks.common import Ground
 from detent.evidence.source.diff import Changed
 from detent.gates.documents import ChangedFile, ProjectHead, TaskEntry, listed_below, read_tasks
 from detent.gates.human import APPROVE, STRATEGY, PersonDecision, pending, question

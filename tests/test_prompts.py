@@ -15,7 +15,7 @@ import pytest
 from detent.app.registry import BUILT_IN, workflow_of
 from detent.app.registry import brief_of as brief
 from detent.blocks.briefs import SHARED, flags_prompt, prompt, system_prompt
-from detent.blocks.ground import Ground
+from detent.blocks.common import Ground
 from detent.gates.item import BranchReview, FoundIssue, WorkItem
 from detent.gates.testlist import CurrentTest, ListedTest
 from detent.kernel.model import Run

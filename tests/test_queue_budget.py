@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from detent.app.opened import queue_settings
 from detent.app.queue_budget import BUDGET, KINDS, WINDOW, hold_of, keep_within, period, queue_now, within_budget
 from detent.app.queueing import open_queue, task_of
 from detent.app.report_values import BudgetRow
-from detent.app.shared import queue_settings
 from detent.app.times import window_of
 from detent.app.turns_taken import TakenTurns
 from detent.config.settings import QueueSettings

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from detent.evidence.changes.changes import looked_up, patterns_of
 from detent.evidence.changes.dependencies import declared_dependencies, is_foreign
-from detent.evidence.changes.test_files import looked_up, patterns_of
 from detent.evidence.outcomes.reasons import Reason, reason
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder

@@ -16,7 +16,7 @@ import pytest
 from detent.errors import CannotTell, DetentError
 from detent.sandbox import Sandbox, choose
 from detent.sandbox.bubblewrap import Bubblewrap, find_program, packed
-from detent.sandbox.none import Unisolated
+from detent.sandbox.sandbox_protocol import Unisolated
 from tests.machine import need
 from tests.patience import LONG, until
 from tests.rooms import PYTHON, SECRETS, Place, isolated

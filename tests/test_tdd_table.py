@@ -7,7 +7,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from detent.blocks.ground import Ground
+from detent.blocks.common import Ground
 from detent.evidence.look import Probed
 from detent.evidence.report import Outcome, TestReport
 from detent.evidence.source.diff import Changed, Rewritten

@@ -7,7 +7,7 @@ from time import perf_counter
 
 import pytest
 
-from detent.evidence.changes import test_files as testfiles
+from detent.evidence.changes import changes as testfiles
 from detent.evidence.runners import RUNNERS, Command, Folder
 from detent.evidence.runners.detect import find_command
 from detent.evidence.source.document_paths import is_document

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from detent.app.clock import now
+from detent.app.opened import now
 from detent.errors import DetentError
 from detent.extensions import TRACKERS
 from detent.forge import ForgeError

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from detent.app.registry import workflow_of
-from detent.blocks.ground import Ground
+from detent.blocks.common import Ground
 from detent.door import AnyEvent, AnyRun, Case
 from detent.errors import CannotTell
 from detent.evidence.look import Branch, Probed

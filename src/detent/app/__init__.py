@@ -5,10 +5,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from detent.app.clock import now
-from detent.app.opened import NO_RUN, AnyJournal, App
+from detent.app.opened import NO_RUN, AnyJournal, App, now, open_journal
 from detent.app.registry import brief_of, is_workflow, workflow_of
-from detent.app.shared import open_journal
 from detent.door import AnyRun, Door, always
 from detent.errors import NoJournal, NoRun
 from detent.git.place import Place, find_place

@@ -12,7 +12,7 @@ from detent.app.fit import checkout_is_fit, ground, is_clean, no_run_is_open
 from detent.app.policy import kinds_of, may_answer
 from detent.app.registry import workflow_of
 from detent.app.settings_of_main import settings_for
-from detent.blocks.ground import Ground
+from detent.blocks.common import Ground
 from detent.blocks.terms import Terms
 from detent.door import AnyRun
 from detent.errors import DetentError

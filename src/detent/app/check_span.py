@@ -13,8 +13,7 @@ from detent.app.verify_span import commit_named, common_base, main_commit
 from detent.errors import DetentError
 from detent.evidence.outcomes.card import Change
 from detent.evidence.running.leftovers import made_by_tests
-from detent.git.commit_history import Commit, commits_between, paths_between
-from detent.git.commits import main_branch, short
+from detent.git.commits import Commit, commits_between, main_branch, paths_between, short
 from detent.git.place import find_place
 from detent.git.repo import Git, GitError
 from detent.git.snapshot import tree_of_files

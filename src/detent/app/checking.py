@@ -22,8 +22,8 @@ from detent.app.preflight import default_preflight
 from detent.app.preload import preload
 from detent.config import Settings
 from detent.errors import CannotTell, DetentError
-from detent.evidence.changes.test_files import TreeFiles
-from detent.evidence.changes.way_on import in_clean_checkouts, way_on
+from detent.evidence.changes.changes import TreeFiles
+from detent.evidence.changes.install_lines import in_clean_checkouts, way_on
 from detent.evidence.looks.branch_look import BranchSpan
 from detent.evidence.looks.own_gates import GatedTree, on_card
 from detent.evidence.outcomes.card import Card, Change, Checked

@@ -1,14 +1,100 @@
-"""What is said to a run, and the briefing that it answers with: the same for every door. What only people say is in person_calls."""
+"""What is said to a run, the briefing that it answers with, and what that lets its agent write: the same for every door. What only people say is in person_calls.
 
+What may be written is told to the tools of an agent that the machine drives, and as rules that a client's hook can read quickly.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
 from msgspec.structs import replace
 
 from detent.app import App
-from detent.app.allowed import base_of, rules
 from detent.app.plain_text import shown
-from detent.app.registry import FOR_PLANS, source_of
+from detent.app.registry import FOR_PLANS, source_of, workflow_of
+from detent.door import DUE, AnyRun
+from detent.evidence.runners import RUNNERS, Command
 from detent.git.snapshot import stamp
 from detent.journal.journal import Hot
 from detent.kernel.model import Briefing, Sent, Verdict
+from detent.kernel.permit import GREEN, RED, Permit
+
+PROTECTED = (".git", ".git/**", "ORCHESTRATION_STATE.json", "error.log", "*.rejected")
+PHASED = (RED, GREEN, "EXECUTING_TDD", "DEBUGGING")  # the states in which the step says whether tests or code are written
+
+
+def may_write(briefing: Briefing, base: Command | None) -> Callable[[str], str | None]:
+    """What the state lets an agent write: tests in RED, anything but tests in GREEN."""
+    runner = RUNNERS.get(base.runner) if base else None
+    phase = _phase(briefing) if runner else ""
+    from detent.tools.globs import writable  # the tools are heavy, and a hook's rules do without them
+
+    return writable(briefing.writes, protected(briefing), phase, runner.is_test if runner else lambda path: False)
+
+
+def only(briefing: Briefing, root: Path) -> tuple[Path, ...] | None:
+    """What of its workspace a role of a session may write at all, for the sandbox: nothing, or the session's folder. None: it works on the project."""
+    folder = workflow_of(briefing.workflow).documents
+    documents = tuple(w for w in briefing.writes if w.startswith(f"{folder}/"))
+    if not folder or len(documents) < len(briefing.writes):
+        return None
+    return tuple({root / "/".join(w.split("/")[:2]) for w in documents})
+
+
+def protected(briefing: Briefing) -> tuple[str, ...]:
+    """What no agent writes, and what this one does not now."""
+    return (*PROTECTED, *workflow_of(briefing.workflow).protected(briefing))
+
+
+def _phase(briefing: Briefing) -> str:
+    return briefing.step.type if briefing.step and briefing.state in PHASED else ""
+
+
+def rules(briefing: Briefing, base: Command | None) -> str:
+    """Everything that a hook must know of this moment, as one JSON object."""
+    runner = RUNNERS.get(base.runner) if base else None
+    permit = Permit(list(briefing.writes), list(protected(briefing)), _phase(briefing) if runner else "")
+    known = {
+        "state": briefing.state,
+        "actor": briefing.actor,
+        "goal": briefing.goal,
+        "instruction": briefing.instruction,
+        "parked": briefing.not_before or "",
+        "command": list(base.argv) if base else [],
+        "runner": runner.name if runner else "",
+        "tests": list(runner.tests_like if runner else ()),
+    }
+    return json.dumps({**known, "permit": vars(permit)})
+
+
+def rules_now(app: App, run: str) -> str:
+    """The rules of a run that keeps none at hand; those of its child, where one is at work. Changes nothing."""
+    child = next((h.run for h in app.journal.children(run) if not h.ended), "")
+    if child:
+        return rules_now(app, child)
+    event = app.door.load(run)
+    briefing = app.door.briefing(event) if event.briefing or _is_asked(app, event.run) else _between(event.run)
+    if event.run.data.setup.workspace:  # the machine drives it, in a folder of its own: nothing in the person's checkout is about it
+        briefing = msgspec.structs.replace(briefing, actor="none")
+    return rules(briefing, base_of(app, event.run))
+
+
+def _is_asked(app: App, run: AnyRun) -> bool:
+    """Whether an agent acts next, though the machine looks first: a review by hand is the agent's, where no reviewer is configured."""
+    table = app.door.tables[run.workflow]
+    return table.states[run.state].actor == "agent" and not table.kind(run, DUE)
+
+
+def _between(run: AnyRun) -> Briefing:
+    """A run whose next move is the machine's own: nobody writes until get_task was called."""
+    return Briefing(run.id, run.workflow, run.state, "system", "", "", "", "call get_task")
+
+
+def base_of(app: App, run: AnyRun) -> Command | None:
+    """How the run's project is tested."""
+    found: Command | None = app.worlds.of(run).config_of(run).suite.base
+    return found
 
 
 def briefed(app: App, run: str | None) -> Briefing:

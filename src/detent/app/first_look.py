@@ -6,11 +6,11 @@ import msgspec
 
 from detent.app import App
 from detent.app.gate_steps import red_at_start
-from detent.blocks.ground import Ground
+from detent.blocks.common import Ground
 from detent.blocks.terms import Terms
 from detent.errors import CannotTell, DetentError, RedStart
-from detent.evidence.changes.test_files import TreeFiles
-from detent.evidence.changes.way_on import way_on
+from detent.evidence.changes.changes import TreeFiles
+from detent.evidence.changes.install_lines import way_on
 from detent.evidence.report import TestReport
 from detent.evidence.runners import Command
 from detent.evidence.running.suite import preflight

@@ -10,10 +10,10 @@ import msgspec
 from detent.app.opened import App
 from detent.app.preflight import default_preflight
 from detent.app.run_configs import CONFIGURED, OTHER, REVIEWER
-from detent.blocks.ground import Ground
+from detent.blocks.common import Ground
 from detent.config import Settings
 from detent.errors import DetentError
-from detent.evidence.changes.test_files import patterns_of
+from detent.evidence.changes.changes import patterns_of
 from detent.evidence.runners import RUNNERS, Command, Files, Folder
 from detent.evidence.runners.detect import find_command
 from detent.evidence.running.toolchain import Listing, accept, listing, place_of, records, take

@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from detent.app.clock import now
+from detent.app.opened import now
 from detent.config import Settings
 from detent.errors import DetentError
 from detent.forge import PULLS, Api, ForgeProject, Pulls, token_of, where_of

@@ -139,7 +139,7 @@ def forget_this_call() -> None:
 
 def open_here(place: Place) -> list[str]:
     """The runs that are open in this repository; a journal that cannot be read says nothing."""
-    from detent.app.shared import open_journal
+    from detent.app.opened import open_journal
 
     try:
         journal = open_journal(place)

@@ -9,7 +9,7 @@ from detent.app.executions import is_execution
 from detent.app.live_log import driver_log, why_stopped
 from detent.app.questions import open_of_run
 from detent.app.run_driver import driver_of
-from detent.blocks.ground import is_driven
+from detent.blocks.common import is_driven
 from detent.journal.journal import Head
 
 

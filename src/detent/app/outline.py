@@ -3,7 +3,7 @@
 from detent.app import App
 from detent.app.registry import workflow_of
 from detent.app.settings_of_main import not_counted
-from detent.blocks.ground import Part
+from detent.blocks.common import Part
 from detent.door import AnyRun
 from detent.git.commits import main_branch
 

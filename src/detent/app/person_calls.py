@@ -10,7 +10,7 @@ from detent.app.conversation import remember, say_to_run
 from detent.app.people import allowed, by_a_person
 from detent.app.plain_text import STUCK
 from detent.app.registry import workflow_of
-from detent.blocks.ground import is_driven
+from detent.blocks.common import is_driven
 from detent.kernel.model import Sent, Verdict
 
 if TYPE_CHECKING:

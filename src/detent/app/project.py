@@ -10,7 +10,7 @@ from detent.app.fit import ground
 from detent.app.registry import FOR_ITEMS
 from detent.app.settings_of_main import main_ref
 from detent.app.trackers import tracker_of
-from detent.blocks.ground import Ground
+from detent.blocks.common import Ground
 from detent.config import Settings
 from detent.errors import DetentError
 from detent.git.repo import Git

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from detent.app import App, open_app
 from detent.app.executions import is_execution
+from detent.app.opened import queue_settings
 from detent.app.report_values import BudgetRow, PausedQueue, QueueNow
 from detent.app.reporting import stamp
-from detent.app.shared import queue_settings
 from detent.app.tally import add
 from detent.app.times import local_now, local_of, window_of
 from detent.app.turns_taken import TakenTurns

@@ -15,10 +15,10 @@ from msgspec import structs
 from detent import installation
 from detent.app import App, open_app
 from detent.app.away import back, room
+from detent.app.opened import queue_settings, shared_url
 from detent.app.policy import policies_of
 from detent.app.queue_ends import TROUBLE, end_of, ended
 from detent.app.registry import workflow_of
-from detent.app.shared import queue_settings, shared_url
 from detent.blocks.terms import Terms
 from detent.config import Settings
 from detent.errors import CannotTell, DetentError, Unreached

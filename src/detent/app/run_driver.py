@@ -12,8 +12,8 @@ import msgspec
 from detent.agents import AgentFailed, Reply, Turn, ask
 from detent.agents.kept import keep_reply, kept_reply
 from detent.app import App, now, open_app
-from detent.app.allowed import base_of, may_write, only
 from detent.app.away import as_outage
+from detent.app.conversation import base_of, may_write, only
 from detent.app.driving import driving
 from detent.app.executions import is_execution
 from detent.app.overtime import ExecutionClock

@@ -9,7 +9,7 @@ import msgspec
 
 from detent.app import App
 from detent.app.registry import workflow_of
-from detent.blocks.ground import is_driven
+from detent.blocks.common import is_driven
 from detent.door import AnyEvent, AnyRun
 from detent.queue.queue_protocol import Execution
 from detent.world.pulls import url_of

@@ -7,9 +7,9 @@ from contextlib import suppress
 
 from detent.app import App
 from detent.app.executions import is_completed, is_execution
+from detent.app.opened import shared_url
 from detent.app.project import project_settings
 from detent.app.run_driver import driver_of
-from detent.app.shared import shared_url
 from detent.errors import CannotTell, DetentError
 from detent.git.commits import main_branch
 from detent.git.land_merge import fetch_main

@@ -4,9 +4,8 @@ import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 
-from detent.app.clock import now
 from detent.app.forges import finder, forge_of
-from detent.app.shared import shared_url
+from detent.app.opened import now, shared_url
 from detent.config import Settings
 from detent.forge import Api, ForgeProject
 from detent.git.place import Place

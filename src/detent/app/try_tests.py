@@ -10,7 +10,7 @@ from detent.app.fit import patterns_at
 from detent.app.run_sandbox import sandbox_of
 from detent.config import Settings
 from detent.errors import DetentError
-from detent.evidence.changes.way_on import way_on
+from detent.evidence.changes.install_lines import way_on
 from detent.evidence.runners import Command, Folder
 from detent.evidence.runners.detect import find_command
 from detent.evidence.running.collect import Collector

@@ -7,12 +7,12 @@ from pathlib import PurePosixPath
 
 import msgspec
 
-from detent.app.allowed import base_of
+from detent.app.conversation import base_of
 from detent.app.opened import App
 from detent.app.registry import workflow_of
 from detent.app.tally import turn_of
 from detent.door import AnyEvent, AnyRun
-from detent.gates.change_gates import PROJECT
+from detent.gates.tree import PROJECT
 from detent.git.commits import tip_of
 from detent.git.repo import Git
 from detent.kernel.model import Briefing

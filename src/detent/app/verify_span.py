@@ -7,8 +7,7 @@ from typing import Literal, NamedTuple
 
 from detent.errors import CannotTell, DetentError
 from detent.evidence.outcomes.claims import REF, Claim, ClaimedStep, read
-from detent.git.commit_history import Commit, commits_between
-from detent.git.commits import main_branch
+from detent.git.commits import Commit, commits_between, main_branch
 from detent.git.notes import list_notes
 from detent.git.repo import Git
 from detent.git.tree_merge import merge_trees

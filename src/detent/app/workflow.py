@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol
 
 import msgspec
 
-from detent.blocks.briefs import not_given
-from detent.blocks.ground import Ground, Inner, Part
-from detent.blocks.last_words import Reader, read_summary
+from detent.blocks.briefs import Reader, not_given, read_summary
+from detent.blocks.common import Ground, Inner, Part
 from detent.door import STOP_CHILDREN, AnyEvent, AnyRun
 from detent.journal.journal import Head
 from detent.kernel.decide import ERRORS

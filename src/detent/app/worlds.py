@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
+from detent.app.opened import shared_url
 from detent.app.registry import is_workflow, workflow_of
-from detent.app.shared import shared_url
 from detent.door import AnyEvent, AnyRun, Case
 from detent.errors import Away, CannotTell, DetentError, Outage, Unreached
 from detent.evidence.running.good_tree import TESTS

@@ -15,7 +15,7 @@ import msgspec
 
 from detent.agents import AgentFailed, Progress, Reply, Turn, Usage
 from detent.agents.kept import keep_spent, kept_spent
-from detent.blocks.last_words import Reader, hand_in
+from detent.blocks.briefs import Reader, hand_in
 from detent.door import AnyEvent, AnyRun, Door
 from detent.drive.spent import Limits, Spent, left, over, spent_in
 from detent.drive.together import Together

@@ -7,8 +7,8 @@ import msgspec
 
 from detent.errors import CannotTell
 from detent.evidence.look import CommandLook, Look
-from detent.gates.change_gates import toolchain_kept
 from detent.gates.tests import red_tests_pass
+from detent.gates.tree import toolchain_kept
 from detent.kernel.model import PROVED, Flag, Found, OwnGate
 from detent.kernel.table import Gate, Row, Said
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from detent.evidence.look import FilesLook, Look, MutationLook, RerunLook, SuiteLook
-from detent.gates.change_gates import instructions_kept
 from detent.gates.plan_entries import is_done
 from detent.gates.testlist import only_list_changed
 from detent.gates.tests import (
@@ -24,7 +23,7 @@ from detent.gates.tests import (
     test_can_fail,
     turned_tests_fail,
 )
-from detent.gates.tree import config_frozen, conftest_stays_plain, only_tests_changed, strays_of_red, tests_frozen
+from detent.gates.tree import config_frozen, conftest_stays_plain, instructions_kept, only_tests_changed, strays_of_red, tests_frozen
 from detent.kernel.table import Said
 
 Gate = Callable[[Look[Any]], Said]

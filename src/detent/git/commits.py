@@ -1,6 +1,7 @@
-"""Commits and the workspace: commit a judged tree, bring the workspace to a tree, switch branches. Each can be done again after a crash.
+"""Commits and the workspace: commit a judged tree, bring the workspace to a tree, switch branches; and what a range of commits has.
 
-What was done is remembered by a marker ref, moved in one transaction with the branch, so that doing it again finds it done.
+Each can be done again after a crash. What was done is remembered by a marker ref, moved in one transaction with the branch, so that doing
+it again finds it done.
 """
 
 import os
@@ -8,6 +9,7 @@ import re
 import stat
 import unicodedata
 from pathlib import Path
+from typing import NamedTuple
 
 from detent.errors import DetentError
 from detent.git.repo import ZERO, Git, GitError
@@ -231,3 +233,23 @@ def slug(text: str, most: int) -> str:
     written = unicodedata.normalize("NFKD", "".join(SPELLED.get(letter, letter) for letter in lower))
     plain = "".join(letter for letter in written if not unicodedata.combining(letter))
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:most].strip("-")
+
+
+class Commit(NamedTuple):
+    """A commit of a range."""
+
+    hash: str
+    tree: str
+    parents: tuple[str, ...]
+    subject: str
+
+
+def commits_between(git: Git, base: str, tip: str) -> list[Commit]:
+    out = git.run("log", "--reverse", "--topo-order", "--format=%H%x00%T%x00%P%x00%s", f"{base}..{tip}", "--").text
+    rows = (line.split("\0") for line in out.split("\n") if line)
+    return [Commit(row[0], row[1], tuple(row[2].split()), row[3]) for row in rows]
+
+
+def paths_between(git: Git, before: str, after: str) -> tuple[str, ...]:
+    """The files that differ between two trees."""
+    return tuple(git.run("diff-tree", "-r", "-z", "--name-only", before, after).items)

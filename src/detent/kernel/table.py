@@ -1,7 +1,8 @@
 """A table, and what it is written with: states, moves, jobs, gates, changes and rows, literal values and nothing else.
 
 Knows the form of rows, not the meaning of any: gates and effects are named here and run elsewhere. A table is checked when it is constructed.
-The check looks at form alone; the walk (kernel.walk) looks at what can happen."""
+The check looks at form alone; the walk (kernel.walk) looks at what can happen.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Generic, TypeVar

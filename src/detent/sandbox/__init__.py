@@ -5,7 +5,7 @@ from pathlib import Path
 
 from detent.errors import DetentError
 from detent.sandbox.limits import ProcessLimits
-from detent.sandbox.sandbox_protocol import Room, Sandbox
+from detent.sandbox.sandbox_protocol import Room, Sandbox, Unisolated
 
 __all__ = ["SANDBOXES", "ProcessLimits", "Room", "Sandbox", "choose"]
 
@@ -32,14 +32,10 @@ def _engine(name: str) -> "Made":
 
 
 def _none(home: Path, limits: ProcessLimits, image: str = "", because: str = "") -> Sandbox:
-    from detent.sandbox.none import Unisolated
-
     return Unisolated(because)
 
 
 def _outer(home: Path, limits: ProcessLimits, image: str = "") -> Sandbox:
-    from detent.sandbox.none import Unisolated
-
     return Unisolated(name="outer")
 
 

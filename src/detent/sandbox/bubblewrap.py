@@ -15,10 +15,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from detent.errors import CannotTell, DetentError
-from detent.sandbox.devices import DEVICES, own_devices
 from detent.sandbox.guard import hold
 from detent.sandbox.limits import ControlGroup, ProcessLimits, find_places, unheld
-from detent.sandbox.mounts import enter, mount_words, system_words
+from detent.sandbox.mounts import DEVICES, enter, mount_words, own_devices, system_words
 from detent.sandbox.process import Ran, run
 from detent.sandbox.sandbox_protocol import DEVNULL, Room, always
 from detent.sandbox.seccomp import build_filter

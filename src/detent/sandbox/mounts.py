@@ -1,10 +1,15 @@
-"""What a program sees: the words for bubblewrap that make a room out of nothing. Owns the list of what is visible.
+"""What a program sees: the words for bubblewrap that make a room out of nothing, and the devices in it. Owns the list of what is visible.
 
 Nothing is there unless it is named here or in the room. Mounts go from the outside in, so that a folder inside another one keeps its
 own rule; what is guarded comes last and wins. Knows paths; starts nothing.
+Root gets devices of the room's own: those of the machine belong to root, and so would a program inside, which could change their rights.
 """
 
 import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -160,3 +165,41 @@ def mount_words(room: Inside, held: Held, home: Path, size: int) -> list[str]:
     guards = sorted(held.guards, key=lambda path: len(path.parts))
     known = _shown(*(Path("/etc") / name for name in ETC_NETWORK)) if room.network else []
     return [*known, *(w for path in ordered for w in layers[path]), *(w for path in guards for w in held.guards[path])]
+
+
+DEVICES = {"null": (1, 3), "zero": (1, 5), "full": (1, 7), "random": (1, 8), "urandom": (1, 9), "tty": (5, 0)}
+
+
+def make_devices(folder: Path) -> None:
+    """The few that every program expects."""
+    for name, number in DEVICES.items():
+        os.mknod(folder / name, stat.S_IFCHR, os.makedev(*number))
+        (folder / name).chmod(0o666)
+
+
+@contextmanager
+def own_devices() -> Iterator[Path | None]:
+    """A folder of them, gone afterwards. None for whom the machine's own are out of reach anyway, and where none can be made or opened."""
+    for place in _places() if os.getuid() == 0 else ():
+        with tempfile.TemporaryDirectory(prefix="detent-dev-", dir=place, ignore_cleanup_errors=True) as made:
+            if _work(Path(made)):
+                yield Path(made)
+                return
+    yield None
+
+
+def _places() -> Iterator[Path]:
+    """A file system may forbid devices."""
+    with suppress(OSError):
+        state_dir().mkdir(parents=True, exist_ok=True)
+        yield state_dir()
+    yield from (Path(tempfile.gettempdir()), Path("/var/tmp"))
+
+
+def _work(folder: Path) -> bool:
+    try:
+        make_devices(folder)
+        (folder / "null").write_bytes(b"")
+    except OSError:
+        return False
+    return True

@@ -1,6 +1,7 @@
 """Running one program: bounded time, bounded output, and nothing of it left behind. The whole tree of its processes ends with it.
 
 This process becomes the parent of whatever its descendants leave behind (a subreaper), so daemons and new sessions are found too.
+One of our own that is to outlive whoever starts it, a driver of a run, is started detached.
 """
 
 import contextlib
@@ -278,3 +279,15 @@ def _below(root: int) -> set[int]:
         seen |= fresh
         todo += fresh
     return seen
+
+
+def start_detached(argv: Sequence[str], cwd: Path, env: Mapping[str, str], log: Path) -> int:
+    """Start it in a session of its own, without input; its process id."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    fd = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        child = subprocess.Popen(argv, cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL, stdout=fd, stderr=fd, start_new_session=True)
+    finally:
+        os.close(fd)
+    threading.Thread(target=child.wait, daemon=True).start()
+    return child.pid

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from detent.errors import DetentError
-from detent.sandbox.devices import make_devices
 from detent.sandbox.guard import Held
-from detent.sandbox.mounts import ETC, ETC_PATTERNS, SYSTEM, Inside
+from detent.sandbox.mounts import ETC, ETC_PATTERNS, SYSTEM, Inside, make_devices
 
 OWN = ("proc", "sys", "dev", "run", "tmp", ".detent")  # of every container, never taken from a root
 WRITTEN = tuple(Path("/etc") / name for name in ("passwd", "group", "hosts", "hostname", "resolv.conf", "mtab"))

@@ -1,4 +1,8 @@
-"""What a sandbox is: a room that a program may reach, and one way to run it there. Owns the form only; knows no program that isolates."""
+"""What a sandbox is: a room that a program may reach, and one way to run it there; and the plainest one, which isolates nothing.
+
+As `none` a program has the rights of whoever started Detent; process.py ends what it leaves behind. As `outer` a person says that the
+container or machine all of this runs in is the wall: it is run the same way, and recorded by that name.
+"""
 
 import os
 import subprocess
@@ -6,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from detent.sandbox.process import Ran
+from detent.sandbox.process import Ran, run
 
 DEVNULL = Path(os.devnull)
 
@@ -49,3 +53,25 @@ class Sandbox(Protocol):
     ) -> Ran:
         """Run a program to its end. OSError: it cannot be started. CannotTell: the isolation did not hold or could not be made."""
         ...
+
+
+class Unisolated:
+    """Runs programs as they are. `because` says why nothing better was chosen, if something better was asked for."""
+
+    def __init__(self, because: str = "", name: str = "none") -> None:
+        self.because, self.name = because, name
+
+    def run(
+        self,
+        argv: Sequence[str],
+        cwd: Path,
+        env: Mapping[str, str],
+        timeout: float,
+        room: Room,
+        wanted: Callable[[], bool] = always,
+        stdin: Path = DEVNULL,
+        stderr: int = subprocess.STDOUT,
+        watch: Callable[[bytes], None] | None = None,
+    ) -> Ran:
+        """Run a program; the room is not enforced."""
+        return run(argv, cwd, env, timeout, wanted, stdin, stderr, watch)

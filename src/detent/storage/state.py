@@ -2,7 +2,8 @@
 
 Each secret is made once, readable by its owner alone. A seal is on what the machine keeps for itself where agents can write: it is believed
 only if the machine wrote it, there and nowhere else. A file without a right seal says nothing: whatever it would have told is found out
-again. It is no seal against someone who reads that key: with all of the user's rights one can."""
+again. It is no seal against someone who reads that key: with all of the user's rights one can.
+"""
 
 import fcntl
 import hmac

@@ -3,8 +3,7 @@
 from detent.door import AnyRun
 from detent.errors import DetentError
 from detent.evidence.outcomes.card import Card, Change, Checked
-from detent.git.commit_history import commits_between, paths_between
-from detent.git.commits import main_branch, short
+from detent.git.commits import commits_between, main_branch, paths_between, short
 from detent.world.work_tree import RepoWorld
 
 

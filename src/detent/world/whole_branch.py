@@ -12,9 +12,8 @@ import msgspec
 import detent.evidence
 from detent.door import AnyRun
 from detent.evidence.outcomes.card import Card, redacted
-from detent.gates.change_gates import as_named
 from detent.gates.judge import weighed_card
-from detent.gates.tree import asked
+from detent.gates.tree import as_named, asked
 from detent.kernel.model import LAND, Sent, commands_of
 from detent.kernel.redact import keys_of, redactor, secrets_of
 from detent.storage.state import keep, kept

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from detent.blocks.ground import Ground
+from detent.blocks.common import Ground
 from detent.kernel.model import Found, OnBranch, Run, Sent
 
 replace = msgspec.structs.replace

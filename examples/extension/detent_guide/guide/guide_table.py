@@ -4,8 +4,8 @@ from detent.blocks.common import DRIVEN, ERRORS, PEOPLE, because, caused_by, cou
 from detent.blocks.open_flags import ACCEPTED, BY_MACHINE, FIXED, answered, event_of, fixed_in, flagged_at
 from detent.effects.catalogue import commit_judged_tree, land_branch, leave_workspace
 from detent.gates.branch_gates import on_its_branch
-from detent.gates.change_gates import no_keys_added
 from detent.gates.tests import at_least_one_ran, none_is_lost, nothing_broke
+from detent.gates.tree import no_keys_added
 from detent.kernel.model import Run, Sent
 from detent.kernel.table import BACK, STAY, Go, Move, Row, State, Table, by_agent, by_human, by_system, go
 from detent_guide.guide.guide_data import GuideData, facts, unproven, written

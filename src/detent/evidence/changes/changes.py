@@ -1,21 +1,116 @@
 """What a step changed, each path with its sort: test, code, configuration. By evidence: what the runner collected, what the project says.
 
-Owns the comparison of two trees, the overlay of one's tests over another, and the value that names the trees to compare with. Knows no gates.
+Which files are tests is looked up, not guessed: `[test] files` is asked first, then what the project configures for its runner, what the runner
+collected from, names, and folders: data, snapshots and helpers below a folder of tests belong to the tests. A file of code that also holds
+tests (doctests, `#[cfg(test)]`, in-source tests) stays code; `insource` tells its two parts apart. Owns also the overlay of one tree's tests
+over another, and the value that names the trees to compare with. Knows no gates.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
+from pathlib import Path, PurePosixPath
 from typing import Literal, NamedTuple
 
 from detent.evidence.changes.judging_config import is_judging, judges
 from detent.evidence.changes.projects import is_beside
-from detent.evidence.changes.test_files import TestFiles, TreeFiles, looked_up
 from detent.evidence.runners import RUNNERS
-from detent.evidence.runners.adapter import is_shared_config
+from detent.evidence.runners.adapter import LARGEST_READ, Command, Files, Runner, is_shared_config
 from detent.evidence.running.collect import Collects
 from detent.evidence.source.diff import Changed
+from detent.evidence.source.file_patterns import SOURCES, is_below_tests, is_outside, said
 from detent.git.repo import Git
+
+MOST_READ = 500
+HOLDS = {  # what only a file of tests says, by the end of its name; a file of another kind is not told by what was collected from it
+    ".py": re.compile(r"^(?:async )?def test|^class \w*Test|^class .*\bTestCase\b|^(?:import|from) (?:pytest|unittest)\b", re.MULTILINE),
+    ".rb": re.compile(r"^\s*(?:RSpec\.)?(?:describe|context|feature)\b|< (?:Minitest::Test|Test::Unit)", re.MULTILINE),
+    ".php": re.compile(r"\bextends\s+[\w\\]*TestCase\b|^\s*(?:it|test)\(", re.MULTILINE),
+    ".java": re.compile(r"@Test\b|\bextends\s+TestCase\b|@ParameterizedTest\b"),
+    **dict.fromkeys((".kt", ".groovy", ".scala"), re.compile(r"@Test\b|: \w*Spec\b|\bextends\s+\w*(?:Spec|Suite|TestCase)\b")),
+    **dict.fromkeys(
+        (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"),
+        re.compile(r"^\s*(?:describe|it|test|suite|context)(?:\.\w+)*\s*[(`]", re.MULTILINE),
+    ),
+}
+IN_SOURCE = re.compile(r"\bimport\.meta\.vitest\b")
+PRODUCT_ONLY = (".go", ".rs", ".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".cs", ".fs", ".vb")  # what was not built stands in reports too
+
+
+class TestFiles(NamedTuple):
+    """The test files of one tree, or of the trees that are compared."""
+
+    collected: frozenset[str]  # files that tests were collected from, without those that are code
+    patterns: tuple[str, ...]  # the project's own, those of the user last: the last one that fits decides
+    named: Callable[[str], bool]  # the runner's own rule
+    is_config: Callable[[str], bool] = lambda path: False
+
+    def is_test(self, path: str) -> bool:
+        """Whether a file is a test or serves tests only."""
+        if self.is_config(path):
+            return False
+        decided = said(self.patterns, path)
+        if decided is not None:
+            return decided
+        return path in self.collected or self.named(path) or is_below_tests(path)
+
+
+def patterns_of(runner: Runner, files: Files, configured: tuple[str, ...], base: Command | None = None) -> tuple[str, ...]:
+    """The project's own patterns, and those of `[test] files` after them: the last one that fits decides."""
+    return (*runner.test_patterns(base, files), *configured)
+
+
+def looked_up(runner: Runner, patterns: tuple[str, ...], files: Files, collected: Iterable[str]) -> TestFiles:
+    """Which files are tests, by patterns that are known already."""
+    plain = TestFiles(frozenset(), patterns, runner.is_test, runner.is_config)
+    left = [path for path in dict.fromkeys(collected) if not is_outside(path) and not plain.is_test(path)]
+    return plain._replace(collected=frozenset(path for path in left[:MOST_READ] if _is_file_of_tests(path, files)))
+
+
+def _is_file_of_tests(path: str, files: Files) -> bool:
+    """Whether a file that tests were collected from is nothing but tests: by what it says, since code may hold tests too."""
+    suffix = PurePosixPath(path).suffix
+    if suffix in PRODUCT_ONLY or suffix not in HOLDS:
+        return False
+    text = files.read(path)
+    if text is None:  # of another tree
+        return path.partition("/")[0] not in SOURCES
+    return HOLDS[suffix].search(text) is not None and not IN_SOURCE.search(text)
+
+
+LARGEST_DOCUMENT = 1_000_000  # bytes
+
+
+class TreeFiles:
+    """A tree, read when it is asked for."""
+
+    def __init__(self, git: Git, tree: str) -> None:
+        self.git, self.tree = git, tree
+
+    def exists(self, path: str) -> bool:
+        return bool(self.git.resolve(f"{self.tree}:{path}"))
+
+    def read(self, path: str) -> str | None:
+        data = self.git.read(self.tree, path)
+        return data[:LARGEST_READ].decode("utf-8", "replace") if data is not None else None
+
+    def paths(self) -> Iterator[str]:
+        yield from self.git.run("ls-tree", "-r", "-z", "--name-only", self.tree).items
+
+    def which(self, name: str) -> str | None:
+        return None
+
+
+def read_plain(file: Path) -> bytes | None:
+    """A file that lies there itself, and is no link; of one that is too large, as much as shows that."""
+    try:
+        if file.is_symlink() or not file.is_file():
+            return None
+        with file.open("rb") as source:
+            return source.read(LARGEST_DOCUMENT + 1)
+    except OSError:
+        return None
+
 
 Sort = Literal["test", "production", "config", "list", "unknown"]
 LETTERS: Mapping[str, Literal["added", "modified", "deleted"]] = {"A": "added", "D": "deleted"}
@@ -91,7 +186,7 @@ class Changes:
         return "config" if self._judges(path) else "production"
 
     def _names_other_versions(self, path: str) -> bool:
-        from detent.evidence.changes.ci_versions import only_versions_differ
+        from detent.evidence.changes.judging_config import only_versions_differ
 
         return only_versions_differ(path, self.text(path)(self.good), self.text(path)(self.tree))
 

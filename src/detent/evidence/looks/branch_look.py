@@ -12,12 +12,11 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from detent.errors import CannotTell
-from detent.evidence.changes.changes import ReferenceTrees
+from detent.evidence.changes.changes import ReferenceTrees, TreeFiles
 from detent.evidence.changes.documents_alone import documents_alone
+from detent.evidence.changes.install_lines import in_clean_checkouts, way_on
 from detent.evidence.changes.no_substance import is_only_words
 from detent.evidence.changes.projects import is_tooling
-from detent.evidence.changes.test_files import TreeFiles
-from detent.evidence.changes.way_on import in_clean_checkouts, way_on
 from detent.evidence.looks.branch_probes import ProbedBranch, examples_in_code, look_without_mutating
 from detent.evidence.looks.card_trials import TrialRun, places, trials
 from detent.evidence.looks.exit_code import CommandSpan, by_exit_code

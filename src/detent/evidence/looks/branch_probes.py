@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
-from detent.evidence.changes.beside_product import BesideProduct
+from detent.evidence.changes.projects import BesideProduct
 from detent.evidence.mutate.keyed_random import KeyedRandom
 from detent.evidence.outcomes.outcomes import file_of
 from detent.evidence.probes.clock_red import look_at_dates, look_at_reds

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from detent.evidence.changes.test_files import is_below_tests
 from detent.evidence.looks.card_trials import without_the_change
 from detent.evidence.looks.no_proof import no_proof
 from detent.evidence.looks.repo_look import RepoLook
@@ -15,6 +14,7 @@ from detent.evidence.outcomes.card import Card, Trial
 from detent.evidence.report import TestReport
 from detent.evidence.runners import Command
 from detent.evidence.running.collect import Collector
+from detent.evidence.source.file_patterns import is_below_tests
 from detent.kernel.model import Flag
 
 WRAPPED = {

@@ -3,10 +3,8 @@
 Knows the tip and its manifests; installs nothing.
 """
 
-from detent.evidence.changes.install_lines import install_line
-from detent.evidence.changes.pytest_plugins import PLUGINS
-from detent.evidence.changes.test_files import TreeFiles
-from detent.evidence.changes.way_on import in_clean_checkouts
+from detent.evidence.changes.changes import TreeFiles
+from detent.evidence.changes.install_lines import PLUGINS, in_clean_checkouts, install_line
 from detent.evidence.looks.repo_look import RepoLook
 from detent.evidence.outcomes.outcomes import file_of
 from detent.evidence.outcomes.reasons import not_installed

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from detent.errors import CannotTell
-from detent.evidence.changes.changes import Changes
-from detent.evidence.changes.test_files import LARGEST_DOCUMENT, TreeFiles, read_plain
+from detent.evidence.changes.changes import LARGEST_DOCUMENT, Changes, TreeFiles, read_plain
 from detent.evidence.look import PROBE_SECONDS, Branch, Probed
 from detent.evidence.looks.subject import Subject
 from detent.evidence.outcomes.outcomes import Outcomes, compare, laid_over

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from detent.evidence.runners import Command
-from detent.git.commit_history import Commit
+from detent.git.commits import Commit
 from detent.kernel.model import Flag, Value
 from detent.storage.state import keep, kept
 

@@ -114,7 +114,7 @@ def _plugin(facts: Facts, third_party: Callable[[str], bool]) -> Found:
     if not PLUGINS_BRING.search(facts.message):
         return None
     from detent.evidence.changes.dependencies import plain  # it reads manifests, and few failures need it
-    from detent.evidence.changes.pytest_plugins import ASYNC_PLUGINS, missing_plugins
+    from detent.evidence.changes.install_lines import ASYNC_PLUGINS, missing_plugins
 
     declared = frozenset(filter(third_party, map(plain, ASYNC_PLUGINS)))
     missing = next(missing_plugins(facts.message, declared), "")

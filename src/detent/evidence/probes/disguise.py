@@ -6,12 +6,12 @@ Owns what is run, and what counts as a difference: one that comes again under ot
 
 from typing import Literal, NamedTuple
 
-from detent.evidence.changes.test_files import ALWAYS_DATA, is_below_tests
 from detent.evidence.mutate.keyed_random import KeyedRandom
 from detent.evidence.mutate.renamed import Renamed, looks_at_itself, renamed, told_back, with_a_word
 from detent.evidence.probes.context import ProbeContext
 from detent.evidence.probes.trials import came_of, said_of, trial_of
 from detent.evidence.report import TestReport
+from detent.evidence.source.file_patterns import ALWAYS_DATA, is_below_tests
 from detent.evidence.source.test_blocks import blocks
 from detent.kernel.model import Flag
 

@@ -1,12 +1,12 @@
 """Why tests cannot run in a clean checkout: files that git does not have, submodules and files of Git LFS that were not fetched. Knows reports and files;
-what is not installed is found by `changes/way_on`."""
+what is not installed is found by `changes/install_lines`."""
 
 import re
 from collections.abc import Iterable, Iterator
 
 from detent.evidence.report import TestReport
 from detent.evidence.running.collect import Collector
-from detent.git.named import missing
+from detent.git.checkout import missing
 from detent.git.snapshot import BORROWED
 
 WORD = re.compile(r"[\w@+./-]{2,200}")

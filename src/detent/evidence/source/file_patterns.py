@@ -1,4 +1,5 @@
-"""Patterns of file names as projects write them for their test runners: globs with braces and groups, folders, regular expressions. Pure.
+"""Patterns of file names as projects write them for their test runners: globs with braces and groups, folders, regular expressions;
+and folders that hold tests by their name. Pure.
 
 `verify_*.py` means a name in any folder, `checks/**/*.js` a path from the root, `checks/` everything below a folder, `re:…` a regular
 expression that is searched in the path, and `!` before any of them takes out what it matches.
@@ -7,6 +8,7 @@ expression that is searched in the path, and `!` before any of them takes out wh
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from pathlib import PurePosixPath
 
 LONGEST = 1000
 SOURCES = frozenset({"", ".", "src", "lib", "libs", "app", "source", "sources", "packages", "pkg", "cmd", "internal", "main"})
@@ -15,6 +17,12 @@ OPENS = {"?(": "(?:", "+(": "(?:", "*(": "(?:", "@(": "(?:", "!(": "(?:(?!(?:"} 
 CLOSES = {"?(": ")?", "+(": ")+", "*(": ")*", "@(": ")", "!(": ")(?:[./]|$))[^/]*)"}
 TOKEN = re.compile(r"[?+*@!]\(|\*+(?!\()|\?|\[[!^]?\]?[^\]/]*\]|[)|]|[^?+*@!\[)|]+|.", re.DOTALL)
 BRACES = re.compile(r"\{([^{}]*)\}")
+TESTS = re.compile(
+    r"tests?|__tests?__|__mocks__|__snapshots__|__fixtures__|testdata|test[-_](?:data|files|fixtures|resources)|cassettes|e2e"
+    r"|(?:unit|integration|functional|acceptance|system|smoke|regression|api|e2e|end-to-end|type|typing|types|mypy|pyright|compat|contract|component"
+    r"|browser|property|fuzz|conformance|golden|snapshot|doc|docs|perf|performance|stress|cli)[-_]?tests?|tests[-_][\w-]+"
+)
+ALWAYS_DATA = (".snap", ".ambr", ".snapshot")  # snapshots of vitest, jest and insta, of syrupy, of node
 
 
 def matches(pattern: str, path: str) -> bool:
@@ -124,3 +132,13 @@ def _letters(token: str) -> str:
     if token.startswith("[") and len(token) > 2:
         return re.sub(r"^\[!", "[^", token)
     return "[^/]*" if token.startswith("*") else "[^/]" if token == "?" else re.escape(token)
+
+
+def is_below_tests(path: str) -> bool:
+    """Whether a folder above a file is one of tests by its name, or the file is a snapshot, or the folder itself (as a link)."""
+    where = PurePosixPath(path)
+    if path.startswith("src/main/") or "/src/main/" in path:
+        return False  # Maven's word for the product, whatever its packages are called
+    if any(TESTS.fullmatch(part) for part in where.parts[:-1]) or path.endswith(ALWAYS_DATA):
+        return True
+    return bool(where.parts) and TESTS.fullmatch(where.parts[-1]) is not None  # no folder stands in a list of files, but a link to one

@@ -7,9 +7,9 @@ from pathlib import PurePosixPath
 from posixpath import dirname, join, normpath
 from typing import NamedTuple
 
+from detent.evidence.changes.changes import TreeFiles
 from detent.evidence.changes.dependencies import REQUIREMENTS, declared_dependencies, plain
 from detent.evidence.changes.edited_files import LARGEST, EditedFile, is_named_as_test
-from detent.evidence.changes.test_files import TreeFiles
 from detent.evidence.runners.adapter import is_shared_config
 from detent.evidence.source.document_paths import is_document
 from detent.evidence.source.secret_keys import keys_added

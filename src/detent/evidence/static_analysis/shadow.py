@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import PurePosixPath
 
+from detent.evidence.changes.changes import TreeFiles
 from detent.evidence.changes.dependencies import declared_dependencies
 from detent.evidence.changes.edited_files import EditedFile, is_named_as_test
-from detent.evidence.changes.test_files import TreeFiles
 from detent.evidence.static_analysis import shadow_mapped as mapped
 from detent.evidence.static_analysis import shadow_python as python
 from detent.evidence.static_analysis import shadow_ruby as ruby

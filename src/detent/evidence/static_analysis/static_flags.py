@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from types import MappingProxyType
 
-from detent.evidence.changes.beside_product import BesideProduct
 from detent.evidence.changes.changes import Changes
 from detent.evidence.changes.edited_files import EditedFile, edited, product
+from detent.evidence.changes.projects import BesideProduct
 from detent.evidence.static_analysis.forgiving_tests import forgiving
 from detent.evidence.static_analysis.knows_tests import SPEAKS_OF_TESTS, looks_at_tests
 from detent.evidence.static_analysis.knows_tests_names import NAME_OF, endings

@@ -4,7 +4,7 @@ import click
 from msgspec.structs import replace
 
 from detent.app import App
-from detent.blocks.ground import is_driven
+from detent.blocks.common import is_driven
 from detent.interfaces.cli.tell import exit_code, tell_verdict
 from detent.kernel.model import Verdict
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from detent.app import journal_at
-from detent.app.shared import accept_journal
+from detent.app.opened import accept_journal
 from detent.errors import DetentError, JournalError, NoJournal
 from detent.git import fingerprint
 from detent.git.place import Place, find_place

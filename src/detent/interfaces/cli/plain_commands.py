@@ -71,7 +71,7 @@ def _get_task(words: Mapping[str, str]) -> int:
 
 
 def _submit_work(words: Mapping[str, str]) -> int:
-    from detent.interfaces.cli.submit import SubmitFields, submit
+    from detent.interfaces.cli.runner import SubmitFields, submit
     from detent.interfaces.cli.tell import tell_verdict
 
     fields = {name: words.get(f"--{name.replace('_', '-')}", "") for name in SubmitFields.__struct_fields__ if name != "no_pr_left"}

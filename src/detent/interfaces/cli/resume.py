@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from detent.app.plain_text import STUCK
-from detent.blocks.ground import is_driven
+from detent.blocks.common import is_driven
 from detent.errors import DetentError
 from detent.interfaces.cli.tell import channel, exit_code, tell_verdict
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from detent.blocks.ground import is_driven
+from detent.blocks.common import is_driven
 from detent.interfaces.cli.live import PARKED, follow
 from detent.interfaces.cli.runner import WORKFLOW_HELP
 

@@ -1,4 +1,7 @@
-"""What several commands share: the repository of this folder, and speaking to a run of it through the command line's channel."""
+"""What several commands share: the repository of this folder, speaking to a run of it through the command line's channel, and one submit.
+
+A submit is its fields, the files that it names, and handing it in. Knows nothing of flags; imports no click.
+"""
 
 import os
 import sys
@@ -6,10 +9,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from detent.app import App, journal_at, open_app
-from detent.errors import RedStart
+from detent.errors import DetentError, RedStart
 from detent.interfaces.cli.tell import channel, fold
-from detent.kernel.model import Briefing, Sent, Verdict
+from detent.kernel.model import Briefing, Sent, Value, Verdict
 
 if TYPE_CHECKING:
     from detent.blocks.terms import Terms
@@ -101,3 +106,61 @@ def may_decide(what: str) -> None:
             raise DetentError(f"only a person at a terminal may {what}: {e.message}", WAY_ON) from e
     else:
         allowed(here(), channel())
+
+
+LARGEST = 5_000_000
+
+
+Handed = str | dict[str, object] | list[object]
+
+
+class SubmitFields(Value, frozen=True):
+    """The fields of a submit, as flags or as one JSON object on standard input."""
+
+    summary: str
+    test_command: str = ""
+    expectation: str = ""
+    analysis_decision: str = ""
+    commit_hash: str = ""
+    findings: Handed = ""  # JSON, or the path of a file
+    reply: Handed = ""  # JSON, the path of a file, or the word ALREADY_SATISFIED or TEST_WRONG
+    no_pr_left: bool = False
+    attempt_id: str = ""
+    run: str = ""
+
+
+def submit(call: SubmitFields) -> Verdict:
+    """Hand it in."""
+    sent = Sent(
+        "submit",
+        channel="cli",
+        attempt_id=call.attempt_id,
+        summary=call.summary,
+        test_command=call.test_command,
+        expectation=call.expectation,
+        analysis_decision=call.analysis_decision,
+        commit_hash=call.commit_hash,
+        findings=_text(call.findings, "findings"),
+        reply=_text(call.reply, "reply"),
+        no_pr_left=call.no_pr_left,
+    )
+    return say(call.run or None, sent)
+
+
+def _text(value: Handed, what: str) -> str:
+    """What a call hands in: JSON as it stands, a word, or the content of a file. A file with nothing in it is still one that was handed in."""
+    if not isinstance(value, str):
+        return msgspec.json.encode(value).decode()
+    return (
+        value if value.lstrip()[:1] in ("", "{", "[", '"') or value.strip() in ("ALREADY_SATISFIED", "TEST_WRONG") else _file(value, what)
+    )
+
+
+def _file(path: str, what: str) -> str:
+    try:
+        file = Path(path)
+        if file.stat().st_size > LARGEST:
+            raise DetentError(f"{what}: {path} is larger than 5 MB", "hand in a shorter one")
+        return file.read_text("utf-8", "replace") or "\n"
+    except OSError as e:
+        raise DetentError(f"{what}: {path} cannot be read: {e.strerror}", "name a file that exists") from e

@@ -8,7 +8,7 @@ from detent.app import App
 from detent.app.plain_text import STUCK, plain, typed
 from detent.app.registry import workflow_of
 from detent.app.run_rows import agent_at_work, costs_of, known_before, reason_of, second_try_of, stands
-from detent.blocks.ground import is_driven
+from detent.blocks.common import is_driven
 from detent.door import AnyRun
 from detent.interfaces.cli.tell import card_lines, flag_lines, fold, local_time
 from detent.world.pulls import url_of

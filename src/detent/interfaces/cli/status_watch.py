@@ -15,7 +15,7 @@ from detent.app.plain_text import plain, typed
 from detent.app.run_driver import driver_of
 from detent.app.run_rows import newest
 from detent.app.tally import UsageTally, add, budget_of
-from detent.blocks.ground import is_driven
+from detent.blocks.common import is_driven
 from detent.interfaces.cli.tell import COLOURS, local_time
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import msgspec
 
 from detent.errors import DetentError
 from detent.interfaces.cli.plain_commands import DECISIONS, EXPECTATIONS
-from detent.interfaces.cli.submit import LARGEST, SubmitFields, submit
+from detent.interfaces.cli.runner import LARGEST, SubmitFields, submit
 from detent.interfaces.cli.tell import tell_verdict
 
 

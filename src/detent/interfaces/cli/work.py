@@ -53,7 +53,7 @@ def command(slots: int | None, once: bool, events: bool, as_json: bool, service:
     worker that is killed is noticed by the others within half a minute, on the same machine at once. What is away (remote, database,
     disk, tracker, model) is asked again automatically, and the work continues when it is back.
     """
-    from detent.app.shared import queue_settings
+    from detent.app.opened import queue_settings
     from detent.interfaces.cli.runner import here
     from detent.interfaces.cli.work_view import view_of
 

@@ -82,7 +82,7 @@ def thorough_rules(ground: HookCheckout, run: str) -> str:
     from pathlib import Path
 
     from detent.app import open_app
-    from detent.app.allowed import rules_now
+    from detent.app.conversation import rules_now
 
     app = open_app(Path(ground.root))
     try:

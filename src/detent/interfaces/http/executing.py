@@ -47,7 +47,7 @@ class Desk:
 
     def there(self, app: App) -> bool:
         """Whether there is a queue at all: asking alone makes none."""
-        from detent.app.shared import shared_url
+        from detent.app.opened import shared_url
 
         return (
             self._queue is not None

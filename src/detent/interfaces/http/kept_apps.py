@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from detent.app import App, open_app
-from detent.app.shared import FILES
+from detent.app.opened import FILES
 from detent.errors import DetentError, JournalError
 from detent.git.place import find_place
 

@@ -11,7 +11,7 @@ from detent.app.push import commits_of
 from detent.app.revising import edited, stages
 from detent.app.run_rows import about_event, costs_of
 from detent.app.tally import budget_of, turn_of
-from detent.blocks.ground import Part
+from detent.blocks.common import Part
 from detent.door import AnyEvent
 from detent.interfaces.http import shapes
 from detent.interfaces.http.heads import NotFound, head_of

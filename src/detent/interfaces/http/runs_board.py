@@ -12,7 +12,7 @@ from detent.app.push import OUTCOMES
 from detent.app.registry import usable
 from detent.app.run_driver import driver_of, locks_held
 from detent.app.tally import UsageTally, add
-from detent.blocks.ground import is_driven
+from detent.blocks.common import is_driven
 from detent.interfaces.http import shapes
 from detent.interfaces.http.shape import Group
 from detent.interfaces.http.usage import usage_of

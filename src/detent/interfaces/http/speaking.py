@@ -16,7 +16,7 @@ from detent.app.revising import edited, looked_at, papers, report_text, revise, 
 from detent.app.rolling_back import roll_back
 from detent.app.run_driver import driver_of
 from detent.app.starting import PAGE, options_fit, policies_fit, start_of
-from detent.blocks.ground import is_driven
+from detent.blocks.common import is_driven
 from detent.blocks.open_flags import ACCEPT
 from detent.blocks.terms import Terms
 from detent.errors import DetentError
@@ -24,7 +24,7 @@ from detent.interfaces.http import shapes, shapes_revise
 from detent.interfaces.http.heads import StalePage, head_of
 from detent.interfaces.http.inbox import DRIVE, LANDING, answer_of, left_of, shown
 from detent.kernel.model import Verdict
-from detent.sandbox.detached import start_detached
+from detent.sandbox.process import start_detached
 
 CHANNEL = "web"
 FRESH = Verdict("SUCCESS", "", instruction="The run continues.")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from detent.app.workflow import Items, Late, Workflow
-from detent.blocks.last_words import summary_of
+from detent.blocks.briefs import summary_of
 from detent.blocks.proved import AnyEvent, Chain, Proved
 from detent.door import AnyRun
 from detent.kernel.model import Briefing, Run, Sent

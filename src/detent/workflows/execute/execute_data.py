@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from detent.blocks.ground import Ground, Inner
+from detent.blocks.common import Ground, Inner
 from detent.errors import CannotTell
 from detent.gates.item import BranchReview, ItemData, WorkItem, blocked_reason, final_report, read_review
 from detent.kernel.model import Found, Run, Sent, StepShown, Value

@@ -6,7 +6,6 @@ The agent works; the machine tests, commits, rebases, pushes, and keeps the trac
 from detent.blocks.common import DRIVEN, ERRORS, PEOPLE, alive, because, caused_by, count, driven, keep_guidance, keep_steer, park, zero
 from detent.blocks.open_flags import ACCEPT, ACCEPTED, BY_MACHINE, END, FIX, FIXED, answered, event_of, fixed_in, flagged_at
 from detent.effects.catalogue import commit_judged_tree, publish_claims, snapshot, stop_children
-from detent.gates.change_gates import instructions_kept, no_keys_added, reading_is_flagged
 from detent.gates.item import (
     blocked_reason,
     branch_review_is_readable,
@@ -17,7 +16,7 @@ from detent.gates.item import (
     says_blocked,
 )
 from detent.gates.tests import at_least_one_ran, canary_held, none_is_lost, nothing_broke, passes_when_clean, red_tests_pass
-from detent.gates.tree import something_changed
+from detent.gates.tree import instructions_kept, no_keys_added, reading_is_flagged, something_changed
 from detent.kernel.model import Run, Sent
 from detent.kernel.table import BACK, STAY, Effect, Go, Job, Move, Row, State, Table, by_agent, by_human, by_system, each, go
 from detent.workflows.execute.execute_data import (

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from detent.app.workflow import Late, Workflow
-from detent.blocks.ground import Part
-from detent.blocks.last_words import read_status
+from detent.blocks.briefs import read_status
+from detent.blocks.common import Part
 from detent.door import AnyEvent, AnyRun
 from detent.gates.human import PersonDecision
 from detent.kernel.model import Briefing, Run, Sent

@@ -6,7 +6,6 @@ Tasks and final reviews are children with a table of their own (`task`). DONE is
 from detent.blocks.common import ERRORS, alive, because, clear_error, count, keep_error, keep_guidance, park, people, zero
 from detent.blocks.open_flags import keep_accepted, keep_flagged
 from detent.effects.catalogue import commit_judged_tree, leave_workspace, publish, publish_claims, stop_children, undo_strays
-from detent.gates.change_gates import no_keys_added
 from detent.gates.documents import (
     acceptance_is_sound,
     architecture_is_sound,
@@ -45,6 +44,7 @@ from detent.gates.reply import (
     wrote_only_docs,
 )
 from detent.gates.tests import none_is_lost
+from detent.gates.tree import no_keys_added
 from detent.kernel.table import BACK, STAY, Because, Change, Go, Row, Table, each, go
 from detent.workflows.pipeline.clarify import ask_clarify, keep_asked_twice
 from detent.workflows.pipeline.pipeline_children import children

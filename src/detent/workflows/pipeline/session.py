@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from detent.blocks.ground import Ground
+from detent.blocks.common import Ground
 from detent.gates.documents import ProjectHead
 from detent.gates.human import DecisionData
 from detent.kernel.model import Value

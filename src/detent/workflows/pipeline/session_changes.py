@@ -8,8 +8,8 @@ from detent.evidence.runners import RUNNERS
 from detent.evidence.running.canary import TAMPERED
 from detent.evidence.running.collect import Collector
 from detent.evidence.source.document_paths import is_document
-from detent.gates.change_gates import is_instruction
 from detent.gates.documents import ChangedFile
+from detent.gates.tree import is_instruction
 from detent.git.commits import tip_of
 from detent.workflows.pipeline.session_folder import root_id
 from detent.workflows.pipeline.task_data import META

@@ -15,8 +15,8 @@ from pathlib import Path, PurePosixPath
 from detent.door import AnyRun
 from detent.effects.publish import write_whole
 from detent.errors import CannotTell
-from detent.gates.change_gates import PROJECT
 from detent.gates.documents import TASKS
+from detent.gates.tree import PROJECT
 from detent.git.repo import ZERO, Git
 from detent.world.work_tree import RepoWorld, is_plain
 

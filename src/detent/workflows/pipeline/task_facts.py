@@ -9,7 +9,7 @@ from string import Template
 import msgspec
 
 from detent.blocks.briefs import RUN_TESTS, filled
-from detent.blocks.ground import is_driven
+from detent.blocks.common import is_driven
 from detent.gates.documents import ChangedFile, KnownIssue, TaskEntry
 from detent.gates.human import DecisionData, PersonDecision, pending
 from detent.gates.reply import OF_ROLE

@@ -19,7 +19,6 @@ from detent.blocks.common import (
     zero,
 )
 from detent.effects.catalogue import publish, reset_to_good, undo_strays
-from detent.gates.change_gates import no_keys_added, reading_is_flagged
 from detent.gates.human import (
     accept,
     accepted_on_purpose,
@@ -39,7 +38,7 @@ from detent.gates.human import (
 )
 from detent.gates.reply import RoleReply, points, read_reply, wrote_nothing, wrote_only_tests
 from detent.gates.tests import at_least_one_ran, canary_held, none_is_lost, nothing_broke, preflight_passes, red_tests_pass
-from detent.gates.tree import something_changed
+from detent.gates.tree import no_keys_added, reading_is_flagged, something_changed
 from detent.kernel.model import Run, Sent
 from detent.kernel.table import BACK, STAY, Because, Go, Move, Row, State, Table, by_human, by_system, each, go
 from detent.workflows.pipeline.pipeline_owed import commit_task, prepare_dispatch

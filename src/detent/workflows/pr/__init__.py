@@ -7,8 +7,7 @@ from detent.app.workflow import Late, Workflow
 from detent.door import AnyEvent
 from detent.kernel.model import Sent
 from detent.workflows.pr.pr_data import inner_of, shown_findings
-from detent.workflows.pr.pr_moves import known, read
-from detent.workflows.pr.pr_shown import at_start, being_written, plan, protected, published, title
+from detent.workflows.pr.pr_shown import at_start, being_written, known, plan, protected, published, read, title
 from detent.workflows.pr.pr_table import PR
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from detent.blocks.ground import Ground, Inner
+from detent.blocks.common import Ground, Inner
 from detent.errors import CannotTell
 from detent.gates.plan import FILE, ActivePr, PlanData, PlannedStep, PlanTask, read_plan, replaced_at
 from detent.gates.review_gates import ROOT_FILE, Finding, blocking, read_findings

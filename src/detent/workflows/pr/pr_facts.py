@@ -7,8 +7,7 @@ from pathlib import Path
 import msgspec
 
 from detent.blocks.briefs import RUN_TESTS
-from detent.blocks.common import told_of_strays
-from detent.blocks.ground import is_driven
+from detent.blocks.common import is_driven, told_of_strays
 from detent.evidence.runners import Command
 from detent.gates.plan import PlanTask, is_verification, verified_from
 from detent.kernel.model import Run

@@ -41,7 +41,6 @@ from detent.gates.branch_gates import (
     only_the_entry_changed,
     tree_as_judged,
 )
-from detent.gates.change_gates import instructions_kept, no_keys_added, reading_is_flagged
 from detent.gates.command_gates import TEST_WRONG, expects_fail, expects_pass, real_test_command, rewriting_is_flagged, says_why
 from detent.gates.plan import no_entry_is_open, plan_is_sound, replan_keeps_the_rest, verified_from
 from detent.gates.review_gates import (
@@ -83,8 +82,11 @@ from detent.gates.tree import (
     differs_from_failed_try,
     examples_flagged,
     files_are_ours,
+    instructions_kept,
+    no_keys_added,
     only_tests_changed,
     plan_frozen,
+    reading_is_flagged,
     tests_frozen,
     tree_is_clean,
     tree_is_kept,
@@ -121,8 +123,7 @@ from detent.workflows.pr.pr_data import (
     unproven,
 )
 from detent.workflows.pr.pr_facts import nudge, worked_through
-from detent.workflows.pr.pr_moves import MOVES
-from detent.workflows.pr.pr_shown import facts_and_places
+from detent.workflows.pr.pr_shown import MOVES, facts_and_places
 
 ANY_CODE = ("**",)
 THE_PLAN = ("ACTIVE_PR.json",)

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from detent.app.workflow import Late, Notes, Workflow
-from detent.blocks.ground import Inner, Part
-from detent.blocks.last_words import last_object, summary_of
+from detent.blocks.briefs import last_object, summary_of
+from detent.blocks.common import Inner, Part
 from detent.blocks.proved import AnyEvent, Chain, Proved
 from detent.door import AnyRun
 from detent.git.notes import HANDOFFS

@@ -8,8 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from detent.blocks.common import told_of_strays
-from detent.blocks.ground import Ground
+from detent.blocks.common import Ground, told_of_strays
 from detent.evidence.source.stubs import LANGUAGES, StubLanguage
 from detent.gates.testlist import FILE, CurrentTest, ListData, ListedTest, alike, plain, read_list, read_reply
 from detent.kernel.model import Found, Run, Sent, StepShown, Value

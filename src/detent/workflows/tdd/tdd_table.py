@@ -29,7 +29,6 @@ from detent.effects.catalogue import (
     write_note,
 )
 from detent.gates.branch_gates import on_its_branch
-from detent.gates.change_gates import instructions_kept, no_keys_added, reading_is_flagged
 from detent.gates.command_gates import TEST_WRONG, rewriting_is_flagged, says_why
 from detent.gates.testlist import (
     FILE,
@@ -63,7 +62,17 @@ from detent.gates.tests import (
     test_can_fail,
     turned_tests_fail,
 )
-from detent.gates.tree import config_flagged, config_frozen, conftest_stays_plain, examples_flagged, only_tests_changed, tests_frozen
+from detent.gates.tree import (
+    config_flagged,
+    config_frozen,
+    conftest_stays_plain,
+    examples_flagged,
+    instructions_kept,
+    no_keys_added,
+    only_tests_changed,
+    reading_is_flagged,
+    tests_frozen,
+)
 from detent.kernel.model import Run, Sent
 from detent.kernel.table import BACK, STAY, Go, Lock, Move, Row, State, Table, by_agent, by_human, by_system, go
 from detent.workflows.tdd.tdd_data import (
