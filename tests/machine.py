@@ -51,7 +51,8 @@ def namespaces() -> bool:
 
 def groups() -> bool:
     """Whether a control group that limits processes can be made."""
-    from detent.sandbox.limits import ControlGroup, ProcessLimits, find_places
+    from detent.sandbox.limits import ControlGroup, find_places
+    from detent.sandbox.sandbox_protocol import ProcessLimits
 
     places = find_places()
     with contextlib.suppress(OSError):

@@ -17,7 +17,7 @@ from typing import Any
 from detent.app import App
 from detent.app.conversation import briefed, say_to_run
 from detent.door import AnyRun
-from detent.evidence.running.leftovers import planted_file
+from detent.evidence.running.canary import planted_file
 from detent.kernel.model import Briefing, Sent
 from detent.workflows.pr.pr_start import start_pr
 from detent.world.known_runs import RunConfig

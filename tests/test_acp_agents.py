@@ -10,7 +10,7 @@ import pytest
 
 from detent.agents import AgentFailed, Turn, Usage, ask
 from detent.agents.acp import AGENTS
-from detent.app.run_sandbox import sandbox_of
+from detent.app.run_configs import sandbox_of
 from detent.config import Settings
 from detent.config.settings import SandboxSettings
 from detent.interfaces.cli.doctor_clients import version_of

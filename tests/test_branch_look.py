@@ -10,8 +10,7 @@ from detent.app.try_tests import try_tests
 from detent.config import Settings
 from detent.evidence.looks.branch_look import BranchSpan, look_over
 from detent.evidence.outcomes.card import Card
-from detent.evidence.runners import Folder
-from detent.evidence.runners.detect import find_command
+from detent.evidence.runners import Folder, find_command
 from detent.evidence.running.collect import Collector
 from detent.evidence.running.suite import Suite
 from detent.git.place import find_place

@@ -15,8 +15,7 @@ from detent.evidence.probes.noticed_lines import notice
 from detent.evidence.probes.plain_calls import look_at_plain_calls
 from detent.evidence.probes.removed_checks import look_put_back
 from detent.evidence.report import TestReport
-from detent.evidence.runners import Folder
-from detent.evidence.runners.detect import find_command
+from detent.evidence.runners import Folder, find_command
 from detent.evidence.running.clean_runs import CleanRuns
 from detent.evidence.running.collect import Collector, Overlay, Wanted
 from detent.evidence.running.suite import Suite

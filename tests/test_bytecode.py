@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.evidence.running.bytecode import Bytecode
+from detent.evidence.running.installed import Bytecode
 from detent.evidence.running.suite import BYTECODE, Suite, environment
 from tests.cases import WRONG
 from tests.patience import LONG

@@ -7,8 +7,7 @@ import pytest
 
 from detent.errors import CannotTell
 from detent.evidence.report import TestReport
-from detent.evidence.runners import RUNNERS, Command, Folder
-from detent.evidence.runners.detect import find_command, refuse
+from detent.evidence.runners import RUNNERS, Command, Folder, find_command, refuse
 from detent.evidence.running.suite import Suite, environment, run_suite
 from tests.machine import need_runner
 from tests.native_dialects import PATH

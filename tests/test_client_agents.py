@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from detent.agents import AgentFailed, Budget, Turn, ask
-from detent.app.run_sandbox import sandbox_of
+from detent.app.run_configs import sandbox_of
 from detent.config import Settings
 from detent.config.settings import SandboxSettings
 from detent.errors import DetentError

@@ -11,8 +11,7 @@ from detent.evidence.mutate.keyed_random import KeyedRandom
 from detent.evidence.mutate.renamed import renamed, told_back
 from detent.evidence.probes.context import ProbeContext
 from detent.evidence.probes.disguise import look_disguised
-from detent.evidence.runners import Folder
-from detent.evidence.runners.detect import find_command
+from detent.evidence.runners import Folder, find_command
 from detent.evidence.running.collect import Collector
 from detent.evidence.running.suite import Suite
 from detent.evidence.source.diff import Changed

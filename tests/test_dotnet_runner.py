@@ -8,8 +8,7 @@ import pytest
 
 from detent.errors import CannotTell
 from detent.evidence.report import TestReport
-from detent.evidence.runners import RUNNERS, UNSEEN, Command, Folder
-from detent.evidence.runners.detect import find_command, refuse
+from detent.evidence.runners import RUNNERS, UNSEEN, Command, Folder, find_command, refuse
 from detent.evidence.runners.trx import read_results
 from detent.evidence.running.suite import Suite, environment, run_suite
 from tests.patience import LONG

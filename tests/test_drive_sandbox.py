@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from detent.app.run_sandbox import sandbox_of
+from detent.app.run_configs import sandbox_of
 from detent.config import Settings
 from detent.journal.journal_rows import from_entry
 from detent.tools import Toolbox

@@ -10,7 +10,7 @@ import pytest
 
 from detent.app.leaving import without_ours
 from detent.effects.publish import EXCLUDED, MARK
-from detent.evidence.runners.detect import DETECTION
+from detent.evidence.runners import DETECTION
 from detent.gates.plan_entries import entries
 from detent.interfaces.cli import first_screen
 from detent.interfaces.cli.first_screen import SIGNS, first_screen_in, look

@@ -13,8 +13,7 @@ import pytest
 
 from detent.errors import CannotTell
 from detent.evidence.report import TestReport
-from detent.evidence.runners import RUNNERS, Command, Folder
-from detent.evidence.runners.detect import find_command, refuse
+from detent.evidence.runners import RUNNERS, Command, Folder, find_command, refuse
 from tests.dialects import lend_runners
 from tests.repos import write
 

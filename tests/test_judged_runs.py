@@ -202,7 +202,7 @@ def test_where_it_cannot_be_had_each_verdict_says_so_in_one_line(tmp_path: Path,
 
 
 def test_each_level_means_what_it_says() -> None:
-    from detent.app.run_sandbox import level_of
+    from detent.app.run_configs import level_of
 
     def level(driven: bool, **env: str) -> str:
         return level_of(load(lambda path: None, env), driven)

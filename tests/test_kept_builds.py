@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.app.run_sandbox import RunSandbox
+from detent.app.run_configs import RunSandbox
 from detent.effects.catalogue import Ways
 from detent.errors import CannotTell
 from detent.evidence.runners import Command

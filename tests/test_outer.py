@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.app.run_sandbox import must_hold
+from detent.app.run_configs import must_hold
 from detent.config import Settings
 from detent.config.settings import SandboxSettings
 from detent.sandbox import choose

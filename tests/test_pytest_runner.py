@@ -11,9 +11,8 @@ import pytest
 
 from detent.errors import CannotTell
 from detent.evidence.report import TestReport
-from detent.evidence.runners import RUNNERS, Command, Folder, xml
-from detent.evidence.runners.command_words import split
-from detent.evidence.runners.detect import find_command, refuse
+from detent.evidence.runners import RUNNERS, Command, Folder, find_command, refuse, report_reader
+from detent.evidence.runners.adapter import split
 
 PYTEST = RUNNERS["pytest"]
 HERE = Command((sys.executable, "-m", "pytest"), "pytest", "environment")
@@ -399,7 +398,7 @@ def test_a_report_that_is_damaged_or_hostile_cannot_be_told(report: bytes, sente
 
 def test_a_report_that_is_too_big_is_not_read() -> None:
     with pytest.raises(CannotTell, match="the most that Detent reads"):
-        PYTEST.read(b"<testsuite>" + b" " * xml.LARGEST + b"</testsuite>", 0, "")
+        PYTEST.read(b"<testsuite>" + b" " * report_reader.LARGEST + b"</testsuite>", 0, "")
 
 
 def test_summary_attributes_are_not_believed() -> None:
@@ -409,7 +408,9 @@ def test_summary_attributes_are_not_believed() -> None:
 def test_other_elements_and_namespaces_are_no_obstacle() -> None:
     text = b"""<testsuite xmlns="urn:x"><properties/><testcase classname="t" name="a" file="t.py" time="1,000.5">
       <system-out><![CDATA[<failure/>]]></system-out><failure message="assert 0">why<b>x</b></failure></testcase></testsuite>"""
-    assert xml.read_cases(text) == [xml.JUnitCase("t", "a", "t.py", 1000.5, (xml.Problem("failure", "", "assert 0", "whyx"),))]
+    assert report_reader.read_cases(text) == [
+        report_reader.JUnitCase("t", "a", "t.py", 1000.5, (report_reader.Problem("failure", "", "assert 0", "whyx"),))
+    ]
 
 
 # Commands of agents.

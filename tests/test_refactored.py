@@ -13,8 +13,8 @@ from detent.evidence.mutate import bodies_on
 from detent.evidence.probes.context import ProbeContext
 from detent.evidence.probes.mutant_order import OUTSIDE, candidates
 from detent.evidence.runners import Command
+from detent.evidence.running.canary import MOST_KEPT
 from detent.evidence.running.collect import Collector
-from detent.evidence.running.leftovers import MOST_KEPT
 from detent.evidence.running.suite import Suite
 from detent.evidence.source.diff import Changed
 from detent.git.checkout import clean_checkout

@@ -9,8 +9,7 @@ import pytest
 from detent.config.sources import load
 from detent.errors import CannotTell, DetentError
 from detent.evidence.report import TestReport
-from detent.evidence.runners import RUNNERS, Command, Folder
-from detent.evidence.runners.detect import find_command, refuse
+from detent.evidence.runners import RUNNERS, Command, Folder, find_command, refuse
 from detent.evidence.runners.reports.test_file_of import FoundFile, TestFilesOf
 from detent.evidence.runners.tap import TapPoint, read_points
 from detent.evidence.running.suite import Suite, environment, run_suite

@@ -13,8 +13,7 @@ import pytest
 from detent.errors import CannotTell
 from detent.evidence.outcomes.reasons import Reason, reason
 from detent.evidence.report import TestReport
-from detent.evidence.runners import RUNNERS, UNSEEN, Command, Folder
-from detent.evidence.runners.detect import DETECTION, find_command, refuse
+from detent.evidence.runners import DETECTION, RUNNERS, UNSEEN, Command, Folder, find_command, refuse
 from detent.evidence.running.suite import Suite, environment, run_command, run_suite
 from detent.gates import tests as gates
 from detent.gates.judge import flags_in
@@ -184,7 +183,7 @@ def test_every_adapter_is_asked() -> None:
 LOADED = """
 import sys
 from detent.evidence.runners import Folder
-from detent.evidence.runners.detect import find_command
+from detent.evidence.runners import find_command
 from pathlib import Path
 found = find_command(Folder(Path(sys.argv[1])), sys.argv[2])
 print(found.runner, *sorted({name.split(".")[3] for name in sys.modules if name.startswith("detent.evidence.runners.") and name.count(".") > 3}))

@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
-from detent.evidence.runners import Folder
-from detent.evidence.runners.detect import find_command
+from detent.evidence.runners import Folder, find_command
 from tests.dialects import PACKAGES
 from tests.machine import need_runner
 from tests.project import PLAN, START, Project

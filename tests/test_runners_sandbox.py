@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from detent.app.run_sandbox import sandbox_of
+from detent.app.run_configs import sandbox_of
 from detent.config import Settings
 from detent.evidence.running.suite import SandboxName, Suite, environment, run_suite
 from detent.git.workspace import borrow

@@ -14,8 +14,9 @@ from detent.errors import CannotTell, DetentError
 from detent.sandbox import ProcessLimits, Room, seccomp
 from detent.sandbox.bubblewrap import Bubblewrap
 from detent.sandbox.guard import PLACEHOLDER, hold
-from detent.sandbox.limits import ControlGroup, GroupPlace, find_places, size, unheld
+from detent.sandbox.limits import ControlGroup, GroupPlace, find_places, unheld
 from detent.sandbox.mounts import enter
+from detent.sandbox.sandbox_protocol import size
 from detent.sandbox.visible import missing_inside, toolchains
 from tests.patience import LONG, until
 from tests.rooms import Place, isolated
@@ -326,7 +327,8 @@ def test_sizes_are_read() -> None:
 
 
 LOWERED = """import resource, subprocess, sys
-from detent.sandbox.limits import ControlGroup, ProcessLimits
+from detent.sandbox.sandbox_protocol import ProcessLimits
+from detent.sandbox.limits import ControlGroup
 resource.setrlimit(resource.RLIMIT_DATA, (3 << 30, 3 << 30))
 group = ControlGroup(ProcessLimits(8 << 30), ())
 subprocess.run(["sh", "-c", "ulimit -d"], preexec_fn=group.join, check=True)

@@ -8,10 +8,8 @@ from time import perf_counter
 import pytest
 
 from detent.evidence.changes import changes as testfiles
-from detent.evidence.runners import RUNNERS, Command, Folder
-from detent.evidence.runners.detect import find_command
-from detent.evidence.source.document_paths import is_document
-from detent.evidence.source.file_patterns import matches, said, telling
+from detent.evidence.runners import RUNNERS, Command, Folder, find_command
+from detent.evidence.source.file_patterns import is_document, matches, said, telling
 from tests.repos import write
 
 

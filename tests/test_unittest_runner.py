@@ -9,8 +9,7 @@ import pytest
 
 from detent.errors import CannotTell
 from detent.evidence.report import TestReport
-from detent.evidence.runners import RUNNERS, Command, Folder
-from detent.evidence.runners.detect import find_command, refuse
+from detent.evidence.runners import RUNNERS, Command, Folder, find_command, refuse
 from tests.repos import write
 
 UNITTEST = RUNNERS["unittest"]

@@ -12,7 +12,7 @@ from detent.app import open_app
 from detent.app.land_branches import _question
 from detent.app.land_flags import BranchSeen, _recorded
 from detent.app.rolling_back import roll_back
-from detent.app.run_sandbox import RunSandbox, sandbox_of
+from detent.app.run_configs import RunSandbox, sandbox_of
 from detent.blocks.open_flags import told_in_briefing
 from detent.config.sources import load
 from detent.kernel.decide import MOST_SAID, heard, spoken

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from detent.evidence.changes.edited_files import is_named_as_test
 from detent.evidence.probes.removed_lines import removed
 from detent.evidence.source.diff import hunks
-from detent.evidence.source.document_paths import is_document
+from detent.evidence.source.file_patterns import is_document
 from detent.evidence.source.insource import test_lines
 from detent.evidence.static_analysis.examples_in_code import PROGRAM, examples
 from detent.evidence.static_analysis.knows_tests import looks_at_tests

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 import msgspec
 
 from detent.app.check_projects import Installs
-from detent.app.run_sandbox import OPEN, RunSandbox, sandbox_of
+from detent.app.run_configs import OPEN, RunSandbox, sandbox_of
 from detent.config import Settings
 from detent.errors import CannotTell
 from detent.evidence.changes.dependencies import is_lock
 from detent.evidence.outcomes.card import Card, Change
-from detent.evidence.running.bytecode import without
+from detent.evidence.running.installed import without
 from detent.evidence.running.suite import Suite, environment
 from detent.git.repo import Git
 from detent.kernel.model import Flag

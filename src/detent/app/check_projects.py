@@ -10,16 +10,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from detent.app.fit import patterns_at
-from detent.app.run_sandbox import DEPENDENCIES, RunSandbox, sandbox_of
+from detent.app.run_configs import DEPENDENCIES, RunSandbox, sandbox_of
 from detent.config import Settings
 from detent.config.settings import TestProject
 from detent.evidence.changes.projects import OutsideFiles, chain, is_manifest, manifest_folders, nearest, owner
 from detent.evidence.outcomes.card import Change
-from detent.evidence.runners import Command, Files, Folder
-from detent.evidence.runners.detect import find_command
+from detent.evidence.runners import Command, Files, Folder, find_command
 from detent.evidence.running.project_site import Installed, Site, above
 from detent.evidence.running.suite import Suite
-from detent.evidence.source.document_paths import is_document
+from detent.evidence.source.file_patterns import is_document
 from detent.git.checkout import clean_checkout, part_of
 from detent.git.repo import Git
 

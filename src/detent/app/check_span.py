@@ -12,7 +12,7 @@ from detent.app.commit_settings import main_at
 from detent.app.verify_span import commit_named, common_base, main_commit
 from detent.errors import DetentError
 from detent.evidence.outcomes.card import Change
-from detent.evidence.running.leftovers import made_by_tests
+from detent.evidence.running.canary import made_by_tests
 from detent.git.commits import Commit, commits_between, main_branch, paths_between, short
 from detent.git.place import find_place
 from detent.git.repo import Git, GitError

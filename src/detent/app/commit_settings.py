@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from detent.app.gate_steps import steps_are_known
-from detent.app.run_sandbox import OUTER
+from detent.app.run_configs import OUTER
 from detent.config import Settings
 from detent.config.sources import load
 from detent.errors import DetentError

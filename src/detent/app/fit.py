@@ -14,8 +14,7 @@ from detent.blocks.common import Ground
 from detent.config import Settings
 from detent.errors import DetentError
 from detent.evidence.changes.changes import patterns_of
-from detent.evidence.runners import RUNNERS, Command, Files, Folder
-from detent.evidence.runners.detect import find_command
+from detent.evidence.runners import RUNNERS, Command, Files, Folder, find_command
 from detent.evidence.running.toolchain import Listing, accept, listing, place_of, records, take
 from detent.git.checkout import clean_checkout
 from detent.git.land_merge import ITEMS

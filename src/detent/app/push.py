@@ -37,7 +37,7 @@ class PushedCommit(NamedTuple):
 
 def fit_for_push(app: App, agent: str = "", workflow: str = "") -> str:
     """What must hold before a machine-driven run starts, of a workflow if it is to begin; the name of its sandbox."""
-    from detent.app.run_sandbox import must_hold
+    from detent.app.run_configs import must_hold
 
     return must_hold(agents_fit(app, agent, workflow), app.world.outer)
 
@@ -45,7 +45,7 @@ def fit_for_push(app: App, agent: str = "", workflow: str = "") -> str:
 def fit_for_queue(app: App, agent: str) -> None:
     """The same before a worker's run is driven on, by what is away."""
     from detent.app.away import as_outage
-    from detent.app.run_sandbox import must_hold
+    from detent.app.run_configs import must_hold
 
     with as_outage("agent"):
         settings = agents_fit(app, agent)

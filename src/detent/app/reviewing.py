@@ -8,8 +8,7 @@ from msgspec.structs import replace
 from detent.app.driving import Driving, driving
 from detent.app.opened import App
 from detent.app.registry import workflow_of
-from detent.app.run_configs import DEFAULT, home_of
-from detent.app.run_sandbox import PULL, sandbox_of
+from detent.app.run_configs import DEFAULT, PULL, home_of, sandbox_of
 from detent.app.who import catalog_of
 from detent.config import Settings
 from detent.door import AnyRun

@@ -1,26 +1,220 @@
-"""A run's configuration, ready for use: from the settings that its first event holds, which come from its base commit."""
+"""A run's configuration, ready for use: from the settings that its first event holds, which come from its base commit; and its isolation.
 
+Of the latter: the sandbox of a run, what is visible in it, and how its programs are started there.
+"""
+
+import errno
+import os
+import shlex
+import shutil
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from detent.app.registry import workflow_of
-from detent.app.run_sandbox import sandbox_of
 from detent.config import Settings
 from detent.door import AnyRun
 from detent.effects.catalogue import Ways
-from detent.evidence.runners import Command, Folder
-from detent.evidence.runners.detect import find_command
+from detent.errors import CannotTell, DetentError
+from detent.evidence.runners import Command, Folder, find_command
 from detent.evidence.running.suite import Suite
 from detent.git.place import Place
+from detent.git.snapshot import BORROWED
+from detent.sandbox import ProcessLimits, Room, Sandbox, choose
+from detent.sandbox.process import Ran
+from detent.sandbox.sandbox_protocol import size
 from detent.world.known_runs import RunConfig
 from detent.world.work_tree import root_of
 
 if TYPE_CHECKING:
     from detent.forge import Pulls
     from detent.tracker import Tracker
+
+DEPENDENCIES = (*BORROWED, "target")  # of the project's own checkout: seen, not written
+PUSH, PULL, OUTER, AUTO = "bubblewrap", "none", "outer", "auto"
+SERVICES = ("/var/run/postgresql", "/var/run/mysqld", "/var/run/redis", "/run/postgresql", "/run/mysqld", "/run/redis")  # databases by name
+OPEN = (PULL, OUTER)  # we hold nothing: nobody does, or what all of this runs in
+NOT_FOUND = 127  # the exit code by which a shell says that there is no such program
+MOST_WORDS = 50
+
+
+class RunSandbox(NamedTuple):
+    """A sandbox, and what is visible in it beyond the workspace."""
+
+    sandbox: Sandbox
+    readable: tuple[Path, ...]
+    network: bool
+    only: tuple[Path, ...] | None = None  # what of its workspace an agent may write; None: all of it
+    more: Callable[[], tuple[Path, ...]] = tuple  # what is visible besides, looked for when a program is started
+    view: tuple[Path, Path] | None = None  # what an agent sees of git, and the git dir in whose place it sees it
+
+    def room(self, workspace: Path, writable: tuple[Path, ...] = (), also: tuple[Path, ...] = ()) -> Room:
+        links = tuple(workspace / name for name in BORROWED if (workspace / name).is_symlink())
+        inside, sealed = self.only or (), self.only is not None
+        seen = tuple(path for path in (*self.readable, *self.more()) if path != workspace / "target")  # where a build of its own goes
+        instead = (self.view,) if self.view else ()
+        return Room(workspace, (workspace / ".git", *links), (*inside, *writable), (*seen, *also), self.network, sealed, instead)
+
+    def tests(
+        self,
+        argv: list[str],
+        cwd: Path,
+        env: Mapping[str, str],
+        timeout: float,
+        wanted: Callable[[], bool],
+        writable: tuple[Path, ...],
+        readable: tuple[Path, ...] = (),
+        watch: Callable[[bytes], None] | None = None,
+    ) -> Ran:
+        """Start a program of the project: its folder is its own, and so is what it has for scratch."""
+        if self.sandbox.name not in OPEN:
+            env = {name: value for name, value in env.items() if name != "TMPDIR"}
+        bytecode = Path(env.get("PYTHONPYCACHEPREFIX") or "/nonexistent")
+        shown = (bytecode,) if bytecode.is_dir() and bytecode not in writable else ()
+        return self._run(argv, cwd, env, timeout, self.room(cwd, writable, (*shown, *readable)), wanted, watch=watch)
+
+    @property
+    def apart(self) -> bool:
+        """Whether programs have a network of their own."""
+        return self.sandbox.name not in OPEN and not self.network
+
+    def agent(
+        self,
+        argv: list[str],
+        cwd: Path,
+        env: Mapping[str, str],
+        timeout: float,
+        *args: Any,
+        writable: tuple[Path, ...] = (),
+        readable: tuple[Path, ...] = (),
+        **more: Any,
+    ) -> Ran:
+        """Start an agent's program. Files that its words name are visible to it, and what it is given beside the workspace."""
+        from detent.sandbox.mounts import SYSTEM
+
+        words = (Path(word) for word in argv if word.startswith("/"))
+        named = (*readable, *(path for path in words if _exists(path) and not any(path.is_relative_to(w) for w in writable)))
+        shown = (*self.readable, cwd, *map(Path, SYSTEM))
+        also = tuple(path for each in named for path in {each, each.resolve()} if not any(path.is_relative_to(s) for s in shown))
+        return self._run(argv, cwd, env, timeout, self.room(cwd, writable, also), *args, **more)
+
+    def shell(self, workspace: Path, env: Mapping[str, str], timeout: float, wanted: Callable[[], bool]) -> Callable[[str], Ran]:
+        """How one command line of an agent is run."""
+        return lambda command: self._run(["sh", "-c", command], workspace, env, timeout, self.room(workspace), wanted)
+
+    def _run(self, argv: list[str], cwd: Path, env: Mapping[str, str], timeout: float, room: Room, *args: Any, **more: Any) -> Ran:
+        """Start it in its room. A program that is there outside and not inside is named, with the line that shows it."""
+        try:
+            ran = self.sandbox.run(argv, cwd, env, timeout, room, *args, **more)
+        except OSError as e:
+            raise OSError(e.errno, f"{e.strerror}. {said}" if (said := self._hidden(argv, env, room)) else e.strerror, argv[0]) from e
+        except CannotTell as e:  # where a program's errors go elsewhere, the word that there is no such program is not heard
+            said = self._hidden(argv, env, room)
+            if not said and _is_there(argv[0], cwd, env):
+                raise
+            raise OSError(errno.ENOENT, f"{os.strerror(errno.ENOENT)}. {said}".removesuffix(". "), argv[0]) from e
+        said = self._hidden(argv, env, room) if ran.exit_code == NOT_FOUND else ""
+        return ran._replace(output=f"{ran.output}\n[{said}]\n") if said else ran
+
+    def _hidden(self, argv: list[str], env: Mapping[str, str], room: Room) -> str:
+        from detent.sandbox.visible import missing_inside
+
+        words = _words(argv[2]) if argv[:2] == ["sh", "-c"] else argv[:1]
+        found = (missing_inside(word, env.get("PATH", ""), room) for word in words) if self.sandbox.name not in OPEN else ()
+        return next((said for said in found if said), "")
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # a word that is too long for a path
+        return False
+
+
+def _is_there(name: str, cwd: Path, env: Mapping[str, str]) -> bool:
+    return os.path.exists(cwd / name) if "/" in name else shutil.which(name, path=env.get("PATH", "")) is not None
+
+
+def _words(command: str) -> list[str]:
+    """The words of a command line that may name a program."""
+    try:
+        return [word for word in shlex.split(command, comments=True) if not word.startswith("-")][:MOST_WORDS]
+    except ValueError:
+        return []
+
+
+def level_of(settings: Settings, driven: bool) -> str:
+    """The level that is configured. `auto` is what the mode needs: agents that the machine drives are kept in, or nothing runs; tests of
+    what a person's own agent did are kept in where that can be had, and each verdict says so where it cannot."""
+    level = settings.sandbox.level
+    return level if level != AUTO else PUSH if driven else settings.sandbox.pull
+
+
+def sandbox_of(settings: Settings, driven: bool, outer: Mapping[str, str], home: Path) -> RunSandbox:
+    """The sandbox of a run. What cannot be had as it is configured is an error: never a weaker one."""
+    from detent.evidence.runners.adapter import REPORTERS  # what writes the reports of tests, in their own room
+
+    level = level_of(settings, driven)
+    known = settings.sandbox
+    sandbox = (
+        _auto(frozenset(outer.items())) if level == AUTO else _chosen(level, outer.get("HOME", ""), known.memory, known.cpus, known.image)
+    )
+    if level in OPEN:
+        return RunSandbox(sandbox, (), True)
+    from detent.sandbox.mounts import closed
+    from detent.sandbox.visible import toolchains
+
+    kept = tuple(home / name for name in DEPENDENCIES if (home / name).is_dir())
+    mounts = tuple(Path(m).expanduser() for m in settings.sandbox.mounts)
+    own = (*kept, *mounts, REPORTERS.parent)
+    if level != AUTO:
+        return RunSandbox(sandbox, (*toolchains(outer), *own), settings.sandbox.network)
+    person = Path(outer.get("HOME") or Path.home())
+    return RunSandbox(
+        sandbox, own, True, more=cache(lambda: (*toolchains(outer), *(p for p in _beside(home) if not closed(p.resolve(), person))))
+    )
+
+
+def _beside(home: Path) -> list[Path]:
+    """What programs of a person's own checkout find elsewhere: databases by name, the git dir of a worktree, packages installed in place."""
+    found = [Path(name) for name in SERVICES]
+    with suppress(OSError):
+        if (home / ".git").is_file():
+            own = Path((home / ".git").read_text("utf-8").removeprefix("gitdir:").strip())
+            found.append(own.parent.parent if own.parent.name == "worktrees" else own)
+    for file in (file for name in (".venv", "venv") for file in home.glob(f"{name}/lib/python*/site-packages/*.pth")):
+        with suppress(OSError, ValueError):
+            found += [Path(line) for line in file.read_text("utf-8").splitlines() if line.startswith("/")]
+    return [path for path in found if path.is_dir() and not path.resolve().is_relative_to(home.resolve())]
+
+
+@cache
+def _auto(outer: frozenset[tuple[str, str]]) -> Sandbox:
+    return choose(AUTO, dict(outer))
+
+
+@cache
+def _chosen(level: str, home: str, memory: str, cpus: int, image: str) -> Sandbox:
+    return choose(level, {"HOME": home} if home else {}, ProcessLimits(memory=size(memory), cpus=cpus), image)
+
+
+def must_hold(settings: Settings, outer: Mapping[str, str]) -> str:
+    """Try the attacks before a run relies on the sandbox; its name. A hole is an error. What a person answers for is not tried."""
+    from detent.sandbox.sandbox_probe import probe
+
+    inside = sandbox_of(settings, True, outer, Path("/nonexistent"))
+    if inside.sandbox.name in OPEN:
+        return inside.sandbox.name
+    if holes := probe(inside.sandbox, outer, inside.network):
+        raise DetentError(
+            f"the sandbox does not isolate: {holes[0]}", f"nothing was run ({len(holes)} in all); see `detent doctor` and docs/sandbox.md"
+        )
+    return inside.sandbox.name
+
 
 CONFIGURED = "configured"  # as the agent of a run: each role's own, from [agents]
 REVIEWER = "reviewer"

@@ -19,8 +19,7 @@ from detent.app.executions import is_execution
 from detent.app.overtime import ExecutionClock
 from detent.app.policy import answer_of
 from detent.app.registry import workflow_of
-from detent.app.run_configs import home_of
-from detent.app.run_sandbox import OPEN, RunSandbox, sandbox_of
+from detent.app.run_configs import OPEN, RunSandbox, home_of, sandbox_of
 from detent.app.turn_context import with_context
 from detent.app.turn_standing import begin, undo
 from detent.app.who import agent_of, agents_are_ready, catalog_of

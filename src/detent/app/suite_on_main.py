@@ -9,8 +9,7 @@ from detent.app.fit import ground
 from detent.app.opened import Checkouts
 from detent.app.project import BranchData, project_settings
 from detent.app.registry import FOR_ITEMS
-from detent.app.run_configs import CONFIGURED
-from detent.app.run_sandbox import must_hold
+from detent.app.run_configs import CONFIGURED, must_hold
 from detent.door import always
 from detent.errors import CannotTell, DetentError
 from detent.git.workspace import remove_workspace, workspace_place

@@ -7,12 +7,11 @@ from typing import NamedTuple
 
 from detent.app.first_look import red_preflight, suite_at
 from detent.app.fit import patterns_at
-from detent.app.run_sandbox import sandbox_of
+from detent.app.run_configs import sandbox_of
 from detent.config import Settings
 from detent.errors import DetentError
 from detent.evidence.changes.install_lines import way_on
-from detent.evidence.runners import Command, Folder
-from detent.evidence.runners.detect import find_command
+from detent.evidence.runners import Command, Folder, find_command
 from detent.evidence.running.collect import Collector
 from detent.evidence.running.suite import Suite
 from detent.git.place import Place

@@ -11,7 +11,6 @@ from detent.app.registry import is_workflow, workflow_of
 from detent.door import AnyEvent, AnyRun, Case
 from detent.errors import Away, CannotTell, DetentError, Outage, Unreached
 from detent.evidence.running.good_tree import TESTS
-from detent.git.commits import bring_to, main_branch
 from detent.git.place import Place
 from detent.git.repo import Git
 from detent.git.workspace import make_workspace, remove_beside, remove_workspace, workspace_place
@@ -109,6 +108,7 @@ class Worlds:
 
     def _apart(self, run: AnyRun, root: Path) -> Git:
         """A workspace beside its session's, at what the task begins from; the mark is set once it is whole."""
+        from detent.git.commits import bring_to
         from detent.world.furnish import begin_tree, start_of
 
         git = make_workspace(self.git, root, "", start_of(self.git, run.parent, run.data.base, run.data.start_tree))
@@ -118,6 +118,8 @@ class Worlds:
 
     def _main(self, run: AnyRun) -> str:
         """Where a workspace stands between two branches."""
+        from detent.git.commits import main_branch  # most runs are in the person's checkout
+
         return self.git.resolve(f"{main_branch(self.git, self.runs.config_of(run).ways.main)}^{{commit}}")
 
     # -- what the door asks for ----------------------------------------------------------------------------------------------

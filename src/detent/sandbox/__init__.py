@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from detent.errors import DetentError
-from detent.sandbox.limits import ProcessLimits
-from detent.sandbox.sandbox_protocol import Room, Sandbox, Unisolated
+from detent.sandbox.sandbox_protocol import ProcessLimits, Room, Sandbox, Unisolated
 
 __all__ = ["SANDBOXES", "ProcessLimits", "Room", "Sandbox", "choose"]
 

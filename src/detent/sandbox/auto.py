@@ -11,9 +11,8 @@ from pathlib import Path
 from subprocess import STDOUT
 
 from detent.errors import DetentError
-from detent.sandbox.limits import ProcessLimits
 from detent.sandbox.process import Ran
-from detent.sandbox.sandbox_protocol import DEVNULL, Room, Sandbox, Unisolated, always
+from detent.sandbox.sandbox_protocol import DEVNULL, ProcessLimits, Room, Sandbox, Unisolated, always
 
 PROCESSES = 16_384  # what stops a fork bomb and no test suite
 

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from detent.errors import CannotTell, DetentError
 from detent.sandbox.guard import hold
-from detent.sandbox.limits import ControlGroup, ProcessLimits, find_places, unheld
+from detent.sandbox.limits import ControlGroup, find_places, unheld
 from detent.sandbox.mounts import DEVICES, enter, mount_words, own_devices, system_words
 from detent.sandbox.process import Ran, run
-from detent.sandbox.sandbox_protocol import DEVNULL, Room, always
+from detent.sandbox.sandbox_protocol import DEVNULL, ProcessLimits, Room, always
 from detent.sandbox.seccomp import build_filter
 from detent.sandbox.ways_on import lack, ways_on
 from detent.storage.machine import has

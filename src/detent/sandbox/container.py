@@ -34,11 +34,10 @@ from detent.sandbox.container_engine import (
     who,
 )
 from detent.sandbox.guard import hold
-from detent.sandbox.limits import ProcessLimits
 from detent.sandbox.mounts import HIDDEN_IN_PROC, enter
 from detent.sandbox.process import Ran, run
 from detent.sandbox.root import Mount, build_root, room_mounts, root_devices
-from detent.sandbox.sandbox_protocol import DEVNULL, Room, always
+from detent.sandbox.sandbox_protocol import DEVNULL, ProcessLimits, Room, always
 from detent.sandbox.ways_on import ways_on
 from detent.storage.state import state_dir
 

@@ -12,20 +12,12 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
+from detent.sandbox.sandbox_protocol import ProcessLimits
 from detent.storage.machine import has
 
 GROUPS = Path("/sys/fs/cgroup")
-UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 PERIOD = 100_000  # microseconds, the kernel's own default
 _numbers = count(1)
-
-
-class ProcessLimits(NamedTuple):
-    """The most that one command may use, with everything it starts."""
-
-    memory: int = 8 << 30  # bytes
-    cpus: int = 4
-    processes: int = 2048  # threads count as well
 
 
 class GroupPlace(NamedTuple):
@@ -34,12 +26,6 @@ class GroupPlace(NamedTuple):
     folder: Path
     controllers: frozenset[str]
     unified: bool
-
-
-def size(text: str) -> int:
-    """Bytes of a size such as 512m or 8g."""
-    unit = text[-1:].lower() if text[-1:].isalpha() else ""
-    return int(text.removesuffix(text[-1:]) if unit else text) * UNITS[unit]
 
 
 def find_places(root: Path = GROUPS, membership: Path = Path("/proc/self/cgroup")) -> tuple[GroupPlace, ...]:

@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 from detent.sandbox.process import Ran, run
 
 DEVNULL = Path(os.devnull)
+UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
 def always() -> bool:
@@ -29,6 +30,20 @@ class Room(NamedTuple):
     network: bool = False
     sealed: bool = False  # the workspace is read-only, but for what of it is named as writable
     instead: tuple[tuple[Path, Path], ...] = ()  # further folders it may read, each seen at the place of another one
+
+
+class ProcessLimits(NamedTuple):
+    """The most that one command may use, with everything it starts."""
+
+    memory: int = 8 << 30  # bytes
+    cpus: int = 4
+    processes: int = 2048  # threads count as well
+
+
+def size(text: str) -> int:
+    """Bytes of a size such as 512m or 8g."""
+    unit = text[-1:].lower() if text[-1:].isalpha() else ""
+    return int(text.removesuffix(text[-1:]) if unit else text) * UNITS[unit]
 
 
 class Sandbox(Protocol):

@@ -15,11 +15,10 @@ from detent.errors import Away, CannotTell
 from detent.evidence.changes.changes import ReferenceTrees
 from detent.evidence.looks.repo_look import RepoLook
 from detent.evidence.looks.subject import Subject
+from detent.evidence.running.canary import planted_file
 from detent.evidence.running.collect import Collector
-from detent.evidence.running.leftovers import planted_file
 from detent.gates.judge import judge as run_gates
 from detent.git import fingerprint
-from detent.git.commits import bring_back
 from detent.git.repo import Git, GitError
 from detent.git.snapshot import Snapshot, stamp, take
 from detent.git.workspace import local_root, remove_beside, remove_workspace
@@ -264,4 +263,6 @@ def undo(world: RepoWorld, event: AnyEvent, strays: Callable[..., list[str]] | N
         return
     kept = world.snapshot(run)
     if paths := strays(world.look(run, Sent("due"), kept)):
+        from detent.git.commits import bring_back  # few attempts leave any
+
         bring_back(world.git, run.data.good_tree, kept, paths)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from detent.evidence.changes.changes import Changes
-from detent.evidence.source.document_paths import NAMES, PLAIN
+from detent.evidence.source.file_patterns import NAMES, PLAIN
 from detent.git.repo import Git
 
 WORDS = (".md", ".markdown", ".rst", ".adoc", ".asciidoc", ".org")

@@ -8,8 +8,7 @@ from typing import Literal
 
 from detent.evidence.changes.changes import Changes
 from detent.evidence.source.diff import Changed, hunks
-from detent.evidence.source.document_paths import is_document
-from detent.evidence.source.file_patterns import is_below_tests
+from detent.evidence.source.file_patterns import is_below_tests, is_document
 from detent.evidence.source.insource import test_lines
 
 LARGEST = 1_000_000  # bytes of a file that is read as text

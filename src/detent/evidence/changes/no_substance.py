@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from detent.evidence.changes.changes import Changes
 from detent.evidence.changes.dependencies import REQUIREMENTS, is_lock
 from detent.evidence.source.diff import Changed
-from detent.evidence.source.document_paths import is_document
+from detent.evidence.source.file_patterns import is_document
 from detent.evidence.source.renamed_files import imports_renamed, renamed_words
 
 MODULES = frozenset({"typing", "typing_extensions", "collections.abc", "__future__"})

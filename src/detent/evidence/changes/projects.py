@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import PurePosixPath
 
-from detent.evidence.runners import RUNNERS
+from detent.evidence.runners import RUNNERS, find_command
 from detent.evidence.runners.adapter import NOT_THE_PROJECT, Command, Files, InnerProject
-from detent.evidence.runners.detect import find_command
 from detent.evidence.source.file_patterns import is_below_tests
 from detent.git.repo import Git
 

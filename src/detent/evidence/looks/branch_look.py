@@ -40,7 +40,7 @@ from detent.evidence.running.cannot_run import hint_for, left_behind, not_fetche
 from detent.evidence.running.clean_runs import CleanRuns
 from detent.evidence.running.collect import Collector
 from detent.evidence.source.changed_tests import speaking_of_imports
-from detent.evidence.source.document_paths import is_document
+from detent.evidence.source.file_patterns import is_document
 from detent.evidence.source.generated_code import is_generated
 from detent.evidence.source.test_ids import family, is_named
 from detent.evidence.static_analysis.static_flags import can_end_itself

@@ -14,8 +14,7 @@ from detent.evidence.outcomes.outcomes import Outcomes, compare, laid_over
 from detent.evidence.outcomes.reasons import Reason, reason
 from detent.evidence.outcomes.settle import describe_outcomes, runnable, settled
 from detent.evidence.report import TestReport
-from detent.evidence.runners import RUNNERS
-from detent.evidence.runners.detect import refuse
+from detent.evidence.runners import RUNNERS, refuse
 from detent.evidence.running.canary import TAMPERED
 from detent.evidence.running.good_tree import blamed, run_good
 from detent.evidence.running.suite import in_time

@@ -10,7 +10,7 @@ from detent.evidence.probes.context import ProbeContext
 from detent.evidence.probes.removed_lines import SAFETY, Removed, added, removed
 from detent.evidence.probes.trials import came_of, trial_of
 from detent.evidence.report import TestReport
-from detent.evidence.source.document_paths import is_words
+from detent.evidence.source.file_patterns import is_words
 from detent.kernel.model import Flag
 
 MOST_CHECKS = 4

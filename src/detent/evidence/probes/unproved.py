@@ -12,7 +12,7 @@ from detent.evidence.mutate.omissions import omissions
 from detent.evidence.probes.context import ONE_RUN, SLOWER, ProbeContext
 from detent.evidence.probes.mutant_order import OUTSIDE, Mutant, candidates, changed_lines
 from detent.evidence.source.diff import Changed
-from detent.evidence.source.document_paths import is_words
+from detent.evidence.source.file_patterns import is_words
 
 TRIED = 2  # small changes of one place
 MOST_PIECES = 40  # of one step

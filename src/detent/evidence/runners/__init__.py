@@ -1,10 +1,15 @@
-"""The test runners that Detent understands. A new one: a file with its RUNNER, a line here, a row in the docs; it passes the conformance tests."""
+"""The test runners that Detent understands, and how a project's tests are run: as configured, else by the first of a table of signs.
+
+A new runner: a file with its RUNNER, a line here, a row in the docs; it passes the conformance tests. Reads files, starts nothing, and imports
+a runner only where there is a sign of it. Whether an agent's command is one of these is said here too.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
+from typing import NamedTuple
 
 from detent.errors import DetentError
-from detent.evidence.runners.adapter import Command, Files, Folder, Runner
+from detent.evidence.runners.adapter import Command, Files, Folder, Runner, split
 
 __all__ = ["RUNNERS", "UNSEEN", "Command", "Files", "Folder", "Runner"]
 
@@ -77,3 +82,86 @@ def _wrong(name: str, value: object) -> str:
     if not isinstance(value, Runner):
         return "it is not a Runner (detent.evidence.runners)"
     return "" if value.name == name else f"it calls itself '{value.name}'; runner and entry point must have the same name"
+
+
+class Sign(NamedTuple):
+    """One row: what is seen, the runners it may stand for, and the files without one of which none of them is asked."""
+
+    seen: str
+    runners: tuple[str, ...]
+    files: tuple[str, ...] = ()
+
+
+DETECTION: tuple[Sign, ...] = (
+    Sign("`pom.xml` with JUnit or TestNG", ("maven",), ("pom.xml",)),
+    Sign("`build.gradle` or `build.gradle.kts`", ("gradle",), ("build.gradle", "build.gradle.kts")),
+    Sign("`package.json` with a test script, or with vitest, jest or mocha", ("node", "vitest", "jest", "mocha"), ("package.json",)),
+    Sign("test files of `unittest`, and no sign of pytest", ("unittest",)),
+    Sign("`pytest.ini`, `pyproject.toml`, `setup.py` or test files of pytest", ("pytest",)),
+    Sign("`go.mod` or `go.work`", ("go",), ("go.mod", "go.work")),
+    Sign("`Cargo.toml`", ("cargo",), ("Cargo.toml",)),
+    Sign("`.rspec` or `*_spec.rb`", ("rspec",)),
+    Sign("`phpunit.xml` or `phpunit.xml.dist`", ("phpunit",), ("phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml")),
+    Sign("`CMakeLists.txt` with `enable_testing` or `include(CTest)`", ("ctest",), ("CMakeLists.txt",)),
+    Sign("`*.sln`, `*.slnx`, or a .NET project with `Microsoft.NET.Test.Sdk`", ("dotnet",)),
+)
+REDIRECTS = ">"
+CALLED = {"pytest": ("pytest", "py.test", "tox"), "maven": ("mvn",)}  # how a word of every call begins, where that is not the name
+
+
+def find_command(files: Files, configured: str = "", report: str = "") -> Command | None:
+    """How this project's tests are run: as configured, else as detected. None: no framework is recognised.
+
+    A configured command that no adapter understands is run by a shell, and only its exit code says something, or else its own `report`.
+    """
+    if report:
+        return Command(("sh", "-c", configured), "report", report=report)
+    if not configured.strip():
+        found = next(filter(None, (_detected(sign, files) for sign in DETECTION)), None)
+        return found or ask_installed(lambda runner: runner.detect(files), or_say=True)
+    words, fault = split(configured)
+    if words[:1] == ("npm",) or REDIRECTS in configured:
+        from detent.evidence.runners.javascript.node_package import CALLS, script_words
+        from detent.evidence.runners.javascript.node_tap import adopt_tap, by_tap
+
+        if told := by_tap(files) if words in CALLS else adopt_tap(configured):
+            return told
+        words = (script_words(files) if words in CALLS else ()) or words
+    adopted = (RUNNERS[name].adopt(words) for name in RUNNERS if not fault and _is_called(name, words))
+    own = next(filter(None, adopted), None)
+    more = ask_installed(lambda runner: runner.adopt(words)) if words and not fault and own is None else None
+    return own or more or Command(("sh", "-c", configured))
+
+
+def _is_called(name: str, words: tuple[str, ...]) -> bool:
+    """Whether a command can be a call of a runner at all: one that cannot is not imported."""
+    return any(word.rpartition("/")[2].startswith(CALLED.get(name, (name,))) for word in words)
+
+
+def _detected(sign: Sign, files: Files) -> Command | None:
+    """The command that a sign stands for: of the first runner that finds itself, or an npm script as it is, for its exit code."""
+    if sign.files and not any(map(files.exists, sign.files)):
+        return None
+    found = next(filter(None, (RUNNERS[name].detect(files) for name in sign.runners)), None)
+    if found or "package.json" not in sign.files:
+        return found
+    from detent.evidence.runners.javascript.node_package import test_script
+    from detent.evidence.runners.javascript.node_tap import by_tap
+
+    return by_tap(files) or (Command(("sh", "-c", "npm test"), "", "npm") if test_script(files) else None)
+
+
+def refuse(command: str, base: Command | None) -> str | None:
+    """Why an agent's test command is not taken. Only where nothing is configured or detected, any command is."""
+    if base is not None and base.runner:
+        return RUNNERS[base.runner].parse(command, base).fault or None
+    if not command.strip():
+        return "test_command is empty; words alone are not evidence"
+    given = command.strip()
+    if base is None or given == base.text:
+        return None
+    if given.startswith(f"{base.text} "):
+        words, fault = split(given.removeprefix(base.text))
+        if not fault and not any(word.startswith("-") for word in words):
+            return None  # plain words after it select; the command itself is what is run
+    return f"`{given[:200]}` is not how this project is tested; use `{base.text}` (only its exit code is read)"

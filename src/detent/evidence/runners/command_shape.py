@@ -8,8 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from detent.evidence.runners.adapter import Command, Files, Parsed
-from detent.evidence.runners.command_words import after_first, parsed, path_fault
+from detent.evidence.runners.adapter import Command, Files, Parsed, after_first, parsed, path_fault
 from detent.evidence.runners.wrapper import RunOrder
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from detent.errors import CannotTell
 from detent.evidence.report import Outcome
-from detent.evidence.runners.xml import DEEPEST, feed
+from detent.evidence.runners.report_reader import DEEPEST, feed
 
 OUTCOMES: dict[str, Outcome] = {
     "Passed": "passed",

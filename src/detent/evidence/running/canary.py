@@ -1,10 +1,11 @@
 """The canary: tests of our own in a run of the project's, one that must fail and one that must pass. If they do not come back so, the
-test runner was tampered with.
+test runner was tampered with. And what test runs leave in a checkout: files that tests made, and those of a canary.
 
-Owns the files while they lie there and the comparison; what such a test looks like is the adapter's (see `Runner`). Their
-names are in no tree, are new in each run, and are taken out of the report.
+Owns the files while they lie there and the comparison; what such a test looks like is the adapter's (see `Runner`). Their names are in no
+tree, are new in each run, and are taken out of the report. What is left never belongs to a change; it is kept under a seal.
 """
 
+import json
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -17,6 +18,9 @@ from detent.errors import CannotTell
 from detent.evidence.report import TestReport
 from detent.evidence.runners.adapter import Canary, Nest
 from detent.evidence.runners.canary_files import words_in, words_of
+from detent.git.place import Place
+from detent.git.snapshot import stamp
+from detent.storage import state
 
 V = TypeVar("V")
 TAMPERED = "the test runner was tampered with"
@@ -137,3 +141,49 @@ def _plain(said: str, nest: Nest) -> str:
     for each in words_in(nest):
         said = said.replace(each, "…")
     return said.partition("\n")[0][:200]
+
+
+MOST_KEPT = 500  # reports of one repository
+
+
+def planted_file(place: Place) -> Path:
+    """Which files of a canary lie in a checkout, while its tests run and if we were killed meanwhile."""
+    return place.git_dir / "detent" / "planted.json"
+
+
+def made_by_tests(place: Place) -> set[str]:
+    """Files that test runs made in a checkout and nobody touched since, and those of a canary."""
+    return {path for path, was in _made(place).items() if was == stamp(place.root / path)} | set(left_planted(place))
+
+
+def left_planted(place: Place) -> list[str]:
+    """The files of a canary that lie in a checkout."""
+    return [str(path) for path in json.loads(state.kept(planted_file(place)) or "[]")]
+
+
+def note_made(place: Place, stamps: dict[str, str]) -> None:
+    """Remember files that a test run made, as they are."""
+    made = {**_made(place), **stamps}
+    state.keep(_made_file(place), json.dumps({path: was for path, was in made.items() if was}), durable=False)
+
+
+def _made_file(place: Place) -> Path:
+    return place.git_dir / "detent" / "made.json"
+
+
+def _made(place: Place) -> dict[str, str]:
+    return {str(path): str(was) for path, was in json.loads(state.kept(_made_file(place)) or "{}").items()}
+
+
+def thin_out(store: Path) -> None:
+    """Keep the newest reports only; one that is missed later is made again."""
+    kept = [file for file in store.glob("*.json") if not file.name.startswith("python-")]
+    for file in sorted(kept, key=_age)[: len(kept) - MOST_KEPT * 9 // 10] if len(kept) > MOST_KEPT else ():
+        file.unlink(missing_ok=True)
+
+
+def _age(file: Path) -> float:
+    try:
+        return file.stat().st_mtime
+    except OSError:
+        return 0.0  # another process was quicker

@@ -22,9 +22,8 @@ from detent.errors import CannotTell, Disturbed
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Folder
 from detent.evidence.runners.build_caches import builds, folder_of
-from detent.evidence.running.bytecode import Bytecode, read_only, scratch_folder, without
-from detent.evidence.running.installed import fingerprint, interpreter, version_of
-from detent.evidence.running.leftovers import left_planted, made_by_tests, note_made, planted_file, thin_out
+from detent.evidence.running.canary import left_planted, made_by_tests, note_made, planted_file, thin_out
+from detent.evidence.running.installed import Bytecode, fingerprint, interpreter, read_only, scratch_folder, version_of, without
 from detent.evidence.running.project_site import Site, write_in_checkout
 from detent.evidence.running.suite import (
     BYTECODE,

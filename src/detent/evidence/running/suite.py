@@ -20,8 +20,8 @@ from detent.evidence.runners import RUNNERS, Command, Folder, Runner
 from detent.evidence.runners.adapter import Canary
 from detent.evidence.runners.build_caches import LIBRARIES, builds, lent, settings
 from detent.evidence.runners.report_reader import LARGEST
-from detent.evidence.running.bytecode import NEVER, PREFIX
 from detent.evidence.running.canary import BESIDE, judged, planted
+from detent.evidence.running.installed import NEVER, PREFIX
 from detent.evidence.source.test_ids import without_root
 from detent.git.snapshot import FOLDERS
 from detent.sandbox.process import Ran, run

@@ -1,5 +1,5 @@
 """Patterns of file names as projects write them for their test runners: globs with braces and groups, folders, regular expressions;
-and folders that hold tests by their name. Pure.
+folders that hold tests, and files that are documents, by their name. Pure.
 
 `verify_*.py` means a name in any folder, `checks/**/*.js` a path from the root, `checks/` everything below a folder, `re:…` a regular
 expression that is searched in the path, and `!` before any of them takes out what it matches.
@@ -142,3 +142,24 @@ def is_below_tests(path: str) -> bool:
     if any(TESTS.fullmatch(part) for part in where.parts[:-1]) or path.endswith(ALWAYS_DATA):
         return True
     return bool(where.parts) and TESTS.fullmatch(where.parts[-1]) is not None  # no folder stands in a list of files, but a link to one
+
+
+ENDS = (".md", ".markdown", ".rst", ".adoc", ".asciidoc", ".org", ".svg", ".png", ".jpg", ".jpeg", ".gif", ".ico", ".po", ".pot", ".mo")
+NAMES = re.compile(r"(?i)^(?:license|licence|copying|notice|authors|contributors|changelog|changes|history|news|readme|codeowners)(?:\.|$)")
+FOLDERS = frozenset({"docs", "doc", "documentation", "changelog.d", "changes", "newsfragments", "news"})
+PLAIN = ("", ".txt", ".text")  # how files of these names may end: `history.tsx` is a program
+LICENCES = ("COPYING.LESSER", "COPYING.LIB", "LICENSE.MIT", "LICENSE.APACHE", "LICENSE.APACHE2", "LICENSE.BSD")
+IN_FOLDERS = (".txt", ".html", ".css", "")  # elsewhere these may be requirements, templates, programs
+
+
+def is_document(path: str) -> bool:
+    """Whether a file is for people to read."""
+    where = PurePosixPath(path)
+    return is_words(path) or (where.suffix.lower() in IN_FOLDERS and bool(FOLDERS & set(where.parts[:-1])))
+
+
+def is_words(path: str) -> bool:
+    """Whether a file is for people to read by its own name, wherever it lies."""
+    where = PurePosixPath(path)
+    end = where.suffix.lower()
+    return end in ENDS or (bool(NAMES.match(where.name)) and (end in PLAIN or where.name in LICENCES))

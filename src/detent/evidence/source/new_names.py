@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from detent.evidence.source.document_paths import is_document
+from detent.evidence.source.file_patterns import is_document
 
 NAME = re.compile(r"[A-Za-z_]\w*")
 KEY = re.compile(r"[\w.:/-]+")  # a text that is one word: an option, a key, a path

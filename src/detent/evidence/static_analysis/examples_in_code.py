@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from detent.evidence.source.diff import Hunk, hunks
-from detent.evidence.source.document_paths import is_document
+from detent.evidence.source.file_patterns import is_document
 from detent.evidence.static_analysis.literals import KnownExamples, constants, known_of, put_together, read, values_in
 from detent.evidence.static_analysis.telling_cases import (
     ERROR,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from detent.evidence.changes.edited_files import EditedFile, product
-from detent.evidence.source.document_paths import is_words
+from detent.evidence.source.file_patterns import is_words
 from detent.kernel.model import Flag
 
 KEYS = re.compile(

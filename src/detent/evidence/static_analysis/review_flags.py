@@ -11,7 +11,7 @@ from detent.evidence.changes.changes import TreeFiles
 from detent.evidence.changes.dependencies import REQUIREMENTS, declared_dependencies, plain
 from detent.evidence.changes.edited_files import LARGEST, EditedFile, is_named_as_test
 from detent.evidence.runners.adapter import is_shared_config
-from detent.evidence.source.document_paths import is_document
+from detent.evidence.source.file_patterns import is_document
 from detent.evidence.source.secret_keys import keys_added
 from detent.evidence.static_analysis.package_sources import is_about_sources, other_sources
 from detent.evidence.static_analysis.unseen_characters import CODE, unseen_characters

@@ -13,8 +13,7 @@ from detent.config import Settings
 from detent.config.sources import load
 from detent.errors import CannotTell, DetentError
 from detent.evidence.looks.exit_code import better_command
-from detent.evidence.runners import Folder
-from detent.evidence.runners.detect import find_command
+from detent.evidence.runners import Folder, find_command
 from detent.git.place import find_place
 from detent.interfaces.cli.tell import fold
 from detent.world.landing import BODY
@@ -200,7 +199,7 @@ def _at_forge(root: Path, settings: Settings) -> DoctorCheck:
 
 def _sandbox(settings: Settings) -> DoctorCheck:
     """Whether agents that Detent drives are kept in: the attacks are tried."""
-    from detent.app.run_sandbox import must_hold
+    from detent.app.run_configs import must_hold
 
     try:
         level = must_hold(settings, os.environ)

@@ -11,7 +11,7 @@ WHAT = (
     "Detent holds a coding agent at every step until evidence releases it.",
     "It runs the tests itself and goes by what it sees, never by what the agent says.",
 )
-SIGNS = (  # the files by which a runner shows itself, in the order of evidence/runners/detect.py
+SIGNS = (  # the files by which a runner shows itself, in the order of evidence/runners/__init__.py
     ("pom.xml", "Maven"),
     ("build.gradle", "Gradle"),
     ("build.gradle.kts", "Gradle"),

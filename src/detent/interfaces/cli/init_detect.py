@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from detent.app.preflight import default_preflight
-from detent.evidence.runners import Folder
-from detent.evidence.runners.detect import find_command
+from detent.evidence.runners import Folder, find_command
 from detent.git.place import Place
 from detent.interfaces.cli.init_file import Found
 from detent.interfaces.register.files import read

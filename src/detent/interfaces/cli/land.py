@@ -105,7 +105,7 @@ def _here() -> "App":
 def _must_be_fit(app: "App") -> None:
     """That the tests of its branches can be run apart."""
     from detent.app.project import project_settings
-    from detent.app.run_sandbox import must_hold
+    from detent.app.run_configs import must_hold
 
     must_hold(project_settings(app.world.git, app.world.outer)[0], app.world.outer)
 

@@ -7,7 +7,7 @@ from detent.errors import CannotTell, Disturbed
 from detent.evidence.runners import RUNNERS
 from detent.evidence.running.canary import TAMPERED
 from detent.evidence.running.collect import Collector
-from detent.evidence.source.document_paths import is_document
+from detent.evidence.source.file_patterns import is_document
 from detent.gates.documents import ChangedFile
 from detent.gates.tree import is_instruction
 from detent.git.commits import tip_of

@@ -3,7 +3,6 @@
 from detent.door import AnyEvent
 from detent.effects.publish import publish, where
 from detent.gates.tree import strays_of_green, strays_of_red
-from detent.git.commits import back_to_tree, bring_to, commit_tree, marker
 from detent.git.repo import ZERO
 from detent.workflows.pr.pr_data import step_shown
 from detent.world.work_tree import FINDINGS, Effects, RepoWorld, keep_snapshot, leave, undo
@@ -25,16 +24,22 @@ def _publish(world: RepoWorld, event: AnyEvent) -> None:
 def _checkpoint(world: RepoWorld, event: AnyEvent) -> None:
     if event.run.data.checkpoint_due:
         return  # the agent is asked for it
+    from detent.git.commits import commit_tree  # a verdict that passes nothing commits nothing
+
     done = next((s.description for t in event.run.data.plan.tasks for s in t.tdd_steps if s.proof == event.run.seq), "")
     commit_tree(world.git, event.run.id, event.run.seq, "checkpoint", event.found.tree, f"wip({event.on}): {done}", event.at)
 
 
 def _commit_plan(world: RepoWorld, event: AnyEvent) -> None:
+    from detent.git.commits import commit_tree
+
     commit_tree(world.git, event.run.id, event.run.seq, "plan", event.found.tree, "docs: mark the finished entry in the plan", event.at)
 
 
 def _reset(world: RepoWorld, event: AnyEvent) -> None:
     """To the last good tree, and the branch to the commit that holds it: what an agent committed by itself is kept, and no part of it any more."""
+    from detent.git.commits import back_to_tree, bring_to, marker
+
     run, git = event.run, world.git
     mark = marker(run.id, run.seq, "reset")
     if not git.resolve(mark):

@@ -9,8 +9,7 @@ import re
 import msgspec
 
 from detent.errors import CannotTell
-from detent.evidence.runners.report_reader import SeenTest
-from detent.evidence.runners.xml import JUnitCase, read_cases
+from detent.evidence.runners.report_reader import JUnitCase, SeenTest, read_cases
 
 FAULT = re.compile(r"^(\S[^:\n]*\.\w+):\d+(?::\d+)?: (?:fatal )?error: (.+)$", re.MULTILINE)
 MISSING = re.compile(

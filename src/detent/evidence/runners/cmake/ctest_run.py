@@ -12,8 +12,8 @@ from pathlib import Path
 
 import msgspec
 
+from detent.evidence.runners.adapter import below
 from detent.evidence.runners.cmake.ctest_report import CTestListed, CTestReport
-from detent.evidence.runners.command_words import below
 from detent.evidence.runners.wrapper import ProgramEnded, RunOrder, ordered, start, write
 
 ADDED = re.compile(r"^add_test\((?:\[=\[(.+?)\]=\]|\"?([^\"\s]+)\"?) \"([^\"]+)\"", re.MULTILINE)  # as cmake writes them down

@@ -5,7 +5,7 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from detent.evidence.runners.command_words import below
+from detent.evidence.runners.adapter import below
 from detent.evidence.runners.wrapper import RunOrder, source_files
 
 CODE = frozenset({".cs", ".fs", ".vb"})

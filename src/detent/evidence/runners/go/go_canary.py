@@ -6,10 +6,9 @@ it has run before a test of the project's panics; what cannot be built has no te
 
 import re
 
-from detent.evidence.runners.adapter import Canary, Command, Files, Nest
+from detent.evidence.runners.adapter import Canary, Command, Files, Nest, below
 from detent.evidence.runners.canary_files import NONE, TestFolder, parent, places
 from detent.evidence.runners.canary_output import go as tidy
-from detent.evidence.runners.command_words import below
 
 PACKAGE = re.compile(r"^package (\w+)", re.MULTILINE)
 TEXT = """package {package}

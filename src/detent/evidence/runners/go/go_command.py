@@ -3,8 +3,7 @@
 Options that only change the display are taken and dropped, and every option that is not listed here is refused.
 """
 
-from detent.evidence.runners.adapter import Command, Parsed
-from detent.evidence.runners.command_words import after_first, parsed, path_fault
+from detent.evidence.runners.adapter import Command, Parsed, after_first, parsed, path_fault
 
 KEPT_FLAGS = frozenset({"race", "short", "msan", "asan", "trimpath", "cover"})  # of a configured command
 KEPT_VALUES = frozenset(

@@ -6,8 +6,7 @@ Options that only change the display are taken and dropped, and every option tha
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from detent.evidence.runners.adapter import Command, Parsed
-from detent.evidence.runners.command_words import after_first, parsed, path_fault
+from detent.evidence.runners.adapter import Command, Parsed, after_first, parsed, path_fault
 
 BIN = "node_modules/.bin/"
 THROUGH = (("npx", "--no-install"), ("npx", "--no"), ("npx",), ("yarn", "run"), ("yarn",), ("pnpm", "exec"), ("pnpm",), ("bunx",), ())

@@ -6,8 +6,7 @@ Options that only change the display are taken and dropped, and every option tha
 import re
 from collections.abc import Sequence
 
-from detent.evidence.runners.adapter import Command, Parsed
-from detent.evidence.runners.command_words import parsed
+from detent.evidence.runners.adapter import Command, Parsed, parsed
 from detent.evidence.runners.javascript.js_command import JsRunner, after_program, options
 from detent.evidence.runners.javascript.node_package import CALLS
 

@@ -6,7 +6,7 @@ Many a script also looks at style and types (`eslint . && mocha`). Such commands
 import re
 from collections.abc import Iterator, Mapping
 
-from detent.evidence.runners.command_words import ASSIGNMENT, split
+from detent.evidence.runners.adapter import ASSIGNMENT, split
 
 Words = tuple[str, ...]
 CHAIN = re.compile(r"\s*&&\s*")

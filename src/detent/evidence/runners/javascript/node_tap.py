@@ -2,8 +2,7 @@
 
 import shlex
 
-from detent.evidence.runners.adapter import Command, Files
-from detent.evidence.runners.command_words import split
+from detent.evidence.runners.adapter import Command, Files, split
 from detent.evidence.runners.javascript.js_command import BIN, THROUGH
 from detent.evidence.runners.javascript.node_package import script_words
 

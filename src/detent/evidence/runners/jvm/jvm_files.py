@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
-from detent.evidence.runners.command_words import below
+from detent.evidence.runners.adapter import below
 from detent.evidence.runners.wrapper import source_files
 
 CODE = frozenset({".java", ".kt", ".groovy", ".scala"})

@@ -10,15 +10,13 @@ import msgspec
 
 from detent.evidence.report import Outcome
 from detent.evidence.runners import command_shape
-from detent.evidence.runners.adapter import Command, Files, InnerProject, Parsed, Runner
+from detent.evidence.runners.adapter import Command, Files, InnerProject, Parsed, Runner, split
 from detent.evidence.runners.command_shape import CommandShape
 from detent.evidence.runners.command_shape import parse as parse_plain
-from detent.evidence.runners.command_words import split
 from detent.evidence.runners.jvm.jvm_files import is_test_file
 from detent.evidence.runners.jvm.jvm_report import JvmCase, JvmReport, outcomes
-from detent.evidence.runners.report_reader import reader
+from detent.evidence.runners.report_reader import read_cases, reader
 from detent.evidence.runners.wrapper import RunOrder, wrapped
-from detent.evidence.runners.xml import read_cases
 from detent.evidence.source.file_patterns import folders
 
 PROGRAMS = ("mvn", "./mvnw")

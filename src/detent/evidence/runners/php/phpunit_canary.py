@@ -5,10 +5,9 @@ A full run has it in the same process. PHPUnit takes one path only, so where pat
 
 import re
 
-from detent.evidence.runners.adapter import Canary, Command, Files, Nest
+from detent.evidence.runners.adapter import Canary, Command, Files, Nest, below
 from detent.evidence.runners.canary_files import NONE, places
 from detent.evidence.runners.canary_output import phpunit as tidy
-from detent.evidence.runners.command_words import below
 
 CONFIG = ("phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml")
 STOPS = re.compile(r"\bstopOn(?:Failure|Defect)\s*=\s*[\"']true[\"']")

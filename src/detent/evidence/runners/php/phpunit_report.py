@@ -9,8 +9,7 @@ import re
 import msgspec
 
 from detent.errors import CannotTell
-from detent.evidence.runners.report_reader import LONGEST_MESSAGE, SeenTest
-from detent.evidence.runners.xml import JUnitCase, read_cases
+from detent.evidence.runners.report_reader import LONGEST_MESSAGE, JUnitCase, SeenTest, read_cases
 from detent.evidence.source.test_ids import readable
 
 ASSERTION = ("ExpectationFailedException", "AssertionFailedError", "ComparisonFailure")

@@ -14,8 +14,7 @@ from detent.evidence.runners.adapter import Command, Files, Runner
 from detent.evidence.runners.python import pytest_command
 from detent.evidence.runners.python.pytest_canary import canary
 from detent.evidence.runners.python.pytest_ini import patterns, reaches, runner_part
-from detent.evidence.runners.report_reader import LONGEST_MESSAGE, ended, tail
-from detent.evidence.runners.xml import JUnitCase, Problem, read_cases
+from detent.evidence.runners.report_reader import LONGEST_MESSAGE, JUnitCase, Problem, ended, read_cases, tail
 from detent.evidence.source.file_patterns import is_outside
 from detent.evidence.source.test_ids import package_path, readable
 

@@ -7,8 +7,7 @@ import re
 import shlex
 from collections.abc import Sequence
 
-from detent.evidence.runners.adapter import Command, Parsed
-from detent.evidence.runners.command_words import after_first, parsed, path_fault
+from detent.evidence.runners.adapter import Command, Parsed, after_first, parsed, path_fault
 
 PYTHON = re.compile(r"(?:\.?venv/bin/)?python(?:3(?:\.\d+)?)?")
 PYTEST = re.compile(r"(?:\.?venv/bin/)?(?:pytest|py\.test)")

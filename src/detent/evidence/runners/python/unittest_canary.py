@@ -7,10 +7,9 @@ from fnmatch import fnmatch
 
 import msgspec
 
-from detent.evidence.runners.adapter import Canary, Command, Files, Nest
+from detent.evidence.runners.adapter import Canary, Command, Files, Nest, below
 from detent.evidence.runners.canary_files import NONE, TestFolder, places
 from detent.evidence.runners.canary_output import unittest as tidy
-from detent.evidence.runners.command_words import below
 from detent.evidence.runners.python import unittest_command
 
 PATTERN = "test*.py"  # unittest's own

@@ -6,8 +6,7 @@ The machine never runs an agent's command. It takes the selectors out of it and 
 import re
 from collections.abc import Sequence
 
-from detent.evidence.runners.adapter import Command, Parsed
-from detent.evidence.runners.command_words import after_first, parsed, path_fault
+from detent.evidence.runners.adapter import Command, Parsed, after_first, parsed, path_fault
 from detent.evidence.runners.python.pytest_command import ENVIRONMENTS, without_environment
 
 PYTHON = re.compile(r"(?:.*/)?python(?:3(?:\.\d+)?)?")

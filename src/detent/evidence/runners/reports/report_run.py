@@ -13,14 +13,13 @@ import msgspec
 
 from detent.errors import CannotTell
 from detent.evidence.report import Outcome
-from detent.evidence.runners.command_words import below
+from detent.evidence.runners.adapter import below
 from detent.evidence.runners.report_lines import ReportLine
-from detent.evidence.runners.report_reader import bounded
+from detent.evidence.runners.report_reader import JUnitCase, bounded, read_cases
 from detent.evidence.runners.reports.test_file_of import TestFilesOf
 from detent.evidence.runners.tap import read_points
 from detent.evidence.runners.trx import read_results
 from detent.evidence.runners.wrapper import ordered, source_files, start, write
-from detent.evidence.runners.xml import JUnitCase, read_cases
 
 ASSERTS = re.compile(r"assert|expect|fail|compar|mismatch", re.IGNORECASE)
 

@@ -5,10 +5,9 @@ All files are loaded before the first example runs, in one process, so it sees w
 
 import re
 
-from detent.evidence.runners.adapter import Canary, Command, Files, Nest
+from detent.evidence.runners.adapter import Canary, Command, Files, Nest, below
 from detent.evidence.runners.canary_files import NONE, TestFolder, named_like, places
 from detent.evidence.runners.canary_output import rspec as tidy
-from detent.evidence.runners.command_words import below
 
 SETTINGS = (".rspec", ".rspec-local", ".simplecov", "spec/spec_helper.rb", "spec/rails_helper.rb")
 LIMIT = re.compile(r"^[^#\n]*\b(?:minimum_coverage|refuse_coverage_drop|maximum_coverage_drop)", re.MULTILINE)

@@ -6,10 +6,9 @@ one does to itself. It needs nothing but the standard library.
 
 import re
 
-from detent.evidence.runners.adapter import Canary, Command, Files
+from detent.evidence.runners.adapter import Canary, Command, Files, below
 from detent.evidence.runners.canary_files import NONE, parent, places
 from detent.evidence.runners.canary_output import cargo as tidy
-from detent.evidence.runners.command_words import below
 
 LISTED = re.compile(r"^\s*autotests\s*=\s*false", re.MULTILINE)
 TEXT = """#[test]

@@ -3,8 +3,7 @@
 Options that only change the display are taken and dropped, and every option that is not listed here is refused.
 """
 
-from detent.evidence.runners.adapter import Command, Parsed
-from detent.evidence.runners.command_words import after_first, parsed, path_fault
+from detent.evidence.runners.adapter import Command, Parsed, after_first, parsed, path_fault
 
 KEPT_FLAGS = frozenset({"--workspace", "--all", "--all-features", "--no-default-features", "--release", "-r", "--locked", "--frozen"})
 KEPT_VALUES = frozenset({"-p", "--package", "--exclude", "--features", "-F", "--profile", "--manifest-path"})

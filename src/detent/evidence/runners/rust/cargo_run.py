@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from detent.evidence.runners.command_words import below
+from detent.evidence.runners.adapter import below
 from detent.evidence.runners.rust.cargo_report import CargoFault, CargoProgram, CargoReport
 from detent.evidence.runners.wrapper import ProgramEnded, RunOrder, ordered, start, write
 
