@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.git.notes import TRIES, list_notes, read_note, write_notes
-from detent.git.notes_remote import push_notes
+from detent.git.notes import TRIES, list_notes, push_notes, read_note, write_notes
 from tests.project import ROOT
 from tests.repos import git_at, make_repo, sh
 

@@ -7,11 +7,11 @@ import pytest
 
 from detent.evidence.outcomes.card import Card, Change, Checked, keep_card, kept_card
 from detent.evidence.outcomes.claims import LARGEST, VERSION, Claim, ClaimedStep, read, seal, written
+from detent.evidence.outcomes.flaky import flag_warned
 from detent.evidence.outcomes.outcomes import Outcomes, describe_flaky, describe_successors, describe_weakened
 from detent.evidence.outcomes.reasons import NOT_INSTALLED, Reason, not_installed
 from detent.evidence.outcomes.settle import MOST_TOLD, describe_outcomes
 from detent.evidence.outcomes.shared_test_files import flag_shared_files
-from detent.evidence.outcomes.warned import flag_warned
 from detent.evidence.report import TestReport
 from detent.storage.state import keep
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.app.verify_bare import ALREADY
+from detent.app.verify_steps import ALREADY
 from detent.app.verifying import verify
 from detent.evidence.outcomes.claims import REF, Claim, ClaimedStep, seal, written
 from detent.evidence.probes.code_about import lines_about, words_of

@@ -9,8 +9,7 @@ import pytest
 
 from detent.errors import Disturbed
 from detent.evidence.changes.changes import Changes
-from detent.evidence.outcomes.flaky import failing_before, passing_again
-from detent.evidence.outcomes.warned import only_warned
+from detent.evidence.outcomes.flaky import failing_before, only_warned, passing_again
 from detent.evidence.report import TestReport
 from detent.evidence.runners import Command
 from detent.evidence.running.collect import Collector

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from detent.errors import DetentError
-from detent.git.notes import HANDOFFS, list_notes
-from detent.git.notes_remote import fetch_notes, push_notes
+from detent.git.notes import HANDOFFS, fetch_notes, list_notes, push_notes
 from detent.workflows.tdd.tdd_notes import newest_handoff
 from tests.feature import ADD, GREEN, LIST, NONE, RED, SUBTRACT, WRONG, Feature, at
 from tests.repos import git_at, make_repo, sh

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from detent.app.verify_bare import NO_RED
+from detent.app.verify_steps import NO_RED
 from detent.errors import DetentError
 from detent.evidence.outcomes.claims import REF, Claim, ClaimedStep, seal, written
 from detent.evidence.runners import Command
 from detent.evidence.running.collect import Collector
 from detent.evidence.running.suite import Suite
-from detent.git.notes import held_trees, publish
-from detent.git.notes_remote import push_notes
+from detent.git.notes import held_trees, publish, push_notes
 from tests import cases
 from tests.driven import ALONE, CYCLE, GREEN, RED, project, run, scripted
 from tests.machine import no_walls

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.app.verify_bare import NO_RED
+from detent.app.verify_steps import NO_RED
 from tests.executions import BRANCH, CODE, CONFIG, TEST, WORKS, Till
 from tests.proofs import EDITED, NOTES, Clone, Made, amended, only, step
 from tests.sessions import CODE_ADD, YES, session, till

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import msgspec
 
 from detent.app import App
+from detent.app.commit_settings import settings_for
 from detent.app.first_look import accepted, said_at_start
 from detent.app.fit import checkout_is_fit, ground, is_clean, no_run_is_open
 from detent.app.policy import kinds_of, may_answer
 from detent.app.registry import workflow_of
-from detent.app.settings_of_main import settings_for
 from detent.blocks.common import Ground
 from detent.blocks.terms import Terms
 from detent.door import AnyRun

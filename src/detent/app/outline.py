@@ -1,8 +1,8 @@
 """What a run is about, for people: its title, how far its plan has come, what is told before its first step, and where its branch ended up. Changes nothing."""
 
 from detent.app import App
+from detent.app.commit_settings import not_counted
 from detent.app.registry import workflow_of
-from detent.app.settings_of_main import not_counted
 from detent.blocks.common import Part
 from detent.door import AnyRun
 from detent.git.commits import main_branch

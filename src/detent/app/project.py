@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from detent.app.commit_settings import settings_at
+from detent.app.commit_settings import main_ref, settings_at
 from detent.app.fit import ground
 from detent.app.registry import FOR_ITEMS
-from detent.app.settings_of_main import main_ref
 from detent.app.trackers import tracker_of
 from detent.blocks.common import Ground
 from detent.config import Settings

@@ -6,12 +6,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from detent.app import App
+from detent.app.commit_settings import settings_for
 from detent.app.live_log import keep_stop, kept_live
 from detent.app.overtime import ParkingClock
 from detent.app.registry import workflow_of
 from detent.app.run_configs import CONFIGURED
 from detent.app.run_driver import only_driver, whole_driver
-from detent.app.settings_of_main import settings_for
 from detent.app.suite_on_main import tests_run
 from detent.app.tally import never_told
 from detent.app.who import agents_are_ready

@@ -80,7 +80,7 @@ def _near(root: Path, words: str) -> str:
 
 def landing_of(app: "App", workflow: str) -> str:
     """What becomes of finished work, in a sentence, before anything begins; empty for workflows that merge nothing by themselves."""
-    from detent.app.settings_of_main import settings_for
+    from detent.app.commit_settings import settings_for
 
     git = app.world.git
     if workflow != FOR_PLANS or not git.head():

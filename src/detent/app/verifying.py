@@ -18,9 +18,8 @@ from detent.app.fit import patterns_at
 from detent.app.judges import judges_now, written_meanwhile
 from detent.app.preload import preload
 from detent.app.run_configs import sandbox_of
-from detent.app.verify_bare import bare_of, new_without_red, not_looked_at
 from detent.app.verify_span import BrokenCheck, CommitSpan, Link, Sort, links_of, span_of
-from detent.app.verify_steps import Judged, ReplaySetup, judged
+from detent.app.verify_steps import Judged, ReplaySetup, bare_of, judged, new_without_red, not_looked_at
 from detent.config import Settings
 from detent.errors import CannotTell, DetentError
 from detent.evidence.looks.branch_look import OF_PROBES, BranchSpan, look_over

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from detent.config.model_rows import checked_tables
 from detent.config.settings import ROWS, TABLES, Bash, Debug, Flags, Settings, kinds, variable
-from detent.config.table_rows import checked_gates, checked_projects
+from detent.config.table_rows import checked_gates, checked_projects, checked_tables
 from detent.config.values import ROLE, checked, checked_text, nearest, seen, unknown
 from detent.errors import DetentError
 from detent.extensions import FLAGS, names

@@ -12,8 +12,7 @@ from detent.evidence.outcomes.claims import REF
 from detent.git.by_hand import conflict_text, red_text
 from detent.git.commits import main_branch, short
 from detent.git.land_merge import Merge, advance, build_merge, fetch_main, go_to_main, is_in_main, may_follow, move_main, settle
-from detent.git.notes import HANDOFFS
-from detent.git.notes_remote import push_notes
+from detent.git.notes import HANDOFFS, push_notes
 from detent.git.remote import has_remote, push_branch
 from detent.git.repo import Git
 from detent.storage.state import keep, kept

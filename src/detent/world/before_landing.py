@@ -16,9 +16,8 @@ from detent.git.repo import Git
 from detent.kernel.decide import FLAGS
 from detent.kernel.model import Flag, Sent
 from detent.kernel.redact import redactor, secrets_of
-from detent.world.branch_card import checked_branch
 from detent.world.reviewer import Limited, ReviewQuestion, Took, ask_reviewer, bounded_diff, fenced, kept_review
-from detent.world.whole_branch import look_over
+from detent.world.whole_branch import checked_branch, look_over
 from detent.world.work_tree import RepoWorld, outcome, without_keys
 
 

@@ -8,10 +8,9 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from detent.evidence.looks.repo_look import RepoLook
-from detent.evidence.outcomes.flaky import failing_before, flag_flaky, passing_again
+from detent.evidence.outcomes.flaky import failing_before, flag_flaky, only_warned, passing_again
 from detent.evidence.outcomes.outcomes import Outcomes, describe_weakened, file_of
 from detent.evidence.outcomes.shared_test_files import shared_files
-from detent.evidence.outcomes.warned import only_warned
 from detent.evidence.probes.context import ProbeContext
 from detent.evidence.probes.successors_tried import RemovedTests, flag_successors, successors_by_mutants
 from detent.evidence.probes.weakened import weakened

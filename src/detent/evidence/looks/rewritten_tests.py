@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from detent.evidence.looks.new_data import asked_by_new_data
 from detent.evidence.looks.old_tests import MOST_SHOWN, OlderTests, altered_lines
 from detent.evidence.looks.repo_look import RepoLook
+from detent.evidence.outcomes.flaky import flag_warned
 from detent.evidence.outcomes.outcomes import Outcomes, describe_successors, file_of
 from detent.evidence.outcomes.shared_test_files import flag_shared_files
 from detent.evidence.outcomes.successors import in_its_place
-from detent.evidence.outcomes.warned import flag_warned
 from detent.evidence.probes.context import ProbeContext
 from detent.evidence.probes.noticed_lines import Noticed
 from detent.evidence.probes.weakened import compare_noticed

@@ -1,13 +1,18 @@
-"""Tests that fail in one run of a tree and pass in the next: whether the change broke them, nobody can tell from that.
+"""Tests whose outcome is not the change's: those that fail in one run of a tree and pass in the next, and those that a warning stops where
+warnings are errors, since a change that deprecates something has to change every test that used it.
 
-They are shown and never held against a change. Owns the second run; knows no gates.
+They are shown and never held against a change. Owns the second run, and the one in which warnings are only warnings; knows no gates.
 """
 
 from collections.abc import Callable, Mapping
+from copy import copy
+
+import msgspec
 
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.changes.changes import Changes
 from detent.evidence.outcomes.outcomes import MOST_AGAIN, describe_flaky
+from detent.evidence.report import TestReport
 from detent.evidence.running.collect import Collector
 from detent.kernel.model import Flag
 
@@ -43,3 +48,35 @@ def flag_flaky(tests: frozenset[str], steady: frozenset[str], before: frozenset[
     asked = [Flag("weak-evidence", f"{test} {said}", test, level="ask") for test in sorted(tests - before)]
     asked += [Flag("weak-evidence", f"{test} {also}", test, level="note") for test in sorted(tests & before)]
     return asked + [Flag("weak-evidence", describe_flaky(test), test, level="note") for test in sorted(steady)]
+
+
+ONLY_WARNS = {"pytest": ("-W", "default")}  # by runner: what makes no warning an error, whatever is configured
+
+
+def only_warned(
+    collector: Collector, tree: str, older: Mapping[str, bytes], seen: TestReport, broken: frozenset[str], wanted: Callable[[], bool]
+) -> frozenset[str]:
+    """Of the older tests that fail on the tip: those that a warning ended, and that pass where it is none."""
+    base = collector.suite.base
+    ended = frozenset(test for test in broken if seen.kinds.get(test, "").endswith("Warning"))
+    if not ended or base is None or base.runner not in ONLY_WARNS:
+        return frozenset()
+    patient = copy(collector)
+    patient.suite = collector.suite._replace(base=msgspec.structs.replace(base, argv=(*base.argv, *ONLY_WARNS[base.runner])))
+    files = tuple(sorted({seen.files[test] for test in ended if test in seen.files}))
+    try:
+        return ended & patient.clean(tree, wanted, files, older).having("passed")
+    except Disturbed:
+        raise
+    except CannotTell:
+        return frozenset()
+
+
+def flag_warned(tests: frozenset[str], seen: TestReport) -> list[Flag]:
+    """One note for all of them."""
+    if not tests:
+        return []
+    first = min(tests)
+    more = f" and {len(tests) - 1} more" if len(tests) > 1 else ""
+    said = f"{first}{more} changed: as it was, it ends with {seen.kinds[first]} here, and passes where a warning is only shown"
+    return [Flag("rewritten-test", said, first, level="note")]

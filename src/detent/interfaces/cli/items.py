@@ -15,7 +15,7 @@ from detent.interfaces.cli.tell import channel
 from detent.tracker import STATUSES, Item, NewItem, Tracker, TrackerChange
 
 if TYPE_CHECKING:
-    from detent.app.attempts import ItemAttempt
+    from detent.app.executions import ItemAttempt
 
 KINDS = ("task", "bug", "feature", "epic", "chore")
 LONGEST = 5_000_000  # bytes of a list
@@ -200,8 +200,8 @@ def _waiting(waits: list[str]) -> str:
 @AS_JSON
 def show(id: str, as_json: bool) -> None:
     """Show one item: all its details, every attempt at it, and what similar items have cost so far."""
-    from detent.app.attempts import attempts
     from detent.app.estimating import estimates
+    from detent.app.executions import attempts
     from detent.interfaces.cli.report_text import estimated
 
     app, here = opened()

@@ -243,7 +243,7 @@ def items(app: App, asked: shapes.ItemsAsked) -> shapes.ItemList:
 
 def tried(app: App, id: str) -> shapes.Attempts:
     """Every attempt at an item."""
-    from detent.app.attempts import attempts
+    from detent.app.executions import attempts
 
     return shapes.Attempts(attempts=tuple(shapes.AttemptRow(**each._asdict()) for each in attempts(app, id)))
 

@@ -24,7 +24,7 @@ from detent.interfaces.http.runs_board import MOST
 from detent.interfaces.http.shapes_card import BranchCard, CardShown
 from detent.journal.journal_rows import from_entry
 from detent.kernel.draw import arrows, as_table
-from detent.world.branch_card import has_moved_on, is_about
+from detent.world.whole_branch import has_moved_on, is_about
 
 LARGEST_DIFF = 2_000_000
 MOST_TESTS = 2000

@@ -15,8 +15,7 @@ from detent.errors import CannotTell
 from detent.evidence.outcomes.claims import REF
 from detent.git.commits import bring_to, commit_phase, main_branch, short, slug
 from detent.git.land_merge import fetch_main
-from detent.git.notes import HANDOFFS, read_note, write_notes
-from detent.git.notes_remote import push_notes
+from detent.git.notes import HANDOFFS, push_notes, read_note, write_notes
 from detent.git.remote import fetch_branch, free_name, has_remote, names_at, push_branch, replay
 from detent.git.repo import ZERO, Git
 from detent.git.workspace import choose_root, make_workspace, remove_workspace, workspace_place

@@ -8,10 +8,10 @@ import msgspec
 
 from detent.app import App, now
 from detent.app.beginning import tests_can_be_told_apart, words_of
+from detent.app.commit_settings import settings_for
 from detent.app.first_look import accepted, said_at_start
 from detent.app.fit import checkout_is_fit, ground, is_clean, no_run_is_open
 from detent.app.policy import FLAGS, kinds_of, may_answer
-from detent.app.settings_of_main import settings_for
 from detent.blocks.terms import Terms
 from detent.effects.publish import exclude
 from detent.errors import DetentError

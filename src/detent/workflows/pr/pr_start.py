@@ -12,11 +12,11 @@ from typing import Any
 import msgspec
 
 from detent.app import App, now
+from detent.app.commit_settings import MainSettings, settings_for
 from detent.app.first_look import accepted, said_at_start
 from detent.app.fit import checkout_is_fit, ground, is_clean, no_run_is_open, reviewer_is_ready
 from detent.app.forges import way_to_land
 from detent.app.policy import kinds_of, may_answer
-from detent.app.settings_of_main import MainSettings, settings_for
 from detent.app.starting import names_file
 from detent.blocks.terms import Terms
 from detent.config import Settings

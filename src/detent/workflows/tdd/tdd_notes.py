@@ -7,16 +7,15 @@ import msgspec
 
 from detent.app import App
 from detent.app.beginning import words_of
+from detent.app.commit_settings import settings_for
 from detent.app.fit import checkout_is_fit, ground, is_clean
-from detent.app.settings_of_main import settings_for
 from detent.door import Case
 from detent.effects.publish import write_whole
 from detent.errors import DetentError
 from detent.gates.testlist import FILE, read_list, ticked
 from detent.git import fingerprint
 from detent.git.commits import free_branch
-from detent.git.notes import list_notes, read_note
-from detent.git.notes_remote import fetch_notes
+from detent.git.notes import fetch_notes, list_notes, read_note
 from detent.git.repo import ZERO, Git
 from detent.git.workspace import remove_workspace
 from detent.kernel.model import Run, Sent
