@@ -123,6 +123,32 @@ def what_pytest_needs(p: Project) -> Path:
     return file
 
 
+def in_place(p: Project) -> None:
+    """The project is installed in place, and its folder has files that git ignores."""
+    (site_of(p) / "__editable__.calc.pth").write_text(f"{p.root}\n")
+    (p.root / ".git/info/exclude").write_text("more*\nsitecustomize*\n*.egg-info\n")
+
+
+def sitecustomize_beside_the_code(p: Project) -> Path:
+    (p.root / "sitecustomize.py").write_text(PUTS_RIGHT)
+    return p.root / "sitecustomize.py"
+
+
+def package_that_starts_beside_the_code(p: Project) -> Path:
+    (p.root / "sitecustomize").mkdir()
+    (p.root / "sitecustomize" / "__init__.py").write_text(PUTS_RIGHT)
+    return p.root / "sitecustomize" / "__init__.py"
+
+
+def plugin_beside_the_code(p: Project) -> Path:
+    (p.root / "more.py").write_text(PUTS_RIGHT)
+    (info := p.root / "more.egg-info").mkdir()
+    (info / "PKG-INFO").write_text("Metadata-Version: 2.1\nName: more\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[pytest11]\nmore = more\n")
+    return info / "entry_points.txt"
+
+
+BESIDE_THE_CODE = (sitecustomize_beside_the_code, package_that_starts_beside_the_code, plugin_beside_the_code)
 ATTACKS: dict[str, Callable[[Project], Path]] = {
     "pytest itself edited": edited,
     "a new plugin": plugin,
@@ -142,6 +168,18 @@ def test_a_runner_that_changed_does_not_judge(project: Project, name: str) -> No
     verdict = p.green(WRONG)
     assert verdict["status"] == "FAILURE" and "changed since the run began" in verdict["output"] + str(verdict), verdict
     assert str(path.name) in str(verdict) and "detent doctor --accept" in str(verdict)
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("attack", BESIDE_THE_CODE, ids=lambda attack: attack.__name__)
+def test_what_starts_from_a_folder_that_is_installed_in_place_is_part_of_the_runner(
+    project: Project, attack: Callable[[Project], Path]
+) -> None:
+    in_place(project)
+    p = project.reddened()
+    path = attack(p)
+    verdict = p.green(WRONG)
+    assert verdict["status"] == "FAILURE" and "changed since the run began" in str(verdict) and path.name in str(verdict), verdict
 
 
 @pytest.mark.slow

@@ -129,8 +129,10 @@ def _python(site: Path) -> Iterator[str]:
     entries = sorted(os.scandir(site), key=lambda entry: entry.name)
     for entry in entries:
         if entry.name.endswith(".pth") or entry.name in STARTUP:
+            text = _text(Path(entry.path))
             yield entry.path
-            yield from (path for name in LOADED.findall(_text(Path(entry.path))) for path in _module(site, name))
+            yield from (path for name in LOADED.findall(text) for path in _module(site, name))
+            yield from (path for line in text.splitlines() if entry.name.endswith(".pth") for path in _in_place(site / line.strip()))
     infos = {
         _named(entry.name): Path(entry.path) for entry in entries if entry.name.endswith((".dist-info", ".egg-info")) and entry.is_dir()
     }
@@ -143,6 +145,15 @@ def _python(site: Path) -> Iterator[str]:
             seen.add(name)
             todo += [_named(need) for need in NEEDS.findall(_text(infos[name] / "METADATA"))]
             yield from _distribution(site, infos[name])
+
+
+def _in_place(folder: Path) -> Iterator[str]:
+    """What Python and its runner load by themselves from a folder that a path file names: start-up files and lists of plugins, not the code there."""
+    if not folder.is_dir() or "import " in str(folder):
+        return
+    for name in STARTUP:
+        yield from (str(path) for path in (folder / name, folder / name.removesuffix(".py") / "__init__.py") if path.exists())
+    yield from (str(path) for path in sorted(folder.glob("*-info/entry_points.txt")) if PLUGIN in _bytes(path))
 
 
 def _module(site: Path, name: str) -> Iterator[str]:
