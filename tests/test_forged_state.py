@@ -146,9 +146,36 @@ def folder_of_state_behind_a_link(p: Project, other: Path) -> None:
     (p.root / ".git" / "detent").symlink_to(other)
 
 
+def run_on(p: Project, *statements: str) -> None:
+    with closing(sqlite3.connect(journal_of(p))) as db:
+        for statement in statements:
+            db.execute(statement)
+        db.commit()
+
+
+def a_view_that_leaves_out_the_last_row(p: Project, other: Path) -> None:
+    run_on(p, "ALTER TABLE events RENAME TO more", "CREATE VIEW events AS SELECT * FROM more WHERE n < (SELECT max(n) FROM more)")
+
+
+def a_list_of_runs_without_any(p: Project, other: Path) -> None:
+    run_on(p, "DELETE FROM heads")
+
+
+def the_write_ahead_log_gone(p: Project, other: Path) -> None:
+    """What was written last stands only there."""
+    with closing(sqlite3.connect(journal_of(p))) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        shutil.copy2(journal_of(p), other)
+        forge(other, "DELETE FROM events WHERE n = (SELECT max(n) FROM events)")
+    for name in ("journal.db-wal", "journal.db-shm"):
+        journal_of(p).with_name(name).unlink(missing_ok=True)
+    shutil.copy2(other, journal_of(p))
+
+
 ATTACKS: tuple[Callable[[Project, Path], None], ...] = (
     copy_and_forge, copy_and_cut, gitfile, link, gitfile_with_forged_journal, journal_of_another_checkout, rows_rewritten_in_place, a_row_added,
-    the_first_rows_gone, older_journal_behind_a_link, folder_of_state_behind_a_link,
+    the_first_rows_gone, older_journal_behind_a_link, folder_of_state_behind_a_link, a_view_that_leaves_out_the_last_row, a_list_of_runs_without_any,
+    the_write_ahead_log_gone,
 )  # fmt: skip
 
 

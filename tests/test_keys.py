@@ -1,6 +1,7 @@
 """Keys stay out of commits and out of everything that is written down: journal, evidence, notes, verdicts."""
 
-from base64 import b64encode
+import gzip
+from base64 import b32encode, b64encode
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,39 @@ FOUND |= {
     "//registry.npmjs.org/:_authToken=npm_" + "Zq9vB4nR7tK2mX8cL5wJ1hY6Zq9vB4nR7tK2": "an npm token",
     "sk-proj-" + "Zq9vB4nR7tK2mX8cL5wJ1hY6Zq9v": "an OpenAI key",
 }
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9" * 2
+OTHERWISE = {
+    "parts of it as of an address": "%67%68%70%5F" + SECRET[4:],
+    "each character of an address": "".join(f"%{ord(c):02x}" for c in SECRET),
+    "escapes of JSON": "".join(f"\\u{ord(c):04x}" for c in SECRET),
+    "escapes of a string": "".join(f"\\x{ord(c):02x}" for c in SECRET),
+    "octal": "".join(f"\\{ord(c):03o}" for c in SECRET),
+    "characters of HTML": "".join(f"&#{ord(c)};" for c in SECRET),
+    "hex": SECRET.encode().hex(),
+    "numbers": f"key = bytes({list(SECRET.encode())})",
+    "base32": b32encode(SECRET.encode()).decode(),
+    "base64 whose length is no multiple of three": b64encode(SECRET.encode()).decode(),
+    "base64 of UTF-16": b64encode(SECRET.encode("utf-16-le")).decode(),
+    "base64 in base64": b64encode(b64encode(SECRET.encode())).decode(),
+    "base64 over two lines": f"'{b64encode(SECRET.encode()).decode()[:28]}'\n    '{b64encode(SECRET.encode()).decode()[28:]}'",
+    "packed": b64encode(gzip.compress(SECRET.encode())).decode(),
+    "pieces over two lines": f"key = ('{SECRET[:20]}'\n       '{SECRET[20:]}')",
+    "a line that goes on": f"key={SECRET[:9]}\\\n  {SECRET[9:]}",
+    "a string in a string": "key = f\"ghp_{'" + SECRET[4:] + "'}\"",
+}
+
+
+@pytest.mark.parametrize("text", OTHERWISE.values(), ids=OTHERWISE)
+def test_a_key_is_found_however_it_is_written(text: str) -> None:
+    ((line, kind),) = keys_in(f"a\n{text}", {})
+    assert line == 1 and kind.startswith("a GitHub token in ")
+
+
+def test_hashes_numbers_and_escapes_that_hold_no_key_are_none() -> None:
+    for text in ("a" * 64, "de" * 32, str(list(range(100))), "\\u00e4\\u00f6" * 20, "%20%2F" * 30, "A" * 5000, "x = 1, 22, 333\n" * 500):
+        assert list(keys_in(text, {})) == []
+
+
 FINE = (
     "integrity: sha512-" + b64encode(bytes(range(64))).decode(),
     "icon: " + b64encode(b"an example: sk-ant-" + b"api03-fake-key-for-the-tests-of-this-project").decode(),

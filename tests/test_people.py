@@ -129,6 +129,15 @@ def test_a_client_that_runs_as_a_script_is_known_by_its_package_and_the_variable
     assert agent_above({}, 99, proc) == ""
 
 
+FORKS = """import os, pty, sys, time
+if os.fork():
+    os._exit(0)
+os.setsid()
+if os.fork():
+    os._exit(0)
+time.sleep(0.5)
+pty.spawn(["sh", "-c", "{line}"])
+"""
 LOOSE = {  # ways to leave a client behind, with a terminal
     "setsid and script": 'setsid -f script -qec "{line}" /dev/null < /dev/null > /dev/null 2>&1',
     "a subshell and script": '(script -qec "{line}" /dev/null < /dev/null > /dev/null 2>&1 &)',
@@ -144,6 +153,12 @@ while os.getppid() not in (0, 1):
     if open(f"/proc/{{os.getppid()}}/comm").read().strip() in ("systemd", "init"):
         break
 pty.spawn(["sh", "-c", "{line}"])' < /dev/null > /dev/null 2>&1""",
+    "a program in a file": "{python} {folder}/forks.py < /dev/null > /dev/null 2>&1",
+    "a program that came by its input": "{python} < {folder}/forks.py > /dev/null 2>&1",
+    "a shell script": "setsid -f sh {folder}/x.sh < /dev/null > /dev/null 2>&1",
+    "a launcher above": 'setsid -f timeout 60 script -qec "{line}" /dev/null < /dev/null > /dev/null 2>&1',
+    "a Makefile": "setsid -f make -s -f {folder}/Makefile < /dev/null > /dev/null 2>&1",
+    "an alias of git": "setsid -f git -c alias.x='!sh {folder}/x.sh' x < /dev/null > /dev/null 2>&1",
 }
 
 
@@ -155,7 +170,11 @@ def test_a_program_that_was_cut_loose_is_no_person_though_it_has_a_terminal(tmp_
     said = f"cd {p.root}; sleep 1; {env} {sys.executable} -m detent steer fine; echo $? > {told}.now; mv {told}.now {told}"
     (file := tmp_path / "said.sh").write_text(said)
     ctypes.CDLL(None).prctl(36, 0, 0, 0, 0)  # a test before may have made this process one that takes in whoever is cut loose (a subreaper)
-    subprocess.run(["sh", "-c", LOOSE[how].format(line=f"sh {file}", python=sys.executable)], env=p.env, check=True)
+    line = f"sh {file}"
+    (tmp_path / "forks.py").write_text(FORKS.format(line=line))
+    (tmp_path / "x.sh").write_text(f'script -qec "{line}" /dev/null\n')
+    (tmp_path / "Makefile").write_text(f'all:\n\tscript -qec "{line}" /dev/null\n')
+    subprocess.run(["sh", "-c", LOOSE[how].format(line=line, python=sys.executable, folder=tmp_path)], env=p.env, check=True)
     until(told.exists)
     assert told.read_text() == "2\n" and events(p) == 1
 
@@ -198,7 +217,25 @@ def test_shells_of_people_are_not_taken_for_cut_loose(tmp_path: Path) -> None:
     process(72, 71, "detent", "answer")
     process(80, 9, "expect", "-f", "answer.exp")
     process(81, 80, "detent", "answer")
-    assert [pid for pid in (12, 22, 31, 44, 52, 57, 61, 72, 81) if cut_loose(pid, proc)] == [72, 81]
+    process(90, 1, "sh", "/home/ann/.vscode-server/bin/code-server")
+    process(91, 90, "/home/ann/.vscode-server/node", "/home/ann/.vscode-server/out/server-main.js")
+    process(92, 91, "/bin/bash", "--init-file", "/home/ann/.vscode-server/init.sh")
+    process(93, 92, "detent", "answer")  # an editor on another machine
+    process(100, 1, "sh", "/entrypoint.sh")
+    process(101, 100, "bash")
+    process(102, 101, "detent", "answer")  # a container with an init and a script of its own
+    process(110, 1, "npm run answer")
+    process(111, 110, "sh", "-c", "script -qec 'detent answer' /dev/null")
+    process(112, 111, "detent", "answer")
+    process(119, 1, "atd")
+    process(120, 119, "sh")
+    process(121, 120, "script", "-qec", "detent answer", "/dev/null")
+    process(122, 121, "detent", "answer")  # at a time when nobody sits there
+    process(130, 1, "/usr/bin/node", "helper.js")
+    process(131, 130, "sh", "-c", "detent answer")
+    process(132, 131, "detent", "answer")
+    pids = (12, 22, 31, 44, 52, 57, 61, 72, 81, 93, 102, 112, 122, 132)
+    assert [pid for pid in pids if cut_loose(pid, proc)] == [72, 81, 112, 122, 132]
 
 
 def test_answers_beforehand_and_the_page_are_not_an_agents_either(tmp_path: Path) -> None:

@@ -443,6 +443,18 @@ JUDGING = {
     ),
     "a plugin of the runner beside the code": (PY, {"shop-1.0.dist-info/entry_points.txt": "[pytest11]\nshop = shop.hooks\n"}, PYTEST),
     "who looks for known holes": (PY, {".github/dependabot.yml": "version: 2\nupdates: []\n"}, PYTEST),
+    "errors that a type checker lets pass": (PY, {"mypy-baseline.txt": "calc.py:0: error: x\n"}, PYTEST),
+    "the same in a folder": (PY, {".basedpyright/baseline.json": '{"files": {"calc.py": []}}\n'}, PYTEST),
+    "rules that are let pass": (JS, {"eslint-suppressions.json": '{"src/calc.ts": {"no-eval": {"count": 1}}}\n'}, VITEST),
+    "places that are to be done later": (JS, {".lint-todo": "add|x|src/calc.ts\n"}, VITEST),
+    "what an architecture lets pass": (PY, {"deptrac.baseline.yaml": "deptrac: {skip_violations: {}}\n"}, PYTEST),
+    "suppressions of a platform": (PY, {"owasp-suppressions.xml": "<suppressions/>\n"}, PYTEST),
+    "leaks that are let pass": (PY, {"lsan.supp": "leak:calc\n"}, PYTEST),
+    "a rule of one's own": (JS, {"eslint-local-rules.js": "module.exports = {}\n"}, VITEST),
+    "a linter that few know": (PY, {".proselintrc.json": "{}\n"}, PYTEST),
+    "what loads before packages": (JS, {".pnpmfile.cjs": "module.exports = {}\n"}, VITEST),
+    "a program that starts others": (JS, {".yarn/releases/yarn-4.cjs": "process.exit(0)\n"}, VITEST),
+    "targets that are included": (JS, {"mk/lint.mk": "lint:\n\ttrue\n"}, VITEST),
     "golangci": ({"go.mod": "module a\n"}, {".golangci.yml": "linters:\n  disable-all: true\n"}, None),
 }
 CI = {
@@ -466,6 +478,7 @@ ORDINARY = {
     ),
     "a version of pre-commit": (CI, {".pre-commit-config.yaml": CI[".pre-commit-config.yaml"].replace("v1.0", "v1.1.2")}, PYTEST),
     "the product": (JS, {"src/calc.ts": JS_NEW}, VITEST),
+    "a product that lints": (PY, {"shop/lint.py": "x = 1\n", "shop/baseline.py": "x = 1\n"}, PYTEST),
     "a variable of the product": (JS, {".env": "PORT=3000\n"}, VITEST),
 }
 LINT = ("npm run --silent lint", "make lint", "./node_modules/.bin/eslint src/calc.ts")
@@ -475,6 +488,43 @@ LINT = ("npm run --silent lint", "make lint", "./node_modules/.bin/eslint src/ca
 def test_what_judges_is_configuration(g: Ground, base: dict[str, str], change: dict[str, str], command: Command | None) -> None:
     seen = g.changes(base, change, command, LINT)
     assert {c.sort for c in seen.all()} == {"config"}
+
+
+CHECKS = "import sys\n\nsys.exit(1)\n"
+KEPT = {  # what a project keeps for judging, though no preflight names it: the base, and what is changed
+    "a script of the package": (JS, "lint.mjs"),
+    "what that brings in": (JS, "rules.mjs"),
+    "a program of a target": ({"Makefile": "check:\n\tpython tools/check.py\n", "tools/check.py": CHECKS}, "tools/check.py"),
+    "a local hook": (
+        {".pre-commit-config.yaml": "repos:\n  - repo: local\n    hooks:\n      - id: a\n        entry: python ci/verify.py\n", "ci/verify.py": CHECKS},
+        "ci/verify.py",
+    ),
+    "a step of CI": ({".github/workflows/a.yml": "jobs:\n  a:\n    steps:\n      - run: ./hack/lint.sh\n", "hack/lint.sh": "x\n"}, "hack/lint.sh"),
+    "a line of a step of CI": (
+        {".github/workflows/a.yml": "jobs:\n  a:\n    steps:\n      - run: |\n          python tools/audit.py\n", "tools/audit.py": CHECKS},
+        "tools/audit.py",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("base", "path"), KEPT.values(), ids=KEPT)
+def test_a_program_that_the_project_keeps_for_judging_is_configuration(g: Ground, base: dict[str, str], path: str) -> None:
+    (changed,) = g.changes({**PY, **base}, {path: "pass\n"}, PYTEST).all()
+    assert changed.sort == "config"
+
+
+NOT_KEPT = {
+    "a script that builds": ({"package.json": '{"scripts": {"build": "node scripts/build.mjs"}}', "scripts/build.mjs": "x\n"}, "scripts/build.mjs"),
+    "a target that serves": ({"Makefile": "serve:\n\tpython tools/serve.py\n", "tools/serve.py": "x\n"}, "tools/serve.py"),
+    "a step that releases": ({".github/workflows/a.yml": "jobs:\n  a:\n    steps:\n      - run: python tools/release.py\n", "tools/release.py": "x\n"}, "tools/release.py"),
+    "the product that a check runs on": ({"Makefile": "check:\n\truff check calc.py\n"}, "calc.py"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("base", "path"), NOT_KEPT.values(), ids=NOT_KEPT)
+def test_other_programs_of_the_project_are_its_own(g: Ground, base: dict[str, str], path: str) -> None:
+    (changed,) = g.changes({**PY, **base}, {path: "pass\n"}, PYTEST).all()
+    assert changed.sort == "production"
 
 
 @pytest.mark.parametrize(("base", "change", "command"), ORDINARY.values(), ids=ORDINARY)

@@ -123,6 +123,32 @@ def what_pytest_needs(p: Project) -> Path:
     return file
 
 
+def in_place(p: Project) -> None:
+    """The project is installed in place, and its folder has files that git ignores."""
+    (site_of(p) / "__editable__.calc.pth").write_text(f"{p.root}\n")
+    (p.root / ".git/info/exclude").write_text("more*\nsitecustomize*\n*.egg-info\n")
+
+
+def sitecustomize_beside_the_code(p: Project) -> Path:
+    (p.root / "sitecustomize.py").write_text(PUTS_RIGHT)
+    return p.root / "sitecustomize.py"
+
+
+def package_that_starts_beside_the_code(p: Project) -> Path:
+    (p.root / "sitecustomize").mkdir()
+    (p.root / "sitecustomize" / "__init__.py").write_text(PUTS_RIGHT)
+    return p.root / "sitecustomize" / "__init__.py"
+
+
+def plugin_beside_the_code(p: Project) -> Path:
+    (p.root / "more.py").write_text(PUTS_RIGHT)
+    (info := p.root / "more.egg-info").mkdir()
+    (info / "PKG-INFO").write_text("Metadata-Version: 2.1\nName: more\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[pytest11]\nmore = more\n")
+    return info / "entry_points.txt"
+
+
+BESIDE_THE_CODE = (sitecustomize_beside_the_code, package_that_starts_beside_the_code, plugin_beside_the_code)
 ATTACKS: dict[str, Callable[[Project], Path]] = {
     "pytest itself edited": edited,
     "a new plugin": plugin,
@@ -142,6 +168,18 @@ def test_a_runner_that_changed_does_not_judge(project: Project, name: str) -> No
     verdict = p.green(WRONG)
     assert verdict["status"] == "FAILURE" and "changed since the run began" in verdict["output"] + str(verdict), verdict
     assert str(path.name) in str(verdict) and "detent doctor --accept" in str(verdict)
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("attack", BESIDE_THE_CODE, ids=lambda attack: attack.__name__)
+def test_what_starts_from_a_folder_that_is_installed_in_place_is_part_of_the_runner(
+    project: Project, attack: Callable[[Project], Path]
+) -> None:
+    in_place(project)
+    p = project.reddened()
+    path = attack(p)
+    verdict = p.green(WRONG)
+    assert verdict["status"] == "FAILURE" and "changed since the run began" in str(verdict) and path.name in str(verdict), verdict
 
 
 @pytest.mark.slow
@@ -204,6 +242,14 @@ def laid(root: Path) -> Path:
     shutil.move(root / "node_modules/vitest", root / "node_modules/.pnpm/vitest@1/node_modules/vitest")
     (root / "node_modules/vitest").symlink_to(".pnpm/vitest@1/node_modules/vitest")
     (root / "node_modules/.pnpm/vitest@1/node_modules/tinyspy").symlink_to("../../tinyspy@1/node_modules/tinyspy")
+    for name in ("ts-jest", "@acme/transform", "happy-dom", "chai"):
+        folder = root / "node_modules" / name
+        folder.mkdir(parents=True)
+        (folder / "index.js").write_text("exports.x = 1\n")
+    (root / "vitest.config.ts").write_text(
+        "import acme from '@acme/transform/vite'\nexport default { test: { environment: 'happy-dom' } }\n"
+    )
+    (root / "package.json").write_text('{"jest": {"transform": {"ts$": "ts-jest"}}, "dependencies": {"lodash": "1"}}')
     gem = root / "vendor/bundle/ruby/3.2.0/gems/rspec-core-3.13.0/lib"
     gem.mkdir(parents=True)
     (gem / "rspec.rb").write_text("x = 1\n")
@@ -226,6 +272,10 @@ TOUCHED: dict[str, tuple[Callable[[Path], object], int]] = {
     "a link of a program": (relinked, 1),
     "a file more": (lambda root: (root / "node_modules/vitest/more.js").write_text(""), 1),
     "a gem": (lambda root: (root / "vendor/bundle/ruby/3.2.0/gems/rspec-core-3.13.0/lib/rspec.rb").write_text("exit 0\n"), 1),
+    "a transform that the configuration names": (lambda root: (root / "node_modules/@acme/transform/index.js").write_text("0\n"), 1),
+    "a transform in the package.json": (lambda root: (root / "node_modules/ts-jest/index.js").write_text("0\n"), 1),
+    "the environment of tests": (lambda root: (root / "node_modules/happy-dom/index.js").write_text("0\n"), 1),
+    "what says whether an answer is right": (lambda root: (root / "node_modules/chai/index.js").write_text("0\n"), 1),
     "another package": (lambda root: (root / "node_modules/lodash/index.js").write_text("exports.x = 2\n"), 0),
     "a cache": (lambda root: (root / "node_modules/.vite").mkdir(), 0),
 }
@@ -240,3 +290,27 @@ def test_packages_of_other_runners_are_looked_at_too(tmp_path: Path, name: str) 
     touch(root)
     assert len(changed(digest, listing(command, root, {}, tmp_path / "cache"), tmp_path) or ()) == count
     assert changed("0" * 64, {}, tmp_path) is None, "a record that is gone is known to be"
+
+
+def test_gems_that_belong_to_no_project_and_the_toolchain_of_go_are_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    gems, go = tmp_path / "home/.local/share/gem/ruby/3.3.0/gems", tmp_path / "sdk/go"
+    touched = (
+        gems / "rspec-expectations-3.13.0/lib/eq.rb",
+        gems / "minitest-5.1/lib/minitest.rb",
+        go / "src/testing/testing.go",
+        go / "bin/go",
+    )
+    for file in (*touched, gems / "rack-3.0/lib/rack.rb", go / "src/fmt/print.go"):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("x = 1\n")
+        file.chmod(0o755)
+    for runner, count in (("rspec", 2), ("go", 2)):
+        command, env = Command((runner,), runner), {"PATH": str(go / "bin")}
+        for file in touched:
+            file.write_text("x = 1\n")
+        digest = take(listing(command, tmp_path, env, tmp_path / "cache"), tmp_path)
+        for file in (*touched, gems / "rack-3.0/lib/rack.rb", go / "src/fmt/print.go"):
+            file.write_text("x = 22\n")
+        found = changed(digest, listing(command, tmp_path, env, tmp_path / "cache"), tmp_path)
+        assert found is not None and len(found) == count and set(found) <= set(map(str, touched))

@@ -43,7 +43,13 @@ TERMINAL_MAKERS = (
     "at",
     "batch",
 )  # they give a program a terminal, or a session of its own
-KEEPERS = ("systemd", "init", "launchd", "cron", "crond", "atd", "anacron")  # whom orphans belong to
+BUILDERS = frozenset(
+    {"make", "gmake", "just", "ninja", "rake", "git", "xargs", "find", "parallel", "stdbuf", "ionice", "chrt", "taskset", "flock", "watch", "entr",
+     "unshare", "prlimit", "systemd-run", "dbus-run-session", "xvfb-run", "busybox", "yarn", "bundle", "poetry", "pdm", "hatch", "tox", "nox"}
+)  # they run what others wrote down  # fmt: skip
+KEEPERS = ("systemd", "init", "launchd")  # whom orphans belong to
+CLOCKS = ("cron", "crond", "atd", "anacron", "fcron")  # they start what nobody sits at
+SCRATCH = ("/tmp/", "/var/tmp/", "/dev/shm/", "/dev/fd/", "/proc/self/")
 SHELLS = re.compile(r"-?(?:ba|da|z|fi|k)?sh")
 
 
@@ -67,21 +73,60 @@ def agent_above(env: Mapping[str, str] | None, pid: int, proc: Path = PROC) -> s
 
 
 def cut_loose(pid: int, proc: Path = PROC) -> str:
-    """By what a process is seen to be cut loose from whoever started it, in words: above it are a program that makes terminals or a line that was
-    handed to an interpreter, and then nobody. A person's shell stands below a login, a terminal, or is the first process of a container."""
-    above = [each for each in _line(pid, proc) if each != 1 and _read(proc / str(each) / "comm").strip() not in KEEPERS]
-    if len(above) < 2 or _parent(above[-1], proc) < 1:
+    """By what a process is seen to be cut loose from whoever started it, in words: above it are only programs that run others, and then nobody.
+    A person's shell stands below a login, a terminal or an editor, or is itself the first process of a session or a container."""
+    line = list(_line(pid, proc))
+    above = [each for each in line[1:] if each != 1 and _comm(each, proc) not in (*KEEPERS, *CLOCKS)]
+    if not above or _parent(above[-1], proc) < 1:
         return ""
-    names = [_stem(next(iter(_words(each, proc)), "")) for each in above[1:]]
-    made = [name in TERMINAL_MAKERS or _is_handed_over(each, name, proc) for each, name in zip(above[1:], names, strict=True)]
-    known = all(mine or SHELLS.fullmatch(name) or LAUNCHERS.fullmatch(name) for mine, name in zip(made, names, strict=True))
-    return f"no process is above {names[-1]}, which started it" if made[-1] and known else ""
+    made = [_is_made(each, proc) for each in above]
+    known = all(each or _runs_others(pid, proc) for pid, each in zip(above, made, strict=True))
+    by_hand = _is_plain_shell(above[-1], proc) and not any(_comm(each, proc) in CLOCKS for each in line)
+    return f"no process is above {_names(above[-1], proc)[0]}, which started it" if known and any(made) and not by_hand else ""
 
 
-def _is_handed_over(pid: int, name: str, proc: Path) -> bool:
-    """Whether a process is an interpreter that runs a line it was given."""
-    interpreter = SHELLS.fullmatch(name) or re.fullmatch(r"python[0-9.]*|perl|ruby|node|bun", name)
-    return interpreter is not None and any(re.fullmatch(r"-\w*[ce]", word) for word in _words(pid, proc)[1:3])
+def _is_made(pid: int, proc: Path) -> bool:
+    """Whether a process gives others a terminal or a session, or runs lines that it was handed or that lie where anybody may write them."""
+    if any(name in TERMINAL_MAKERS for name in _names(pid, proc)):
+        return True
+    words = _words(pid, proc)
+    shell, interpreter = SHELLS.fullmatch(_stem(words[0])) if words else None, _is_interpreter(pid, proc)
+    if not shell and not interpreter:
+        return False
+    if any(re.fullmatch(r"-\w*[ce]|-", word) for word in words[1:6]):
+        return True
+    script = next((word for word in words[1:] if not word.startswith("-")), "")
+    if not script:
+        return interpreter  # what it runs came in by its input
+    return "-m" not in words[1:3] and (not script.startswith("/") or script.startswith(SCRATCH))
+
+
+def _runs_others(pid: int, proc: Path) -> bool:
+    names = _names(pid, proc)
+    return any(SHELLS.fullmatch(name) or LAUNCHERS.fullmatch(name) or name in BUILDERS for name in names)
+
+
+def _is_plain_shell(pid: int, proc: Path) -> bool:
+    """Whether a process is a shell that somebody types into."""
+    words = _words(pid, proc)
+    return (
+        bool(words)
+        and SHELLS.fullmatch(_stem(words[0])) is not None
+        and all(re.fullmatch(r"--[a-z-]+|-[abd-zA-Z]*", word) for word in words[1:])
+    )
+
+
+def _is_interpreter(pid: int, proc: Path) -> bool:
+    return re.fullmatch(r"python[0-9.]*|perl|ruby|node|bun|deno|php|lua", _stem(next(iter(_words(pid, proc)), ""))) is not None
+
+
+def _names(pid: int, proc: Path) -> list[str]:
+    """What a process is called, by its program and by the script that it runs; some give themselves a line as their name."""
+    return [_stem(word.partition(" ")[0]) for word in _programs(_words(pid, proc))] or [_comm(pid, proc)]
+
+
+def _comm(pid: int, proc: Path) -> str:
+    return _read(proc / str(pid) / "comm").strip()
 
 
 def agent_behind(pid: int, proc: Path = PROC) -> str:

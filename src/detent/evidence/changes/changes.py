@@ -8,7 +8,7 @@ over another, and the value that names the trees to compare with. Knows no gates
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 from typing import Literal, NamedTuple
 
@@ -209,15 +209,16 @@ class Changes:
         """Whether what was changed in a file judges the work besides its tests: tools by their configuration, and what preflight runs."""
         if is_judging(path):
             return judges(path, self.text(path)(self.good), self.text(path)(self.tree), self.preflight)
-        return bool(self.preflight) and path in self._programs
+        return path in self._programs
 
     @cached_property
     def _programs(self) -> frozenset[str]:
-        """The files that preflight runs or is configured by, as the last good tree has it."""
-        from detent.evidence.changes.judging_programs import programs
+        """The files that preflight, or what the project keeps for judging, runs or is configured by, as the last good tree has it."""
+        from detent.evidence.changes.judging_programs import commands_kept, programs
 
         paths = {path for tree in (self.good, self.tree) for path in TreeFiles(self.git, tree).paths()} if self.good else set()
-        return programs(self.preflight, lambda path: self.text(path)(self.good), paths)
+        read = cache(lambda path: self.text(path)(self.good))
+        return programs((*self.preflight, *commands_kept(read, paths)), read, paths) if paths else frozenset()
 
     def _is_test(self, path: str) -> bool:
         if self._files is None:

@@ -27,6 +27,24 @@ NAMES = re.compile(
     r"|\.mergify\.ya?ml|\.kodiak\.toml|bors\.toml|\.pullapprove\.ya?ml|\.prow\.yaml|\.zuul\.ya?ml|\.coveralls\.yml|\.bumper\.ya?ml"
     r"|sonar-project\.properties|\.semgrep(?:\.ya?ml|ignore)?|\.swiftlint\.yml|analysis_options\.yaml|\.credo\.exs"
 )
+DATA = r"(?:jsonc?|json5|ya?ml|toml|xml|txt|neon|csv|lst|ini|cfg|conf|properties|sarif|dist)"
+EXCEPTIONS = re.compile(
+    rf"(?i:(?:[\w.-]*[._-])?(?:baseline|suppressions?|suppressed|exclusions|false[-_]?positives|known[-_](?:issues|violations|errors)|(?:lint|audit|check)[-_]ignores?)"
+    rf"(?:[._-][\w-]+)*\.(?:{DATA}|php|rules|supp))"
+    r"|\.[\w-]+[._-](?:baseline|suppressions?|todo)|\.?[\w-]+[_-]todo\.ya?ml|[\w.-]+\.supp|GlobalSuppressions\.cs"
+    r"|\.(?:betterer\.results|nancy-ignore|cfnlintignore)|\.?vulture[-_]?(?:white|allow)list\.py|stored\.rules"
+)  # what tools of any kind are told to let pass
+OF_LINTERS = re.compile(
+    rf"\.[\w-]*lint(?:er)?[\w-]*(?:\.[\w-]+)*|[\w-]*lint(?:er)?(?:rc)?(?:[._-][\w-]+)*\.{DATA}|[\w-]*lint-(?:local-)?rules\.[cm]?[jt]s"
+)
+MORE = re.compile(
+    r"\.pyre_configuration|pytype\.(?:cfg|toml)|[_.]?typos\.toml|\.?cspell(?:\.config)?\.\w+|\.safety-policy\.ya?ml|\.?vale\.ini|\.?zizmor\.ya?ml|tach\.toml|prek\.toml"
+    r"|\.jscpd\.json|\.madgerc|\.depcheckrc(?:\.\w+)?|\.remarkrc(?:\.\w+)?|\.taprc|\.xo-config(?:\.\w+)?|xo\.config\.\w+|\.betterer\.[jt]s|api-extractor\.json|\.attw\.json"
+    r"|Steepfile|packwerk\.yml|\.fasterer\.yml|\.bundler-audit\.yml|\.mdlrc|lefthook-local\.ya?ml|phpmd(?:\.\w+)*\.xml|phpstan\.dist\.neon|\.phpcs\.xml(?:\.dist)?|deptrac(?:\.\w+)*\.ya?ml"
+    r"|infection\.json5?(?:\.dist)?|rector\.php|ecs\.php|grumphp\.ya?ml(?:\.dist)?|phparkitect\.php|pint\.json|\.?tarpaulin\.toml|archunit\.properties|stylecop\.json|\.globalconfig"
+    r"|\.?gosec\.json|\.?revive\.toml|lombok\.config|fabfile\.py|dodo\.py|buildspec\.ya?ml|cloudbuild\.ya?ml|codecov\.yaml|\.coveralls\.yaml|\.gitlab-ci[\w-]*\.ya?ml|azure-pipelines[\w-]*\.ya?ml"
+    r"|\.yarnrc(?:\.yml)?|\.?pnpmfile\.c?js|bunfig\.toml"
+)  # settings of further tools, and of what starts the runner
 HIDES = re.compile(
     r"^(?!\s*#).*\s(?:-diff\b|linguist-(?:generated|vendored)\b(?!=false)|filter=(?!lfs\b)|merge=ours)"
     r"|^\s*(?:\S*/)?(?:\*|\S*\.(?:py|[cm]?[jt]sx?|go|rb|php|rs|java|kt|cs))\s+(?:.*\s)?binary\b"
@@ -35,7 +53,10 @@ STEERS = re.compile(
     r"^\s*(?:export\s+)?(?:NODE_OPTIONS|NODE_PATH|PYTHON(?:PATH|STARTUP|HOME|OPTIMIZE)|PYTEST_\w+|RUBY(?:OPT|LIB)|GOFLAGS|LD_\w+|(?:VI|JE)TEST_?\w*)\s*=",
     re.MULTILINE,
 )  # variables of a .env by which tests are run otherwise
-FOLDERS = (".husky/", ".githooks/", ".github/settings.yml", ".github/rulesets/", ".mergify/", ".gitlab/ci/")
+FOLDERS = (
+    ".husky/", ".githooks/", ".github/settings.yml", ".github/rulesets/", ".mergify/", ".gitlab/ci/", ".teamcity/", ".semaphore/", ".harness/", ".tekton/",
+    ".phan/", ".basedpyright/", ".semgrep/", "supply-chain/", ".cargo/audit.toml", ".cargo/mutants.toml", ".yarn/releases/", ".yarn/plugins/", ".bundle/",
+)  # fmt: skip
 TOOLS = (
     "ruff", "mypy", "pyright", "basedpyright", "pylint", "flake8", "black", "isort", "bandit", "pydocstyle", "vulture", "interrogate", "ty", "codespell",
     "deptry", "importlinter", "import-linter", "poe", "taskipy", "pyrefly", "yapf", "autopep8", "pyupgrade", "docformatter", "pytest", "coverage", "tox", "nox",
@@ -82,13 +103,20 @@ JUDGES = re.compile(
     r"(?:pre|post)?(?:test|lint|check|type-?check|types|format|fmt|style|ci|verify|validate|coverage|cov|preflight|audit|eslint|tsc|mypy|ruff)(?:[:_.-].*)?"
 )
 SHARED = ("pyproject.toml", "setup.cfg", "tox.ini", "package.json", "composer.json")  # files in which a part judges
-TARGETS = ("Makefile", "makefile", "GNUmakefile", "justfile", "Justfile", "Taskfile.yml", "Rakefile")
+TARGETS = (
+    "Makefile", "makefile", "GNUmakefile", "justfile", "Justfile", ".justfile", "Taskfile.yml", "Taskfile.yaml", "Taskfile.dist.yml", "Rakefile",
+)  # fmt: skip
 
 
 def is_judging(path: str) -> bool:
     """Whether a file, by its name, configures a tool that judges code, or may in a part of it."""
     name = PurePosixPath(path).name
-    return bool(NAMES.fullmatch(name)) or path.startswith(FOLDERS) or name in (*SHARED, *TARGETS)
+    known = any(form.fullmatch(name) for form in (NAMES, EXCEPTIONS, OF_LINTERS, MORE))
+    return known or path.startswith(FOLDERS) or name in SHARED or _has_targets(name)
+
+
+def _has_targets(name: str) -> bool:
+    return name in TARGETS or name.endswith(".mk")
 
 
 def judging_part(path: str, text: str) -> str:
@@ -179,7 +207,7 @@ def targets_called(commands: tuple[str, ...], tool: str) -> frozenset[str]:
 def judges(path: str, before: str, after: str, preflight: tuple[str, ...]) -> bool:
     """Whether what judges was changed in a file: configuration of a tool, or a target that preflight calls."""
     name = PurePosixPath(path).name
-    if name in TARGETS:
+    if _has_targets(name):
         return _targets(before, preflight) != _targets(after, preflight)
     if is_judging(path) and judging_part(path, before) != judging_part(path, after):
         return True

@@ -3,6 +3,7 @@
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from posixpath import dirname, join, normpath
 
 from detent.evidence.changes.judging_config import targets_called
@@ -23,6 +24,7 @@ LISTS = re.compile(
 )  # what such a program lets pass
 CODE = (".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".tsx", ".jsx", ".rb", ".go", ".rs", ".php", ".java", ".kt", ".cs", ".md", ".rst")
 ENDS = ("", ".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".rb", ".sh", "/index.js", "/__init__.py")
+MAKEFILES = ("Makefile", "makefile", "justfile", "GNUmakefile")
 DEEPEST = 3
 SCRIPTS = frozenset(
     {"scripts", "script", "tools", "tool", "ci", "bin", "dev", "devtools", "hack", "build", "contrib", "linters", "checks", "tasks"}
@@ -33,12 +35,50 @@ JUDGE = re.compile(
 )
 
 
+OWN = re.compile(
+    r"(?:pre|post)?(?:lint|check|type-?check|style|verify|validate|audit|preflight)(?:[:_.-].*)?"
+)  # scripts and targets that judge
+RUN = re.compile(
+    r"^\s*(?:-\s+)?(?:run|entry):\s*(?![|>&*])[\"']?(.+?)[\"']?\s*$|^\s{6,}((?:python3?|node|bash|sh|ruby|go run|\./)\S*\s*\S.*|\./\S+.*)$",
+    re.MULTILINE,
+)
+
+
+def commands_kept(read: Callable[[str], str], paths: Collection[str]) -> tuple[str, ...]:
+    """The commands that a project itself keeps for judging, whatever it is tested by: its scripts and targets of such names, and the programs
+    of its own that its hooks and its CI run and that judge by their name."""
+    import json
+
+    found = list[str]()
+    if "package.json" in paths:
+        with suppress(ValueError, AttributeError, TypeError):
+            found += [f"npm run {name}" for name in json.loads(read("package.json")).get("scripts", {}) if OWN.fullmatch(name)]
+    makefile = next((name for name in MAKEFILES if name in paths), "")
+    if makefile:
+        found += _recipes(read(makefile))
+    for path in paths:
+        if path == ".pre-commit-config.yaml" or (path.startswith(".github/workflows/") and path.endswith((".yml", ".yaml"))):
+            lines = (first or second for first, second in RUN.findall(read(path)))
+            found += [line for line in lines if any(JUDGE.search(word.lower()) for word in line.split() if "/" in word or "." in word)]
+    return tuple(dict.fromkeys(found))
+
+
+def _recipes(text: str) -> Iterator[str]:
+    """What the targets of a Makefile run that judge by their name."""
+    judges = False
+    for line in text.splitlines():
+        if head := re.match(r"([\w.-]+)\s*:(?!=)", line):
+            judges = OWN.fullmatch(head[1]) is not None
+        elif judges and line[:1].isspace():
+            yield line.strip().lstrip("@-")
+
+
 def programs(commands: tuple[str, ...], read: Callable[[str], str], paths: Collection[str]) -> frozenset[str]:
     """The files of the project that these commands run or are configured by, and what those bring in."""
     lines = list(commands)
     for name in targets_called(commands, "npm"):
         lines += _script(read("package.json"), name) if "package.json" in paths else []
-    makefile = next((name for name in ("Makefile", "makefile", "justfile", "GNUmakefile") if name in paths), "")
+    makefile = next((name for name in MAKEFILES if name in paths), "")
     if makefile and (called := targets_called(commands, "make")):
         lines += [line.strip().lstrip("@-") for line in read(makefile).splitlines() if line[:1].isspace()] if called else []
     todo, found = [path for line in lines for path in _named(line, paths)], set[str]()

@@ -7,24 +7,43 @@ in the git dir under its own digest, and the run's first event holds that digest
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 
-from detent.evidence.runners import Command
+from detent.evidence.runners import RUNNERS, Command
 from detent.evidence.running.installed import packages
 from detent.storage import state
 from detent.storage.state import state_dir
 
 Listing = dict[str, str]  # each path with the digest of its content, or what it is if it is no file
-PYTHON = ("pytest", "pluggy", "iniconfig", "packaging", "exceptiongroup", "tomli", "coverage", "nose2", "unittest_xml_reporting")
+PYTHON = (
+    "pytest", "pluggy", "iniconfig", "packaging", "exceptiongroup", "tomli", "coverage", "nose2", "unittest_xml_reporting",
+    "pyhamcrest", "assertpy", "sure", "expects", "testfixtures",
+)  # runners, and what decides for tests whether an answer is right; so below  # fmt: skip
+JAVASCRIPT = ("jest", "vitest", "mocha", "node")
+NODE = ("chai", "expect", "should", "sinon", "unexpected", "power-assert", "@jest/globals", "@testing-library/jest-dom", "jest-extended")
+NAMED = re.compile(r"[\"'\s=,:\[]((?:@[\w.-]+/)?[a-z][\w.-]*)(?:/[\w./-]*)?(?=[\"'\s,\]]|$)", re.MULTILINE)  # what may be a package
+SECTIONS = ("jest", "mocha", "vitest", "ava", "babel", "nyc", "c8")  # of a package.json: what a runner reads
+SYSTEM_GEMS = (
+    "/var/lib/gems/*",
+    "/usr/share/rubygems-integration/*",
+    "/usr/lib/ruby/gems/*",
+    "/usr/local/lib/ruby/gems/*",
+    "/usr/local/bundle",
+)
+OWN_GEMS = (".gem/ruby/*", ".local/share/gem/ruby/*", ".rbenv/versions/*/lib/ruby/gems/*", ".rvm/gems/*", ".asdf/installs/ruby/*/lib/ruby/gems/*",
+            ".local/share/mise/installs/ruby/*/lib/ruby/gems/*")  # below the home  # fmt: skip
+GO = ("bin/go", "VERSION", "go.env", "src/testing", "src/internal/testdeps", "src/internal/testlog", "pkg/tool")
 STARTUP = ("sitecustomize.py", "usercustomize.py")
 PLUGIN = b"[pytest11]"
 LOADED = re.compile(r"(?:import[ \t]+|__import__\(['\"]|import_module\(['\"])(\w+)")  # by a start-up file
 NEEDS = re.compile(r"^Requires-Dist: ([\w.-]+)(?!.*extra *==)", re.MULTILINE)
-RUBY = ("rspec", "rspec-core", "rspec-expectations", "rspec-mocks", "rspec-support", "minitest", "diff-lcs")
+RUBY = re.compile(r"(?:rspec|minitest|test-unit|shoulda|diff-lcs|power_assert)(?:-[a-z]\w*)*")
 PHP = ("phpunit", "sebastian", "pestphp", "myclabs", "bin", "composer", "autoload.php")
 MOST = 30_000  # files
+SHARED = ("package.json", "package-lock.json", "tsconfig.json")
 CACHES = frozenset({"__pycache__", ".cache", ".vite", ".vite-temp", ".vitest"})
 SELF_MADE = (".pyc", ".pyo")
 
@@ -113,11 +132,12 @@ def _files(command: Command | None, home: Path, env: Mapping[str, str], cache: P
         if (home / name / "bin").is_dir():
             yield str(home / name / "pyvenv.cfg")
             yield from (each.path for each in os.scandir(home / name / "bin") if not each.is_dir())
-    yield from _node(home / "node_modules", command.runner)
-    for gems in home.glob("vendor/bundle/ruby/*/gems"):
+    yield from _node(home / "node_modules", (command.runner, *(_configured(home, command) if command.runner in JAVASCRIPT else ())))
+    for gems in (*home.glob("vendor/bundle/ruby/*/gems"), *(_gems() if command.runner == "rspec" else ())):
         for folder in sorted(gems.iterdir()):
-            if folder.name.rpartition("-")[0] in RUBY:
+            if RUBY.fullmatch(folder.name.rpartition("-")[0]):
                 yield from _below(folder)
+    yield from _go(env) if command.runner == "go" else ()
     for name in PHP if (home / "vendor" / "composer").is_dir() else ():
         yield from _below(home / "vendor" / name)
 
@@ -129,8 +149,10 @@ def _python(site: Path) -> Iterator[str]:
     entries = sorted(os.scandir(site), key=lambda entry: entry.name)
     for entry in entries:
         if entry.name.endswith(".pth") or entry.name in STARTUP:
+            text = _text(Path(entry.path))
             yield entry.path
-            yield from (path for name in LOADED.findall(_text(Path(entry.path))) for path in _module(site, name))
+            yield from (path for name in LOADED.findall(text) for path in _module(site, name))
+            yield from (path for line in text.splitlines() if entry.name.endswith(".pth") for path in _in_place(site / line.strip()))
     infos = {
         _named(entry.name): Path(entry.path) for entry in entries if entry.name.endswith((".dist-info", ".egg-info")) and entry.is_dir()
     }
@@ -143,6 +165,15 @@ def _python(site: Path) -> Iterator[str]:
             seen.add(name)
             todo += [_named(need) for need in NEEDS.findall(_text(infos[name] / "METADATA"))]
             yield from _distribution(site, infos[name])
+
+
+def _in_place(folder: Path) -> Iterator[str]:
+    """What Python and its runner load by themselves from a folder that a path file names: start-up files and lists of plugins, not the code there."""
+    if not folder.is_dir() or "import " in str(folder):
+        return
+    for name in STARTUP:
+        yield from (str(path) for path in (folder / name, folder / name.removesuffix(".py") / "__init__.py") if path.exists())
+    yield from (str(path) for path in sorted(folder.glob("*-info/entry_points.txt")) if PLUGIN in _bytes(path))
 
 
 def _module(site: Path, name: str) -> Iterator[str]:
@@ -165,12 +196,42 @@ def _distribution(site: Path, info: Path) -> Iterator[str]:
             yield from _below(site / top)
 
 
-def _node(modules: Path, runner: str) -> Iterator[str]:
+def _gems() -> Iterator[Path]:
+    """Where gems are installed that belong to no project."""
+    own = (above for pattern in OWN_GEMS for above in Path.home().glob(pattern))
+    system = (above for pattern in SYSTEM_GEMS for above in Path("/").glob(pattern.lstrip("/")))
+    yield from (above / "gems" for above in (*own, *system) if (above / "gems").is_dir())
+
+
+def _go(env: Mapping[str, str]) -> Iterator[str]:
+    """The toolchain of Go: its programs, and the part of its library that runs tests. It is built anew for each run."""
+    program = shutil.which("go", path=env.get("PATH"))
+    root = Path(os.path.realpath(program)).parent.parent if program else Path("/nonexistent")
+    yield from (path for name in GO for path in _below(root / name))
+
+
+def _configured(home: Path, command: Command) -> list[str]:
+    """What the configuration of the runner, or the call itself, names that may be a package: transforms, environments, set-ups, reporters."""
+    own = RUNNERS[command.runner].config if command.runner in RUNNERS else bool
+    texts = (
+        [_text(file) for file in sorted(home.iterdir()) if file.name not in SHARED and own(file.name) and file.is_file()]
+        if home.is_dir()
+        else []
+    )
+    try:
+        package = json.loads(_bytes(home / "package.json") or b"{}")
+        texts += [json.dumps([package.get(name) for name in SECTIONS]), json.dumps((package.get("scripts") or {}).get("test"))]
+    except (ValueError, AttributeError):
+        pass
+    return list(dict.fromkeys([*NODE, *NAMED.findall("\n".join([*texts, " ".join(["", *command.argv])]))]))
+
+
+def _node(modules: Path, names: Iterable[str]) -> Iterator[str]:
     """The links of programs, and the packages of the runner with all that they need."""
     if not modules.is_dir():
         return
     yield from (each.path for each in sorted(os.scandir(modules / ".bin"), key=lambda e: e.name)) if (modules / ".bin").is_dir() else ()
-    todo, seen = [_needed(modules.parent, runner)], set[Path]()
+    todo, seen = [_needed(modules.parent, name) for name in names], set[Path]()
     while todo:
         package = todo.pop()
         if package is not None and package not in seen:

@@ -3,10 +3,11 @@
 A key is known by its form, or by its value where our own environment holds it. What says of itself that it is an example is none.
 """
 
-import binascii
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
+
+from detent.evidence.source.encoded_text import readings
 
 SHORTEST = 16  # of a value in the environment; a shorter one may be a word
 KINDS = {
@@ -31,10 +32,9 @@ KINDS = {
     "a Slack webhook": r"\bhooks\.slack\.com/services/T\w+/B\w+/\w{20,}",
 }
 NOT_ONE = re.compile(r"example|sample|dummy|fake|placeholder|redacted|(.)\1{7}", re.IGNORECASE)
-JOINED = re.compile(r"([\"'`])[ \t]*[+.,&]?[ \t]*\1")  # "one" + "text"
+JOINED = re.compile(r"([\"'`])\s*[+.,&\\]?\s*[rbuf]?\1|\\\n[ \t]*|\{[\"']|[\"']\}")  # "one" + "text", also over lines, and f"one{'text'}"
 IN_PIECES = " in pieces"
 OF_TESTS = re.compile(r"(?:^|/)(?:tests?|specs?|__tests__)/|(?:^|/)test_|[._]test\.|[._]spec\.")  # they write made-up keys so, and rightly
-ENCODED = re.compile(r"[A-Za-z0-9+/_-]{32,}={0,2}")  # base64 of something that is long enough
 HUNK = re.compile(rb"@@ -\S+ \+([0-9]+)")
 
 
@@ -50,23 +50,16 @@ def keys_added(patch: bytes, known: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def keys_in(text: str, known: Mapping[str, str]) -> Iterator[tuple[int, str]]:
-    """The lines of a text that hold a key, as it is, in pieces or in base64, counted from 0, and the kind of each."""
+    """The lines of a text that hold a key, as it is, in pieces or encoded, counted from 0, and the kind of each."""
     whole = list(_keys_as_they_are(text, known))
     yield from whole
     pieces = _keys_as_they_are(JOINED.sub("", text), known)
     yield from ((line, f"{kind}{IN_PIECES}") for line, kind in pieces if (line, kind) not in whole)
-    for hit in ENCODED.finditer(text):
-        inner = _decoded(hit[0])
-        yield from ((text.count("\n", 0, hit.start()), f"{kind} in base64") for _, kind in _keys_as_they_are(inner, known))
-
-
-def _decoded(word: str) -> str:
-    """What a word of base64 stands for, if that is plain text."""
-    bare = word.rstrip("=").replace("-", "+").replace("_", "/")
-    try:
-        return binascii.a2b_base64(bare[: len(bare) // 4 * 4]).decode("ascii")
-    except (binascii.Error, UnicodeDecodeError):
-        return ""
+    seen = {kind for _, kind in whole}
+    for at, inner, how in readings(text):
+        for kind in {kind for _, kind in (*_keys_as_they_are(inner, known), *_keys_as_they_are(JOINED.sub("", inner), known))} - seen:
+            seen.add(kind)
+            yield text.count("\n", 0, at), f"{kind} in {how}"
 
 
 def _keys_as_they_are(text: str, known: Mapping[str, str]) -> Iterator[tuple[int, str]]:
