@@ -19,6 +19,9 @@ DUNDER = re.compile(rf"^(__version(?:_info)?__\s*(?::\s*\w+\s*)?=\s*){NUMBER}", 
 OWN = re.compile(
     rf"^((?:export\s+)?(?:(?:const|let|var)\s+)?(?:VERSION|version|Version)(?:_info|_INFO)?\s*(?::\s*\w+\s*)?=\s*){NUMBER}", re.MULTILINE
 )
+CONSTANT = re.compile(
+    rf"^(\s+(?:(?:public|final|static|private)\s+)*(?:const\s+)?(?:VERSION|STRING)\s*=\s*)(?:{NUMBER})(?=(?:\.freeze)?;?\s*$)", re.MULTILINE
+)
 SET_UP = re.compile(rf"^(\s+version\s*=\s*){NUMBER}", re.MULTILINE)
 PLAIN = re.compile(r"^(version\s*=\s*)v?\d[\w.+-]*$", re.MULTILINE)
 TELLS_VERSION = re.compile(r"_*(?:version|about|init)_*\.\w+", re.IGNORECASE)  # files that have the project's own
@@ -43,7 +46,7 @@ def _requirements(text: str) -> str:
 
 def _own_of(name: str) -> Callable[[str], str]:
     """How a file of code is read without the version of the project that it tells: `__version__` anywhere, other names only in files that are for it."""
-    rules = (DUNDER, OWN) if TELLS_VERSION.fullmatch(name) else (DUNDER, SET_UP) if name == "setup.py" else (DUNDER,)
+    rules = (DUNDER, OWN, CONSTANT) if TELLS_VERSION.fullmatch(name) else (DUNDER, SET_UP) if name == "setup.py" else (DUNDER,)
 
     def bare(text: str) -> str:
         for rule in rules:
