@@ -7,6 +7,8 @@ import json
 import re
 from pathlib import PurePosixPath
 
+from detent.evidence.changes.layout_settings import judging_value
+
 NAMES = re.compile(
     r"\.?ruff\.toml|\.?mypy\.ini|\.flake8|\.?pylintrc(?:\.toml)?|pyrightconfig\.json|\.pydocstyle(?:\.ini)?|\.isort\.cfg|\.?bandit(?:\.ya?ml)?|\.style\.yapf"
     r"|\.importlinter|\.pre-commit-config\.ya?ml|ty\.toml|\.coveragerc|noxfile\.py"
@@ -57,6 +59,7 @@ SECTIONS = (
     "importlinter",
     "doc8",
 )
+INIS = (".flake8", ".pylintrc", "pylintrc", ".isort.cfg")  # which judge as a whole
 ENVIRONMENTS = ("tox.toml", "hatch.toml")  # what they install beside the runner is an ordinary change
 NEEDS = ("deps", "dependencies", "extra-dependencies", "features", "requires", "extras")  # what such a table asks to be installed
 PACKAGE = (
@@ -96,8 +99,8 @@ def judging_part(path: str, text: str) -> str:
     try:
         if name == "pyproject.toml":
             return _toml(text)
-        if name in ("setup.cfg", "tox.ini"):
-            return _ini(text)
+        if name in ("setup.cfg", "tox.ini", *INIS):
+            return _ini(text, whole=name in INIS)
         if name == "package.json":
             return _package(text)
         if name == ".gitattributes":
@@ -112,7 +115,7 @@ def judging_part(path: str, text: str) -> str:
             import tomllib
 
             whole = tomllib.loads(text)
-            return json.dumps(_without_needs(whole) if name in ENVIRONMENTS else whole, sort_keys=True, default=str)
+            return json.dumps(judging_value(_without_needs(whole) if name in ENVIRONMENTS else whole), sort_keys=True, default=str)
     except (ValueError, AttributeError, RecursionError):
         return text
     return "\n".join(line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith(("#", ";", "//")))
@@ -132,7 +135,9 @@ def _toml(text: str) -> str:
     ours = {name: tools[name] for name in TOOLS if name in tools}
     hatch, pdm, uv = (tools.get(name, {}) for name in ("hatch", "pdm", "uv"))
     return json.dumps(
-        _without_needs({**ours, "envs": hatch.get("envs"), "scripts": pdm.get("scripts"), "tasks": uv.get("tasks"), "plugins": plugins}),
+        judging_value(
+            _without_needs({**ours, "envs": hatch.get("envs"), "scripts": pdm.get("scripts"), "tasks": uv.get("tasks"), "plugins": plugins})
+        ),
         sort_keys=True,
         default=str,
     )
@@ -144,7 +149,7 @@ def _without_needs(value: object) -> object:
     return value
 
 
-def _ini(text: str) -> str:
+def _ini(text: str, whole: bool = False) -> str:
     import configparser
 
     parser = configparser.RawConfigParser(strict=False)
@@ -152,8 +157,8 @@ def _ini(text: str) -> str:
         parser.read_string(text)
     except configparser.Error:
         return text
-    ours = [s for s in parser.sections() if re.split(r"[:\-.]", s)[0] in SECTIONS]
-    return json.dumps({s: {k: v for k, v in parser[s].items() if k not in NEEDS} for s in ours}, sort_keys=True)
+    ours = [s for s in parser.sections() if whole or re.split(r"[:\-.]", s)[0] in SECTIONS]
+    return json.dumps(judging_value({s: {k: v for k, v in parser[s].items() if k not in NEEDS} for s in ours}), sort_keys=True)
 
 
 def _package(text: str) -> str:
