@@ -49,8 +49,8 @@ def test_what_only_tests_take_in_is_left_alone(ground: Ground, name: str) -> Non
 
 
 def test_settings_of_a_linter_take_nothing_in(ground: Ground) -> None:
-    base = {**PY, "spec/support/users.rb": "U = 1\n", ".rubocop_todo.yml": "Style/A:\n  Exclude:\n    - 'spec/support/users.rb'\n"}
-    assert "shadow" not in ground.flags(base, {"spec/support/users.rb": "U = 2\n"})
+    base = {**PY, "tests/support/users.rb": "U = 1\n", ".rubocop_todo.yml": "Style/A:\n  Exclude:\n    - 'tests/support/users.rb'\n"}
+    assert "shadow" not in ground.flags(base, {"tests/support/users.rb": "U = 2\n"})
 
 
 @pytest.mark.parametrize("coding", ["unicode_escape", "utf-7", "raw_unicode_escape", "rot13", "punycode", "idna"])

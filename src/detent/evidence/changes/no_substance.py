@@ -11,6 +11,17 @@ from detent.evidence.source.diff import Changed
 from detent.evidence.source.document_paths import is_document
 from detent.evidence.source.renamed_files import imports_renamed, renamed_words
 
+HASHED = re.compile(
+    r"(?:^|/)(?:Dockerfile|Containerfile|Makefile|Gemfile|Rakefile|Justfile|justfile)$|\.(?:ya?ml|toml|ini|cfg|rb|rake|gemspec|sh|bash|mk)$"
+)
+TEXT_INSIDE = re.compile(
+    r"<<[~-]?['\"]?\w|[|>][+-]?\d?\s*$|\"\"\"|\'\'\'|^__END__$|^=begin|%[qQwWi]?[(\[{<|]", re.MULTILINE
+)  # where `#` may begin a line of text
+TELLS = re.compile(
+    r"\s*#(?:!|\s*(?:-\*-|(?:en)?coding\b|frozen_string_literal|typed:|shareable_constant|warn_indent|syntax\s*=|escape\s*=|check\s*=))",
+    re.IGNORECASE,
+)
+
 
 def is_only_words(changes: Changes, change: Changed) -> bool:
     """Whether a change is one of words or layout only."""
@@ -50,6 +61,8 @@ def same_code(path: str, old: str, new: str) -> bool:
     from detent.evidence.mutate.textual import blanked  # it comes with the mutations of all languages
 
     suffix = PurePosixPath(path).suffix
+    if HASHED.search(path) and not any(TEXT_INSIDE.search(text) for text in (old, new)):
+        return _without_hashed(old) == _without_hashed(new)
     if not blanked(suffix, "x"):
         return old.split() == new.split()
     return _without_comments(old).split() == _without_comments(new).split()
@@ -64,5 +77,10 @@ def _bare(text: str) -> str:
     return ast.dump(tree)
 
 
+def _without_hashed(text: str) -> list[str]:
+    """The lines of a text in which `#` begins a comment, without lines of words alone."""
+    return [line.rstrip() for line in text.splitlines() if line.strip() and (not line.lstrip().startswith("#") or TELLS.match(line))]
+
+
 def _without_comments(text: str) -> str:
-    return re.sub(r"^\s*//[^\n]*$|/\*.*?\*/", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"^\s*//(?!go:|export\b|\s*\+build\b|\s*#)[^\n]*$|/\*.*?\*/", "", text, flags=re.MULTILINE | re.DOTALL)
