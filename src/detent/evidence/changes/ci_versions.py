@@ -1,4 +1,5 @@
-"""Files by which work is judged, where only versions differ: of the tools that they had, or one more version to test with. Pure: texts in, an answer out."""
+"""Files by which work is judged, where only versions differ: of the tools that they had, or one more to test with; or which pushes are judged beside
+pull requests. Pure: texts in, an answer out."""
 
 import re
 
@@ -11,19 +12,52 @@ TESTED = re.compile(
 )  # what a matrix tests with, or a list of environments
 ALONE = re.compile(rf"""^(\s*(?:-\s+)?)((?:["']?{RUNTIME}["']?,?\s*)+)$""")
 BY_HAND = re.compile(r"^\s+-?\s*workflow_dispatch:?\s*$|(?<=\w)\s*,\s*workflow_dispatch(?=\s*[\],])")  # people may start it as well
+STARTS = re.compile(r"^[\"']?on[\"']?:[ \t]*([^\n]*)\n((?:[ \t]+[^\n]*\n|-[^\n]*\n|[ \t]*\n|#[^\n]*\n)*)", re.MULTILINE)  # with its block
 ITEM = re.compile(rf"""(?<![\w.-]){RUNTIME}(?![\w.-])""")
 
 
 def only_versions_differ(path: str, before: str, after: str) -> bool:
-    """Whether a CI file, or that of pre-commit or tox, only names other versions of the tools that it had, or further ones to test with."""
+    """Whether a CI file, or that of pre-commit or tox, only names other versions of the tools that it had, or further ones to test with.
+
+    So does a workflow that each pull request starts as before: which pushes start it is an ordinary change.
+    """
     if not before or not after or not path.endswith((".yml", ".yaml", "tox.ini")):
         return False
+    if path.startswith(".github/workflows/"):
+        before, after = map(_without_pushes, (before, after))
     sides = [_lines(judging_part(path, text).replace("\\n", ",") if path.endswith(".ini") else text) for text in (before, after)]
     if sides[0] == sides[1]:
         return True
     was, now = ([_without_tested(line) for line in side] for side in sides)
     tested = [frozenset(item for line in side for item in _tested(line)) for side in sides]
     return set(was) == set(now) and tested[0] <= tested[1] and _in_turn(was) == _in_turn(now)
+
+
+def _without_pushes(text: str) -> str:
+    """A workflow that each pull request starts, without saying which pushes start it as well: no pull request is judged less."""
+    found = STARTS.search(text)
+    if found is None or "{" in found[1]:
+        return text
+    triggers = _triggers(found[1], found[2])
+    if triggers.get("pull_request", "x") or "push" not in triggers:
+        return text
+    others = sorted(f"  {name}:{below}" for name, below in triggers.items() if name != "push")
+    return "\n".join([text[: found.start()], "on:", *others, text[found.end() :]])
+
+
+def _triggers(line: str, block: str) -> dict[str, str]:
+    """What starts a workflow, each with its conditions."""
+    triggers = dict.fromkeys(re.findall(r"[\w]+", line.partition("#")[0]), "")
+    last, deep = "", ""
+    for each in [each for each in block.splitlines() if each.strip() and not each.lstrip().startswith("#")]:
+        lead = each[: len(each) - len(each.lstrip())]
+        deep = deep or lead
+        name, _, rest = each.strip().partition(":")
+        if lead == deep:
+            last, triggers[name.lstrip("- ")] = name.lstrip("- "), rest.strip()
+        elif last:
+            triggers[last] += f"\n{each.rstrip()}"
+    return triggers
 
 
 def _lines(text: str) -> list[str]:
