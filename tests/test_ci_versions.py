@@ -31,6 +31,21 @@ CAME = {
     "an environment of tox": ("tox.ini", TOX, TOX.replace("  py38\n", "  py38\n  py39\n")),
     "an environment of tox on one line": ("tox.ini", "[tox]\nenvlist = py38,lint\n", "[tox]\nenvlist = py38,py39,lint\n"),
 }
+MAIN = "  push:\n    branches:\n    - main\n"
+STARTED = {
+    "pushes to some branches": ("on: [push, pull_request]\n", f"on:\n{MAIN}  pull_request:\n"),
+    "pushes to another branch": (f"on:\n{MAIN}  pull_request:\n", f"on:\n{MAIN.replace('main', 'next')}  pull_request:\n"),
+    "pushes to all branches": (f"on:\n  pull_request:\n{MAIN}", "on:\n  - push\n  - pull_request\n"),
+}
+SELDOM = {
+    "no pull requests": ("on: [push, pull_request]\n", f"on:\n{MAIN}"),
+    "some pull requests": ("on: [push, pull_request]\n", f"on:\n{MAIN}  pull_request:\n    paths: [docs]\n"),
+    "some kinds of pull requests": ("on: [push, pull_request]\n", f"on:\n{MAIN}  pull_request: {{types: [closed]}}\n"),
+    "with rights of the project": ("on: [push, pull_request]\n", f"on:\n{MAIN}  pull_request:\n  pull_request_target:\n"),
+    "no longer each night": (f"on:\n{MAIN}  pull_request:\n  schedule:\n  - cron: 1\n", f"on:\n{MAIN}  pull_request:\n"),
+    "pushes alone before": ("on: [push]\n", f"on:\n{MAIN}"),
+    "and what is run": ("on: [push, pull_request]\njobs: a\n", f"on:\n{MAIN}  pull_request:\njobs: b\n"),
+}
 WENT = {
     "one less": (CI, MATRIX, MATRIX.replace("'3.8', ", "")),
     "another one": (CI, "python-version:\n  - '3.8'\nx: 1\n", "python-version:\n  - '3.9'\nx: 1\n"),
@@ -54,3 +69,14 @@ def test_one_more_version_to_test_with_takes_nothing_away(path: str, before: str
 @pytest.mark.parametrize(("path", "before", "after"), WENT.values(), ids=WENT)
 def test_whatever_else_changes_in_such_a_file_judges(path: str, before: str, after: str) -> None:
     assert not only_versions_differ(path, before, after)
+
+
+@pytest.mark.parametrize(("before", "after"), STARTED.values(), ids=STARTED)
+def test_which_pushes_are_judged_beside_each_pull_request_is_an_ordinary_change(before: str, after: str) -> None:
+    jobs = "\njobs:\n  test:\n    - run: pytest\n"
+    assert only_versions_differ(CI, f"name: a\n{before}{jobs}", f"name: a\n{after}{jobs}")
+
+
+@pytest.mark.parametrize(("before", "after"), SELDOM.values(), ids=SELDOM)
+def test_a_workflow_that_pull_requests_start_less_often_judges(before: str, after: str) -> None:
+    assert not only_versions_differ(CI, before, after)

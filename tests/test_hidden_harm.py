@@ -385,6 +385,15 @@ def test_a_program_that_another_module_stands_for_is_flagged(g: Ground) -> None:
     assert "shadow" not in g.flags(base, {"pyproject.toml": SCRIPTS + 'more = "shop.mail:more"\n'})
 
 
+def test_a_program_whose_function_moved_to_another_module_is_not_flagged(g: Ground) -> None:
+    base = {**PY, "pyproject.toml": SCRIPTS, "shop/mail.py": "def send(to): ...\n\n\ndef find(): ...\n"}
+    other = {"pyproject.toml": SCRIPTS.replace("shop.mail", "shop.fast"), "shop/fast.py": "def send(to): ...\n"}
+    assert "shadow" not in g.flags(base, {**other, "shop/mail.py": "def find(): ...\n"})
+    assert "shadow" not in g.flags(base, {**other, "shop/mail.py": "from shop.fast import send\n\n\ndef find(): ...\n"})
+    elsewhere = {**other, "shop/own.py": "def send(to): return to\n", "shop/mail.py": "from shop.own import send\n\n\ndef find(): ...\n"}
+    assert "shadow" in g.flags(base, elsewhere)
+
+
 @pytest.mark.parametrize(
     ("said", "flagged"),
     [

@@ -58,6 +58,9 @@ def test_the_line_that_installs_a_package_is_that_of_where_it_is_declared(files:
 PYTEST = Command((".venv/bin/python", "-m", "pytest"), "pytest")
 DEV = {"pyproject.toml": '[project]\nname = "calc"\n\n[dependency-groups]\ndev = ["pytest", "pytest-cov", "pytest-black", "anyio"]\n'}
 DEV_LINE = "pip install --group dev"
+MODULE = "a module that the tests need is not installed here"
+OLDER_GO = "the project asks for Go 1.24, and the one on PATH is older: install Go 1.24"
+DEVS = '{"devDependencies": {"uvu": "1", "typescript": "5"}}'
 CONFTEST = "ImportError while loading conftest 'tests/conftest.py'.\nE   ModuleNotFoundError: No module named '{}'"
 ARGUMENTS = "error: unrecognized arguments: {} calc\n  inifile: pytest.ini"
 
@@ -105,6 +108,16 @@ def test_what_is_missing_is_named_with_the_command_that_installs_it(files: dict[
         (Command(("node_modules/.bin/tape", "test"), ""), {}, "sh: 1: node_modules/.bin/tape: not found", "a package that the tests need is not installed here: npm install"),
         (Command(("./tests.sh",)), {}, "exited with code 127", ("`./tests.sh` needs a program that is not installed: install it, or "
          "set another command: [test] command in detent.toml")),
+        (Command(("sh", "-c", "npm test")), {"package.json": DEVS, "yarn.lock": ""}, "sh: 1: uvu: not found", "uvu is not installed here: yarn install"),
+        (Command(("sh", "-c", "npm test")), {"package.json": DEVS}, "sh: 1: tsc: not found", "tsc is not installed here: npm install"),
+        (Command(("sh", "-c", "npm test")), {"package.json": DEVS}, "Error: Cannot find module '/tmp/a/node_modules/uvu/bin.js'", "uvu is not installed here: npm install"),
+        (Command(("sh", "-c", "npm test")), {"package.json": DEVS}, "sh: 1: make: not found", ("`npm test` needs make, which is not installed: npm install, "
+         "if a package brings it; or set another command: [test] command in detent.toml")),
+        (Command(("go", "test"), "go"), {}, "x/y@v1.2.3: module lookup disabled by GOPROXY=off", f"{MODULE}: go mod download"),
+        (Command(("go", "test"), "go"), {}, "go: go.mod requires go >= 1.24 (running go 1.19; GOTOOLCHAIN=local)", OLDER_GO),
+        (Command(("cargo", "test"), "cargo"), {}, "error: no matching package named `bencher` found", f"{MODULE}: cargo fetch"),
+        (Command(("rspec",), "rspec"), {"lib/a.rb": ""}, "cannot load such file -- strings", "a package that the tests need is not installed here: bundle install"),
+        (Command(("rspec",), "rspec"), {"lib/a.rb": ""}, "cannot load such file -- a/b", ""),
         (Command(("go", "test"), "go"), {}, "a test failed", ""),
         (None, {}, "could not be started: No such file", ""),
     ],

@@ -451,6 +451,7 @@ def test_the_place_of_a_failure_is_taken_from_a_stack_of_the_jvm(runner: str) ->
         ("a.test.js", "Error", "Cannot find module './cart' from 'a.test.js'", "", "product", "Cannot find module './cart'"),
         ("tests/fits.rs", "BuildError", "mismatched types", "tests/fits.rs:1", "unknown", "the test does not match the code it calls"),
         ("tests/a_test.go", "BuildError", "syntax error: missing condition in if statement", "tests/a_test.go:5", "test", "the test file does not compile"),
+        ("tests/a_test.go", "BuildError", "module lookup disabled by GOPROXY=off", "tests/a_test.go:5", "test", "a module that it needs is not installed here"),
         ("tests/a_test.go", "BuildError", '"os" imported and not used', "tests/a_test.go:4", "test", "the test file does not compile"),
         ("tests/a_test.go", "BuildError", "syntax error: non-declaration statement", "calc/calc.go:7", "product", "a file of the product does not compile"),
         ("tests/all.rs::exits", "Exit", "it exited with code 3", "", "unknown", "it exited with code 3: the process ended before the test did"),

@@ -416,7 +416,7 @@ def test_a_clock_that_tests_of_go_set_is_left_alone(g: Ground) -> None:
 # -- judged-by -----------------------------------------------------------------------------------------------------------------------
 
 JUDGING = {
-    "ruff": (PY, {"pyproject.toml": PY["pyproject.toml"].replace("100", "200")}, PYTEST),
+    "ruff": (PY, {"pyproject.toml": PY["pyproject.toml"].replace("100", '100\nignore = ["F"]')}, PYTEST),
     "a new table of mypy": (PY, {"pyproject.toml": PY["pyproject.toml"] + "\n[tool.mypy]\nignore_errors = true\n"}, PYTEST),
     "mypy in setup.cfg": (PY, {"setup.cfg": PY["setup.cfg"].replace("true", "false")}, PYTEST),
     "ruff.toml": (PY, {"ruff.toml": 'ignore = ["ALL"]\n'}, PYTEST),
@@ -462,6 +462,7 @@ CI = {
     ".pre-commit-config.yaml": "repos:\n  - repo: https://a.b/c\n    rev: v1.0\n    hooks:\n      - id: ruff\n",
 }
 ORDINARY = {
+    "longer lines": (PY, {"pyproject.toml": PY["pyproject.toml"].replace("100", "200")}, PYTEST),
     "a version": (PY, {"pyproject.toml": PY["pyproject.toml"].replace('version = "1"', 'version = "2"')}, PYTEST),
     "a dependency": (PY, {"pyproject.toml": PY["pyproject.toml"].replace('"requests"', '"requests", "httpx"')}, PYTEST),
     "a comment": (PY, {"pyproject.toml": "# words\n" + PY["pyproject.toml"]}, PYTEST),
@@ -628,6 +629,12 @@ def test_a_list_of_exceptions_judges_and_what_the_program_checks_does_not(g: Gro
 )
 def test_many_suppressions_are_flagged(g: Ground, text: str) -> None:
     assert "judged-by" in g.flags(PY, {"shop/new.py": text})
+
+
+def test_a_few_suppressions_in_much_code_are_a_note(g: Ground) -> None:
+    few = "import a  # noqa: F401\nX = b  # type: ignore[name-defined]\nY = c  # pragma: no cover\n"
+    levels = [g.flags(PY, {"shop/new.py": few + "Z = 1\n" * lines})["judged-by"][0].level for lines in (30, 57)]
+    assert levels == ["ask", "note"]
 
 
 SILENT = {

@@ -34,6 +34,11 @@ def test_what_the_product_takes_in_from_among_the_tests_is_flagged(ground: Groun
 HONEST = {
     "a helper that tests alone use": {"tests/support.py": "USERS = 2\n", "tests/test_more.py": "from tests.support import USERS\n"},
     "a program about tests": {"tests/support.py": "USERS = 2\n", "noxfile.py": "FILES = ['tests.support']\n"},
+    "a list of what is packed": {
+        "tests/support.rb": "U = 2\n",
+        "shop.gemspec": "files = ['tests/support.rb']\n",
+        "MANIFEST.in": "include tests/support.rb\n",
+    },
     "a test that the product names": {"tests/test_calc.py": "def test_a():\n    assert 1\n", "shop/doc.py": "SEE = 'tests/test_calc.py'\n"},
 }
 
@@ -41,6 +46,11 @@ HONEST = {
 @pytest.mark.parametrize("name", HONEST)
 def test_what_only_tests_take_in_is_left_alone(ground: Ground, name: str) -> None:
     assert "shadow" not in ground.flags({**PY, "tests/support.py": "USERS = 1\n"}, HONEST[name])
+
+
+def test_settings_of_a_linter_take_nothing_in(ground: Ground) -> None:
+    base = {**PY, "tests/support/users.rb": "U = 1\n", ".rubocop_todo.yml": "Style/A:\n  Exclude:\n    - 'tests/support/users.rb'\n"}
+    assert "shadow" not in ground.flags(base, {"tests/support/users.rb": "U = 2\n"})
 
 
 @pytest.mark.parametrize("coding", ["unicode_escape", "utf-7", "raw_unicode_escape", "rot13", "punycode", "idna"])

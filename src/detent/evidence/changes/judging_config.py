@@ -1,12 +1,14 @@
 """What judges besides the tests: configuration of linters, type checkers and coverage, and the scripts and targets that preflight calls. Pure: texts in, texts out.
 
 A file is compared by what of it judges: a version or a dependency in the same file is an ordinary change, and so are other versions of the
-tools that it had, or one more version to test with.
+tools that it had, one more version to test with, or which pushes are judged beside pull requests.
 """
 
 import json
 import re
 from pathlib import PurePosixPath
+
+from detent.evidence.changes.layout_settings import judging_value
 
 NAMES = re.compile(
     r"\.?ruff\.toml|\.?mypy\.ini|\.flake8|\.?pylintrc(?:\.toml)?|pyrightconfig\.json|\.pydocstyle(?:\.ini)?|\.isort\.cfg|\.?bandit(?:\.ya?ml)?|\.style\.yapf"
@@ -79,6 +81,7 @@ SECTIONS = (
     "importlinter",
     "doc8",
 )
+INIS = (".flake8", ".pylintrc", "pylintrc", ".isort.cfg")  # which judge as a whole
 ENVIRONMENTS = ("tox.toml", "hatch.toml")  # what they install beside the runner is an ordinary change
 NEEDS = ("deps", "dependencies", "extra-dependencies", "features", "requires", "extras")  # what such a table asks to be installed
 PACKAGE = (
@@ -125,8 +128,8 @@ def judging_part(path: str, text: str) -> str:
     try:
         if name == "pyproject.toml":
             return _toml(text)
-        if name in ("setup.cfg", "tox.ini"):
-            return _ini(text)
+        if name in ("setup.cfg", "tox.ini", *INIS):
+            return _ini(text, whole=name in INIS)
         if name == "package.json":
             return _package(text)
         if name == ".gitattributes":
@@ -141,7 +144,7 @@ def judging_part(path: str, text: str) -> str:
             import tomllib
 
             whole = tomllib.loads(text)
-            return json.dumps(_without_needs(whole) if name in ENVIRONMENTS else whole, sort_keys=True, default=str)
+            return json.dumps(judging_value(_without_needs(whole) if name in ENVIRONMENTS else whole), sort_keys=True, default=str)
     except (ValueError, AttributeError, RecursionError):
         return text
     return "\n".join(line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith(("#", ";", "//")))
@@ -161,7 +164,9 @@ def _toml(text: str) -> str:
     ours = {name: tools[name] for name in TOOLS if name in tools}
     hatch, pdm, uv = (tools.get(name, {}) for name in ("hatch", "pdm", "uv"))
     return json.dumps(
-        _without_needs({**ours, "envs": hatch.get("envs"), "scripts": pdm.get("scripts"), "tasks": uv.get("tasks"), "plugins": plugins}),
+        judging_value(
+            _without_needs({**ours, "envs": hatch.get("envs"), "scripts": pdm.get("scripts"), "tasks": uv.get("tasks"), "plugins": plugins})
+        ),
         sort_keys=True,
         default=str,
     )
@@ -173,7 +178,7 @@ def _without_needs(value: object) -> object:
     return value
 
 
-def _ini(text: str) -> str:
+def _ini(text: str, whole: bool = False) -> str:
     import configparser
 
     parser = configparser.RawConfigParser(strict=False)
@@ -181,8 +186,8 @@ def _ini(text: str) -> str:
         parser.read_string(text)
     except configparser.Error:
         return text
-    ours = [s for s in parser.sections() if re.split(r"[:\-.]", s)[0] in SECTIONS]
-    return json.dumps({s: {k: v for k, v in parser[s].items() if k not in NEEDS} for s in ours}, sort_keys=True)
+    ours = [s for s in parser.sections() if whole or re.split(r"[:\-.]", s)[0] in SECTIONS]
+    return json.dumps(judging_value({s: {k: v for k, v in parser[s].items() if k not in NEEDS} for s in ours}), sort_keys=True)
 
 
 def _package(text: str) -> str:
@@ -251,19 +256,52 @@ TESTED = re.compile(
 )  # what a matrix tests with, or a list of environments
 ALONE = re.compile(rf"""^(\s*(?:-\s+)?)((?:["']?{RUNTIME}["']?,?\s*)+)$""")
 BY_HAND = re.compile(r"^\s+-?\s*workflow_dispatch:?\s*$|(?<=\w)\s*,\s*workflow_dispatch(?=\s*[\],])")  # people may start it as well
+STARTS = re.compile(r"^[\"']?on[\"']?:[ \t]*([^\n]*)\n((?:[ \t]+[^\n]*\n|-[^\n]*\n|[ \t]*\n|#[^\n]*\n)*)", re.MULTILINE)  # with its block
 ITEM = re.compile(rf"""(?<![\w.-]){RUNTIME}(?![\w.-])""")
 
 
 def only_versions_differ(path: str, before: str, after: str) -> bool:
-    """Whether a CI file, or that of pre-commit or tox, only names other versions of the tools that it had, or further ones to test with."""
+    """Whether a CI file, or that of pre-commit or tox, only names other versions of the tools that it had, or further ones to test with.
+
+    So does a workflow that each pull request starts as before: which pushes start it is an ordinary change.
+    """
     if not before or not after or not path.endswith((".yml", ".yaml", "tox.ini")):
         return False
+    if path.startswith(".github/workflows/"):
+        before, after = map(_without_pushes, (before, after))
     sides = [_lines(judging_part(path, text).replace("\\n", ",") if path.endswith(".ini") else text) for text in (before, after)]
     if sides[0] == sides[1]:
         return True
     was, now = ([_without_tested(line) for line in side] for side in sides)
     tested = [frozenset(item for line in side for item in _tested(line)) for side in sides]
     return set(was) == set(now) and tested[0] <= tested[1] and _in_turn(was) == _in_turn(now)
+
+
+def _without_pushes(text: str) -> str:
+    """A workflow that each pull request starts, without saying which pushes start it as well: no pull request is judged less."""
+    found = STARTS.search(text)
+    if found is None or "{" in found[1]:
+        return text
+    triggers = _triggers(found[1], found[2])
+    if triggers.get("pull_request", "x") or "push" not in triggers:
+        return text
+    others = sorted(f"  {name}:{below}" for name, below in triggers.items() if name != "push")
+    return "\n".join([text[: found.start()], "on:", *others, text[found.end() :]])
+
+
+def _triggers(line: str, block: str) -> dict[str, str]:
+    """What starts a workflow, each with its conditions."""
+    triggers = dict.fromkeys(re.findall(r"[\w]+", line.partition("#")[0]), "")
+    last, deep = "", ""
+    for each in [each for each in block.splitlines() if each.strip() and not each.lstrip().startswith("#")]:
+        lead = each[: len(each) - len(each.lstrip())]
+        deep = deep or lead
+        name, _, rest = each.strip().partition(":")
+        if lead == deep:
+            last, triggers[name.lstrip("- ")] = name.lstrip("- "), rest.strip()
+        elif last:
+            triggers[last] += f"\n{each.rstrip()}"
+    return triggers
 
 
 def _lines(text: str) -> list[str]:

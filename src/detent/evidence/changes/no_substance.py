@@ -24,6 +24,17 @@ INERT = frozenset(  # decorators that read no hints
 )  # fmt: skip
 VARIABLES = frozenset({"TypeVar", "ParamSpec", "TypeVarTuple"})
 
+HASHED = re.compile(
+    r"(?:^|/)(?:Dockerfile|Containerfile|Makefile|Gemfile|Rakefile|Justfile|justfile)$|\.(?:ya?ml|toml|ini|cfg|rb|rake|gemspec|sh|bash|mk)$"
+)
+TEXT_INSIDE = re.compile(
+    r"<<[~-]?['\"]?\w|[|>][+-]?\d?\s*$|\"\"\"|\'\'\'|^__END__$|^=begin|%[qQwWi]?[(\[{<|]", re.MULTILINE
+)  # where `#` may begin a line of text
+TELLS = re.compile(
+    r"\s*#(?:!|\s*(?:-\*-|(?:en)?coding\b|frozen_string_literal|typed:|shareable_constant|warn_indent|syntax\s*=|escape\s*=|check\s*=))",
+    re.IGNORECASE,
+)
+
 
 def without_hints(text: str) -> str:
     """The syntax of a program, without type hints and docstrings."""
@@ -127,6 +138,9 @@ DUNDER = re.compile(rf"^(__version(?:_info)?__\s*(?::\s*\w+\s*)?=\s*){NUMBER}", 
 OWN = re.compile(
     rf"^((?:export\s+)?(?:(?:const|let|var)\s+)?(?:VERSION|version|Version)(?:_info|_INFO)?\s*(?::\s*\w+\s*)?=\s*){NUMBER}", re.MULTILINE
 )
+CONSTANT = re.compile(
+    rf"^(\s+(?:(?:public|final|static|private)\s+)*(?:const\s+)?(?:VERSION|STRING)\s*=\s*)(?:{NUMBER})(?=(?:\.freeze)?;?\s*$)", re.MULTILINE
+)
 SET_UP = re.compile(rf"^(\s+version\s*=\s*){NUMBER}", re.MULTILINE)
 PLAIN = re.compile(r"^(version\s*=\s*)v?\d[\w.+-]*$", re.MULTILINE)
 TELLS_VERSION = re.compile(r"_*(?:version|about|init)_*\.\w+", re.IGNORECASE)  # files that have the project's own
@@ -151,7 +165,7 @@ def _requirements(text: str) -> str:
 
 def _own_of(name: str) -> Callable[[str], str]:
     """How a file of code is read without the version of the project that it tells: `__version__` anywhere, other names only in files that are for it."""
-    rules = (DUNDER, OWN) if TELLS_VERSION.fullmatch(name) else (DUNDER, SET_UP) if name == "setup.py" else (DUNDER,)
+    rules = (DUNDER, OWN, CONSTANT) if TELLS_VERSION.fullmatch(name) else (DUNDER, SET_UP) if name == "setup.py" else (DUNDER,)
 
     def bare(text: str) -> str:
         for rule in rules:
@@ -237,6 +251,8 @@ def same_code(path: str, old: str, new: str) -> bool:
     from detent.evidence.mutate.textual import blanked  # it comes with the mutations of all languages
 
     suffix = PurePosixPath(path).suffix
+    if HASHED.search(path) and not any(TEXT_INSIDE.search(text) for text in (old, new)):
+        return _without_hashed(old) == _without_hashed(new)
     if not blanked(suffix, "x"):
         return old.split() == new.split()
     return _without_comments(old).split() == _without_comments(new).split()
@@ -251,5 +267,10 @@ def _bare(text: str) -> str:
     return ast.dump(tree)
 
 
+def _without_hashed(text: str) -> list[str]:
+    """The lines of a text in which `#` begins a comment, without lines of words alone."""
+    return [line.rstrip() for line in text.splitlines() if line.strip() and (not line.lstrip().startswith("#") or TELLS.match(line))]
+
+
 def _without_comments(text: str) -> str:
-    return re.sub(r"^\s*//[^\n]*$|/\*.*?\*/", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"^\s*//(?!go:|export\b|\s*\+build\b|\s*#)[^\n]*$|/\*.*?\*/", "", text, flags=re.MULTILINE | re.DOTALL)

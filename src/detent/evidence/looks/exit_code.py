@@ -7,12 +7,15 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from detent.evidence.changes.changes import TreeFiles
+from detent.evidence.changes.install_lines import way_on
 from detent.evidence.looks.card_trials import without_the_change
 from detent.evidence.looks.no_proof import no_proof
 from detent.evidence.looks.repo_look import RepoLook
 from detent.evidence.outcomes.card import Card, Trial
 from detent.evidence.report import TestReport
 from detent.evidence.runners import Command
+from detent.evidence.runners.javascript.node_package import without_chatter
 from detent.evidence.running.collect import Collector
 from detent.evidence.source.file_patterns import is_below_tests
 from detent.kernel.model import Flag
@@ -25,7 +28,7 @@ WRAPPED = {
     "node --test": "node --test",
 }
 SAID = "only the exit code of the test command is read, so all tests count as one"
-CHATTER = re.compile(r"npm (?:notice|warn|WARN)\b")  # what a package manager says of itself
+CAUSE = re.compile(r"Cannot find module|\bnot found\b")  # the line that matters, which a trace of the stack may follow
 LAST_WORDS = 6  # lines of what a command said before it failed
 WIDEST = 200
 
@@ -52,7 +55,7 @@ def by_exit_code(span: CommandSpan, look: RepoLook, found: tuple[Flag, ...], tri
     span.say("2 of 2: running the test command on base and tip")
     before, tip = (span.collector.clean(tree, span.wanted) for tree in (span.base, span.tip))
     if before.bad and tip.bad and not tip.fault:
-        return Card(span.base, span.tip, flags=flags, unclear=_fails_always(tip, better))
+        return Card(span.base, span.tip, flags=flags, unclear=_fails_always(span, tip, better))
     if tip.bad or tip.fault:
         wrong = f"`{tip.command}` {'passed before and fails now' if not before.bad else 'fails'}{f': {tip.fault}' if tip.fault else ''}"
         return Card(span.base, span.tip, failed=(wrong,), flags=flags)
@@ -70,17 +73,26 @@ def by_exit_code(span: CommandSpan, look: RepoLook, found: tuple[Flag, ...], tri
     )
 
 
-def _fails_always(tip: TestReport, better: str) -> str:
+def _fails_always(span: CommandSpan, tip: TestReport, better: str) -> str:
     """Why nothing can be told: a command that fails with the change and without it is no test of it."""
-    said = tip.output.rpartition("\n[no adapter reads")[0] or tip.output  # without our own last line
-    last = [line.rstrip()[:WIDEST] for line in said.splitlines() if line.strip() and not CHATTER.match(line)][-LAST_WORDS:]
+    lines = [line.rstrip()[:WIDEST] for line in without_chatter(_said_by(tip)).splitlines()]
+    last = lines[-LAST_WORDS:]
+    cause = next((line for line in lines if CAUSE.search(line)), "")
     way = f"use another command: DETENT_TEST_COMMAND={better!r} detent check, or [test] command in the base's detent.toml"
     other = (
         way
         if better
         else "run it by hand; to use another command: DETENT_TEST_COMMAND='…' detent check, or [test] command in the base's detent.toml"
     )
-    return "\n".join([f"`{tip.command}` fails in a clean checkout, with and without the change; its last output:", *last, other])
+    shown = last if not cause or cause in last else [cause, *last]
+    lacks = way_on(span.collector.suite.base, "\n".join(shown), TreeFiles(span.collector.git, span.base))  # said below the card
+    said = f"`{tip.command}` fails in a clean checkout, with and without the change; its last output:"
+    return "\n".join([said, *shown, *([] if lacks else [other])])
+
+
+def _said_by(tip: TestReport) -> str:
+    """What the command said, without our own last line."""
+    return tip.output.rpartition("\n[no adapter reads")[0] or tip.output
 
 
 def better_command(command: Command | None, package: str) -> str:

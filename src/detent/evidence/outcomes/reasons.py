@@ -50,6 +50,7 @@ OLDER_PANIC = re.compile(r"^thread '.*?' panicked at '")  # Rust before 1.73 has
 PANICKED = re.compile(r"^thread '.*' .*panicked at [^\n]*:\d+:\d+:$|^stack backtrace:|^note: run with")
 STAR = re.compile(r"^\s*from \S+ import \*", re.MULTILINE)
 NOT_INSTALLED = " is a third-party package, and it is not installed here"
+UNFETCHED = re.compile(r"module lookup disabled by GOPROXY=off")
 UNUSED = re.compile(r"imported and not used|declared and not used|declared but not used")
 
 
@@ -168,6 +169,8 @@ def _build(facts: Facts) -> Found:
         return None
     if facts.in_test is False:
         return "product", "a file of the product does not compile"
+    if UNFETCHED.search(facts.message):
+        return "test", "a module that it needs is not installed here"
     parsed = not UNPARSED.search(facts.message) and not UNUSED.search(facts.message)
     return (
         ("unknown", "the test does not match the code it calls, or is itself wrong")

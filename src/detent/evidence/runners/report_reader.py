@@ -18,7 +18,8 @@ LARGEST = 64 * 1024 * 1024
 LONGEST_MESSAGE = 2000
 FRAME = re.compile(
     r"\s+at .*(?::\d+:\d+\)?|\(<anonymous>\)|\(native\))[ {]*$|\s+'?/\S+'?,?$|\s*requireStack: \[$|Node\.js v\d"
-)  # of JavaScript
+    r"|\s*# \S+:\d+:in [`']"
+)  # of JavaScript and Ruby
 TAIL = 2000
 T = TypeVar("T")
 
@@ -116,7 +117,9 @@ def agree(report: TestReport, title: str, ends: Collection[int], hint: str = "")
     if code not in ends:
         raise CannotTell(f"{title} {ended(code)}{said}")
     if code and not report.bad:
-        raise CannotTell(f"{title} exited with code {code}, but no test in its report failed{f' ({hint})' if hint else ''}{said}")
+        raise CannotTell(
+            f"{title} exited with code {code}, but no test in its report failed{f' ({hint})' if hint and report.outcomes else ''}{said}"
+        )
     told = [test for test in report.bad if report.kinds.get(test) != "Exit"]
     if code == 0 and told:
         raise CannotTell(f"{title} exited with code 0, but its report has a failure: {min(told)}")
@@ -131,7 +134,7 @@ def ended(exit_code: int | None) -> str:
 
 def tail(output: str) -> str:
     """The last that was said, on lines of its own, without the frames of a stack: they would push out what went wrong."""
-    said = "\n".join(line for line in output.strip().splitlines() if not FRAME.match(line))
+    said = "\n".join(dict.fromkeys(line for line in output.strip().splitlines() if not FRAME.match(line)))
     kept = said.strip()[-TAIL:]
     return f"\n{kept}" if kept else ""
 

@@ -85,6 +85,12 @@ class _Ground:
         self.files = files
         self.changed = frozenset(file.path for file in files if file.is_product and file.how != "deleted")
 
+    def still_has(self, path: str, name: str, now: str) -> bool:
+        """Whether a module of Python is there, and the change did not take this function out of it, or only has it from where it is now."""
+        same = re.compile(rf"^from \S*\b{re.escape(now)} import .*$", re.MULTILINE)
+        moved = any(f.path == path and _defines(f.before, name) and not _defines(same.sub("", f.after), name) for f in self.files)
+        return path in self.paths and not moved
+
     @cached_property
     def paths(self) -> frozenset[str]:
         return frozenset(TreeFiles(self.files[0].changes.git, self.files[0].changes.tree).paths())
@@ -256,6 +262,14 @@ def _switched(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
 # -- names that are mapped to other files --------------------------------------------------------------------------------------------
 
 
+def _defines(text: str, name: str) -> bool:
+    return bool(
+        re.search(
+            rf"^(?:async )?def {re.escape(name)}\(|^{re.escape(name)}\s*=|^(?:from|import) .*\b{re.escape(name)}\b", text, re.MULTILINE
+        )
+    )
+
+
 def _mapped(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
     where = PurePosixPath(file.path)
     if re.fullmatch(r"(?:ts|js)config.*\.json|package\.json|composer\.json|deno\.jsonc?", where.name) and not is_named_as_test(file.path):
@@ -265,8 +279,8 @@ def _mapped(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
         for name in mapped.replaced_in_go(file.before, file.after):
             yield _flag(f"{file.path}: {name}", f"{file.path} replaces {name}")
     elif where.name == "pyproject.toml" and file.how == "modified":
-        for name, target in mapped.scripts_moved(file.before, file.after, lambda path: path in ground.paths):
-            yield _flag(f"{file.path}: {name}", f"the program {name} is {target} now, and the module that it was is still there", target)
+        for name, target in mapped.scripts_moved(file.before, file.after, ground.still_has):
+            yield _flag(f"{file.path}: {name}", f"the program {name} is {target} now, and what it was before is still there", target)
     elif where.name == "Cargo.toml":
         for name in mapped.replaced_in_cargo(file.before, file.after):
             yield _flag(f"{file.path}: {name}", f"{file.path} replaces the crate {name}")

@@ -106,8 +106,8 @@ def replaced_in_go(before: str, after: str) -> Iterator[str]:
     yield from sorted(found[1] - found[0])
 
 
-def scripts_moved(before: str, after: str, exists: Exists) -> Iterator[Mapped]:
-    """The programs of a pyproject.toml that another module stands for now, where the one before is still there."""
+def scripts_moved(before: str, after: str, has: Callable[[str, str, str], bool]) -> Iterator[Mapped]:
+    """The programs of a pyproject.toml that another module stands for now, where the function before is still there."""
     import tomllib
 
     sides = list[dict[str, str]]()
@@ -124,7 +124,10 @@ def scripts_moved(before: str, after: str, exists: Exists) -> Iterator[Mapped]:
         sides.append({name: said for table in tables if isinstance(table, dict) for name, said in table.items() if isinstance(said, str)})
     for name, said in sides[1].items():
         was, now = (each.partition(":")[0].strip().replace(".", "/") for each in (sides[0].get(name, said), said))
-        if was != now and any(exists(f"{root}{was}{end}") for root in ("", "src/") for end in (".py", "/__init__.py")):
+        function = sides[0].get(name, said).partition(":")[2].strip().partition(".")[0]
+        if was != now and any(
+            has(f"{root}{was}{end}", function, now.rpartition("/")[2]) for root in ("", "src/") for end in (".py", "/__init__.py")
+        ):
             yield name, said
 
 

@@ -22,6 +22,7 @@ SCANNER = re.compile(
     r"|//\s*nolint:[^\n]*\bgosec\b|eslint-disable[^\n]*\bsecurity/|\bgitleaks:allow\b|allowlist secret"
 )  # what looks for holes is told not to look: one such line is worth a question
 MANY = 3
+RARE = 20  # lines of code for each that is silenced: then that is how such code is written
 ON_CI = re.compile(r"\b(?:CI|CONTINUOUS_INTEGRATION|GITHUB_ACTIONS|GITLAB_CI|TRAVIS|CIRCLECI|BUILDKITE|TF_BUILD|JENKINS_URL)\b")
 LEAVES_OUT = re.compile(r"skip|\bxfail\b|\bpending\b|\btodo\b|\breturn\s*;?$", re.IGNORECASE)
 AGAIN = re.compile(
@@ -64,4 +65,7 @@ def suppressed(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
     if len(came) - gone >= MANY:
         file, line = came[0]
         said = f"{len(came)} new lines silence linters or other checks (such as `{file.line(line)[-60:]}`)"
-        yield Flag("judged-by", said, f"{file.path}:{line}", after="\n".join(f.line(n) for f, n in came[:8]))
+        rare = (len(came) - gone) * RARE <= sum(1 for f in product(files) for n in f.came if f.line(n).strip())
+        yield Flag(
+            "judged-by", said, f"{file.path}:{line}", after="\n".join(f.line(n) for f, n in came[:8]), level="note" if rare else "ask"
+        )

@@ -1,5 +1,6 @@
 """Files among the tests that the product itself takes in, by an import or by their path: what changes there changes the product. Reads only."""
 
+import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
@@ -8,6 +9,7 @@ from detent.kernel.model import Flag
 
 FOLDERS = frozenset({"tests", "test", "__tests__", "spec", "specs"})
 TOOLING = frozenset({"setup.py", "noxfile.py", "tasks.py", "dodo.py"})  # programs about tests
+LISTS = re.compile(r"(?:^|/)\.|(?:^|/)MANIFEST\.in$|\.gemspec$")  # names files, and loads none: settings of tools, and what is packed
 MOST_READ = 20  # files of the product
 
 
@@ -19,13 +21,18 @@ def used_by_product(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
     changes, told = files[0].changes, set[str]()
     found = changes.git.call("grep", "-I", "-l", "-z", "-F", *(part for word in asked for part in ("-e", word)), changes.tree, "--")
     paths = [each.partition(":")[2] for each in found.items] if found.code == 0 else []
-    for path in [path for path in paths if PurePosixPath(path).name not in TOOLING and changes.sort(path) == "production"][:MOST_READ]:
+    for path in [path for path in paths if _loads(path) and changes.sort(path) == "production"][:MOST_READ]:
         text = changes.text(path)(changes.tree)
         for file in (file for word, file in asked.items() if word in text and file.path not in told):
             told.add(file.path)
             yield Flag(
                 "shadow", f"{file.path} is among the tests, but {path} of the product imports it, so it counts as product code", file.path
             )
+
+
+def _loads(path: str) -> bool:
+    """Whether a file may be one that loads others for the product."""
+    return PurePosixPath(path).name not in TOOLING and not LISTS.search(path)
 
 
 def _words(path: str) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """What `package.json` says about tests: its test script, and the part of it that decides how tests run."""
 
 import json
+import re
 from collections.abc import Callable
 
 import msgspec
@@ -20,6 +21,7 @@ LOCKED = {  # the command that installs, by the lock file that the project has
     "bun.lockb": "bun install",
 }
 CALLS = (("npm", "test"), ("npm", "t"), ("npm", "run", "test"), ("npm", "run-script", "test"))
+CHATTER = re.compile(r"npm (?:notice|warn|WARN)\b|> \S|\s*$")
 
 
 class NodePackage(msgspec.Struct):
@@ -65,3 +67,8 @@ def runner_part(path: str, text: str) -> str:
         return text
     scripts = {name: package.scripts.get(name) for name in dict.fromkeys(("test", *AROUND, *called(package.scripts)))}
     return json.dumps({"scripts": scripts, "type": package.type, "imports": package.imports}, sort_keys=True, default=str)
+
+
+def without_chatter(text: str) -> str:
+    """What a program said, without what a package manager says of itself."""
+    return "\n".join(line for line in text.splitlines() if not CHATTER.match(line))
