@@ -354,6 +354,8 @@ def _unnoticed(seen: Noticed, slowed: bool) -> list[Flag]:
     flags += [
         Flag("unnoticed", f"no test fails when {place} returns another value of the same kind", place) for place in seen.blunt[:MOST_SHOWN]
     ]
+    said = "the tests that need this change do not notice when {} returns another value of the same kind"
+    flags += [Flag("unnoticed", said.format(place), place) for place in seen.shallow[:MOST_SHOWN]]
     idle = [
         Flag("vacuous-test", f"no small change to the code it came with makes {test} fail ({seen.tried} tried)", test) for test in seen.idle
     ]

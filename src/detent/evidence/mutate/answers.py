@@ -94,13 +94,13 @@ def bodies(suffix: str, text: str) -> Iterator[FunctionBody]:
         new = rule.put(head) if rule else ""
         if new and '"' not in head[0]:  # what is blanked cannot be written again
             first = text.count("\n", 0, head.start()) + 1
-            last = text.count("\n", 0, _end(blank, head)) + 1
+            last = text.count("\n", 0, end_of(blank, head)) + 1
             named = (head.groupdict().get(group) for group in ("name", "word", "const"))
             name = next((each for each in named if each), f"line {first}")
             yield FunctionBody(name, first, last, partial("{}{}{}".format, text[: head.start()], new, text[head.end() :]))
 
 
-def _end(blank: str, head: re.Match[str]) -> int:
+def end_of(blank: str, head: re.Match[str]) -> int:
     """Where a function ends: at the bracket that closes it, at its `end`, or where its one expression does."""
     whole = head.groupdict().get("whole")
     if "indent" in head.groupdict() and not whole:

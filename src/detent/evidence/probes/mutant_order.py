@@ -53,7 +53,7 @@ def of_the_same_kind(context: ProbeContext) -> dict[str, Mutant]:
     found = dict[str, Mutant]()
     for change in context.changed:
         if change.path.endswith(".py") and is_tried(context, change):
-            text, lines = _changed(context, change.path)
+            text, lines = changed_text(context, change.path)
             found |= {f"{change.path}: {body.name}": Mutant(change.path, body.name, body.make) for body in other_answers(text, lines)}
     return found
 
@@ -69,7 +69,7 @@ def outside_as_before(context: ProbeContext, path: str) -> str:
     return "".join(made) if old else ""
 
 
-def _changed(context: ProbeContext, path: str) -> tuple[str, frozenset[int]]:
+def changed_text(context: ProbeContext, path: str) -> tuple[str, frozenset[int]]:
     """A file as it is now, and the numbers of its changed lines."""
     old, new = _versions(context, path)
     return new, changed_lines(old, new)
@@ -81,7 +81,7 @@ def _versions(context: ProbeContext, path: str) -> tuple[str, str]:
 
 
 def _of(context: ProbeContext, path: str) -> Iterator[Mutant]:
-    new, lines = _changed(context, path)
+    new, lines = changed_text(context, path)
     bodies = bodies_on(path, new, lines)
     yield from (Mutant(path, body.name, body.make) for body in bodies)
     yield from (Mutant(path, _place(bodies, spot.line), spot.make) for spot in _by_turns(islice(spots_on(path, new, lines), MOST)))

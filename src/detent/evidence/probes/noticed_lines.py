@@ -12,6 +12,7 @@ from detent.evidence.mutate.keyed_random import KeyedRandom
 from detent.evidence.outcomes.outcomes import file_of
 from detent.evidence.probes.context import ONE_RUN, SLOWER, ProbeContext
 from detent.evidence.probes.mutant_order import OUTSIDE, Mutant, candidates, of_the_same_kind, outside_as_before
+from detent.evidence.probes.shallow_tests import shallow
 from detent.evidence.probes.trials import trial_of
 from detent.evidence.probes.vacuous_tests import table_in, vacuous_of
 from detent.evidence.report import TestReport
@@ -37,6 +38,7 @@ class Noticed(NamedTuple):
     outside: int = 0  # of the places: what files have outside their functions
     elsewhere: bool = False  # the tests that need the change notice none of its functions: they are about something else
     blunt: tuple[str, ...] = ()  # functions that the new tests speak of, and that may answer any other value of the same kind
+    shallow: tuple[str, ...] = ()  # functions of which only older tests notice which value of its kind they answer, or of which none does
 
     @property
     def is_substance(self) -> bool:
@@ -93,9 +95,12 @@ def notice(
         _note(context, place, {files: seen.get(place, []), (): whole[place]})
     outside = sum(place.endswith(OUTSIDE) for place in chosen)
     blunt = _blunt(context, tip, named - silent, files, until, jobs)
+    seen_by_kind = shallow(context, tip, proved, named - silent - set(blunt), until, jobs)
     idle = idle if not why else ()
     elsewhere = bool(proved) and not why and not any(by.get(place, frozenset()) & proved for place in chosen if not place.endswith(OUTSIDE))
-    return Noticed(len(chosen), tuple(sorted(silent)), tried, idle, why, by, len(named), len(named & silent), outside, elsewhere, blunt)
+    return Noticed(
+        len(chosen), tuple(sorted(silent)), tried, idle, why, by, len(named), len(named & silent), outside, elsewhere, blunt, seen_by_kind
+    )
 
 
 def _of_files(

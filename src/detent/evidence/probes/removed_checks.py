@@ -14,7 +14,7 @@ from detent.evidence.source.file_patterns import is_words
 from detent.kernel.model import Flag
 
 MOST_CHECKS = 4
-MOST_OTHERS = 2
+MOST_OTHERS = 3
 MOST_NEW = 3
 MOST_NAMED = 5  # places that were not looked at
 
@@ -65,7 +65,7 @@ def _flag(piece: Removed) -> Flag:
     said = f"a {what} in {piece.path} was removed or changed, and no test fails when it is restored"
     if piece.what:
         said = f"{piece.what} in {piece.path}, but no test fails when that is undone"
-    level: Literal["note", "ask"] = "ask" if piece.guard and piece.sure else "note"
+    level: Literal["note", "ask"] = "ask" if piece.sure else "note"
     return Flag("unnoticed", said, f"{piece.path}:{piece.line}", before=piece.said, level=level)
 
 

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from detent.evidence.mutate.arid import is_arid_line
 from detent.evidence.source.diff import Hunk, hunks
+from detent.evidence.static_analysis.lost_parts import does_less, stops
 from detent.evidence.static_analysis.safeguards import lost
-from detent.evidence.static_analysis.weaker_code import weaker
+from detent.evidence.static_analysis.weaker_code import FAILS, weaker
 
 GUARD = re.compile(
     r"^\s*(?:if|unless|guard|assert|ensure!?|require)\b|^\s*(?:raise|throw|return|abort|die|exit)\b.*\b(?:if|unless)\b|^\s*}?\s*else if\b|^\s*elif\b"
@@ -46,6 +47,7 @@ PLAIN = re.compile(r"^\s*(?:#(?!!?\[)|//|\*|/\*|\"\"\"|'''|import\b|from\b|use\b
 NAMED = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*\b(?!\s*[\w(.\"'])")  # a variable: no function, member or word of the language before another
 ALIKE = 0.75
 MOST_LINES = 12
+MOST_EFFECTS = 3  # lines of a piece that is gone; more of them went with what they were for
 
 
 class Removed(NamedTuple):
@@ -123,10 +125,11 @@ def _pieces(hunk: Hunk, text: str, added: list[str], imports: list[str]) -> Iter
     lines, found = list(hunk.gone), list(_guards(list(hunk.gone)))
     comes = [line for line in hunk.new if GUARD.match(line) or MARK.match(line)]
     what = _lost(hunk, added, bool(found and not comes))
-    for start, end in found if not (comes and what) else ():
+    less = "" if what or (found and not comes) else _does_less(hunk, added)
+    for start, end in found if not (comes and (what or less)) else ():
         block = lines[start:end]
         rights = ALLOWS.search(" ".join(block)) is not None
-        moved = _is_there(block[0], [line for line in added if line not in comes])
+        moved = _is_moved(block, [line for line in added if line not in comes])
         if DATED.search(" ".join(block)) or _in_removed(lines, start) or (moved and not rights) or _is_called(block, hunk, text):
             continue
         yield _reverted(hunk, text, block, rights) if comes else _piece(hunk, text, block, True, not moved, imports)
@@ -134,10 +137,31 @@ def _pieces(hunk: Hunk, text: str, added: list[str], imports: list[str]) -> Iter
         yield _reverted(hunk, text, lines, True, imports)
     elif what:
         yield _reverted(hunk, text, lines, True, imports)._replace(what=what, form=_form(hunk))
+    elif less:
+        yield _reverted(hunk, text, lines, True, imports)._replace(guard=False, what=less, form=_form(hunk))
     elif not found and not hunk.new and not any(map(HEAD.match, lines)):
-        left = [line for line in lines if line.strip() and not PLAIN.match(line) and not _is_import(hunk.path, line)]
+        left = [line for line in lines if line.strip() and not _is_plain(hunk.path, line)]
         if left and not all(_is_there(line, added) for line in left):
-            yield _piece(hunk, text, lines, False, False, imports)
+            effect = len(left) <= MOST_EFFECTS and stops([line for line in left if not _is_there(line, added)], text)
+            yield _piece(hunk, text, lines, False, effect and not DATED.search(" ".join(left)), imports)
+
+
+def _does_less(hunk: Hunk, added: list[str]) -> str:
+    """What older code does no longer by its form alone, in words; nothing where a version or a system decides."""
+    sides = [[line for line in side if not _is_plain(hunk.path, line)] for side in (hunk.gone, hunk.new)]
+    return "" if any(map(DATED.search, sides[0])) else does_less(*sides, added)
+
+
+def _is_plain(path: str, line: str) -> bool:
+    """Whether a line does nothing by itself. A Ruby line that begins with a variable of an object is no decorator."""
+    return _is_import(path, line) or (PLAIN.match(line) is not None and not (path.endswith(".rb") and line.lstrip().startswith("@")))
+
+
+def _is_moved(block: list[str], added: list[str]) -> bool:
+    """Whether a check came in elsewhere, and with it, if it raised, what raises."""
+    fails = [line for line in block if FAILS.match(line)]
+    again = [[other for other in added if other.split()[:1] == line.split()[:1]] for line in fails]
+    return _is_there(block[0], added) and (not fails or any(map(_is_there, fails, again)))
 
 
 def _form(hunk: Hunk) -> tuple[str, ...]:

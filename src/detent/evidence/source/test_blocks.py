@@ -31,6 +31,18 @@ def blocks(path: str, text: str) -> dict[str, str]:
     return {name: _words(test) for name, test in named_tests(body)}
 
 
+def texts_of(path: str, text: str) -> Iterator[tuple[str, frozenset[str]]]:
+    """Each test of a file by name, and the words that it uses."""
+    if not path.endswith(".py"):
+        yield from ((name, frozenset(re.findall(r"\w+[?!]?", said))) for name, said in texts_by_heads(text))
+        return
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    yield from ((name, frozenset(re.findall(r"\w+", ast.unparse(ast.Module(test.body, []))))) for name, test in named_tests(body))
+
+
 def preamble(text: str) -> list[str]:
     """What stands above the first test of a file, line by line, without comments and layout."""
     lines = text.splitlines()

@@ -8,7 +8,8 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import pairwise, product
 
-TOKEN = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`[^`]*`|\w+[?!]?|&&|\|\||[=!<>]=+|[^\w\s]")
+from detent.evidence.source.code_tokens import TOKEN, left_out, tokens
+
 CONDITION = re.compile(
     r"^\s*[})]*\s*(?:else\s+)?(?:if|elif|elsif|unless|while|when|guard|return|assert|require)\b|^\s*(?:raise|throw|return|next|break|fail)\b.*\s(?:if|unless)\s"
     r"|^\s*(?:(?:const|let|var|final)\s+)?[\w.@]+\s*:?=\s|=>"
@@ -27,7 +28,6 @@ ANCHOR = re.compile(r"\^|\$(?=[\"'/`)])|\\[AzZ]")
 PATTERN = re.compile(r"[\"'`/].*[\[\]*+?\\^$].*[\"'`/]")
 JOINED = re.compile(r"^\s*(?:\|\||&&|or\b|and\b)|\S\s*(?:\|\||&&)\s*$")  # one part of a condition, on a line of its own
 ASKED = re.compile(r"\w\(|[=!<>]=|\s[<>]\s|\|\||&&")  # no sentence
-REMARK = re.compile(r"\s(?:#|//)\s.*$")
 FAILS = re.compile(
     r"^\s*(?:raise\b|throw\b|panic!?\(|abort\b|die\b|bail!|fail\b|reject\(|return\s+(?:[\w.\"'{}]+,\s*)*(?:\w*[eE]rr\w*\b|errors\.\w|fmt\.Errorf|Err\(|Promise\.reject))"
 )
@@ -145,20 +145,9 @@ def _fails_alike(line: str, elsewhere: Collection[str]) -> bool:
 
 def _lost_part(was: str, now: str, words: Collection[str]) -> bool:
     """Whether a line is another one without a part of its condition, which is asked nowhere else."""
-    a, b = (TOKEN.findall(REMARK.sub("", line)) for line in (was, now))
-    left = _left_out(a, b) if a[:1] == b[:1] and any(map(str.isidentifier, b[1:])) and CONDITION.match(was) else []
+    a, b = (tokens(line) for line in (was, now))
+    left = left_out(a, b) if a[:1] == b[:1] and any(map(str.isidentifier, b[1:])) and CONDITION.match(was) else []
     return not JOINS.isdisjoint(left) and any(re.match(r"\w", word) and word not in words for word in left if word not in JOINS)
-
-
-def _left_out(a: list[str], b: list[str]) -> list[str]:
-    """What of `a` is not in `b`, where `b` is `a` without some tokens; else nothing."""
-    left, at = list[str](), 0
-    for token in a:
-        if at < len(b) and token == b[at]:
-            at += 1
-        else:
-            left.append(token)
-    return left if at == len(b) else []
 
 
 def _loosened(was: str, now: str) -> bool:
@@ -190,8 +179,8 @@ def _unanchored(was: str, now: str) -> bool:
 
 def _unwrapped(was: str, now: str) -> bool:
     """Whether a line is another one without a call that guards: around a value, or among its arguments."""
-    a, b = (TOKEN.findall(REMARK.sub("", line)) for line in (was, now))
-    left = _left_out(a, b) if len(b) < len(a) <= len(b) + 8 and b else []
+    a, b = (tokens(line) for line in (was, now))
+    left = left_out(a, b) if len(b) < len(a) <= len(b) + 8 and b else []
     names = [token for token in left if token.isidentifier()]
     return bool(names) and all(token.isidentifier() or token in "().,!" for token in left) and GUARDS.match(names[-1]) is not None
 
@@ -221,14 +210,14 @@ def _lets_more(was: str, now: str) -> bool:
 
 def _asks_less_of_a_value(was: str, now: str) -> bool:
     """Whether a schema lost what it asked of a value."""
-    a, b = TOKEN.findall(REMARK.sub("", was)), TOKEN.findall(REMARK.sub("", now))
-    return SCHEMA.search(was) is not None and not PART.isdisjoint(_left_out(a, b))
+    a, b = tokens(was), tokens(now)
+    return SCHEMA.search(was) is not None and not PART.isdisjoint(left_out(a, b))
 
 
 def _lists_more(was: str, now: str) -> bool:
     """Whether a list of who may do what has more in it."""
-    a, b = TOKEN.findall(REMARK.sub("", was)), TOKEN.findall(REMARK.sub("", now))
-    left = _left_out(b, a) if RIGHTFUL.search(was) else []
+    a, b = tokens(was), tokens(now)
+    left = left_out(b, a) if RIGHTFUL.search(was) else []
     return any(token[0] in "\"'`" for token in left) and all(token[0] in "\"'`,|" for token in left)
 
 

@@ -1,0 +1,89 @@
+"""Older code that does less by its form alone, whatever its names say: a line that lost a call, an argument, an entry or a filter, a condition that
+got one more part, a number that a setting decides now, an effect that is gone. Pure.
+
+Most of this is honest. Whoever uses it puts the lines back, and asks only where no test notices.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+
+from detent.evidence.mutate.arid import is_arid_line
+from detent.evidence.source.code_tokens import left_out, tokens
+
+HARMLESS = frozenset(
+    {"str", "list", "tuple", "dict", "int", "float", "bool", "set", "bytes", "repr", "unicode", "text_type", "six", "object", "iter", "format", "encode",
+     "decode", "len", "String", "Number", "Boolean", "Array", "Object", "toString", "bind", "call", "apply", "prototype", "slice", "to_s", "to_a", "to_i",
+     "to_sym", "to_h", "self", "this", "super", "new", "async", "const", "let", "var", "static", "public", "export", "default", "std", "move", "clone",
+     "into", "as", "ref", "mut", "return", "not", "is", "None", "null", "nil", "undefined", "true", "false", "True", "False", "else", "lambda", "or", "and", "if"}
+)  # words, and conversions between kinds of values, that may go  # fmt: skip
+CUTS = re.compile(r"\.slice\(\s*\d")  # of a text or a list
+CODE = re.compile(r"[(\[{=]|^\s*return\b|\s(?:if|unless)\s.*[^.]$")
+TOLD = re.compile(
+    r"^\s*(?:__all__|__slots__|export\s*[{*]|module\.exports\b|\w+:\s*[\w.\[\]| ,]+(?:=.*)?,?\s*$)"
+)  # what others are told, hints of types
+HEAD = re.compile(r"^\s*(?:\w+\s+)*(?:def|function|func|fn)\b")
+ASKS = re.compile(r"^\s*[})]*\s*(?:else\s+)?(?:if|elif|elsif|unless|guard)\b|\s(?:if|unless)\s")
+JOINS = frozenset({"and", "&&"})
+FIXED = re.compile(r"^\s*(?:(?:export\s+)?(?:const|let|var|final|static)\s+)*(?P<name>[A-Z][A-Z\d_]+)\s*:?=\s*(?P<value>[^=].*)$")
+NUMBER = re.compile(r"-?\d[\d_.]*;?")
+CALLS = re.compile(
+    r"^\s+(?:await\s+|void\s+)?(?!(?:if|elif|for|while|switch|catch|return|raise|throw|super|require\w*|import|print|with|assert\w*|expect|deprecat\w*|warn\w*)\b)"
+    r"(?:(?:[\w@$]+(?:\([^()]*\))?(?:\.|->|::))*[\w$]+[!?]?\(.*\);?\s*$|[\w@$.\[\]\"':]+\s*<<\s|(?:del|delete)\s+\w)"
+)
+KEEPS = re.compile(r"^\s+(?:[\w@$]+(?:\.|->|\[[^\]]*\]))*(?:\.|->|@)?(?P<name>[\w$]+)(?:\[[^\]]*\])*\s*[-+*|]?=(?!=|>)")
+MEMBER = re.compile(r"^\s+(?:@\w|\w+(?:\.|->|\[))")
+MOST_LINES = 6
+
+
+def does_less(gone: Sequence[str], new: Sequence[str], elsewhere: Collection[str]) -> str:
+    """What the lines that came do no longer, in words; empty if nothing. `elsewhere`: all lines that came, in which it may stand again."""
+    was, now = ([line for line in side if line.strip()] for side in (gone, new))
+    if not now or len(was) > MOST_LINES:
+        return ""
+    if _bare(was[1:]) == _bare(now) and ASKS.match(was[0]):
+        return "what had a condition has none"
+    pairs = [(a, b) for a, b in zip(was, now, strict=True) if a != b] if len(was) == len(now) else []
+    return next((said for a, b in pairs for said in _less(a, b, elsewhere)), "")
+
+
+def _bare(lines: Sequence[str]) -> list[str]:
+    """Lines without their depth, and without what only closes a block."""
+    return [line.strip() for line in lines if line.strip() not in ("}", "end", "};")]
+
+
+def stops(lines: Sequence[str], text: str) -> bool:
+    """Whether an effect is among these lines: a call for its own sake, or a value that is kept and that `text` still speaks of."""
+    return any(not is_arid_line(line) and (CALLS.match(line) or _is_kept(line, text)) for line in lines)
+
+
+def _is_kept(line: str, text: str) -> bool:
+    kept = KEEPS.match(line) if MEMBER.match(line) else None
+    return kept is not None and re.search(rf"\b{re.escape(kept['name'])}\b", text) is not None
+
+
+def _less(was: str, now: str, elsewhere: Collection[str]) -> Iterator[str]:
+    if (is_arid_line(was) and not ASKS.search(was)) or not CODE.search(was) or TOLD.match(was) or HEAD.match(was):
+        return
+    a, b = tokens(was), tokens(now)
+    lost, got = left_out(a, b), left_out(b, a)
+    telling = {word for word in lost if _is_telling(lost, word)}
+    moved = any(telling <= set(tokens(line)) for line in elsewhere if line != now)
+    if (telling and not moved) or (CUTS.search(was) and lost and not CUTS.search(now)):
+        yield "older code does less (a line lost a part)"
+    if ASKS.search(was) and not JOINS.isdisjoint(got):
+        yield "a condition got one more part"
+    names = [fixed and fixed["name"] for fixed in map(FIXED.match, (was, now))]
+    if names[0] and names[0] == names[1] and NUMBER.fullmatch(_value(was)) and re.match(r"[A-Za-z_]", _value(now)):
+        yield "a fixed number became a setting"
+
+
+def _value(line: str) -> str:
+    fixed = FIXED.match(line)
+    return fixed["value"].strip() if fixed else ""
+
+
+def _is_telling(lost: Sequence[str], word: str) -> bool:
+    """Whether something that does or holds something is among what a line lost: a name, a text in which a call stands, or an entry of a list."""
+    if word[0] in "\"'`":
+        return "," in lost
+    return (word[0].isalpha() or word[0] == "_") and word not in HARMLESS and not ("|" in lost and not {"(", "{"} & set(lost))
