@@ -1,5 +1,6 @@
 """What every test gets: an environment of its own, and the gate that counts skipped tests."""
 
+import gc
 import os
 import re
 import signal
@@ -40,6 +41,8 @@ COLD = frozenset(
 LEVEL, PULL = "DETENT_SANDBOX_LEVEL", "DETENT_SANDBOX_PULL"
 LOGGED = "TESTS_RUN_LOG"
 ALLOWED_SKIPS = Path(__file__).with_name("allowed_skips.txt")
+
+gc.disable()  # until all tests are collected: they stay to the end, and looking through them again and again takes most of the time
 
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # however busy it is
 settings.load_profile("any machine")
@@ -111,6 +114,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if lacking := machine.missing(name for mark in item.iter_markers("needs") for name in mark.args):
             item.add_marker(pytest.mark.skip(reason=lacking.why))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """What was collected is never garbage; what tests leave is."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_configure(config: pytest.Config) -> None:

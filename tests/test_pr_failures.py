@@ -165,7 +165,7 @@ GREENS: dict[str, tuple[Files, str]] = {
 }
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("names", groups(GREENS), ids=", ".join)
 def test_a_green_step_fails_that_does_not_make_every_test_pass_honestly(tmp_path: Path, names: list[str]) -> None:
     started = "import start\n\n\ndef test_start():\n    assert start\n"
