@@ -4,6 +4,7 @@ import gc
 import os
 import re
 import signal
+import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -48,8 +49,14 @@ settings.register_profile("any machine", deadline=None, suppress_health_check=[H
 settings.load_profile("any machine")
 
 
+@pytest.fixture(scope="session")
+def state_folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where each test has its state folder. pytest numbers its folders, and for each new one it looks at all that are there."""
+    return tmp_path_factory.mktemp("states")
+
+
 @pytest.fixture(autouse=True)
-def own_environment(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_environment(request: pytest.FixtureRequest, state_folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep the user's settings out of the test, and the test out of the user's state folder."""
     if request.path.name in COLD:
         monkeypatch.setenv(warm_pytest.COLD, "1")
@@ -60,7 +67,7 @@ def own_environment(request: pytest.FixtureRequest, tmp_path_factory: pytest.Tem
     if machine.no_walls():  # what is about the wall itself is skipped; everything else can be shown without one
         monkeypatch.setenv(LEVEL, "none")
     monkeypatch.setenv(PULL, "none")  # what is about the wall says so; everything else is quicker without one
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+    monkeypatch.setenv("XDG_STATE_HOME", tempfile.mkdtemp(dir=state_folders))
 
 
 @pytest.fixture(scope="session")

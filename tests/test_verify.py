@@ -175,6 +175,7 @@ MISFITS = {
 }  # fmt: skip
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", MISFITS)
 def test_what_does_not_fit_together_is_named_and_no_test_is_run(made: Made, name: str) -> None:
     tamper, sort, check, says = MISFITS[name]
