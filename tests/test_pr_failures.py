@@ -293,6 +293,7 @@ def test_a_daemon_that_a_passing_test_leaves_behind_is_ended_too(tmp_path: Path)
 # -- counting ----------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_each_failure_counts_and_runs_and_the_same_tree_counts_once(tmp_path: Path) -> None:
     p = project(tmp_path / "p").debugging()
     before = runs(p)
