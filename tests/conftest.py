@@ -1,8 +1,10 @@
 """What every test gets: an environment of its own, and the gate that counts skipped tests."""
 
+import gc
 import os
 import re
 import signal
+import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -41,12 +43,20 @@ LEVEL, PULL = "DETENT_SANDBOX_LEVEL", "DETENT_SANDBOX_PULL"
 LOGGED = "TESTS_RUN_LOG"
 ALLOWED_SKIPS = Path(__file__).with_name("allowed_skips.txt")
 
+gc.disable()  # until all tests are collected: they stay to the end, and looking through them again and again takes most of the time
+
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # however busy it is
 settings.load_profile("any machine")
 
 
+@pytest.fixture(scope="session")
+def state_folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where each test has its state folder. pytest numbers its folders, and for each new one it looks at all that are there."""
+    return tmp_path_factory.mktemp("states")
+
+
 @pytest.fixture(autouse=True)
-def own_environment(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_environment(request: pytest.FixtureRequest, state_folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep the user's settings out of the test, and the test out of the user's state folder."""
     if request.path.name in COLD:
         monkeypatch.setenv(warm_pytest.COLD, "1")
@@ -57,7 +67,7 @@ def own_environment(request: pytest.FixtureRequest, tmp_path_factory: pytest.Tem
     if machine.no_walls():  # what is about the wall itself is skipped; everything else can be shown without one
         monkeypatch.setenv(LEVEL, "none")
     monkeypatch.setenv(PULL, "none")  # what is about the wall says so; everything else is quicker without one
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+    monkeypatch.setenv("XDG_STATE_HOME", tempfile.mkdtemp(dir=state_folders))
 
 
 @pytest.fixture(scope="session")
@@ -111,6 +121,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if lacking := machine.missing(name for mark in item.iter_markers("needs") for name in mark.args):
             item.add_marker(pytest.mark.skip(reason=lacking.why))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """What was collected is never garbage; what tests leave is."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -2,16 +2,17 @@
 
 import os
 import sys
-import tempfile
 from pathlib import Path
 
 from detent.evidence.runners import Command
+from detent.evidence.runners.build_caches import folder_of
 
 Row = tuple[Command, dict[str, str], str, str, str, str, str, str, dict[str, dict[str, str]], str, int]
 
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # go lies beside Python
-BUILT = Path(tempfile.gettempdir()) / f"detent-tests-go-{os.getuid()}"  # shared, so that not every environment builds Go's own library
-CACHES = {"GOCACHE": str(BUILT)}
+CACHES = {
+    "GOCACHE": str(folder_of(Path(sys.prefix) / "tests", os.environ) / "gocache")
+}  # beside the library that tests/go_library.py builds once
 
 GO_TEST = """package calc
 

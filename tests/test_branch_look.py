@@ -368,6 +368,7 @@ def test_a_test_that_came_in_the_place_of_one_backs_the_change_that_it_needs(tmp
     assert any("test_free is gone; tests/test_calc.py::test_maybe_free came in its place" in flag.sentence for flag in found.flags), found
 
 
+@pytest.mark.slow
 def test_an_older_test_that_lets_go_of_what_it_asked_for_is_asked_about(tmp_path: Path) -> None:
     code = BASE["calc.py"].replace("n * 2", "n * 3") + "\n\ndef times(n, by):\n    return n * by\n"
     moved = BASE["tests/test_calc.py"].replace("double(2)", "times(2, 2)").replace("import double", "import times")
@@ -419,6 +420,7 @@ def test_an_older_test_that_asks_for_less_is_asked_about_though_it_still_notices
     assert any(flag.kind == "rewritten-test" and less in flag.after for flag in found.asks), found
 
 
+@pytest.mark.slow
 def test_an_older_test_in_a_file_that_imports_something_new_is_no_proof(tmp_path: Path) -> None:
     weaker = CART["tests/test_cart.py"].replace("== 370", "> 0").replace("import total", "import last, total")
     found = card(tmp_path, {**LAST, "tests/test_cart.py": weaker + LAST_TEST}, CART)
@@ -443,7 +445,7 @@ def without(tmp_path: Path, gone: str, code: str) -> list[tuple[str, str, str]]:
     return [(flag.level, flag.before, flag.sentence) for flag in found.flags if flag.kind == "rewritten-test"]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("gone", ASKED_NO_MORE.values(), ids=ASKED_NO_MORE)
 def test_an_expectation_that_still_holds_and_that_nothing_else_asks_for_is_asked_about(tmp_path: Path, gone: str) -> None:
     code = (

@@ -36,7 +36,7 @@ def run(
     write(folder, files)
     lend_runners(folder, base)
     before = there(folder)
-    suite = Suite(base, LONG, PATH, tuple(CACHES))
+    suite = Suite(base, LONG, PATH)
     env = {**environment(suite, {**os.environ, **CACHES}, folder.parent / "pycache"), **CACHES}
     canary = RUNNERS[name].canary(base, selectors, Folder(folder), near)
     assert not isinstance(canary, str), canary

@@ -119,7 +119,7 @@ def test_a_list_that_is_filed_again_files_what_is_new(q: Project) -> None:
 CYCLE = '[{"title": "a", "depends_on": ["b"]}, {"title": "b", "depends_on": ["a"]}]'
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
@@ -181,6 +181,7 @@ def test_an_item_is_edited_and_reopened(q: Project) -> None:
     assert (shown["status"], shown["notes"]) == ("open", "it came back")
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("words", "said"),
     [

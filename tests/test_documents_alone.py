@@ -36,6 +36,7 @@ def test_where_something_may_read_a_document_the_tests_run(tmp_path: Path, reads
     assert (ran.code == 1) == ("tests/test_readme.py" in reads), ran
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("more", [{"calc.py": BASE["calc.py"] + "\n# more\n"}, {"tests/data/a.md": "data\n"}, {"docs/conf.py": "x = 1\n"}])
 def test_a_document_among_other_files_changes_nothing(tmp_path: Path, more: dict[str, str]) -> None:
     p = Branch(tmp_path / "p", {**BASE, **DOCUMENTS})

@@ -104,6 +104,7 @@ def test_without_a_key_the_model_is_never_asked_and_the_way_out_is_told(tmp_path
     assert ran.code == 2 and "needs a key" in ran.json["error"] and "ANTHROPIC_API_KEY" in ran.json["hint"], ran
 
 
+@pytest.mark.slow
 def test_a_model_that_is_not_there_halts_the_run_at_once_and_no_other_is_tried(tmp_path: Path) -> None:
     p = project(tmp_path / "p")
     with ModelServer([]) as server:

@@ -239,6 +239,7 @@ def test_a_note_that_closes_entries_which_the_list_does_not_is_not_believed(whol
     assert "says that 'subtracts two numbers' is done, and test-list.md there does not" in refused(p).json["error"]
 
 
+@pytest.mark.slow
 def test_a_finished_feature_and_a_branch_without_notes_are_told_apart(whole: Project, tmp_path: Path) -> None:
     assert "this feature is complete" in refused(clone_at(whole, tmp_path / "clone", 8)).json["error"]
     sh(tmp_path, "git", "clone", "-q", "-b", "main", str(whole.root), str(tmp_path / "fresh"))
@@ -267,6 +268,7 @@ def test_notes_that_cannot_be_written_stop_the_run_and_repair_notes_makes_it_who
         assert [note["phase"] for note in notes_of(p, branch)] == ["PLAN"]
 
 
+@pytest.mark.slow
 def test_a_forged_and_a_lost_note_are_set_right_by_repair_notes(whole: Project) -> None:
     with lent(whole) as p:
         good, before = notes_of(p, BRANCH), p.git("rev-parse", BRANCH)

@@ -48,6 +48,7 @@ def found(folder: Path, change: Files, base: Files | None = None) -> list[str]:
     return [flag.place for flag in examples_in_code(context, git.patch(before, tip)[1])]
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("name", FROM_DATA)
 def test_examples_of_data_files_are_found_in_the_code(tmp_path: Path, name: str) -> None:
     assert found(tmp_path, FROM_DATA[name]), name
@@ -59,6 +60,7 @@ def test_examples_that_the_tests_had_before_are_found_too(tmp_path: Path, name: 
     assert found(tmp_path, {path: text for path, text in FROM_DATA[name].items() if path not in data}, data), name
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("name", OTHERS)
 def test_errors_and_other_plain_answers_to_the_very_examples_are_found(tmp_path: Path, name: str) -> None:
     assert found(tmp_path, OTHERS[name]), name

@@ -87,6 +87,7 @@ def test_tests_that_fail_again_end_the_execution_with_a_follow_up(till: Till) ->
     assert (wanted.code, wanted.json["state"], wanted.json["branch"]) == (0, "COMPLETED", f"{BRANCH}-retry3"), wanted
 
 
+@pytest.mark.slow
 def test_work_without_any_test_fails(tmp_path: Path) -> None:
     till = Till(tmp_path, CONFIG, files={"tests/test_start.py": "", "calc.py": ""})
     ran = till.execute(till.file(), {"write": {"calc.py": CODE}, "reply": "done", "again": True})

@@ -121,6 +121,7 @@ def test_a_rewritten_test_is_shown_in_both_versions_and_the_old_one_fails_again(
     assert "FAILED tests/test_calc.py::test_double" in repeated(flagged, found["repeat"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "at"),
     [("judged-by", "pytest.ini:4"), ("knows-the-tests", "env.py:5"), ("new-dependencies", "requirements.txt:1")],
@@ -131,6 +132,7 @@ def test_what_was_read_and_not_run_shows_the_change(flagged: Branch, name: str, 
     assert repeated(flagged, found["repeat"]).startswith("diff --git")
 
 
+@pytest.mark.slow
 def test_the_text_fits_into_80_columns_but_for_the_lines_to_copy(flagged: Branch) -> None:
     for name in ("unnoticed", "rewritten-test", "test_odd", "judged-by"):
         out = flagged.run("check", "--explain", name).out
@@ -148,6 +150,7 @@ def test_every_thing_on_the_card_can_be_named_as_the_card_names_it(flagged: Bran
                 assert told(flagged, word), line
 
 
+@pytest.mark.slow
 def test_an_unknown_name_is_refused_with_the_nearest_ones(flagged: Branch) -> None:
     ran = flagged.run("check", "--explain", "unnotised")
     assert ran.code == 2 and "nothing on this card is called 'unnotised'" in ran.err and "did you mean: unnoticed" in ran.err, ran
@@ -155,6 +158,7 @@ def test_an_unknown_name_is_refused_with_the_nearest_ones(flagged: Branch) -> No
     assert far.code == 2 and "did you mean: " in json.loads(far.out)["hint"]
 
 
+@pytest.mark.slow
 def test_it_is_told_as_text_or_json_only(flagged: Branch) -> None:
     for wrong in ("--sarif", "--junit", "--markdown", "--github"):
         assert flagged.run("check", "--explain", "unnoticed", wrong).code == 2

@@ -198,7 +198,7 @@ def two_lines(code: int, err: str) -> tuple[str, str]:
     return sentence, way_out
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("case", UNFIT)
 def test_a_workflow_that_is_not_whole_is_named_before_anything_is_written(tmp_path: Path, case: str) -> None:
     change, said = UNFIT[case]
@@ -257,6 +257,7 @@ def test_a_name_that_two_packages_use_is_nobodys(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["Guide", "../guide", "my guide", "my-guide"])
 def test_a_name_that_runs_cannot_have_is_refused(tmp_path: Path, name: str) -> None:
     p = laid(tmp_path, lambda site: None, {"detent.workflows": {name: "detent_guide.guide:WORKFLOW"}})

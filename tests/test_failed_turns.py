@@ -160,6 +160,7 @@ def test_with_one_retry_there_is_one_more_turn(p: Project) -> None:
         assert (d.run.state, [e.was for e in d.events].count("RED")) == ("HALTED", 2)
 
 
+@pytest.mark.slow
 def test_what_a_turn_used_is_counted_also_where_a_person_ended_the_run_meanwhile(p: Project) -> None:
     with driven(p, PLANS) as d:
         made = d.driver()
@@ -191,6 +192,7 @@ def test_a_person_who_plays_the_agent_finds_what_they_left(tmp_path: Path) -> No
         assert open_attempt(d.app.worlds.of(d.run).git, d.id) == briefing.attempt_id
 
 
+@pytest.mark.slow
 def test_a_role_of_a_session_that_failed_leaves_no_documents(tmp_path: Path) -> None:
     p = till(tmp_path / "p")
     half = {f"{S}/spec.md": "# Half\n", f"{S}/junk.md": "x\n"}

@@ -61,6 +61,7 @@ def test_the_user_of_a_client_accepts_in_a_dialog_and_no_tool_can(tmp_path: Path
     assert p.git("show", "main:tests/conftest.py") == CONFTEST.strip()
 
 
+@pytest.mark.slow
 def test_an_agent_that_calls_by_itself_waits_until_its_user_answers_elsewhere(tmp_path: Path) -> None:
     p = Flagged(tmp_path / "p").finished()
 

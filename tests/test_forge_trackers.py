@@ -258,6 +258,7 @@ def test_an_answer_that_somebody_else_wrote_down_is_not_believed(rig: Rig) -> No
 RESET = "in half an hour"
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("said", "words", "seconds"),
     [
@@ -287,6 +288,7 @@ def test_a_limit_is_told_with_the_time_to_ask_again(rig: Rig, said: Said, words:
     assert len(rig.forge.seen) == asked and rig.as_("token-b").items() == []  # nothing is sent while it holds
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize(
     ("said", "words"),
     [

@@ -43,7 +43,7 @@ def judged(pair: tuple[BenchLanguage, BenchAgent], folder: Path) -> BenchResult:
     return play(*pair, folder)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", [p for p in PAIRS if name_of(p) in SAMPLE], ids=lambda p: "-".join(name_of(p)))
 def test_an_agent_is_judged_rightly(pair: tuple[BenchLanguage, BenchAgent], tmp_path: Path) -> None:
     outcome = judged(pair, tmp_path)

@@ -52,7 +52,7 @@ WAYS: dict[str, tuple[str, Callable[[Path, str], None]]] = {
 }
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_filter_that_git_reads_and_others_may_overlook_never_runs(tmp_path: Path, way: str) -> None:
     stood, bring = WAYS[way]

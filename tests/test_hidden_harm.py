@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from detent.evidence.changes import edited_files
 from detent.evidence.changes.changes import Changes
 from detent.evidence.running.collect import Collector
 from detent.evidence.running.suite import Suite
+from detent.evidence.static_analysis import review_flags
 from detent.evidence.static_analysis.static_flags import static_flags
 from detent.git.place import find_place
 from detent.git.repo import Git
@@ -333,8 +335,10 @@ def test_an_assert_that_compares_loosely_is_flagged(g: Ground, old: str, new: st
     assert ("rewritten-test" in found) == flagged
 
 
-def test_code_that_is_too_large_to_be_read_is_flagged(g: Ground) -> None:
-    rows = "".join(f"ROW_{n} = {n}\n" for n in range(70_000))
+def test_code_that_is_too_large_to_be_read_is_flagged(g: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (edited_files, review_flags):
+        monkeypatch.setattr(module, "LARGEST", 20_000)  # of the million that takes half a minute to look through
+    rows = "".join(f"ROW_{n} = {n}\n" for n in range(1_500))
     base = {**PY, "shop/rows.py": rows}
     changed = g.flags(base, {"shop/rows.py": rows + "def may(user):\n    return 'pytest' in sys.modules\n"})
     assert "big-files" in changed

@@ -277,7 +277,7 @@ def lay(p: Project, files: Files) -> None:
             (p.root / path).unlink()
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", CLASSES)
 def test_an_honest_change_of_python_passes(tmp_path: Path, name: str) -> None:
     red, _ = plays(tmp_path, CLASSES[name])

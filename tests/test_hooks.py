@@ -171,6 +171,7 @@ ALWAYS_SHUT = (
 FILES = ("calc.py", "pkg/new.py", "tests/test_add.py", "tests/conftest.py", "ACTIVE_PR.json", "FINDINGS.json", *ALWAYS_SHUT)
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(("client", "state"), list(product(FORMS, OPEN)))
 def test_a_state_lets_exactly_its_files_be_written(states: dict[str, Project], client: str, state: str) -> None:
     project, (shell, write) = states[state], FORMS[client]

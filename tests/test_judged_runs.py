@@ -172,6 +172,7 @@ def test_a_report_that_would_fill_the_memory_is_not_read(tmp_path: Path) -> None
     assert found.passed == 0 and "the most that Detent reads" in found.trouble, found
 
 
+@pytest.mark.slow
 @pytest.mark.needs("namespaces")
 def test_the_verdict_says_what_held_the_tests(tmp_path: Path) -> None:
     p = Project(tmp_path / "p")

@@ -7,6 +7,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.machine import need
 from tests.patience import LONG
 from tests.project import Project
@@ -29,6 +31,7 @@ def inspect(project: Project, *args: str) -> tuple[int, Any]:
     return done.returncode, json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_the_inspector_finds_the_schemas_portable_and_is_understood_in_both_eras(tmp_path: Path) -> None:
     project = Project(tmp_path / "p")
     code, listed = inspect(project, "--method", "tools/list", "--strict")

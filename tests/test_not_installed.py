@@ -173,6 +173,7 @@ def test_options_of_a_plugin_that_is_not_installed_name_it_with_the_command_that
     ), ran
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("test", "plugin"),
     [

@@ -162,6 +162,7 @@ pty.spawn(["sh", "-c", "{line}"])' < /dev/null > /dev/null 2>&1""",
 }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.needs("terminals", "proc")
 @pytest.mark.parametrize("how", LOOSE)
 def test_a_program_that_was_cut_loose_is_no_person_though_it_has_a_terminal(tmp_path: Path, how: str) -> None:

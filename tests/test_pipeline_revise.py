@@ -187,6 +187,7 @@ def p(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     return till(tmp_path / "p")
 
 
+@pytest.mark.slow
 def test_an_edit_of_the_file_that_is_shown_counts_and_is_asked_about_again(p: Project) -> None:
     assert p.run("run", "a till", "--workflow", "pipeline", "--agent", scripted(p, *TEAM), "--json").code == 10
     shown = p.run("decisions", "--json").json["decisions"][0]["shown"]

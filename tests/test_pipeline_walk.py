@@ -165,6 +165,7 @@ def test_a_mixed_team_reaches_done_only_with_proven_work(p: Project, tmp_path: P
     assert done or seed != 1, "the sample that always runs gets to the end"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, *(pytest.param(s, marks=pytest.mark.slow) for s in range(2, 10))])
 def test_a_team_that_never_works_never_reaches_done(p: Project, tmp_path: Path, seed: int) -> None:
     app, id = play(p, seed, 14, (0, 1, 1, 1), lean=True)

@@ -165,7 +165,7 @@ GREENS: dict[str, tuple[Files, str]] = {
 }
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("names", groups(GREENS), ids=", ".join)
 def test_a_green_step_fails_that_does_not_make_every_test_pass_honestly(tmp_path: Path, names: list[str]) -> None:
     started = "import start\n\n\ndef test_start():\n    assert start\n"
@@ -293,6 +293,7 @@ def test_a_daemon_that_a_passing_test_leaves_behind_is_ended_too(tmp_path: Path)
 # -- counting ----------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_each_failure_counts_and_runs_and_the_same_tree_counts_once(tmp_path: Path) -> None:
     p = project(tmp_path / "p").debugging()
     before = runs(p)

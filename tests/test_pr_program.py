@@ -97,6 +97,7 @@ def test_a_forge_is_asked_what_a_program_that_was_cut_off_had_done(tmp_path: Pat
         assert opened(tmp_path) == 1 and "### Detent: clean" in till.pull["body"], "and it has the text that it should have"
 
 
+@pytest.mark.slow
 def test_a_newer_commit_of_the_branch_starts_the_program_no_second_time(tmp_path: Path) -> None:
     till = AtForge("github", tmp_path, f"pr_command = '{tmp_path}/open-pr'\nwait_for_ci = true\n")
     with served(till.forge):

@@ -187,6 +187,7 @@ def test_in_other_steps_such_a_change_is_shown() -> None:
     assert (flag.kind, flag.sentence, flag.level) == ("judged-by", "tests/conftest.py changed; it decides how the work is judged", "ask")
 
 
+@pytest.mark.slow
 def test_a_real_step_shows_refuses_and_lets_through_what_it_must() -> None:
     f = at("RED")
     red = f.lay({"tests/test_add.py": RED, "tests/conftest.py": "ONE = 1\n"}).submit()

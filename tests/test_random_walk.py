@@ -141,6 +141,7 @@ def assert_the_end_is_proved(run: Run[Any], events: list[Event[PrData]]) -> None
 SEEDS = [*range(8), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(8, 100))]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_mixed_teams_never_get_unproven_work_through(tmp_path: Path, seed: int) -> None:
     door, world, journal = play(tmp_path, seed, 400, (6, 1, 1, 2))

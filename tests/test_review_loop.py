@@ -66,6 +66,7 @@ def test_an_item_that_a_review_filed_begins_at_the_tip_of_the_reviewed_branch_an
     assert till.there("rev-parse", BRANCH) == child.data.pushed == till.run(RUN).data.reviewed, "its work is in the branch, and reviewed"
 
 
+@pytest.mark.slow
 def test_an_item_that_a_review_of_a_finished_branch_filed_begins_with_the_reviewed_code(tmp_path: Path) -> None:
     till = with_pull_requests(tmp_path)
     minor = {**READY, "reply": {"issues": [ISSUE], "summary": "all is well", "pr_ready": True}}

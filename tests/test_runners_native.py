@@ -108,6 +108,7 @@ STORIES = {"go": GO, "cargo": CARGO, "rspec": RSPEC, "phpunit": PHPUNIT, "ctest"
 QUICK = ("rspec",)  # one is enough for each day
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in STORIES])
 @pytest.mark.timeout(600)
 def test_a_cycle_of_red_and_green(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -109,6 +109,7 @@ def attempt(sandbox: Sandbox, place: Place, name: str) -> str:
         os.chdir(here)
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("name", CASES)
 def test_inside_it_does_not_get_through(place: Place, inside: Bubblewrap, name: str) -> None:
     assert "THROUGH" not in attempt(inside, place, name)
@@ -119,6 +120,7 @@ def test_inside_it_does_not_get_through(place: Place, inside: Bubblewrap, name: 
     assert not (place.work / "absent").exists() and not (place.work / "new" / "deep" / "absent").exists()
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("name", [name for name in CASES if name not in NEEDS_ROUTE and (os.getuid() == 0 or name not in NEEDS_ROOT)])
 def test_without_isolation_it_does(place: Place, name: str) -> None:
     if name in KEPT_BY_CONTAINERS:

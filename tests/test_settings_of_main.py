@@ -55,6 +55,7 @@ def begun(app: App, workflow: str) -> str:
     return start(app, SENT, Terms("" if workflow == "pr" else "add numbers"))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("workflow", ["tdd", "pr", "pipeline", "execute"])
 def test_what_a_branch_configures_does_not_judge_a_run_that_begins_on_it(tmp_path: Path, workflow: str) -> None:
     p = on_a_branch(tmp_path / "p", {"detent.toml": LOOSE, "lint.sh": "exit 1\n"} if workflow == "execute" else {"detent.toml": LOOSE})
@@ -68,6 +69,7 @@ def test_what_a_branch_configures_does_not_judge_a_run_that_begins_on_it(tmp_pat
         assert config.preflight == ("sh lint.sh",) and [gate.name for gate in config.gates] == ["lint"]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("workflow", ["tdd", "pipeline"])
 def test_an_agent_does_not_speak_for_people_in_a_run_on_a_branch_that_lets_it(tmp_path: Path, workflow: str) -> None:
     p = on_a_branch(tmp_path / "p", {"detent.toml": "[decisions]\nrequire = 'anywhere'\n"}, strict="")
@@ -121,7 +123,7 @@ def test_a_branch_that_main_itself_names_is_main(tmp_path: Path) -> None:
         assert app.world.config_of(app.door.load(begun(app, "tdd")).run).settings["flags.unnoticed"] == "note"
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("merge", ["auto", "pull-request", "branch"])
 def test_what_a_branch_had_before_the_run_began_is_looked_at_where_it_lands(tmp_path: Path, merge: str) -> None:
     """Commits that nothing proved land with the branch, so they are part of what is looked at: here one that deletes a test."""

@@ -80,6 +80,7 @@ def test_commits_of_an_attempt_that_failed_are_taken_off_the_branch_and_kept() -
     assert f.git("rev-parse", f"refs/detent/{f.run_id}/agent/{f.run.seq}") == theirs
 
 
+@pytest.mark.slow
 def test_a_stash_another_branch_or_no_branch_is_no_work() -> None:
     f = at("GREEN")
     before = standing(f)
@@ -112,6 +113,7 @@ def test_hooks_and_configuration_that_could_run_programs_stop_the_machine_before
 JUNK = {"node_modules/left/index.js": "x\n", ".env": "TOKEN=abc\n", "deep/.venv/lib/a.py": "a = 1\n", "built/secret.pem": "key\n"}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("how", ["left lying", "staged", "committed"])
 def test_dependencies_and_secrets_do_not_get_into_a_commit_however_they_are_handed_in(how: str) -> None:
     f = at("GREEN")

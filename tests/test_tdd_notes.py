@@ -30,6 +30,7 @@ def a_note(phase: str, then: str, cycle: int, now: dict[str, str] | None, done: 
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_whole_feature_leaves_one_commit_and_one_note_a_phase_with_the_promised_fields(tmp_path: Path) -> None:
     f = at("CLOSED")
     assert f.plan(SUBTRACT, None).state == "RED"

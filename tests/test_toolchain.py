@@ -160,7 +160,7 @@ ATTACKS: dict[str, Callable[[Project], Path]] = {
 }
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ATTACKS)
 def test_a_runner_that_changed_does_not_judge(project: Project, name: str) -> None:
     p = project.reddened()

@@ -276,7 +276,7 @@ def test_a_link_swapped_in_meanwhile_never_shows_what_is_outside(at: Bench) -> N
     assert not [answer for answer in said if SECRET in answer.text]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_link_swapped_in_meanwhile_never_shows_what_is_outside_to_a_search(tmp_path: Path, program: str) -> None:
     at = bench(tmp_path, program=PROGRAMS[program])

@@ -55,6 +55,7 @@ def test_ripgrep_is_never_one_from_the_workspace() -> None:
     assert ripgrep(Path(sys.executable).parent.parent) is None
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(
     ("pattern", "path", "paths"),
     [
@@ -107,6 +108,7 @@ def test_grep_finds_files_lines_and_counts(at: Bench) -> None:
     assert at.told("Grep", pattern="^Nothing like this$").startswith("Nothing matches")
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(
     ("arguments", "lines"),
     [

@@ -31,6 +31,7 @@ def tracker(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Tracker]
     yield made(request.param, tmp_path, request.getfixturevalue("postgres_server").database() if shared else "")
 
 
+@pytest.mark.sample(4)
 def test_an_item_is_there_as_it_was_filed(tracker: Tracker) -> None:
     assert tracker.items() == []
     new = NewItem('--force: it\'s "sums" $(id)', "Sums\nare missing: ünï", 0, "bug", ("a", "b"))
@@ -51,7 +52,7 @@ def test_there_is_one_item_of_a_key(tracker: Tracker) -> None:
     assert tracker.add(NewItem("Tests fail", key="detent:it-1:tests")).id == one.id
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 def test_a_claim_is_for_one_alone_and_can_be_repeated_by_them(tracker: Tracker) -> None:
     id = tracker.add(NewItem("sums")).id
     assert tracker.claim(id, "detent/a") and tracker.claim(id, "detent/a")
@@ -64,7 +65,7 @@ def test_a_claim_is_for_one_alone_and_can_be_repeated_by_them(tracker: Tracker) 
     assert not tracker.claim(id, "detent/c") or tracker.items(id)[0].status != "closed"
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 def test_of_many_that_claim_at_once_one_gets_it(tracker: Tracker) -> None:
     id = tracker.add(NewItem("sums")).id
     got: list[str] = []
@@ -117,6 +118,7 @@ def test_items_wait_for_each_other_and_never_in_a_circle(tracker: Tracker) -> No
     assert open_of(tracker, tracker.items(c)[0].depends_on) == [b]
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("id", ["nowhere", "", "--all", "a b", "../x", "x\ny"])
 def test_an_item_that_is_not_there_is_an_error(tracker: Tracker, id: str) -> None:
     there = tracker.add(NewItem("sums")).id

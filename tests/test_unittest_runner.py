@@ -186,6 +186,7 @@ SELECTED: tuple[tuple[str, set[str]], ...] = (
 )
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("words", "ids"), SELECTED)
 def test_a_selection_runs_what_it_names(root: Path, words: str, ids: set[str]) -> None:
     selectors = UNITTEST.parse(f"python -m unittest {words}", BASE).selectors

@@ -174,6 +174,7 @@ MISFITS = {
 }  # fmt: skip
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", MISFITS)
 def test_what_does_not_fit_together_is_named_and_no_test_is_run(made: Made, name: str) -> None:
     tamper, sort, check, says = MISFITS[name]
@@ -289,6 +290,7 @@ def test_the_command_comes_from_the_base_and_neither_from_a_claim_nor_from_the_b
     assert "--deselect" not in proof.command
 
 
+@pytest.mark.slow
 def test_what_lies_in_the_checkout_and_is_not_committed_is_not_looked_at(made: Made) -> None:
     clone = made.clone()
     (clone.root / "detent.toml").write_text('[test]\ncommand = "python -m pytest -p nothing"\n')
@@ -364,6 +366,7 @@ def test_a_squashed_pull_request_is_pushed_with_its_evidence_and_verifies_also_o
     only(clone.verify(), "not-verifiable", clone.git("rev-parse", "HEAD"), "merge", "it differs from git's own merge of its parents")
 
 
+@pytest.mark.slow
 def test_steps_of_a_pull_request_cannot_be_left_out_or_swapped(offered: Made) -> None:
     clone = offered.clone()
     squashed, marked = clone.commits()

@@ -68,7 +68,7 @@ def claimed(clone: Clone, phase: Phase, files: dict[str, str], path: str = "", s
     return head
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @pytest.mark.parametrize(("door", "phase"), paired(DOORS))
 def test_a_back_door_in_a_tested_function_is_named_and_fails_where_a_red_is_required(repo: Clone, phase: Phase, door: str) -> None:
     commit = claimed(repo, phase, {"gate.py": DOORS[door]})
@@ -208,6 +208,7 @@ def test_a_submodule_is_named_and_fails_where_a_red_is_required(repo: Clone) -> 
     assert proof.answer == "failed" and [b.says.partition(":")[0] for b in proof.broken] == ["plugin"], proof.broken
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("path", ["requirements.txt", "NOTES.md", "docs/other.md"])
 def test_only_the_plan_that_the_base_names_is_a_plan(repo: Clone, path: str) -> None:
     commit = claimed(repo, "entry", {path: "- [DONE] abcdef1 feat: ask twice\n"}, path=path)
@@ -216,6 +217,7 @@ def test_only_the_plan_that_the_base_names_is_a_plan(repo: Clone, path: str) -> 
     assert PLAN in proof.broken[0].says
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("phase", ["work", "already", pytest.param("refactor", marks=pytest.mark.slow)])
 def test_what_agents_are_told_is_looked_at_whatever_a_step_is_called(repo: Clone, phase: Phase) -> None:
     claimed(repo, phase, {"AGENTS.md": "Trust every test.\n", ".claude/settings.json": "{}\n"})

@@ -117,7 +117,7 @@ MISFITS = {
 }  # fmt: skip
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", MISFITS)
 @pytest.mark.parametrize("of", ["executed", "lean"])
 def test_whatever_is_changed_afterwards_is_named(of: str, name: str, request: pytest.FixtureRequest) -> None:

@@ -123,6 +123,7 @@ def test_an_honest_rewrite_is_not_called_weakened(tmp_path: Path, language: str,
     assert looked(tmp_path, language, *HONEST[language][name]).weakened() == ()
 
 
+@pytest.mark.slow
 def test_a_test_that_asks_for_what_is_not_so_any_more_has_nothing_to_notice_and_is_shown(tmp_path: Path) -> None:
     changed = ("return sum(prices)", "return sum(prices) + 1")
     look = looked(tmp_path, "python", "cart.total([1, 2]) == 3", "cart.total([1, 2]) == 4", changed)

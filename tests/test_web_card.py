@@ -69,6 +69,7 @@ def test_the_card_stands_on_the_run_and_its_flags_are_accepted_from_there(chromi
         errors.unhurt(page)
 
 
+@pytest.mark.slow
 def test_every_answer_is_shown_and_nothing_in_it_is_more_than_text_on_a_phone_too(chromium: Browser, tmp_path: Path) -> None:
     p = web_project(tmp_path / "p", START)
     p.planned()

@@ -38,6 +38,7 @@ def opened_at(context: BrowserContext, to: Served, path: str = "/") -> Page:
     return page
 
 
+@pytest.mark.slow
 def test_what_a_person_types_and_looks_at_stays_when_others_ask_too(chromium: Browser, tmp_path: Path) -> None:
     p = web_project(tmp_path / "p", PLAN)
     first = approving(worktree(p, "till"))

@@ -108,6 +108,7 @@ MISTAKES = [
 ]
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(("line", "wrong", "way"), MISTAKES, ids=[line for line, *_ in MISTAKES])
 def test_a_typical_mistake_is_answered_with_the_way_out(
     repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], line: str, wrong: str, way: str

@@ -371,6 +371,7 @@ def test_a_pull_request_is_pushed_and_opened_by_the_configured_program(p: Projec
     assert sh(bare, "git", "rev-parse", "main") == p.git("rev-parse", "main")
 
 
+@pytest.mark.slow
 def test_what_was_configured_when_a_run_began_holds_to_its_end(p: Project) -> None:
     with driven(p, PLANS, STOP) as d:
         p_limits = driver(d.app, d.id, d.seen.append).limits

@@ -56,6 +56,7 @@ def test_in_tdd_a_wrong_test_is_written_again_and_that_is_flagged() -> None:
     assert f.subjects() == ["plan: adds two numbers", "test: adds two numbers", "test: adds two numbers", "feat: adds two numbers"]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("summary", ["", "wrong", "test wrong"])
 def test_words_alone_are_refused_and_cost_nothing(summary: str) -> None:
     f = at("GREEN").lay({"calc.py": GREEN})
@@ -64,6 +65,7 @@ def test_words_alone_are_refused_and_cost_nothing(summary: str) -> None:
     assert f.read("calc.py") == GREEN
 
 
+@pytest.mark.slow
 def test_after_it_the_same_gates_hold_and_it_opens_nothing_in_other_phases() -> None:
     f = at_green()
     assert f.submit("TEST_WRONG", WHY).state == "RED"
@@ -153,6 +155,7 @@ def test_in_pr_a_wrong_test_is_written_again_and_that_is_flagged(tmp_path: Path,
     assert any("rewritten after code was tried" in json.dumps(flag) for flag in open_), "it stays until the branch lands"
 
 
+@pytest.mark.slow
 def test_in_pr_words_alone_are_refused_and_a_first_red_has_no_way_back(tmp_path: Path) -> None:
     p = at_green_of_pr(tmp_path / "p")
     said = wrong(p, "wrong")
