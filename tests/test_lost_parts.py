@@ -26,7 +26,7 @@ LESS = (
     ("a fixed number became a setting", ["MAX_TRIES = 5"], ['MAX_TRIES = int(os.environ.get("TRIES", "500"))']),
     ("a fixed number became a setting", ["export const LIMIT = 20;"], ["export const LIMIT = config.limit;"]),
 )
-AS_BEFORE = (
+AS_BEFORE: tuple[tuple[list[str], list[str], list[str]], ...] = (
     (["    return str(name)"], ["    return name"], []),
     (["    method: str | bytes,"], ["    method: str,"], []),
     (['__all__ = ["a", "b"]'], ['__all__ = ["a"]'], []),

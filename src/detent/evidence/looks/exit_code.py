@@ -75,19 +75,24 @@ def by_exit_code(span: CommandSpan, look: RepoLook, found: tuple[Flag, ...], tri
 
 def _fails_always(span: CommandSpan, tip: TestReport, better: str) -> str:
     """Why nothing can be told: a command that fails with the change and without it is no test of it."""
-    lines = [line.rstrip()[:WIDEST] for line in without_chatter(_said_by(tip)).splitlines()]
-    last = lines[-LAST_WORDS:]
-    cause = next((line for line in lines if CAUSE.search(line)), "")
+    shown = telling_lines(tip)
     way = f"use another command: DETENT_TEST_COMMAND={better!r} detent check, or [test] command in the base's detent.toml"
     other = (
         way
         if better
         else "run it by hand; to use another command: DETENT_TEST_COMMAND='…' detent check, or [test] command in the base's detent.toml"
     )
-    shown = last if not cause or cause in last else [cause, *last]
     lacks = way_on(span.collector.suite.base, "\n".join(shown), TreeFiles(span.collector.git, span.base))  # said below the card
     said = f"`{tip.command}` fails in a clean checkout, with and without the change; its last output:"
     return "\n".join([said, *shown, *([] if lacks else [other])])
+
+
+def telling_lines(tip: TestReport) -> list[str]:
+    """The last lines of what a command said, after the line that names the cause."""
+    lines = [line.rstrip()[:WIDEST] for line in without_chatter(_said_by(tip)).splitlines()]
+    last = lines[-LAST_WORDS:]
+    cause = next((line for line in lines if CAUSE.search(line)), "")
+    return last if not cause or cause in last else [cause, *last]
 
 
 def _said_by(tip: TestReport) -> str:

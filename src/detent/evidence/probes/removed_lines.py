@@ -125,7 +125,8 @@ def _pieces(hunk: Hunk, text: str, added: list[str], imports: list[str]) -> Iter
     lines, found = list(hunk.gone), list(_guards(list(hunk.gone)))
     comes = [line for line in hunk.new if GUARD.match(line) or MARK.match(line)]
     what = _lost(hunk, added, bool(found and not comes))
-    less = "" if what or (found and not comes) else _does_less(hunk, added)
+    is_check = any(ALLOWS.search(" ".join(lines[start:end])) for start, end in found)  # put back as one, whatever else it lost
+    less = "" if what or is_check or (found and not comes) else _does_less(hunk, added)
     for start, end in found if not (comes and (what or less)) else ():
         block = lines[start:end]
         rights = ALLOWS.search(" ".join(block)) is not None
@@ -149,7 +150,7 @@ def _pieces(hunk: Hunk, text: str, added: list[str], imports: list[str]) -> Iter
 def _does_less(hunk: Hunk, added: list[str]) -> str:
     """What older code does no longer by its form alone, in words; nothing where a version or a system decides."""
     sides = [[line for line in side if not _is_plain(hunk.path, line)] for side in (hunk.gone, hunk.new)]
-    return "" if any(map(DATED.search, sides[0])) else does_less(*sides, added)
+    return "" if any(map(DATED.search, sides[0])) else does_less(sides[0], sides[1], added)
 
 
 def _is_plain(path: str, line: str) -> bool:

@@ -204,7 +204,7 @@ def _gems() -> Iterator[Path]:
 
 
 def _go(env: Mapping[str, str]) -> Iterator[str]:
-    """The toolchain of Go: its programs, and the part of its library that runs tests. It is built anew for each run."""
+    """The toolchain of Go: its programs, and the part of its library that runs tests. It is built again for each run."""
     program = shutil.which("go", path=env.get("PATH"))
     root = Path(os.path.realpath(program)).parent.parent if program else Path("/nonexistent")
     yield from (path for name in GO for path in _below(root / name))
