@@ -128,7 +128,7 @@ def none_is_lost(look: BaselineLook[Data]) -> Said:
     if fault := look.tests().fault:
         return fault
     seen = look.outcomes()
-    if skipped := seen.skipped - look.known_skips():
+    if skipped := seen.skipped and seen.skipped - look.known_skips():
         return f"{_first(skipped)} ran before and {_are(skipped)} skipped now; do not skip tests"
     if broken := _unreadable(look):
         return broken
@@ -199,10 +199,9 @@ def red_tests_pass(look: BaselineLook[Data]) -> str | None:
 def nothing_broke(look: BaselineLook[Data]) -> Said:
     """No test fails that did not fail before. One that failed once and passes whenever it is run again is a note."""
     seen = look.outcomes()
-    if broken := seen.regressions - _come_and_go(look, seen.regressions):
+    if broken := seen.regressions and seen.regressions - _come_and_go(look, seen.regressions):
         return f"{_first(broken)} passed before and {_fails(broken)} now{_because(look, broken)}{_flaky(look, broken)}"
-    new = seen.newly_failing - look.known_failures()
-    if new:
+    if new := seen.newly_failing and seen.newly_failing - look.known_failures():
         return f"{_first(new)} {_fails(new)}{_because(look, new)}{_flaky(look, new)}"
     return tuple(Flag("weak-evidence", describe_flaky(test), test, level="note") for test in sorted(seen.flaky)) or None
 

@@ -122,19 +122,21 @@ class Changes:
     def __init__(self, git: Git, collect: Collects, good: str, tree: str, preflight: tuple[str, ...] = ()) -> None:
         self.git, self.collect, self.good, self.tree, self.preflight = git, collect, good, tree, preflight
         self._all: tuple[Changed, ...] | None = None
-        self._patch = b""
         self._files: TestFiles | None = None
 
     def all(self) -> tuple[Changed, ...]:
         if self._all is None:
-            pairs, self._patch = self.git.patch(self.good, self.tree)
-            self._all = tuple(self._change(letter, path) for letter, path in pairs)
+            self._all = tuple(self._change(letter, path) for letter, path in self._compared[0])
         return self._all
 
     def patch(self) -> bytes:
         """The patch between the two, without context."""
-        self.all()
-        return self._patch
+        return self._compared[1]
+
+    @cached_property
+    def _compared(self) -> tuple[list[tuple[str, str]], bytes]:
+        """How each path changed, and the patch."""
+        return self.git.patch(self.good, self.tree)
 
     def text(self, path: str) -> Callable[[str], str]:
         """How a path reads in a tree."""
@@ -216,7 +218,7 @@ class Changes:
         """The files that preflight, or what the project keeps for judging, runs or is configured by, as the last good tree has it."""
         from detent.evidence.changes.judging_programs import commands_kept, programs
 
-        paths = {path for tree in (self.good, self.tree) for path in TreeFiles(self.git, tree).paths()} if self.good else set()
+        paths = {*TreeFiles(self.git, self.good).paths(), *(path for _, path in self._compared[0])} if self.good else set()
         read = cache(lambda path: self.text(path)(self.good))
         return programs((*self.preflight, *commands_kept(read, paths)), read, paths) if paths else frozenset()
 
