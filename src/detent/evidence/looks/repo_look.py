@@ -131,7 +131,8 @@ class RepoLook:
         """What is known of the tests before the work began."""
         if self._first is None:
             base = self.subject.reference.base
-            known = self.subject.collect.known(self.subject.git.tree(base)) if base and self._runner else None
+            tree = self._head[1] if base == self._head[0] else ""
+            known = self.subject.collect.known(tree or self.subject.git.tree(base)) if base and self._runner else None
             self._first = known or TestReport()
         return self._first
 
