@@ -77,9 +77,15 @@ def test_data(tmp_path):
 }
 
 
-def flags(tmp_path: Path, files: dict[str, str], code: tuple[str, ...], tests: tuple[str, ...], **env: str) -> list[Flag]:
+def flags(
+    tmp_path: Path, files: dict[str, str], code: tuple[str, ...], tests: tuple[str, ...], encoding: str = "utf-8", **env: str
+) -> list[Flag]:
     """What the disguise of all tests of a project says."""
     p = Project(tmp_path / "p", files)
+    if encoding != "utf-8":
+        for path in tests:
+            (p.root / path).write_bytes(files[path].encode(encoding))
+        p.git("commit", "-qam", f"tests in {encoding}")
     env = {**p.env, "PATH": f"{p.env['PATH']}{os.pathsep}{PATH}", **env}
     git = Git(find_place(p.root), env)
     suite = Suite(find_command(Folder(p.root, env["PATH"])), 240.0, env["PATH"], also=tuple(CACHES))
@@ -110,6 +116,17 @@ def test_code_that_looks_at_who_asks_is_found_whatever_it_looks_at_and_honest_te
 
 def test_a_test_that_names_its_own_file_is_left_alone(tmp_path: Path) -> None:
     assert not flags(tmp_path, PYTHON, ("honest.py",), ("tests/test_honest.py",))
+
+
+LETTER = {
+    "pytest.ini": INI,
+    "calc.py": "def accent():\n    return chr(233)\n",
+    "tests/test_calc.py": "# -*- coding: latin-1 -*-\nfrom calc import accent\n\n\ndef test_accent():\n    assert accent() == 'é'\n",
+}
+
+
+def test_a_test_in_another_encoding_is_the_same_test_under_another_name(tmp_path: Path) -> None:
+    assert not flags(tmp_path, LETTER, ("calc.py",), ("tests/test_calc.py",), encoding="latin-1")
 
 
 ORDER = {

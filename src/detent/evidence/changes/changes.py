@@ -19,6 +19,7 @@ from detent.evidence.runners.adapter import LARGEST_READ, Command, Files, Runner
 from detent.evidence.running.collect import Collects
 from detent.evidence.source.diff import Changed
 from detent.evidence.source.file_patterns import SOURCES, is_below_tests, is_outside, said
+from detent.evidence.source.file_text import bytes_of, text_of
 from detent.git.repo import Git
 
 MOST_READ = 500
@@ -92,7 +93,7 @@ class TreeFiles:
 
     def read(self, path: str) -> str | None:
         data = self.git.read(self.tree, path)
-        return data[:LARGEST_READ].decode("utf-8", "replace") if data is not None else None
+        return text_of(data[:LARGEST_READ]) if data is not None else None
 
     def paths(self) -> Iterator[str]:
         yield from self.git.run("ls-tree", "-r", "-z", "--name-only", self.tree).items
@@ -140,7 +141,7 @@ class Changes:
 
     def text(self, path: str) -> Callable[[str], str]:
         """How a path reads in a tree."""
-        return lambda tree: (self.git.read(tree, path) or b"").decode("utf-8", "replace")
+        return lambda tree: text_of(self.git.read(tree, path) or b"")
 
     @cached_property
     def moves(self) -> dict[str, str]:
@@ -159,7 +160,7 @@ class Changes:
             if change.sort == "test" and change.how != "deleted" and not change.inside:
                 found[change.path] = self.git.read(self.tree, change.path) or b""
             elif change.inside and (laid := self._laid(change.path, tree)):
-                found[change.path] = laid.encode()
+                found[change.path] = bytes_of(laid)
         return found
 
     def _laid(self, path: str, tree: str) -> str | None:

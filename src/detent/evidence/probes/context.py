@@ -11,6 +11,7 @@ from detent.evidence.report import TestReport
 from detent.evidence.running.busy import idle_clock
 from detent.evidence.running.collect import Collects, Overlay, Wanted
 from detent.evidence.source.diff import Changed
+from detent.evidence.source.file_text import text_of
 from detent.git.repo import Git
 
 ONE_RUN = 10.0  # seconds for one mutant: it may loop for ever
@@ -34,7 +35,7 @@ class ProbeContext(NamedTuple):
 
     def text(self, path: str, tree: str | None = None) -> str:
         """A file of the judged tree, or of another one; empty if it has none."""
-        return (self.git.read(self.tree if tree is None else tree, path) or b"").decode("utf-8", "replace")
+        return text_of(self.git.read(self.tree if tree is None else tree, path) or b"")
 
     def paths(self, tree: str | None = None) -> tuple[str, ...]:
         """Every path of the judged tree, or of another one."""

@@ -12,6 +12,7 @@ from detent.evidence.probes.context import ProbeContext
 from detent.evidence.probes.trials import came_of, said_of, trial_of
 from detent.evidence.report import TestReport
 from detent.evidence.source.file_patterns import ALWAYS_DATA, is_below_tests
+from detent.evidence.source.file_text import bytes_of
 from detent.evidence.source.test_blocks import blocks
 from detent.kernel.model import Flag
 
@@ -72,11 +73,11 @@ def disguised(context: ProbeContext, files: tuple[str, ...], rng: KeyedRandom, o
         found = renamed(path, text, rng, ordered, moves=not _is_named_elsewhere(context, path))
         if found is not None:
             made[path] = found
-            overlay |= {path: None, found.path: found.text.encode()}
+            overlay |= {path: None, found.path: bytes_of(found.text)}
     for change in context.changed:
         if made and change.sort == "production" and change.how != "deleted" and not change.inside:
             more = with_a_word(change.path, context.text(change.path), rng)
-            overlay |= {change.path: more.encode()} if more else {}
+            overlay |= {change.path: bytes_of(more)} if more else {}
     return DisguisedTests(overlay, made, rng.word())
 
 

@@ -10,6 +10,7 @@ from detent.errors import CannotTell
 from detent.evidence.outcomes.outcomes import file_of
 from detent.evidence.probes.context import ONE_RUN, SLOWER, ProbeContext
 from detent.evidence.report import TestReport
+from detent.evidence.source.file_text import bytes_of
 
 FEWEST, PATIENCE = 10, 6  # as many mutants are tried, in up to so many times the seconds: a busy machine is no reason to give up after two
 
@@ -63,7 +64,7 @@ def _kill(context: ProbeContext, tree: str, tests: list[str], every: bool = Fals
         seconds = context.seconds if tried >= FEWEST else PATIENCE * context.seconds
         if (left := begun + seconds - context.clock()) <= 0:
             return None
-        report = context.collect.probe(tree, context.wanted, tuple(there), {path: text.encode()}, min(one, left))
+        report = context.collect.probe(tree, context.wanted, tuple(there), {path: bytes_of(text)}, min(one, left))
         if report.bad - context.reference.baseline or (report.fault and not report.late):
             return True
     return False

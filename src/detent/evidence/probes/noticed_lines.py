@@ -16,6 +16,7 @@ from detent.evidence.probes.shallow_tests import shallow
 from detent.evidence.probes.trials import trial_of
 from detent.evidence.probes.vacuous_tests import table_in, vacuous_of
 from detent.evidence.report import TestReport
+from detent.evidence.source.file_text import bytes_of
 from detent.evidence.source.test_ids import family
 
 MOST_PLACES = 12  # functions that are looked at, those that the tests name first
@@ -136,7 +137,7 @@ def _is_missed(context: ProbeContext, tip: TestReport, place: str, proved: froze
     path, _, name = place.rpartition(": ")
     if name != OUTSIDE or not (text := outside_as_before(context, path)):
         return False
-    report = context.run(files, {path: text.encode()}, context.one_run(tip.wall, until))
+    report = context.run(files, {path: bytes_of(text)}, context.one_run(tip.wall, until))
     return report is not None and not report.late and not proved.isdisjoint(report.bad)
 
 
@@ -166,7 +167,7 @@ def _note(context: ProbeContext, place: str, tries: dict[tuple[str, ...], list[M
                 [f"unnoticed {place}"],
                 f"a small change to {each.mutant.place}",
                 came,
-                {each.mutant.path: text.encode()},
+                {each.mutant.path: bytes_of(text)},
                 files,
             )
         )
@@ -213,7 +214,7 @@ def _rounds(
 
 
 def _try(context: ProbeContext, mutant: Mutant, files: Iterable[str], seconds: float) -> MutationTry:
-    report = context.run(tuple(files), {mutant.path: mutant.make().encode()}, seconds)
+    report = context.run(tuple(files), {mutant.path: bytes_of(mutant.make())}, seconds)
     if report is None:
         return MutationTry(mutant, None)
     bad = report.bad - context.reference.baseline

@@ -11,6 +11,7 @@ from detent.evidence.probes.removed_lines import SAFETY, Removed, added, removed
 from detent.evidence.probes.trials import came_of, trial_of
 from detent.evidence.report import TestReport
 from detent.evidence.source.file_patterns import is_words
+from detent.evidence.source.file_text import bytes_of
 from detent.kernel.model import Flag
 
 MOST_CHECKS = 4
@@ -84,12 +85,12 @@ def _is_unnoticed(context: ProbeContext, tip: TestReport, piece: Removed, until:
             return None
         if report is not None and len(report.ids) >= len(tip.ids) and not report.bad - tip.bad:
             what = "the code restored, or the new early exit removed"
-            context.tried(trial_of(context, [f"unnoticed {piece.path}:{piece.line}"], what, came_of(report), {piece.path: text.encode()}))
+            context.tried(trial_of(context, [f"unnoticed {piece.path}:{piece.line}"], what, came_of(report), {piece.path: bytes_of(text)}))
             return True
     return False
 
 
 def _ran(context: ProbeContext, tip: TestReport, path: str, text: str, files: tuple[str, ...], until: float) -> TestReport | None:
     """What the tests of some files, or of all, say with another text in one file; None if that cannot be told."""
-    report = context.run(files, {path: text.encode()}, context.one_run(tip.wall, until))
+    report = context.run(files, {path: bytes_of(text)}, context.one_run(tip.wall, until))
     return None if report is None or report.late else report

@@ -14,6 +14,7 @@ from detent.evidence.probes.context import ONE_RUN, SLOWER, ProbeContext
 from detent.evidence.probes.mutant_order import changed_text, is_tried
 from detent.evidence.probes.trials import trial_of
 from detent.evidence.report import TestReport
+from detent.evidence.source.file_text import bytes_of
 from detent.evidence.source.test_blocks import texts_of
 from detent.evidence.source.test_ids import is_named
 
@@ -31,7 +32,7 @@ def shallow(
     left = [place for place, bad in _asked(context, tip, places, _alien, until, jobs) if bad is not None and bad & place[2]]
     for path, of, tests in left:
         what, name = f"{of.name} answers something else of the same kind", f"unnoticed {path}: {of.name}"
-        context.tried(trial_of(context, [name], what, "no new test about it fails", {path: of.near().encode()}, tests))
+        context.tried(trial_of(context, [name], what, "no new test about it fails", {path: bytes_of(of.near())}, tests))
     return tuple(sorted(map(_name, left)))
 
 
@@ -88,7 +89,7 @@ def _failing(
     if (left := until - context.clock()) <= 0:
         return None
     files = tuple(sorted({file_of(tip, test) for test in tests}))
-    report = context.run(files, {path: make(of).encode()}, min(max(ONE_RUN, SLOWER * tip.wall), left))
+    report = context.run(files, {path: bytes_of(make(of))}, min(max(ONE_RUN, SLOWER * tip.wall), left))
     if report is None or report.late or not tests <= report.ids:
         return None
     return report.bad - context.reference.baseline

@@ -18,6 +18,7 @@ from detent.evidence.probes.context import ProbeContext
 from detent.evidence.probes.mutant_order import changed_lines, is_tried
 from detent.evidence.probes.weakened import changed_older, failing, speaking_of
 from detent.evidence.report import TestReport
+from detent.evidence.source.file_text import bytes_of
 from detent.evidence.source.test_blocks import blocks
 from detent.evidence.source.test_ids import family, is_named
 from detent.kernel.model import Flag
@@ -118,7 +119,7 @@ def _mutants(context: ProbeContext, words: set[str]) -> Iterator[tuple[str, byte
 
 
 def _bodies(ranked: Iterable[tuple[int, str, str, FunctionBody]]) -> Iterator[tuple[str, bytes]]:
-    return ((path, body.make().encode()) for _, path, _, body in ranked)
+    return ((path, bytes_of(body.make())) for _, path, _, body in ranked)
 
 
 def _ranked(context: ProbeContext, words: set[str]) -> Iterator[tuple[int, str, str, FunctionBody]]:
@@ -136,4 +137,4 @@ def _ranked(context: ProbeContext, words: set[str]) -> Iterator[tuple[int, str, 
 def _parts(path: str, text: str, body: FunctionBody) -> Iterator[tuple[str, bytes]]:
     """A few small changes of a function, from all over it."""
     found = [*spots_on(path, text, range(body.first, body.last + 1))]
-    return ((path, spot.make().encode()) for spot in found[:: max(1, len(found) // MOST_OF_ONE)][:MOST_OF_ONE])
+    return ((path, bytes_of(spot.make())) for spot in found[:: max(1, len(found) // MOST_OF_ONE)][:MOST_OF_ONE])

@@ -16,6 +16,7 @@ from detent.evidence.probes.mutant_order import Mutant, candidates
 from detent.evidence.probes.trials import came_of, trial_of
 from detent.evidence.probes.vacuous_tests import table_in, vacuous_of
 from detent.evidence.report import TestReport
+from detent.evidence.source.file_text import bytes_of
 from detent.evidence.source.test_ids import is_named
 
 MOST_IN_VAIN = 12  # mutants in a row that make no test fail
@@ -152,7 +153,7 @@ def _turned_round(context: ProbeContext, tree: str, files: Iterable[str], wall: 
     It is one run and a certain answer, so it gets the time that such a run takes, however little a probe may take: slow tests get no way round.
     """
     made = {path: turned(path, context.text(path, tree or context.tree), context.key) for path in files}
-    overlay = {path: text.encode() for path, (text, names) in made.items() if names}
+    overlay = {path: bytes_of(text) for path, (text, names) in made.items() if names}
     if not overlay:
         return []
     report = context.run(tuple(overlay), overlay, max(context.seconds, ONE_RUN, SLOWER * wall), tree)
@@ -168,7 +169,7 @@ def _cases(report: TestReport, path: str, name: str) -> frozenset[str]:
 
 def _seen(context: ProbeContext, mutant: Mutant, files: tuple[str, ...], seconds: float) -> TestReport | None:
     """What the tests of these files say of a mutant; None if it did not even run, or not to its end, so that it says nothing."""
-    report = context.run(files, {mutant.path: mutant.make().encode()}, seconds)
+    report = context.run(files, {mutant.path: bytes_of(mutant.make())}, seconds)
     return None if report is None or report.late else report
 
 
@@ -219,6 +220,6 @@ def _try(
     for mutant, report in sorted(seen, key=lambda tried: len(tried[1].bad))[:MOST_KEPT]:
         about = [f"vacuous-test {test}" for test in sorted(idle)]
         context.tried(
-            trial_of(context, about, f"a small change to {mutant.place}", came_of(report), {mutant.path: mutant.make().encode()}, files)
+            trial_of(context, about, f"a small change to {mutant.place}", came_of(report), {mutant.path: bytes_of(mutant.make())}, files)
         )
     return Probed(count, tuple(sorted(idle))) if count else Probed(why="no small change to the code written for them could be run")

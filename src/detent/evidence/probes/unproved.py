@@ -13,6 +13,7 @@ from detent.evidence.probes.context import ONE_RUN, SLOWER, ProbeContext
 from detent.evidence.probes.mutant_order import OUTSIDE, Mutant, candidates, changed_lines
 from detent.evidence.source.diff import Changed
 from detent.evidence.source.file_patterns import is_words
+from detent.evidence.source.file_text import bytes_of
 
 TRIED = 2  # small changes of one place
 MOST_PIECES = 40  # of one step
@@ -77,7 +78,7 @@ def _line(context: ProbeContext, mutant: Mutant) -> int:
 
 
 def _misses(context: ProbeContext, mutant: Mutant, until: float, loads: bool = False) -> bool:
-    return _fails(context, mutant.path, mutant.make().encode(), until, loads)
+    return _fails(context, mutant.path, bytes_of(mutant.make()), until, loads)
 
 
 def _fails(context: ProbeContext, path: str, data: bytes, until: float, loads: bool) -> bool:

@@ -19,6 +19,7 @@ from detent.evidence.probes.context import ProbeContext
 from detent.evidence.probes.trials import trial_of
 from detent.evidence.report import TestReport
 from detent.evidence.source.changed_tests import changed_tests, standing_otherwise
+from detent.evidence.source.file_text import bytes_of
 from detent.evidence.source.test_ids import is_named
 
 MOST_NOTICED = 3  # changes that a test failed for before: if it fails for none of them now, it is weakened
@@ -65,8 +66,8 @@ def weakened(
     for path, text in _mutants(context, (*files, *helpers)):
         if not open_ or context.clock() > (until + PATIENCE * context.seconds if open_ & missed.keys() else until):
             break
-        failed = open_ & (failing(context, files, {**older, path: text.encode()}) or frozenset())
-        noticing = failing(context, files, {path: text.encode()}) if failed else None
+        failed = open_ & (failing(context, files, {**older, path: bytes_of(text)}) or frozenset())
+        noticing = failing(context, files, {path: bytes_of(text)}) if failed else None
         if noticing is None:
             continue
         failed -= {test for test in failed if file_of(now, test) in noticing}  # its file does not load: it had no chance to notice
@@ -109,8 +110,8 @@ def compare_noticed(
         sure = {test for test in open_ if about and noticed[test] >= ENOUGH}
         if open_ == found | sure or context.clock() > until:
             break
-        failed = (open_ - found) & (failing(context, files, {**older, path: text.encode()}) or frozenset())
-        noticing = failing(context, files, {path: text.encode()}) if failed else None
+        failed = (open_ - found) & (failing(context, files, {**older, path: bytes_of(text)}) or frozenset())
+        noticing = failing(context, files, {path: bytes_of(text)}) if failed else None
         if noticing is None:
             continue
         less = {test for test in failed if not replaced[test] & noticing and file_of(before, test) not in noticing}
@@ -130,11 +131,13 @@ def _note(context: ProbeContext, tests: list[str], files: tuple[str, ...], older
                 tests,
                 f"a small change to {path}, and the tests as they were",
                 f"{len(tests)} failed",
-                {**older, path: text.encode()},
+                {**older, path: bytes_of(text)},
                 files,
             )
         )
-        context.tried(trial_of(context, tests, "the same change, and the tests as they are now", "they pass", {path: text.encode()}, files))
+        context.tried(
+            trial_of(context, tests, "the same change, and the tests as they are now", "they pass", {path: bytes_of(text)}, files)
+        )
 
 
 def failing(context: ProbeContext, files: tuple[str, ...], overlay: dict[str, bytes]) -> frozenset[str] | None:

@@ -12,6 +12,7 @@ from detent.evidence.changes.dependencies import REQUIREMENTS, declared_dependen
 from detent.evidence.changes.edited_files import LARGEST, EditedFile, is_named_as_test
 from detent.evidence.runners.adapter import is_shared_config
 from detent.evidence.source.file_patterns import is_document
+from detent.evidence.source.file_text import other_encoding
 from detent.evidence.source.secret_keys import keys_added
 from detent.evidence.static_analysis.package_sources import is_about_sources, other_sources
 from detent.evidence.static_analysis.unseen_characters import CODE, unseen_characters
@@ -20,12 +21,6 @@ from detent.kernel.model import Flag
 BIG = 1_000_000  # bytes
 LONGEST = 50_000_000  # bytes of a lock file that are read
 MOST_SOURCES = 3
-CODING = re.compile(r"^(?:#[^\n]*\n|[ \t\f]*\n)?[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")  # as Python looks for it, in the first two lines
-AS_SHOWN = re.compile(
-    r"utf[-_]?8(?:[-_]sig)?|u8|(?:us[-_]?)?ascii|latin[-_]?1|l1|iso[-_]?8859[-_]\d+|(?:cp|windows[-_])125\d|cp(?:437|850|866|932|936|949|950)"
-    r"|euc[-_]\w+|s(?:hift)?[-_]?jis\w*|gb\w+|big5\w*|koi8[-_]\w",
-    re.IGNORECASE,
-)  # encodings in which letters, quotes and line ends are those of ASCII
 HEAD = 8000  # bytes in which git looks for a NUL, and so do we
 EXECUTABLE, LINK, MODULE = "100755", "120000", "160000"
 LOCKS = re.compile(r"(?:.*[.-])?lock(?:\.\w+)?|.*\.lock|package-lock\.json|npm-shrinkwrap\.json|go\.sum|.*\.snap")
@@ -172,8 +167,7 @@ def _link(file: EditedFile) -> Iterator[Flag]:
 
 def _other_code(file: EditedFile) -> str:
     """The encoding by which Python reads a file otherwise than it is shown, such as `unicode_escape`: a comment may be a statement then."""
-    said = CODING.match(file.after) if file.suffix in (".py", ".pyw", ".pyi") else None
-    return said[1] if said and not AS_SHOWN.fullmatch(said[1]) else ""
+    return other_encoding(file.after) if file.suffix in (".py", ".pyw", ".pyi") else ""
 
 
 def _first_line(file: EditedFile) -> str:
