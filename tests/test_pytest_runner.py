@@ -358,7 +358,14 @@ def test_what_is_not_a_whole_honest_run_cannot_be_told(tmp_path: Path, case: str
 
 @pytest.mark.parametrize(
     ("code", "sentence"),
-    [(None, "did not finish in time"), (-9, "was killed by signal 9"), (137, "exited with code 137"), (1, "exited with code 1")],
+    [
+        (None, "did not finish in time"),
+        (-9, "was killed by signal 9"),
+        (137, "was killed by signal 9"),
+        (139, "crashed with a segmentation fault"),
+        (1, "exited with code 1"),
+        (0, "exited with code 0; a test or the code ended the process"),
+    ],
 )
 def test_a_lost_report_cannot_be_told(code: int | None, sentence: str) -> None:
     with pytest.raises(CannotTell) as told:
@@ -687,3 +694,10 @@ def test_a_folder_shows_its_files_but_neither_hidden_folders_nor_dependencies(tm
 
 def test_words_are_split_as_a_shell_would() -> None:
     assert split(r"""pytest 'a b' "c d" e\ f \;g""") == (("pytest", "a b", "c d", "e f", ";g"), "")
+
+
+def test_of_a_crash_only_the_frames_of_the_project_are_kept() -> None:
+    said = 'Fatal Python error: Segmentation fault\n  File "/tmp/x/tests/test_a.py", line 3 in test_a\n  File "/usr/lib/python3.11/runpy.py", line 9 in run\n'
+    with pytest.raises(CannotTell) as told:
+        PYTEST.read(None, 139, f'{said}  File "<frozen runpy>", line 88 in _run_code\n\nExtension modules: _cffi_backend (total: 1)\n')
+    assert "line 3 in test_a" in str(told.value) and "runpy" not in str(told.value) and "_cffi" not in str(told.value)

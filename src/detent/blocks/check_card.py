@@ -10,7 +10,7 @@ from detent.kernel.model import Flag
 
 WORDS = {"clean": "CLEAN", "flagged": "FLAGGED", "failed": "FAILED", "could-not-verify": "COULD NOT VERIFY"}
 CODES = {"clean": 0, "flagged": 10, "failed": 1, "could-not-verify": 4}
-MOST = {"names": 3, "flags": 6, "lines": 4}  # that are shown unless all are wanted
+MOST = {"names": 3, "flags": 6, "lines": 4, "output": 8}  # that are shown unless all are wanted
 NARROW = 80  # columns, where nothing else is said
 LONGEST = 200  # characters of a line in markdown
 SCHEMA = 1
@@ -57,7 +57,13 @@ def _tests(card: Card, shown: int, width: int) -> list[str]:
 def _wrong(card: Card, width: int) -> list[str]:
     said, *hints = card.unclear.splitlines() or [""]
     unclear = [*wrapped("unclear", said, width), *(row("", line) for line in hints)] if said else []  # a command to type stays in one line
-    return [*(line for said in card.failed for line in wrapped("failed", clickable_said(said, card), width)), *unclear]
+    return [*(line for said in card.failed for line in _failed(clickable_said(said, card), width)), *unclear]
+
+
+def _failed(text: str, width: int) -> list[str]:
+    """What failed, and below it what a program said at its end."""
+    said, *output = text.splitlines()
+    return [*wrapped("failed", said, width), *listed([line.rstrip() for line in output if line.strip()][-MOST["output"] :], width)]
 
 
 def title_of(part: Checked) -> str:

@@ -11,7 +11,7 @@ import msgspec
 
 from detent.errors import CannotTell
 from detent.evidence.report import Outcome, TestReport
-from detent.evidence.runners.report_reader import SeenTest, agree, decoded_lines, ended, numbered, report_of, tail
+from detent.evidence.runners.report_reader import SeenTest, agree, decoded_lines, ended, no_report, numbered, report_of
 from detent.evidence.source.test_ids import readable
 
 
@@ -46,7 +46,7 @@ def read(report: bytes | None, exit_code: int | None, output: str, tongue: Tongu
     """The report of one run. One that is cut, mixed, not ours, or contradicted by the exit code is CannotTell."""
     title = tongue.title or tongue.runner
     if report is None:
-        raise CannotTell(f"{title} wrote no report: it {ended(exit_code)}{tail(output)}")
+        raise no_report(title, ended(exit_code), exit_code, output)
     lines = read_lines(report, tongue.runner)
     found = report_of(_seen([line for line in lines if line.type != "note"], tongue), tongue.runner, exit_code, output)
     if found.ids or exit_code not in tongue.ends:

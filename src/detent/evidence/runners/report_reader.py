@@ -18,9 +18,12 @@ LARGEST = 64 * 1024 * 1024
 LONGEST_MESSAGE = 2000
 FRAME = re.compile(
     r"\s+at .*(?::\d+:\d+\)?|\(<anonymous>\)|\(native\))[ {]*$|\s+'?/\S+'?,?$|\s*requireStack: \[$|Node\.js v\d"
-    r"|\s*# \S+:\d+:in [`']"
-)  # of JavaScript and Ruby
+    r"|\s*# \S+:\d+:in [`']|\s*File \"(?:<frozen [^\"]*>|[^\"]*/(?:site-packages|lib/python[\d.]+)/[^\"]*)\", line \d+ in |Extension modules: "
+)  # of JavaScript and Ruby, and of Python where it crashed
 TAIL = 2000
+SHELL_ADDS = 128  # to the number of a signal, where a program between us and the runner says how that ended
+SIGNALS = frozenset(range(1, 65))
+CRASHES = {4: "an illegal instruction", 6: "an abort (SIGABRT)", 7: "a bus error", 8: "a floating-point error", 11: "a segmentation fault"}
 T = TypeVar("T")
 
 
@@ -53,7 +56,7 @@ def reader(
 
     def read(report: bytes | None, exit_code: int | None, output: str) -> TestReport:
         if report is None:
-            raise CannotTell(f"{title} wrote no report: it {ended(exit_code)}{tail(output)}")
+            raise no_report(title, ended(exit_code), exit_code, output)
         written = decoded(report, kind)
         if written.code != exit_code:
             raise CannotTell(f"{title} {ended(exit_code)}, but with code {written.code} by its report{tail(output)}")
@@ -129,7 +132,16 @@ def ended(exit_code: int | None) -> str:
     """How a process ended, in words."""
     if exit_code is None:
         return "did not finish in time"
-    return f"was killed by signal {-exit_code}" if exit_code < 0 else f"exited with code {exit_code}"
+    number = -exit_code if exit_code < 0 else exit_code - SHELL_ADDS
+    if number in CRASHES:
+        return f"crashed with {CRASHES[number]}"
+    return f"was killed by signal {number}" if number in SIGNALS else f"exited with code {exit_code}"
+
+
+def no_report(title: str, how: str, exit_code: int | None, output: str) -> CannotTell:
+    """A runner that ended without its report. With exit code 0 it was not the runner that ended the process."""
+    why = "; a test or the code ended the process" if exit_code == 0 else ""
+    return CannotTell(f"{title} wrote no report: it {how}{why}{tail(output)}")
 
 
 def tail(output: str) -> str:

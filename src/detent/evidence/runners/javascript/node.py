@@ -6,14 +6,13 @@ from pathlib import PurePosixPath
 
 import msgspec
 
-from detent.errors import CannotTell
 from detent.evidence.report import TestReport
 from detent.evidence.runners.adapter import REPORTERS, Command, Files, Runner
 from detent.evidence.runners.javascript import node_canary, node_command, node_package
 from detent.evidence.runners.javascript.js_patterns import patterns, reaches
 from detent.evidence.runners.javascript.js_project import CODE, spread
 from detent.evidence.runners.javascript.node_report import read_lines, summary, unfinished
-from detent.evidence.runners.report_reader import agree, ended, tail
+from detent.evidence.runners.report_reader import agree, ended, no_report
 
 REPORTER = REPORTERS / "node_reporter.mjs"
 TEST_FOLDERS = frozenset({"test", "tests", "__tests__"})
@@ -46,7 +45,7 @@ def read(report: bytes | None, exit_code: int | None, output: str) -> TestReport
     if report is None and exit_code == 1 and NOT_FOUND.search(output):
         return TestReport(output=output, exit_code=exit_code, runner="node")  # a selected file is not there
     if report is None:
-        raise CannotTell(f"node wrote no report: it {ended(exit_code)}{tail(output)}")
+        raise no_report("node", ended(exit_code), exit_code, output)
     lines = read_lines(report)
     found = summary(lines, exit_code, output)
     agree(found, "node", (0, 1), "a coverage limit?")

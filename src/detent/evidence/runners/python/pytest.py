@@ -14,7 +14,7 @@ from detent.evidence.runners.adapter import Command, Files, Runner
 from detent.evidence.runners.python import pytest_command
 from detent.evidence.runners.python.pytest_canary import canary
 from detent.evidence.runners.python.pytest_ini import patterns, reaches, runner_part
-from detent.evidence.runners.report_reader import LONGEST_MESSAGE, JUnitCase, Problem, ended, read_cases, tail
+from detent.evidence.runners.report_reader import LONGEST_MESSAGE, JUnitCase, Problem, ended, no_report, read_cases, tail
 from detent.evidence.source.file_patterns import is_outside
 from detent.evidence.source.test_ids import package_path, readable
 
@@ -71,7 +71,7 @@ def argv(base: Command, selectors: tuple[str, ...], report_path: str, files: Fil
 
 def read(report: bytes | None, exit_code: int | None, output: str) -> TestReport:
     if report is None:
-        raise CannotTell(f"pytest wrote no report: it {_end(exit_code)}{tail(output)}")
+        raise no_report("pytest", _end(exit_code), exit_code, output)
     found = _report(read_cases(report), exit_code, output)
     _agree(found, exit_code, output)
     return found
