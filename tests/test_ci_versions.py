@@ -2,7 +2,7 @@
 
 import pytest
 
-from detent.evidence.changes.judging_config import only_versions_differ
+from detent.evidence.changes.ci_versions import only_versions_differ
 
 CI = ".github/workflows/ci.yml"
 MATRIX = """jobs:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from detent.evidence.changes.judging_config import judges
+from detent.evidence.changes.judging_parts import judges
 
 TOX = "[testenv]\ncommands =\n    pytest --verbose --cov=shop --cov-report=html {posargs}\n"
 PYLINT = '[tool.pylint."MESSAGES CONTROL"]\ndisable = ["too-many-arguments"]\n'

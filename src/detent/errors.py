@@ -119,6 +119,9 @@ class Parted(CannotTell):
     """A branch moved here and at the remote, so that neither is the newest."""
 
 
+TESTS = "tests"  # what is away where no tests can be run
+
+
 class Away(CannotTell):
     """Something that every run needs is away: remote, disk, tracker, tests. No verdict on this one, whoever is asked."""
 

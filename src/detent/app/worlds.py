@@ -9,8 +9,7 @@ from pathlib import Path
 from detent.app.opened import shared_url
 from detent.app.registry import is_workflow, workflow_of
 from detent.door import AnyEvent, AnyRun, Case
-from detent.errors import Away, CannotTell, DetentError, Outage, Unreached
-from detent.evidence.running.good_tree import TESTS
+from detent.errors import TESTS, Away, CannotTell, DetentError, Outage, Unreached
 from detent.git.place import Place
 from detent.git.repo import Git
 from detent.git.workspace import make_workspace, remove_beside, remove_workspace, workspace_place

@@ -1,10 +1,15 @@
 """The sandbox: how programs of the project are run. Knows processes and their limits; knows nothing of tests or agents."""
 
-from collections.abc import Callable, Mapping
+import os
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
+from subprocess import STDOUT
 
 from detent.errors import DetentError
-from detent.sandbox.sandbox_protocol import ProcessLimits, Room, Sandbox, Unisolated
+from detent.sandbox.process import Ran
+from detent.sandbox.sandbox_protocol import DEVNULL, ProcessLimits, Room, Sandbox, Unisolated, always
 
 __all__ = ["SANDBOXES", "ProcessLimits", "Room", "Sandbox", "choose"]
 
@@ -38,6 +43,7 @@ def _outer(home: Path, limits: ProcessLimits, image: str = "") -> Sandbox:
     return Unisolated(name="outer")
 
 
+PROCESSES = 16_384  # what stops a fork bomb and no test suite
 Made = Callable[[Path, ProcessLimits, str], Sandbox]
 SANDBOXES: dict[str, Made] = {
     "bubblewrap": _bubblewrap,
@@ -60,6 +66,65 @@ def choose(level: str, outer: Mapping[str, str], limits: ProcessLimits = Process
         return SANDBOXES[level](home, limits, image)
     if level != "auto":
         raise DetentError(f"there is no sandbox '{level}'", f"there are: auto, {', '.join(SANDBOXES)}")
-    from detent.sandbox.auto import Auto
-
     return Auto(outer)
+
+
+class Auto:
+    """Bubblewrap where it holds, else nothing, for tests of work that a person's own agent does; chosen when it is first needed.
+
+    The network is the machine's, and so are sockets by name: databases on this machine go on working. What is not isolated says why.
+    """
+
+    def __init__(self, outer: Mapping[str, str]) -> None:
+        self.outer = outer
+
+    @cached_property
+    def chosen(self) -> Sandbox:
+        """Bubblewrap if every attack was tried on it and none got out; what held is remembered for this boot."""
+        from detent.sandbox.bubblewrap import make
+        from detent.sandbox.sandbox_probe import probe
+
+        if platform.system() == "Darwin":
+            return self._on_a_mac()
+        home = Path(self.outer.get("HOME") or Path.home())
+        whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        try:
+            made = make(home, ProcessLimits(whole, os.cpu_count() or 1, PROCESSES), names=True)
+        except DetentError as e:
+            return Unisolated(e.message.replace(", and nothing is run without it", ""))
+        holes = probe(made, self.outer, network=True)
+        return Unisolated(f"bubblewrap does not isolate here: {holes[0]}") if holes else made
+
+    def _on_a_mac(self) -> Sandbox:
+        """sandbox-exec, if what it must keep out was tried and stayed out."""
+        from detent.sandbox.seatbelt import holes, make
+
+        try:
+            made = make()
+        except DetentError as e:
+            return Unisolated(e.message)
+        found = holes(made)
+        return Unisolated(f"sandbox-exec does not isolate here: {found[0]}") if found else made
+
+    @property
+    def name(self) -> str:
+        return self.chosen.name
+
+    @property
+    def because(self) -> str:
+        """Why nothing is isolated; empty if it is."""
+        return getattr(self.chosen, "because", "")
+
+    def run(
+        self,
+        argv: Sequence[str],
+        cwd: Path,
+        env: Mapping[str, str],
+        timeout: float,
+        room: Room,
+        wanted: Callable[[], bool] = always,
+        stdin: Path = DEVNULL,
+        stderr: int = STDOUT,
+        watch: Callable[[bytes], None] | None = None,
+    ) -> Ran:
+        return self.chosen.run(argv, cwd, env, timeout, room, wanted, stdin, stderr, watch)

@@ -21,7 +21,6 @@ from detent.sandbox.mounts import DEVICES, enter, mount_words, own_devices, syst
 from detent.sandbox.process import Ran, run
 from detent.sandbox.sandbox_protocol import DEVNULL, ProcessLimits, Room, always
 from detent.sandbox.seccomp import build_filter
-from detent.sandbox.ways_on import lack, ways_on
 from detent.storage.machine import has
 
 PROGRAM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/run/wrappers/bin", "/run/current-system/sw/bin")
@@ -187,11 +186,15 @@ def make(home: Path, limits: ProcessLimits, names: bool = False) -> Bubblewrap:
     """Bubblewrap, tried once; with the network, `names` says whether sockets by name are allowed too. DetentError says what is missing."""
     program = find_program()
     if program is None:
+        from detent.sandbox.ways_on import ways_on  # words for a machine that lacks something
+
         raise DetentError(
             "bubblewrap is not installed, and nothing is run without it", f"{INSTALL}. Where that is not enough:\n{ways_on()}"
         )
     made = Bubblewrap(program, home, limits, names)
     if fault := _fault(made):
+        from detent.sandbox.ways_on import lack, ways_on
+
         raise DetentError(f"bubblewrap does not work here, and nothing is run without it: {lack(fault)}", ways_on())
     return made
 

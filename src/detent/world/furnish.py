@@ -10,9 +10,8 @@ from pathlib import Path
 
 from detent.door import AnyRun
 from detent.effects.catalogue import Ways
-from detent.errors import Away, CannotTell, DetentError
+from detent.errors import TESTS, Away, CannotTell, DetentError
 from detent.evidence.runners.build_caches import for_agents
-from detent.evidence.running.good_tree import TESTS
 from detent.evidence.running.project_site import copy_as_is, lend_version_files
 from detent.git.commits import main_branch, short, tip_of
 from detent.git.repo import Git

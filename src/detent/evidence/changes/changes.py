@@ -12,7 +12,7 @@ from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 from typing import Literal, NamedTuple
 
-from detent.evidence.changes.judging_config import is_judging, judges
+from detent.evidence.changes.judging_config import is_judging
 from detent.evidence.changes.projects import is_beside
 from detent.evidence.runners import RUNNERS
 from detent.evidence.runners.adapter import LARGEST_READ, Command, Files, Runner, is_shared_config
@@ -189,7 +189,7 @@ class Changes:
         return "config" if self._judges(path) else "production"
 
     def _names_other_versions(self, path: str) -> bool:
-        from detent.evidence.changes.judging_config import only_versions_differ
+        from detent.evidence.changes.ci_versions import only_versions_differ
 
         return only_versions_differ(path, self.text(path)(self.good), self.text(path)(self.tree))
 
@@ -211,6 +211,8 @@ class Changes:
     def _judges(self, path: str) -> bool:
         """Whether what was changed in a file judges the work besides its tests: tools by their configuration, and what preflight runs."""
         if is_judging(path):
+            from detent.evidence.changes.judging_parts import judges  # few changes touch such a file
+
             return judges(path, self.text(path)(self.good), self.text(path)(self.tree), self.preflight)
         return path in self._programs
 

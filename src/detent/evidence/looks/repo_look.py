@@ -16,7 +16,6 @@ from detent.evidence.outcomes.settle import describe_outcomes, runnable, settled
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, refuse
 from detent.evidence.running.canary import TAMPERED
-from detent.evidence.running.good_tree import blamed, run_good
 from detent.evidence.running.suite import in_time
 from detent.evidence.source.diff import Changed, Rewritten, rewritten
 from detent.evidence.source.test_ids import behind_links, selects
@@ -173,6 +172,8 @@ class RepoLook:
         return "" if self.subject.collect.suite.base else self.sent.test_command
 
     def _blame(self, trouble: CannotTell) -> TestReport:
+        from detent.evidence.running.good_tree import blamed
+
         return blamed(trouble, self.subject.collect, self.subject.reference.good, self.subject.wanted)
 
     def _in_time(self, report: TestReport) -> TestReport:
@@ -202,6 +203,8 @@ class RepoLook:
         known = self.subject.collect.known(self.subject.reference.good)
         if known is not None:
             return known
+        from detent.evidence.running.good_tree import run_good  # most steps follow one that was tested
+
         return run_good(self.subject.collect, self.subject.reference.good, self.subject.wanted)
 
     def selected(self) -> TestReport:

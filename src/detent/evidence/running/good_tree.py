@@ -1,11 +1,9 @@
 """The tests of the last good tree, and whose trouble it is where tests cannot be run: the change's, if they run there; else the machine's."""
 
-from detent.errors import Away, CannotTell, Disturbed
+from detent.errors import TESTS, Away, CannotTell, Disturbed
 from detent.evidence.report import TestReport
 from detent.evidence.running.collect import Collects, Wanted
 from detent.git.repo import GitError
-
-TESTS = "tests"  # what is away where they cannot be run
 
 
 def run_good(collect: Collects, good: str, wanted: Wanted) -> TestReport:

@@ -19,7 +19,6 @@ from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder, Runner
 from detent.evidence.runners.adapter import Canary
 from detent.evidence.runners.build_caches import LIBRARIES, builds, lent, settings
-from detent.evidence.runners.javascript.node_package import without_chatter
 from detent.evidence.runners.report_reader import LARGEST
 from detent.evidence.running.canary import BESIDE, judged, planted
 from detent.evidence.running.installed import NEVER, PREFIX
@@ -235,6 +234,8 @@ def run_command(command: str, suite: Suite, cwd: Path, env: Mapping[str, str], w
     if ran.timed_out:
         return msgspec.structs.replace(_cut(suite, ran, too_long(suite)), command=command)
     if ran.exit_code in (126, 127):
+        from detent.evidence.runners.javascript.node_package import without_chatter  # most commands can be run
+
         raise CannotTell(f"the command could not be run: {without_chatter(ran.output)[-500:].strip() or command}")
     said = f"{ran.output.rstrip()}\n[no adapter reads the tests of `{command}`: only its exit code counts, {ran.exit_code}]\n"
     return TestReport(

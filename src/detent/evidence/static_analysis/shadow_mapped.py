@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from posixpath import dirname, join, normpath
 
 from detent.evidence.changes.edited_files import is_named_as_test
-from detent.evidence.changes.judging_config import jsonc
+from detent.evidence.changes.judging_parts import jsonc
 
 ENDS = ("", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".mts", ".cjs", ".cts", "/index.ts", "/index.js", "/index.tsx", "/index.mjs")
 MOCKED = re.compile(
