@@ -179,7 +179,7 @@ def workflow(table: Table[Any]) -> str:
     boxes, y = list[Box](), 64.0
     for n, (name, lines) in enumerate(zip(names, inside, strict=True)):
         height = max(len(lines) * STEP + 14, 28 + 16 * max(sum(way.at == n and way.down == down for way in ways) for down in (True, False)))
-        boxes.append(Box(left + 10, y, wide, height, lines, "end" if table.states[name].end else table.states[name].actor or "agent"))
+        boxes.append(Box(left + 10, y, wide, height, lines, "end" if table.states[name].end else table.states[name].actor))
         y += height + GAP
     width = left + wide + 20 + sides[0] + LANE * (1 + max([way.lane for way in ways if way.down] or [0]))
     parts = [words(20, 30, f"{table.name}: {table.title}", colour=INK, bold=True, size=15)]

@@ -71,10 +71,7 @@ def notice(
     until = context.clock() + context.seconds
     files = tuple(sorted({file_of(tip, test) for test in proved} | _changed_tests(context, tip)))
     said = "\n".join(context.text(path) for path in files)
-    places: dict[str, list[Mutant]] = {}
-    for mutant in candidates(context, said):
-        places.setdefault(f"{mutant.path}: {mutant.place}", []).append(mutant)
-    chosen = dict(list(places.items())[:MOST_PLACES])
+    chosen = _chosen(context, said)
     if not chosen:
         return Noticed()
     words = frozenset(re.findall(r"\w+", said)) if proved else frozenset[str]()
@@ -102,6 +99,14 @@ def notice(
     return Noticed(
         len(chosen), tuple(sorted(silent)), tried, idle, why, by, len(named), len(named & silent), outside, elsewhere, blunt, seen_by_kind
     )
+
+
+def _chosen(context: ProbeContext, said: str) -> dict[str, list[Mutant]]:
+    """The places that are looked at, each with its small changes."""
+    places: dict[str, list[Mutant]] = {}
+    for mutant in candidates(context, said):
+        places.setdefault(f"{mutant.path}: {mutant.place}", []).append(mutant)
+    return dict(list(places.items())[:MOST_PLACES])
 
 
 def _of_files(
