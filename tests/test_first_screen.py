@@ -175,6 +175,32 @@ def test_init_says_that_a_red_project_needs_a_baseline(tmp_path: Path) -> None:
     assert project.run("init", "--json").json["next"][-1] == "detent start --baseline"
 
 
+def test_init_names_a_check_that_has_something_to_check(tmp_path: Path) -> None:
+    project = Project(tmp_path / "p", {"tests/test_a.py": "def test_a():\n    assert True\n", "pytest.ini": "[pytest]\n"})
+    project.write({"notes.md": "more\n"})
+    project.git("add", "notes.md")
+    project.git("commit", "-qm", "more")
+    command = project.run("init", "--json").json["next"][0]
+    assert command == "detent check HEAD~1..HEAD"
+    assert project.run(*command.split()[1:]).code == 0, "on main, `detent check` alone has nothing to look at"
+
+
+def test_init_names_no_check_where_the_tests_cannot_be_run(tmp_path: Path) -> None:
+    files = {
+        "tests/test_a.py": "def test_a():\n    assert True\n",
+        "pytest.ini": "[pytest]\n",
+        "detent.toml": '[test]\ncommand = "./python -m pytest"\n',
+    }
+    project = Project(tmp_path / "p", {**files, "python": "#!/bin/sh\necho 'python: No module named pytest'\nexit 1\n"})
+    (project.root / "python").chmod(0o755)
+    project.git("commit", "-qam", "its python")
+    said = project.run("init", "--json").json
+    assert next(row for row in said["found"] if row["name"] == "tried")["says"].endswith(
+        "exited with code 1: python: No module named pytest"
+    )
+    assert said["next"][0] == "detent init" and "detent check" not in " ".join(said["next"])
+
+
 # -- uninstall ---------------------------------------------------------------------------------------------------------------
 
 
@@ -244,6 +270,19 @@ def test_uninstall_names_the_plan_that_init_made_and_leaves_it(tmp_path: Path) -
     project.run("init", "--entry", "Round prices")
     said = json.loads(project.in_person("uninstall", "--yes", "--json").out)
     assert said["kept"] == ["the plan docs/plan.md: its entries are yours"] and (project.root / "docs/plan.md").exists()
+
+
+def test_uninstall_names_the_commit_that_removes_what_was_committed(tmp_path: Path) -> None:
+    project = Project(tmp_path / "p")
+    project.write({"mine.txt": "1\n"})
+    project.run("init")
+    project.git("add", "-A")
+    project.git("commit", "-qm", "Set up Detent")
+    project.write({"mine.txt": "2\n"})
+    said = project.in_person("uninstall", "--yes").out
+    assert said.rstrip().endswith("To remove it for everybody:\n  git commit -m 'Remove Detent' -- detent.toml"), said
+    project.git("commit", "-qm", "Remove Detent", "--", "detent.toml")
+    assert project.git("status", "--short").split() == ["M", "mine.txt"]
 
 
 def test_lines_of_a_person_in_the_exclude_file_stay() -> None:

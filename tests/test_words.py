@@ -40,7 +40,9 @@ def test_init_without_a_plan_says_what_must_be_committed_before_a_run(tmp_path: 
     said = p.run("init").out
     assert "git add detent.toml && git commit -m 'Set up Detent'" in said.replace("\n  ", " "), said
     assert "a run begins from what is committed" in said
-    assert "not committed: detent.toml" in p.run("start", "--workflow", "tdd", "add numbers").err, "it is true"
+    refused = p.run("start", "--workflow", "tdd", "add numbers").err
+    assert "not committed: detent.toml\n  commit it with `git add detent.toml && git commit -m 'Set up Detent'`" in refused, refused
+    assert "stash" not in refused, "a run without its settings is not what was set up"
     p.git("add", "detent.toml")
     p.git("commit", "-qm", "Set up Detent")
     assert "git add" not in p.run("init").out

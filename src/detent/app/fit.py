@@ -12,6 +12,7 @@ from detent.app.preflight import default_preflight
 from detent.app.run_configs import CONFIGURED, OTHER, REVIEWER
 from detent.blocks.common import Ground
 from detent.config import Settings
+from detent.config.sources import FILE as SETTINGS
 from detent.errors import DetentError
 from detent.evidence.changes.changes import patterns_of
 from detent.evidence.runners import RUNNERS, Command, Files, Folder, find_command
@@ -23,6 +24,7 @@ from detent.git.snapshot import hidden_changes, untracked, why_left_out
 from detent.git.workspace import borrow, choose_root
 
 IN_PROGRESS = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply", "BISECT_LOG")
+SHORT = 3  # as many files are named one by one
 
 
 def no_run_is_open(app: App) -> None:
@@ -61,16 +63,25 @@ def is_clean(git: Git, way_out: str = "") -> None:
         raise DetentError(f"{staged[0]} is staged and not committed ({len(staged)} in all)", f"commit it or unstage it{way_out}")
     if changed or fresh:
         found = [*changed, *fresh]
-        named = shlex.join(found) if len(found) <= 3 else "-A"
-        raise DetentError(
-            f"the checkout has changes that are not committed: {found[0]} ({len(found)} in all)",
-            f"commit them with `git add {named} && git commit`, or stash them with `git stash -u`{way_out}",
-        )
+        raise DetentError(f"the checkout has changes that are not committed: {_some(found)}", _way_to_clean(found, way_out))
     if hidden:
         raise DetentError(
             f"{hidden[0]} is changed, but git is set to ignore its changes ({len(hidden)} in all)",
             f"restore it or commit it: git update-index --no-assume-unchanged --no-skip-worktree {hidden[0]}{way_out}",
         )
+
+
+def _some(paths: list[str]) -> str:
+    return ", ".join(paths) if len(paths) <= SHORT else f"{paths[0]} ({len(paths)} in all)"
+
+
+def _way_to_clean(found: list[str], way_out: str) -> str:
+    """How a checkout becomes clean. Settings are never to be stashed: the run would begin without them."""
+    them = "it" if len(found) == 1 else "them"
+    commit = f"commit {them} with `git add {shlex.join(found) if len(found) <= SHORT else '-A'} && git commit"
+    if SETTINGS in found:
+        return f"{commit} -m 'Set up Detent'`: a run takes its settings from there"
+    return f"{commit}`, or stash {them} with `git stash -u`{way_out}"
 
 
 def ground(git: Git, settings: Settings, base: str, outer: Mapping[str, str], agent: str, run: str) -> Ground:

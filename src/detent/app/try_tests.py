@@ -52,8 +52,13 @@ def try_tests(place: Place, settings: Settings, env: Mapping[str, str], prefligh
         report = suite_at(collector, tree)
         red = red_preflight(collector, tree, preflight)
     except DetentError as e:
-        return Tried(trouble=" ".join(e.message.split())[:300], hint=_help_for(command, Folder(place.root, path), e.message))
+        return Tried(trouble=_one_line(e.message)[:300], hint=_help_for(command, Folder(place.root, path), e.message))
     return Tried(len(report.having("passed")), tuple(sorted(report.bad)), red, report.wall, report.canary)
+
+
+def _one_line(text: str) -> str:
+    """Its lines with a colon between what failed and what the program said of it, so that neither runs into the other."""
+    return ": ".join(" ".join(line.split()).rstrip(":.") for line in text.splitlines() if line.strip())
 
 
 def _help_for(command: Command, files: Folder, said: str) -> str:

@@ -17,6 +17,7 @@ from detent.gates.plan_entries import entries
 from detent.git.place import Place
 from detent.git.repo import Git
 from detent.interfaces.cli.doctor_project import DoctorCheck, commands_of, preflight_check, row_lines, tests_check
+from detent.interfaces.cli.first_screen import CHECK, LAST
 from detent.interfaces.cli.tell import fold, fold_command
 from detent.interfaces.register import PARTS
 from detent.interfaces.register.files import read
@@ -28,7 +29,6 @@ ENTRY = 'detent init --entry "what the first pull request does"'
 REQUEST = 'detent start --workflow tdd "what you want"'
 LOOK = "detent init"
 BEGINS = "a run begins from what is committed"
-CHECK = "detent check"
 
 
 class InitLook(NamedTuple):
@@ -149,12 +149,12 @@ def _next(git: Git, settings: Settings, rows: list[DoctorCheck], tried: "Tried |
     if "checkout" in names and not git.head():
         return [("git add -A && git commit -m start", "Detent compares with a commit"), (LOOK, "to look again")]
     tested = next(row for row in rows if row.name == "tests")
-    found = [(CHECK, "what a branch of yours proves")] if tested.ok else []
+    found = [_to_check(git, settings.git.main)] if tested.ok and "tried" not in names else []
     if not tested.ok:
         found += [(tested.fix, ""), (LOOK, "to look again")]
     elif names:
         ways = {
-            "tried": ("detent doctor", "what else is in the way"),
+            "tried": (LOOK, "to look again, once the tests can be run here"),
             "plan": (ENTRY, "makes a first plan"),
             "checkout": ("detent status", "where this checkout stands"),
         }
@@ -163,6 +163,18 @@ def _next(git: Git, settings: Settings, rows: list[DoctorCheck], tried: "Tried |
         red = bool(tried and (tried.failing or tried.preflight))
         found += [*_commit(git, settings), ("detent start --baseline" if red else "detent start", "begins the first entry of the plan")]
     return found
+
+
+def _to_check(git: Git, main: str) -> tuple[str, str]:
+    """What there is to check already: what this branch adds, or else the last commit."""
+    from detent.app.check_span import change_of
+
+    command, why = CHECK
+    try:
+        change_of(git, "range", "", main)
+    except DetentError:
+        command, why = LAST if git.resolve("HEAD~1") else CHECK
+    return command, why.partition(";")[0]
 
 
 def _commit(git: Git, settings: Settings) -> list[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 from functools import partial
 from pathlib import Path
 
@@ -46,12 +47,24 @@ def command(yes: bool, as_json: bool) -> int:
     sure = yes or (not as_json and bool(found) and channel() == "terminal" and _asked(busy))
     if sure and not yes:
         may_decide("uninstall Detent")
+    before = _committed(place)
     if sure:
         for piece in found:
             piece.remove()
     forget_this_call()
     _end(found, sure, kept, as_json)
+    if sure and not as_json and (gone := [path for path, text in before.items() if read(place.root / path) != text]):
+        click.echo(f"To remove it for everybody:\n  git commit -m 'Remove Detent' -- {plain(shlex.join(gone))}")
     return 0
+
+
+def _committed(place: Place) -> dict[str, str | None]:
+    """The files that init writes and git knows, as they are."""
+    from detent.app.hooks_seen import registered
+    from detent.interfaces.register.local_only import tracked
+
+    parts = [part.path for name in registered(place.git_dir) if name in PARTS for part in PARTS[name](["detent"])]
+    return {path: read(place.root / path) for path in sorted(tracked(place, [FILE, *parts]))}
 
 
 def _registered(place: Place) -> list[Piece]:
