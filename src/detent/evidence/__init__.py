@@ -1,4 +1,4 @@
-"""Evidence: what can be seen of a submit, and how tests are run and read. Never believes an agent's word.
+"""Evidence: runs the tests of a submit, reads their reports and inspects the change. Never takes an agent's word for anything.
 
-Its rooms, from the top to the bottom, are in docs/architecture.md; imports among them only go down.
+docs/architecture.md lists its rooms from top to bottom; imports among them only go down.
 """

@@ -1,4 +1,4 @@
-"""What became of each test between two trees, why it failed, and the values that say so: outcomes, reasons, the proof card, claims.
+"""The outcome of each test between two trees, why it failed, and the values built from that: outcomes, reasons, the proof card, claims.
 
-The one notion of proof that gates, landing, `verify` and `check` share. Must not know mutations or gates.
+Owns the one definition of proof, shared by gates, landing, `verify` and `check`. Must not know mutations or gates.
 """

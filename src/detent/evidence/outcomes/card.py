@@ -1,6 +1,6 @@
-"""The proof card: what a branch is worth as a whole, from its base to its tip; and the newest of each run, which is only shown.
+"""The proof card: what is proved about a branch as a whole, from its base to its tip. Also stores each run's newest card, for display only.
 
-Made once for a pair of trees, and used alike where a branch lands, by `verify` and by `check`.
+A card is made once for a pair of trees; landing, `verify` and `check` use the same one.
 """
 
 import re
@@ -16,55 +16,55 @@ from detent.kernel.model import Flag, Value
 from detent.storage.state import keep, kept
 
 Answer = Literal["clean", "flagged", "failed", "could-not-verify"]
-LINE = re.compile(r"(?<!:):([1-9]\d*)$")  # of a place
+LINE = re.compile(r"(?<!:):([1-9]\d*)$")  # the line number at the end of a place
 
 
 class Trial(Value, frozen=True):
-    """One run that something on the card stands on: on which tree, with what in it, and what came of it. It can be repeated by hand."""
+    """A test run that backs something on the card: which tree, which changes in it, and the result. Enough to repeat it by hand."""
 
-    about: tuple[str, ...]  # tests, and flags as `KIND PLACE`
+    about: tuple[str, ...]  # what it backs: test ids, and flags as `KIND PLACE`
     what: str
     came: str
     on: Literal["base", "tip"] = "tip"
-    laid: tuple[str, ...] = ()  # files of the other tree that were laid over it
-    patch: str = ""  # what else was changed, as a diff
-    tests: tuple[str, ...] = ()  # the test files that were run; none: all of them
-    command: str = ""  # what was run instead of the tests
-    said: dict[str, str] = {}  # of single tests: what the runner said
-    whole: bool = True  # the patch is all that was changed; one that is too long is not kept
+    laid: tuple[str, ...] = ()  # files replaced by those of the other tree
+    patch: str = ""  # any other change, as a diff
+    tests: tuple[str, ...] = ()  # the test files that ran; empty: all of them
+    command: str = ""  # the command that ran instead of the tests
+    said: dict[str, str] = {}  # the runner's message, by test id
+    whole: bool = True  # False: the patch was too long to keep
 
 
 class Card(Value, frozen=True, omit_defaults=False):
-    """What was found of a branch. Failures are sentences; what a person should look at is a flag."""
+    """What was found out about a branch: failures as sentences, and flags for a person to look at."""
 
-    base: str  # the trees
-    tip: str
+    base: str  # a tree
+    tip: str  # a tree
     proved: tuple[str, ...] = ()  # fail-to-pass: tests that fail without this change and pass with it
     pins: tuple[str, ...] = ()  # new tests that pass on both sides
     kept: int = 0  # old tests that pass as before
-    out: tuple[str, ...] = ()  # old tests that are not there any more; a flag or a failure tells of them
-    known: tuple[str, ...] = ()  # fail-to-fail: they failed before, and are not held against the change
-    unstable: tuple[str, ...] = ()  # ids that differ between two runs of one tree
+    out: tuple[str, ...] = ()  # old tests that are gone; each has a flag or a failure
+    known: tuple[str, ...] = ()  # fail-to-fail: already failing before, so not held against the change
+    unstable: tuple[str, ...] = ()  # ids that differ between two runs of the same tree
     failed: tuple[str, ...] = ()  # what is certainly wrong: a regression, a lost or skipped test, a weakened one
     flags: tuple[Flag, ...] = ()
     tried: tuple[Trial, ...] = ()
-    places: dict[str, str] = {}  # of tests, and of flags whose place has no line: `path:line`
+    places: dict[str, str] = {}  # `path:line` of tests, and of flags whose place has no line
     unclear: str = ""  # why it could not be verified
-    suites: float = 0.0  # the cost, in runs of the whole suite
+    suites: float = 0.0  # cost, in runs of the whole suite
     seconds: float = 0.0
 
     @property
     def asks(self) -> tuple[Flag, ...]:
-        """The flags that a person is asked about before the branch lands."""
+        """The flags that a person must answer before the branch lands."""
         return tuple(flag for flag in self.flags if flag.level == "ask")
 
     def at(self, place: str) -> str:
-        """Where something on the card stands: `path:line`, or its file."""
+        """The location of a test or flag: `path:line`, or only its file."""
         return self.places.get(place) or (place if LINE.search(place) else place.partition("::")[0].partition(": ")[0])
 
 
 def redacted(card: Card, redact: Callable[[str], str]) -> Card:
-    """The card without keys, wherever the words of others stand on it."""
+    """The card with secrets redacted from all text that did not come from Detent."""
     replace = msgspec.structs.replace
     flags = (replace(f, sentence=redact(f.sentence), before=redact(f.before), after=redact(f.after)) for f in card.flags)
     tried = (
@@ -75,33 +75,33 @@ def redacted(card: Card, redact: Callable[[str], str]) -> Card:
 
 
 class Change(NamedTuple):
-    """What a card is about: everything that one tree has over another."""
+    """What a card is about: the difference between two trees."""
 
-    name: str  # as people say it
-    base: str  # the commit that it starts from
-    before: str  # the trees
-    after: str
-    commits: tuple[Commit, ...]  # none where it is not committed
-    declared: str = ""  # what it says of itself: refactor, docs, chore; empty: nothing
+    name: str  # for people
+    base: str  # the commit it starts from
+    before: str  # a tree
+    after: str  # a tree
+    commits: tuple[Commit, ...]  # empty if not committed
+    declared: str = ""  # what the change claims to be: refactor, docs, chore; empty: nothing
     paths: tuple[str, ...] = ()
 
 
 class Checked(NamedTuple):
-    """A change, its card, and how it was looked at."""
+    """A change, its card, and how it was checked."""
 
     change: Change
     card: Card
     command: str
     sandbox: str
-    kept: bool = False  # found before, for the same two trees
-    project: str = ""  # the folder that it is about; empty: the repository, or what of it is in no project
-    parts: tuple["Checked", ...] = ()  # one for each project, where they are not one
-    installed: str = ""  # by --install, and what it had
+    kept: bool = False  # from an earlier check of the same two trees
+    project: str = ""  # the folder it covers; empty: the whole repository, or the part outside all projects
+    parts: tuple["Checked", ...] = ()  # one per project, if the change touches several
+    installed: str = ""  # the environment that --install made, and its contents
     runs: Command | None = None  # how the tests were run
 
     @property
     def answer(self) -> Answer:
-        """One word. What fails outweighs what cannot be told, and that what a person should look at."""
+        """The result in one word: a failure outweighs what could not be verified, and that outweighs a flag."""
         card = self.card
         return "failed" if card.failed else "could-not-verify" if card.unclear else "flagged" if card.asks else "clean"
 
@@ -113,7 +113,7 @@ def keep_card(common: Path, run: str, found: Checked) -> None:
 
 
 def kept_card(common: Path, run: str) -> Checked | None:
-    """None: no look was taken yet, or not by this version."""
+    """The run's newest card, or None if there is none that this version can read."""
     text = kept(_file(common, run))
     try:
         return msgspec.json.decode(text, type=Checked) if text is not None else None

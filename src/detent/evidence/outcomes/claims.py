@@ -1,6 +1,6 @@
-"""Claims: what a run says was proved for a commit, step by step, as the note on it holds it. Nothing here is believed; `verify` replays it.
+"""Claims: the note on a commit that says, step by step, what a run proved for it. A claim is not believed; `verify` replays it.
 
-Owns the form and its digest. Knows neither how a claim comes about nor how it is replayed.
+Owns the format and its digest. Must not know how claims are made or replayed.
 """
 
 from hashlib import sha256
@@ -18,16 +18,16 @@ Phase = Literal["plan", "red", "verify", "already", "green", "refactor", "comple
 
 
 class ClaimedStep(Value, frozen=True, omit_defaults=False):
-    """One accepted step: the tree that it ended with, and what was seen there."""
+    """An accepted step: the tree it ended with, and the test results there."""
 
     phase: Phase
     about: str
     tree: str
     command: str = ""
     counts: Tally | None = None
-    tests: tuple[str, ...] = ()  # of a RED: the new tests, all of which failed
-    over: str = ""  # of a verification after a scope reduction, or of a RED whose test was rewritten: the tree that its tests must fail on
-    path: str = ""  # of an update of the plan: the file that the plan is
+    tests: tuple[str, ...] = ()  # RED only: the new tests, all of which failed
+    over: str = ""  # the tree its tests must fail on, after a scope reduction or if the test of a RED was rewritten
+    path: str = ""  # plan update only: the plan's file
 
 
 class Claim(Value, frozen=True, omit_defaults=False):
@@ -43,18 +43,18 @@ class Claim(Value, frozen=True, omit_defaults=False):
 
 
 def seal(claim: Claim, commit: str) -> Claim:
-    """The claim with its digest, which binds it to a commit. It shows careless edits; it is no signature."""
+    """The claim with its digest, which ties it to a commit. The digest reveals careless edits; it is not a signature."""
     bare = msgspec.structs.replace(claim, digest="")
     return msgspec.structs.replace(claim, digest=sha256(f"{commit}\n".encode() + msgspec.json.encode(bare)).hexdigest())
 
 
 def written(claim: Claim) -> str:
-    """The text of a note."""
+    """The claim as the text of a note."""
     return msgspec.json.format(msgspec.json.encode(claim), indent=2).decode() + "\n"
 
 
 def read(text: str, commit: str) -> tuple[Claim | None, str]:
-    """The claim of a note on a commit, or what is wrong with it."""
+    """Parse the note on a commit: the claim, or None and what is wrong with it."""
     if len(text) > LARGEST:
         return None, f"the claim is too long ({len(text)} characters)"
     try:

@@ -1,7 +1,7 @@
-"""Tests whose outcome is not the change's: those that fail in one run of a tree and pass in the next, and those that a warning stops where
-warnings are errors, since a change that deprecates something has to change every test that used it.
+"""Test failures that are not the change's fault: flaky tests, and tests stopped by a warning where warnings are errors (a change that
+deprecates something has to edit every test that used it).
 
-They are shown and never held against a change. Owns the second run, and the one in which warnings are only warnings; knows no gates.
+They are reported but never held against a change. Owns the second run, and the run with warnings not treated as errors. Must not know gates.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,11 +20,11 @@ RUNS_BEFORE = 3
 
 
 def passing_again(collector: Collector, changes: Changes, failing: frozenset[str], wanted: Callable[[], bool]) -> frozenset[str]:
-    """Of the tests that fail on the tip: those that pass when all are run once more there. All, since one that another disturbs passes alone."""
+    """The tests failing on the tip that pass when the whole suite is run again there: a test that another one disturbs would pass on its own."""
     there = next((c.path for c in changes.all() if c.how != "deleted"), "")
     if not failing or len(failing) > MOST_AGAIN or not there:
         return frozenset()
-    same = {there: changes.git.read(changes.tree, there) or b""}  # laid over itself: a run of which nothing is kept
+    same = {there: changes.git.read(changes.tree, there) or b""}  # a file laid over itself: a run whose report is not cached
     try:
         return failing & collector.clean(changes.tree, wanted, (), same).having("passed")
     except Disturbed:
@@ -34,7 +34,7 @@ def passing_again(collector: Collector, changes: Changes, failing: frozenset[str
 
 
 def failing_before(collector: Collector, changes: Changes, calm: Mapping[str, str], wanted: Callable[[], bool]) -> frozenset[str]:
-    """Of tests that fail and pass on the tip, each with its file: those that fail now and then on the base as well, so the change is not why."""
+    """The flaky tests (id to file) that sometimes fail on the base too, so the change is not the cause."""
     found, files = frozenset[str](), tuple(sorted(set(calm.values())))
     for _ in range(RUNS_BEFORE if calm else 0):
         found |= calm.keys() & collector.clean(changes.good, wanted, files).bad
@@ -42,7 +42,7 @@ def failing_before(collector: Collector, changes: Changes, calm: Mapping[str, st
 
 
 def flag_flaky(tests: frozenset[str], steady: frozenset[str], before: frozenset[str]) -> list[Flag]:
-    """Asked about; a note where a test passed in every other run (`steady`), or fails now and then without the change (`before`)."""
+    """A question for each flaky test; only a note if it passed in every other run (`steady`) or is flaky without the change too (`before`)."""
     said = "failed in the first run of the suite and passed in the second, on the same tree: it is flaky, or the machine was overloaded"
     also = "failed in the first run of the suite and passed in the second, on the same tree; it is flaky without this change too"
     asked = [Flag("weak-evidence", f"{test} {said}", test, level="ask") for test in sorted(tests - before)]
@@ -50,13 +50,13 @@ def flag_flaky(tests: frozenset[str], steady: frozenset[str], before: frozenset[
     return asked + [Flag("weak-evidence", describe_flaky(test), test, level="note") for test in sorted(steady)]
 
 
-ONLY_WARNS = {"pytest": ("-W", "default")}  # by runner: what makes no warning an error, whatever is configured
+ONLY_WARNS = {"pytest": ("-W", "default")}  # by runner: the arguments that stop warnings from being errors, whatever is configured
 
 
 def only_warned(
     collector: Collector, tree: str, older: Mapping[str, bytes], seen: TestReport, broken: frozenset[str], wanted: Callable[[], bool]
 ) -> frozenset[str]:
-    """Of the older tests that fail on the tip: those that a warning ended, and that pass where it is none."""
+    """The older tests failing on the tip that a warning ended, and that pass when warnings are not errors."""
     base = collector.suite.base
     ended = frozenset(test for test in broken if seen.kinds.get(test, "").endswith("Warning"))
     if not ended or base is None or base.runner not in ONLY_WARNS:
@@ -73,7 +73,7 @@ def only_warned(
 
 
 def flag_warned(tests: frozenset[str], seen: TestReport) -> list[Flag]:
-    """One note for all of them."""
+    """A single note for all tests that only a warning stopped."""
     if not tests:
         return []
     first = min(tests)

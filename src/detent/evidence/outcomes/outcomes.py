@@ -1,8 +1,8 @@
-"""Outcomes: what became of each test from one tree to another. Pure over reports; the one notion of proof that every gate shares.
+"""Outcomes: how each test ended on two trees, compared. Pure over reports; the one definition of proof, shared by all gates.
 
-The words are the field's. Fail-to-pass: the test needs this change, which is proof. Pass-to-pass: nothing broke. Pass-to-fail: a regression.
-Fail-to-fail: it was known before. A test is the same test if its id is; what is left over is paired by what of an id stays the same from run
-to run, then by its name in another file, then by its function: a row put into the middle of a table renames the rows after it.
+Fail-to-pass: the test needs this change, which is proof. Pass-to-pass: nothing broke. Pass-to-fail: a regression. Fail-to-fail: a known
+failure. Tests are matched by id; the rest by the part of the id that is stable between runs, then by name in another file, then by
+function, since a row inserted into a table renames the rows after it.
 """
 
 from collections import defaultdict
@@ -15,28 +15,28 @@ from detent.evidence.report import TestReport
 from detent.evidence.source.test_ids import family, stable
 
 Ids = frozenset[str]
-MOST_AGAIN = 20  # failures that are run once more; where more fail, it is not chance
+MOST_AGAIN = 20  # with more failures than this, nothing is run again: it is not chance
 
 
 class Outcomes(NamedTuple):
-    """The tests by what became of them. The ids are those of the later tree, but for `lost` and `waiting`."""
+    """The tests by outcome. Ids are those of the later tree, except for `lost` and `waiting`."""
 
-    newly_failing: Ids = frozenset()  # fails, and did not fail before: it passed, was skipped, or was not there
-    regressions: Ids = frozenset()  # pass-to-fail: those of them that passed before
+    newly_failing: Ids = frozenset()  # fails now; before, it passed, was skipped or did not exist
+    regressions: Ids = frozenset()  # pass-to-fail: a subset of newly_failing
     fixed: Ids = frozenset()  # fail-to-pass
     still_failing: Ids = frozenset()  # fail-to-fail
-    pins: Ids = frozenset()  # new, and passes
-    kept: Ids = frozenset()  # pass-to-pass, old
-    skipped: Ids = frozenset()  # ran before, and is skipped now
-    lost: Ids = frozenset()  # ran before, and is not there any more
-    flaky: Ids = frozenset()  # passed before, failed, and passes whenever it is run again
-    waiting: Ids = frozenset()  # cannot be told now: its file cannot be loaded
-    replaced: Mapping[str, Ids] = {}  # ran before, is not there any more, and says under other words what it said: the tests that came
-    moved: Mapping[str, str] = {}  # tests that stand in another file now: the id before, the id now
+    pins: Ids = frozenset()  # new or no longer skipped, and passes
+    kept: Ids = frozenset()  # pass-to-pass
+    skipped: Ids = frozenset()  # ran before, skipped now
+    lost: Ids = frozenset()  # ran before, gone now
+    flaky: Ids = frozenset()  # passed before, failed now, but passes in every further run
+    waiting: Ids = frozenset()  # unknown: its file cannot be loaded now
+    replaced: Mapping[str, Ids] = {}  # tests that are gone, each with the new tests that check the same
+    moved: Mapping[str, str] = {}  # tests now in another file: old id to new id
 
 
 def compare(before: TestReport, now: TestReport, unstable: Collection[str] = ()) -> Outcomes:
-    """What became of the tests between two reports. Tests of `unstable` families have other ids in every run: none of them is lost."""
+    """The outcomes between two reports. Tests of `unstable` families get new ids in every run, so none of them counts as lost."""
     twins = _twins(before, now)
     found: dict[str, set[str]] = defaultdict(set)
     for old, new in twins.items():
@@ -68,7 +68,7 @@ PAIRED = {
     ("skip", "pass"): "pins",
     ("skip", "fail"): "newly_failing",
     ("skip", "skip"): "idle",
-}  # what became of a test, by how it ended before and now
+}  # the outcome of a test in both reports, by how it ended before and now
 FRESH = {
     (False, "pass"): "pins",
     (False, "fail"): "newly_failing",
@@ -76,16 +76,16 @@ FRESH = {
     (True, "pass"): "fixed",
     (True, "fail"): "still_failing",
     (True, "skip"): "skipped",
-}  # of a test without an earlier one, by whether its file could not be loaded before, and how it ended
+}  # the outcome of a test only in the later report, by whether its file failed to load before, and how it ended
 
 
 def _gone(before: TestReport, old: str, now: TestReport, unloaded: Ids, unstable: Collection[str]) -> str:
-    """What a test is that is not there any more."""
+    """The outcome of a test that is not in the later report."""
     file = file_of(before, old)
     if file in unloaded:
         return "waiting"
-    loads_again = file == old and file in now.files.values()  # a file that could not be loaded stood for its tests
-    has_parts = any(other.startswith(f"{old}/") for other in now.ids)  # it got sub-tests, which stand for it
+    loads_again = file == old and file in now.files.values()  # the id is a file that could not be loaded before
+    has_parts = any(other.startswith(f"{old}/") for other in now.ids)  # it now has sub-tests, which replace it
     if loads_again or has_parts or _how(before, old) == "skip" or family(old) in unstable:
         return "idle"
     return "lost"
@@ -96,20 +96,20 @@ def _how(report: TestReport, test: str) -> str:
 
 
 def file_of(report: TestReport, test: str) -> str:
-    """The file that a test stands in."""
+    """The file a test is in."""
     return report.files.get(test, test.partition("::")[0])
 
 
 def _unloaded(report: TestReport) -> Ids:
-    """The files that could not be loaded or built: each is one id, the file itself."""
+    """The files that could not be loaded or built: a report lists each as a test whose id is the file."""
     return frozenset(test for test in report.bad if report.files.get(test) == test)
 
 
-# -- which test is which -------------------------------------------------------------------------------------------------------
+# -- matching tests ------------------------------------------------------------------------------------------------------------
 
 
 def _twins(before: TestReport, now: TestReport) -> dict[str, str]:
-    """Each test of before that is still there, and its id now."""
+    """The tests that are in both reports: old id to new id."""
     found = {test: test for test in before.ids & now.ids}
     for key in (_stable_key, _name_key, _family_key):
         left, right = _by(key, before, before.ids - set(found)), _by(key, now, now.ids - set(found.values()))
@@ -122,7 +122,7 @@ Key = Callable[[TestReport, str], str]
 
 
 def _by(key: Key, report: TestReport, tests: Iterable[str]) -> dict[str, list[str]]:
-    """Tests by a key, in the report's order, those that pass before all others: so no row that was only renamed counts as broken."""
+    """Tests grouped by key, in the report's order but passing ones first, so that a row that was only renamed does not count as broken."""
     wanted, groups = set(tests), defaultdict[str, list[str]](list)
     for test in sorted((t for t in report.outcomes if t in wanted), key=lambda t: report.outcomes[t] != "passed"):
         if word := key(report, test):
@@ -135,7 +135,7 @@ def _stable_key(report: TestReport, test: str) -> str:
 
 
 def _name_key(report: TestReport, test: str) -> str:
-    """The name of a test without its file; a file that could not be loaded has none."""
+    """The test's name without its file; empty for a file that could not be loaded."""
     file = file_of(report, test)
     return stable(test.removeprefix(file)) if test != file and test.startswith(file) else ""
 
@@ -144,11 +144,11 @@ def _family_key(report: TestReport, test: str) -> str:
     return same if (same := family(test)) != test else ""
 
 
-# -- reports of a part ---------------------------------------------------------------------------------------------------------
+# -- partial reports -----------------------------------------------------------------------------------------------------------
 
 
 def laid_over(whole: TestReport, part: TestReport, files: Collection[str]) -> TestReport:
-    """A report of the whole suite, with what a run of some files said in the place of what it said of them."""
+    """The report of the whole suite, with the results of `files` replaced by those of a partial run."""
     old = {test for test in whole.ids if file_of(whole, test) in files}
 
     def joined(name: str) -> dict[str, object]:
@@ -166,13 +166,13 @@ def laid_over(whole: TestReport, part: TestReport, files: Collection[str]) -> Te
 
 
 def unstable_families(one: TestReport, other: TestReport) -> Ids:
-    """The tests whose ids differ between two runs of one tree, though all of one is there that is in the other."""
+    """The families of the tests whose ids differ between two runs of the same tree."""
     left = {test for test in one.ids ^ other.ids if stable(test) not in {stable(t) for t in one.ids & other.ids}}
     return frozenset(family(test) for test in left)
 
 
 def describe_successors(test: str, seen: Outcomes, less: bool) -> str:
-    """What came in the place of a test."""
+    """A sentence that names the tests that replaced a test."""
     came = sorted(seen.replaced[test])
     names = came[0] + (f" and {len(came) - 1} more" if len(came) > 1 else "")
     return f"{test} is gone; {names} came in its place" + (
@@ -181,12 +181,12 @@ def describe_successors(test: str, seen: Outcomes, less: bool) -> str:
 
 
 def describe_weakened(test: str, seen: Outcomes) -> str:
-    """What is wrong with a test that notices less than it did."""
+    """A sentence about a test that no longer fails for code it failed for before."""
     if test not in seen.replaced:
         return f"{test} is weakened: it was changed, and no longer fails for code that it failed for before"
     return f"{test} is gone, and its replacement ({min(seen.replaced[test])}) does not fail for code that it failed for"
 
 
 def describe_flaky(test: str) -> str:
-    """What is said of a test that fails by chance."""
+    """A sentence about a flaky test."""
     return f"{test} failed once and passed in three more runs of the same tree: it is flaky, or the machine was overloaded"

@@ -1,7 +1,7 @@
-"""Why a test failed, and whose reason that is: the product's, the test's own, or the machine's. Pure.
+"""Why a test failed, and who is to blame: the product, the test itself, or the machine. Pure.
 
-Reads the report's own words (the type of the exception, its message, its place) and asks two questions about them: is this file a test,
-is this module a package of others. Where they do not say it, the answer is `unknown`, never an exception and never a guess.
+Reads the exception's type, message and place from the report, and asks two questions: is this file a test, and is this module a third-party
+package. If that does not settle it, the answer is `unknown`: never an exception, never a guess.
 """
 
 import re
@@ -45,8 +45,8 @@ UNPARSED = re.compile(
 )
 UNWRAPPED = re.compile(
     r"called `(?:Result|Option)::(?:unwrap|expect)\w*\(\)` on |^Error: ", re.MULTILINE
-)  # what the code answered was not taken
-OLDER_PANIC = re.compile(r"^thread '.*?' panicked at '")  # Rust before 1.73 has message and place in one
+)  # a result of the code that was an error
+OLDER_PANIC = re.compile(r"^thread '.*?' panicked at '")  # Rust before 1.73 prints message and place on one line
 PANICKED = re.compile(r"^thread '.*' .*panicked at [^\n]*:\d+:\d+:$|^stack backtrace:|^note: run with")
 STAR = re.compile(r"^\s*from \S+ import \*", re.MULTILINE)
 NOT_INSTALLED = " is a third-party package, and it is not installed here"
@@ -55,22 +55,22 @@ UNUSED = re.compile(r"imported and not used|declared and not used|declared but n
 
 
 class Reason(NamedTuple):
-    """Whose reason a failure has, and the reason in one short sentence."""
+    """Why a test failed: who is to blame, and the cause in one short sentence."""
 
     sort: Sort
     sentence: str
 
 
 class Facts(NamedTuple):
-    """What a report says of one failed test."""
+    """What a report says about a failed test."""
 
     kind: str
     message: str
     place: str  # file:line
-    whole: bool  # it is a file that could not be loaded, not a test
-    is_missing: bool  # by the adapter: a name is not there yet
-    in_test: bool | None  # whether the place is in a test; None: there is no place
-    all_names: bool = False  # the file there brings in every name of a module, also those that it has not yet
+    whole: bool  # not a test, but a file that could not be loaded
+    is_missing: bool  # according to the adapter, a name does not exist yet
+    in_test: bool | None  # whether the place is in a test file; None: no place is known
+    all_names: bool = False  # that file has a `from … import *`, so a missing name may belong to the product
 
 
 def reason(
@@ -80,7 +80,7 @@ def reason(
     third_party: Callable[[str], bool],
     read: Callable[[str], str | None] = lambda path: None,
 ) -> Reason:
-    """Why a test of a report failed. `third_party`: whether a module is a package of others (see `is_foreign`); `read`: a file's text."""
+    """Why a test failed. `third_party`: whether a module is a third-party package (see `is_foreign`); `read`: a file's text."""
     facts = _facts(report, test, is_test, read)
     if not facts.kind and not facts.message:
         late = report.late or "did not finish in time" in report.fault
@@ -111,10 +111,10 @@ def _machine(facts: Facts) -> Found:
 
 
 def _plugin(facts: Facts, third_party: Callable[[str], bool]) -> Found:
-    """A plugin of pytest that brings the fixture, or runs tests that are coroutines."""
+    """A pytest plugin is missing: the one that defines the fixture, or runs async tests."""
     if not PLUGINS_BRING.search(facts.message):
         return None
-    from detent.evidence.changes.dependencies import plain  # it reads manifests, and few failures need it
+    from detent.evidence.changes.dependencies import plain  # few failures need to read manifests
     from detent.evidence.changes.install_lines import ASYNC_PLUGINS, missing_plugins
 
     declared = frozenset(filter(third_party, map(plain, ASYNC_PLUGINS)))
@@ -123,7 +123,7 @@ def _plugin(facts: Facts, third_party: Callable[[str], bool]) -> Found:
 
 
 def _parts(facts: Facts) -> Found:
-    """What is plainly the test's: a fixture that nobody wrote, a file that does not parse."""
+    """A fixture that does not exist, or a file that does not parse."""
     if FIXTURE.search(facts.message):
         return "test", "this fixture does not exist"
     if facts.kind in SYNTAX and facts.whole and not facts.is_missing:
@@ -137,7 +137,7 @@ def _parts(facts: Facts) -> Found:
 
 
 def _modules(facts: Facts, third_party: Callable[[str], bool]) -> Found:
-    """A module that is not there: a package of others, or one that is yet to be written."""
+    """A missing module: a third-party package, or one still to be written."""
     found = MODULE.search(facts.message) if facts.is_missing or facts.kind == "BuildError" else None
     if found is None:
         return None
@@ -151,7 +151,7 @@ def _modules(facts: Facts, third_party: Callable[[str], bool]) -> Found:
 
 
 def _names(facts: Facts) -> Found:
-    """A name that is not bound, where names are bound when the code runs."""
+    """A name that is undefined at run time, or that the adapter reports as missing."""
     found = UNBOUND.search(facts.message) if facts.kind in ("NameError", "ReferenceError", "UnexpectedException") else None
     if found is None:
         return ("product", "") if facts.is_missing and not UNUSED.search(facts.message) else None
@@ -164,7 +164,7 @@ def _names(facts: Facts) -> Found:
 
 
 def _build(facts: Facts) -> Found:
-    """A file that the compiler refuses for something else than a missing name."""
+    """A compile error other than a missing name."""
     if facts.kind != "BuildError":
         return None
     if facts.in_test is False:
@@ -191,7 +191,7 @@ def _exception(facts: Facts) -> tuple[Sort, str]:
 
 
 def _sentence(facts: Facts, how: str) -> str:
-    """`ValueError: bad input (src/calc.py:12)`, and how that is understood."""
+    """`ValueError: bad input (src/calc.py:12)`, followed by the interpretation."""
     lines = [OLDER_PANIC.sub("", line.strip()) for line in facts.message.splitlines() if line.strip() and not PANICKED.search(line)]
     first = next((line for line in lines if FIXTURE.search(line)), lines[0] if lines else "")
     named = facts.kind and not first.startswith(facts.kind) and f".{facts.kind}:" not in first
@@ -201,5 +201,5 @@ def _sentence(facts: Facts, how: str) -> str:
 
 
 def not_installed(why: Reason) -> str:
-    """The package of others that a test lacks; empty if it fails for something else."""
+    """The third-party package whose absence made a test fail; empty if it failed for another reason."""
     return why.sentence.removesuffix(NOT_INSTALLED).rpartition(": ")[2] if why.sentence.endswith(NOT_INSTALLED) else ""

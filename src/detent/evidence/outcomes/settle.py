@@ -1,6 +1,7 @@
-"""Before a test is called lost or broken: whether it was only renamed, has another id in every run, or wanted more time. And which changed files can be run by themselves.
+"""Settles outcomes before a test counts as lost or broken: was it renamed or replaced, is its id unstable, is it flaky, was it only too slow?
+Also finds the changed test files that can be run on their own.
 
-Owns these questions alone; what the answers mean is the gates' to say.
+Owns these answers; the gates decide what they mean.
 """
 
 import re
@@ -15,13 +16,13 @@ from detent.evidence.report import TestReport
 from detent.evidence.source.diff import Changed
 
 MOST_TOLD = 10
-COLLECTED = re.compile(  # names that runners collect by themselves; a file that only lies beside tests is theirs if it is named, and nobody else's
+COLLECTED = re.compile(  # names that runners collect by default
     r"^test_[^/]*\.py$|_test\.(?:py|go|rb)$|_spec\.rb$|[._-](?:test|spec)s?\.[cm]?[jt]sx?$|(?:Tests?|Spec|IT)\.(?:java|kt|groovy|scala|php)$"
 )
 
 
 class SettleLook(Protocol):
-    """What is looked through."""
+    """The part of a look that settling needs."""
 
     def tests(self) -> TestReport: ...
     def tests_before(self) -> TestReport: ...
@@ -31,7 +32,7 @@ class SettleLook(Protocol):
 
 
 def runnable(changed: tuple[Changed, ...], before: TestReport) -> tuple[str, ...]:
-    """The changed test files, if running them alone says what the change did. A helper or a data file may be used by any test: then none."""
+    """The changed test files, if running only them shows the change's effect. Empty if a helper or data file changed: any test may use it."""
     tests = [c for c in changed if c.sort in ("test", "config")]
     held = set(before.files.values())
     alone = [c.path for c in tests if c.how != "deleted" and (c.path in held or _is_named_so(c.path))]
@@ -44,7 +45,7 @@ def _is_named_so(path: str) -> bool:
 
 
 def settled(seen: Outcomes, look: SettleLook, why: Callable[[str], Reason]) -> Outcomes:
-    """Outcomes in which only what is really lost is lost, and nothing is broken that only wanted more time than a busy machine had, or fails by chance."""
+    """The outcomes without false alarms: tests that were renamed, replaced, too slow on a busy machine, or flaky are not lost or broken."""
     seen = _by_chance(_in_time(seen, look, why), look)
     if seen.lost:
         lost = seen.lost - _renamed(seen.lost, look)
@@ -69,7 +70,7 @@ def settled(seen: Outcomes, look: SettleLook, why: Callable[[str], Reason]) -> O
 
 
 def _in_time(seen: Outcomes, look: SettleLook, why: Callable[[str], Reason]) -> Outcomes:
-    """Tests that seem broken only since they did not finish in time run once more, by themselves: what passes then is not broken."""
+    """Run tests that did not finish in time once more, on their own; those that pass are not broken."""
     late = frozenset(test for test in seen.newly_failing if why(test).sort == "machine")
     try:
         passed = late & look.again(late, False).having("passed") if late else late
@@ -84,9 +85,9 @@ def _in_time(seen: Outcomes, look: SettleLook, why: Callable[[str], Reason]) -> 
 
 
 def _by_chance(seen: Outcomes, look: SettleLook) -> Outcomes:
-    """Tests that passed before and failed now are flaky if they pass in every further run: alone, with all others, and alone.
+    """Run regressions again; those that pass in all three further runs (alone, with all other tests, alone) are flaky.
 
-    Only those that the change left as they were. With all others, since one that another test disturbs now passes alone.
+    Only tests that the change did not edit. One run is with all others, since a test that another one now disturbs passes alone.
     """
     if not 0 < len(seen.regressions) <= MOST_AGAIN:
         return seen
@@ -100,7 +101,7 @@ def _by_chance(seen: Outcomes, look: SettleLook) -> Outcomes:
 
 
 def _as_they_were(tests: frozenset[str], look: SettleLook) -> frozenset[str]:
-    """The tests that the change did not write: their file is as it was, or says of them what it said."""
+    """The tests that the change did not edit: their file is unchanged, or their own text in it is."""
     from detent.evidence.source.changed_tests import changed_tests, standing_otherwise
     from detent.evidence.source.test_blocks import blocks
     from detent.evidence.source.test_ids import is_named  # only where a test seems broken
@@ -120,7 +121,7 @@ def _only(report: TestReport, wanted: Callable[[str], bool]) -> TestReport:
 
 
 def _renamed(lost: frozenset[str], look: SettleLook) -> frozenset[str]:
-    """The lost tests whose very words stand under another name, in a test file that the change wrote, and are run there: not in a file that is skipped."""
+    """The lost tests whose body is now under another name in a test file that the change edited, and that runs: not in a file that is skipped."""
     from detent.evidence.source.test_blocks import blocks
     from detent.evidence.source.test_ids import is_named  # only where a test seems lost
 
@@ -138,7 +139,7 @@ def _renamed(lost: frozenset[str], look: SettleLook) -> frozenset[str]:
 
 
 def _written_in(lost: frozenset[str], look: SettleLook) -> dict[str, frozenset[str]]:
-    """The files in which lost tests may stand: that of the report, and changed ones that it names for no test, since another file loads them."""
+    """The files that may hold the lost tests: their files by the report, and changed helpers, which another test file may load tests from."""
     from detent.evidence.outcomes.shared_test_files import is_shared_code, shared_files  # only where a test seems lost
 
     before = look.tests_before()
@@ -149,7 +150,7 @@ def _written_in(lost: frozenset[str], look: SettleLook) -> dict[str, frozenset[s
 
 
 def _replaced(lost: frozenset[str], came: frozenset[str], look: SettleLook) -> dict[str, frozenset[str]]:
-    """The lost tests that tests which came say under other words, in a file that was changed: as rows of a table, or put together in one."""
+    """The lost tests that new tests replace in a changed file, for instance as rows of a table or merged into one test."""
     from detent.evidence.outcomes.successors import successors_by_words  # only where a test seems lost
 
     before, now = look.tests_before(), look.tests()
@@ -162,7 +163,7 @@ def _replaced(lost: frozenset[str], came: frozenset[str], look: SettleLook) -> d
 
 
 def describe_outcomes(seen: Outcomes, why: Callable[[str], Reason]) -> str:
-    """What became of the tests, in a few lines for people and agents: which need the step and why they fail, and which only pin what is there."""
+    """A few lines for people and agents: which tests newly fail and why, and which new ones only pin what already works."""
     lines = [f"fails now, and did not before: {test}\n    {why(test).sentence}" for test in sorted(seen.newly_failing)[:MOST_TOLD]]
     lines += [f"passes already, so it only pins what is there: {test}" for test in sorted(seen.pins)[:MOST_TOLD] if seen.newly_failing]
     more = max(0, len(seen.newly_failing) - MOST_TOLD) + (max(0, len(seen.pins) - MOST_TOLD) if seen.newly_failing else 0)

@@ -1,6 +1,6 @@
-"""Files that tests share and that hold none themselves: helpers, data, snapshots. Whoever changes one changes what every test says that uses it.
+"""Files that tests share but that contain no tests: helpers, data, snapshots. A change to one changes every test that uses it.
 
-Owns which files these are, whose tests they are, and what is said of them; runs nothing.
+Owns which files these are, which tests use them, and the flags about them. Runs nothing.
 """
 
 import re
@@ -16,19 +16,19 @@ MOST_SHOWN = 3
 
 
 def shared_files(changed: Iterable[Changed], holding: Collection[str]) -> tuple[str, ...]:
-    """The files of the tests that a change modified or took out, and that hold no test; and a new conftest.py, whose fixtures older tests may get in
-    the place of others. `holding`: those that hold tests."""
+    """The shared test files that a change modified or deleted, and any new conftest.py, since its fixtures may override those that older tests use.
+    `holding`: the files that contain tests."""
     ours = [c.path for c in changed if c.sort == "test" and not c.inside and (c.how != "added" or c.path.endswith("conftest.py"))]
     return tuple(sorted(path for path in ours if path not in holding))
 
 
 def is_shared_code(path: str) -> bool:
-    """Whether such a file is code."""
+    """Whether a shared test file is code, by its suffix."""
     return PurePosixPath(path).suffix in CODE
 
 
 def speaks_of(text: str, path: str) -> bool:
-    """Whether a file of tests names a helper: by the name of its file, or that of its folder where it is a package."""
+    """Whether a test file's text names a helper: by its file name, or by its folder if it is a package."""
     where = PurePosixPath(path)
     stem = where.parent.name if where.stem in ("__init__", "index") or where.suffix == ".go" else where.stem
     return re.search(rf"\b{re.escape(stem)}\b", text) is not None
@@ -37,8 +37,8 @@ def speaks_of(text: str, path: str) -> bool:
 def out_of_reach(
     tests: Mapping[str, str], changed: Iterable[Changed], holding: Collection[str], read: Callable[[str], str]
 ) -> frozenset[str]:
-    """Of tests by their files: those that the tests of a change cannot have made fail. Their file is as it was, imports none that was changed and
-    is not built with one, and nothing else below the tests was changed. Where such a test failed all the same, it did so by itself."""
+    """The tests (of `tests`: id to file) that the change's test files cannot have broken: their file is unchanged, neither imports a changed test file
+    nor is built with one, and no shared test file or configuration changed. If such a test fails all the same, it has another cause."""
     every = tuple(changed)
     ours = {c.path for c in every if c.sort == "test" or c.inside}
     if any(c.sort == "config" for c in every) or not ours <= {*holding}:
@@ -49,14 +49,14 @@ def out_of_reach(
 
 
 def _is_with(file: str, text: str, path: str) -> bool:
-    """Whether a file of tests is built with another one, or imports it."""
+    """Whether a test file is built together with another file, or imports it."""
     one, other = PurePosixPath(file), PurePosixPath(path)
     built = other.suffix in (".go", ".rs", ".java", ".kt", ".cs") and other.suffix == one.suffix
     return built or re.search(rf"(?:[\"'`/.]|\bimport\s+|\bfrom\s+){re.escape(other.stem)}\b", text) is not None
 
 
 def flag_shared_files(patch: bytes, shared: Collection[str], broken: Collection[str], alone: bool) -> list[Flag]:
-    """What is said where older tests fail with what they shared as it was. `alone`: no new test asks for the same change of behaviour."""
+    """Flags if older tests fail with the old version of the shared files. `alone`: no new test asks for the same change of behaviour."""
     if not broken:
         return []
     some = min(broken) + (f" and {len(broken) - 1} more" if len(broken) > 1 else "")

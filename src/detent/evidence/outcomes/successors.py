@@ -1,7 +1,7 @@
-"""Tests that are gone, and the new ones that stand for them, by what is written: one of two ways to find that out. Pure.
+"""Successors of deleted tests, found by comparing text. Pure.
 
-A test has a successor if a new test of the same file says what it said: it speaks of the same things, and of most of the same values, or its
-first lines became those of the other. The other way, `probes/successors_tried.py`, tries whether the new tests notice what the old one noticed.
+A new test of the same file is a successor if it uses most of the same names and values, or if its first lines replaced those of the old test.
+The other way to find successors is `probes/successors_tried.py`: trying whether the new tests notice what the old one noticed.
 """
 
 import ast
@@ -17,23 +17,23 @@ from detent.evidence.source.test_ids import SCRIPT, is_named
 NAME = re.compile(r"[A-Za-z_$][\w$]+")
 TEXT = re.compile(r"""(["'`])((?:\\.|(?!\1)[^\\\n])*)\1""")
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
-MOST_LINES = 12  # of each version that is shown
-LEAST_NAMES = 0.75  # of the names that a test speaks of
-LEAST_VALUES = 0.5  # of its values: a message may be put together now
+MOST_LINES = 12  # shown of each version
+LEAST_NAMES = 0.75  # share of the old test's names that a successor must use
+LEAST_VALUES = 0.5  # share of its values; lower, since a message may now be composed of parts
 COMMON = frozenset({"def", "func", "function", "fn", "test", "assert", "self", "async", "await", "const", "let", "var", "return"})
 
 
 class SaidTest(NamedTuple):
-    """A test as a file says it."""
+    """A test as it is written in a file."""
 
-    key: str  # which test it is
-    said: str
-    made: Callable[[str], bool]  # of an id: whether it is this test, or a row of it
-    values_in: str  # where its values may stand: a loop's rows stand outside of it
+    key: str  # identifies the test in its file
+    said: str  # its text
+    made: Callable[[str], bool]  # whether a test id is this test or a row of it
+    values_in: str  # the text that may hold its values: the rows of a loop are outside the test
 
 
 def successors_by_words(path: str, old: str, new: str, lost: Iterable[str], passing: Collection[str]) -> dict[str, frozenset[str]]:
-    """Of each lost test that has some: the tests of the same file that came and say what it said. `passing`: the file's tests that pass now."""
+    """The lost tests that have successors, with these: new tests of the same file. `passing`: the file's new tests that pass."""
     before, after = _texts(path, old), _texts(path, new)
     known = {each.key for each in before}
     came = [each for each in after if each.key not in known]
@@ -53,7 +53,7 @@ def _shared(was: SaidTest, now: SaidTest) -> int:
 
 
 def says_what(was: SaidTest, now: SaidTest) -> bool:
-    """Whether a test says what another one said."""
+    """Whether a test uses most of the names and values of an older one."""
     names, values = _names(was.said), _values(was.said)
     there = _values(now.values_in)
     if len(names & _names(now.said)) < LEAST_NAMES * len(names) or not names:
@@ -98,7 +98,7 @@ def _of_block(name: str, said: str) -> SaidTest:
 
 
 def in_its_place(patch: bytes, test: str, new_test: str) -> tuple[str, str] | None:
-    """Both versions, where the lines that begin a test became those that begin another one of the same file."""
+    """Both versions of the hunk in which the first lines of a test were replaced by those of `new_test` in the same file."""
     for hunk in hunks(patch):
         if (
             test.startswith(f"{hunk.path}::")
