@@ -1,4 +1,4 @@
-"""What a change touches: which of its files are tests, code or configuration, which projects and dependencies there are, what is only words.
+"""What a change touches: which files are tests, code or configuration, which projects and dependencies, and which changes are only documentation.
 
-Reads trees and kept reports; runs nothing itself. Must not know outcomes, flags or gates.
+Reads trees and cached reports; runs nothing. Must not know outcomes, flags or gates.
 """

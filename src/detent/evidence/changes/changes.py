@@ -1,9 +1,9 @@
-"""What a step changed, each path with its sort: test, code, configuration. By evidence: what the runner collected, what the project says.
+"""The paths that a step changed, each sorted as test, production code or configuration.
 
-Which files are tests is looked up, not guessed: `[test] files` is asked first, then what the project configures for its runner, what the runner
-collected from, names, and folders: data, snapshots and helpers below a folder of tests belong to the tests. A file of code that also holds
-tests (doctests, `#[cfg(test)]`, in-source tests) stays code; `insource` tells its two parts apart. Owns also the overlay of one tree's tests
-over another, and the value that names the trees to compare with. Knows no gates.
+Which files are tests is looked up, not guessed, in this order: `[test] files`, the project's runner configuration, the files the runner
+collected tests from, names, and folders (data, snapshots and helpers in a test folder count as tests). A code file that also contains tests
+(doctests, `#[cfg(test)]`, in-source tests) stays code; `insource` separates its two parts. Also owns the overlay of one tree's tests over
+another, and the value that names the trees to compare with. Must not know gates.
 """
 
 import re
@@ -23,7 +23,7 @@ from detent.evidence.source.file_text import bytes_of, text_of
 from detent.git.repo import Git
 
 MOST_READ = 500
-HOLDS = {  # what only a file of tests says, by the end of its name; a file of another kind is not told by what was collected from it
+HOLDS = {  # by suffix: text that only test files contain. Files of other suffixes do not become tests because tests were collected from them
     ".py": re.compile(r"^(?:async )?def test|^class \w*Test|^class .*\bTestCase\b|^(?:import|from) (?:pytest|unittest)\b", re.MULTILINE),
     ".rb": re.compile(r"^\s*(?:RSpec\.)?(?:describe|context|feature)\b|< (?:Minitest::Test|Test::Unit)", re.MULTILINE),
     ".php": re.compile(r"\bextends\s+[\w\\]*TestCase\b|^\s*(?:it|test)\(", re.MULTILINE),
@@ -35,19 +35,19 @@ HOLDS = {  # what only a file of tests says, by the end of its name; a file of a
     ),
 }
 IN_SOURCE = re.compile(r"\bimport\.meta\.vitest\b")
-PRODUCT_ONLY = (".go", ".rs", ".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".cs", ".fs", ".vb")  # what was not built stands in reports too
+PRODUCT_ONLY = (".go", ".rs", ".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".cs", ".fs", ".vb")  # reports name some without tests too
 
 
 class TestFiles(NamedTuple):
-    """The test files of one tree, or of the trees that are compared."""
+    """Decides which files are tests, in one tree or in the trees that are compared."""
 
-    collected: frozenset[str]  # files that tests were collected from, without those that are code
-    patterns: tuple[str, ...]  # the project's own, those of the user last: the last one that fits decides
-    named: Callable[[str], bool]  # the runner's own rule
+    collected: frozenset[str]  # files that tests were collected from and that are not code
+    patterns: tuple[str, ...]  # the project's, then those of `[test] files`; the last match wins
+    named: Callable[[str], bool]  # the runner's naming rule
     is_config: Callable[[str], bool] = lambda path: False
 
     def is_test(self, path: str) -> bool:
-        """Whether a file is a test or serves tests only."""
+        """Whether a file contains tests or is only used by tests."""
         if self.is_config(path):
             return False
         decided = said(self.patterns, path)
@@ -57,24 +57,24 @@ class TestFiles(NamedTuple):
 
 
 def patterns_of(runner: Runner, files: Files, configured: tuple[str, ...], base: Command | None = None) -> tuple[str, ...]:
-    """The project's own patterns, and those of `[test] files` after them: the last one that fits decides."""
+    """The project's test patterns, followed by those of `[test] files`; the last match wins."""
     return (*runner.test_patterns(base, files), *configured)
 
 
 def looked_up(runner: Runner, patterns: tuple[str, ...], files: Files, collected: Iterable[str]) -> TestFiles:
-    """Which files are tests, by patterns that are known already."""
+    """The test files, by known patterns and by the files that tests were collected from."""
     plain = TestFiles(frozenset(), patterns, runner.is_test, runner.is_config)
     left = [path for path in dict.fromkeys(collected) if not is_outside(path) and not plain.is_test(path)]
     return plain._replace(collected=frozenset(path for path in left[:MOST_READ] if _is_file_of_tests(path, files)))
 
 
 def _is_file_of_tests(path: str, files: Files) -> bool:
-    """Whether a file that tests were collected from is nothing but tests: by what it says, since code may hold tests too."""
+    """Whether a file that tests were collected from contains only tests: decided by its text, since code may contain tests too."""
     suffix = PurePosixPath(path).suffix
     if suffix in PRODUCT_ONLY or suffix not in HOLDS:
         return False
     text = files.read(path)
-    if text is None:  # of another tree
+    if text is None:  # the file is only in the other tree
         return path.partition("/")[0] not in SOURCES
     return HOLDS[suffix].search(text) is not None and not IN_SOURCE.search(text)
 
@@ -83,7 +83,7 @@ LARGEST_DOCUMENT = 1_000_000  # bytes
 
 
 class TreeFiles:
-    """A tree, read when it is asked for."""
+    """The files of a git tree, read on demand."""
 
     def __init__(self, git: Git, tree: str) -> None:
         self.git, self.tree = git, tree
@@ -103,7 +103,7 @@ class TreeFiles:
 
 
 def read_plain(file: Path) -> bytes | None:
-    """A file that lies there itself, and is no link; of one that is too large, as much as shows that."""
+    """The bytes of a regular file, never through a symlink; one byte more than the limit if it is too large."""
     try:
         if file.is_symlink() or not file.is_file():
             return None
@@ -118,7 +118,7 @@ LETTERS: Mapping[str, Literal["added", "modified", "deleted"]] = {"A": "added", 
 
 
 class Changes:
-    """The paths that differ between the last good tree and the judged one."""
+    """The changed paths between the last good tree and the judged one."""
 
     def __init__(self, git: Git, collect: Collects, good: str, tree: str, preflight: tuple[str, ...] = ()) -> None:
         self.git, self.collect, self.good, self.tree, self.preflight = git, collect, good, tree, preflight
@@ -131,21 +131,21 @@ class Changes:
         return self._all
 
     def patch(self) -> bytes:
-        """The patch between the two, without context."""
+        """The patch between the two trees, without context lines."""
         return self._compared[1]
 
     @cached_property
     def _compared(self) -> tuple[list[tuple[str, str]], bytes]:
-        """How each path changed, and the patch."""
+        """The status letter of each changed path, and the patch."""
         return self.git.patch(self.good, self.tree)
 
     def text(self, path: str) -> Callable[[str], str]:
-        """How a path reads in a tree."""
+        """A function from a tree to the text of `path` in it."""
         return lambda tree: text_of(self.git.read(tree, path) or b"")
 
     @cached_property
     def moves(self) -> dict[str, str]:
-        """The files that only got another name."""
+        """The files that were only renamed: old path to new path."""
         gone, came = ([c.path for c in self.all() if c.how == how] for how in ("deleted", "added"))
         if not gone or not came:
             return {}
@@ -154,7 +154,7 @@ class Changes:
         return moves({path: self.text(path)(self.good) for path in gone}, {path: self.text(path)(self.tree) for path in came})
 
     def overlay(self, tree: str) -> dict[str, bytes]:
-        """The tests that the step changed, as they are laid over another tree: whole files, and the test part of files of code."""
+        """The tests that the step changed, to be laid over another tree: whole test files, and the test part of code files."""
         found = {}
         for change in self.all():
             if change.sort == "test" and change.how != "deleted" and not change.inside:
@@ -164,7 +164,7 @@ class Changes:
         return found
 
     def _laid(self, path: str, tree: str) -> str | None:
-        from detent.evidence.source.insource import lay_over  # few files of code hold tests
+        from detent.evidence.source.insource import lay_over  # few code files contain tests
 
         return lay_over(path, self.text(path)(tree), self.text(path)(self.tree))
 
@@ -183,7 +183,7 @@ class Changes:
             parts = {runner.runner_part(path, self.text(path)(tree)) for tree in (self.good, self.tree)}
             return "config" if len(parts) > 1 or path.endswith("conftest.py") or self._judges(path) else "production"
         if path in {word.rpartition("=")[2].removeprefix("./") for word in base.argv if word not in base.paths}:
-            return "config"  # a file that the command itself loads
+            return "config"  # a file named on the command line
         if path == "test-list.md" or self._is_test(path):
             return "list" if path == "test-list.md" else "test"
         return "config" if self._judges(path) else "production"
@@ -194,7 +194,7 @@ class Changes:
         return only_versions_differ(path, self.text(path)(self.good), self.text(path)(self.tree))
 
     def _is_of_an_example(self, path: str, argv: tuple[str, ...]) -> bool:
-        """Whether a file configures an example or a benchmark alone: no test was collected below its folder, and no command names that."""
+        """Whether a file only configures an example or benchmark: no tests were collected below its folder, and no command names the folder."""
         folder, _, name = path.rpartition("/")
         said = " ".join((*argv, *self.preflight))
         is_named = any(re.search(rf"\b{re.escape(part)}\b", said) for part in folder.split("/"))
@@ -202,14 +202,14 @@ class Changes:
         return name != "conftest.py" and not is_shared_config(path) and not is_named and not tested and path not in self._programs
 
     def _stays_plain(self, path: str) -> bool:
-        """Whether of a conftest.py only what tests ask for was changed: it is shared by tests then, and does not decide how they are run."""
-        from detent.evidence.changes.conftest_hooks import stays_plain  # it reads Python, and few changes touch such a file
+        """Whether a change to a conftest.py touches only what tests request by name; it is then a shared test file, not configuration."""
+        from detent.evidence.changes.conftest_hooks import stays_plain  # few changes touch such a file
 
         text = self.text(path)
         return bool(text(self.tree)) and stays_plain(text(self.good), text(self.tree))
 
     def _judges(self, path: str) -> bool:
-        """Whether what was changed in a file judges the work besides its tests: tools by their configuration, and what preflight runs."""
+        """Whether the changed part of a file judges the work beside the tests: tool configuration, or a program that preflight runs."""
         if is_judging(path):
             from detent.evidence.changes.judging_parts import judges  # few changes touch such a file
 
@@ -218,7 +218,7 @@ class Changes:
 
     @cached_property
     def _programs(self) -> frozenset[str]:
-        """The files that preflight, or what the project keeps for judging, runs or is configured by, as the last good tree has it."""
+        """The files that preflight or the project's own check commands run or read as configuration, in the last good tree."""
         from detent.evidence.changes.judging_programs import commands_kept, programs
 
         paths = {*TreeFiles(self.git, self.good).paths(), *(path for _, path in self._compared[0])} if self.good else set()
@@ -234,12 +234,12 @@ class Changes:
 
     @property
     def _held(self) -> frozenset[str]:
-        """The files from which tests were collected, as far as that is known by now."""
+        """The files that tests were collected from, according to the reports known so far."""
         known = (self.collect.known(tree) for tree in (self.good, self.tree))
         return frozenset(file for report in known if report for file in report.files.values())
 
     def _change(self, letter: str, path: str) -> Changed:
-        """A changed path. A file of code of which only its own tests changed is a test."""
+        """Sort a changed path. A code file of which only the in-source tests changed counts as a test."""
         how, sort = LETTERS.get(letter, "modified"), self.sort(path)
         if sort == "production" and how == "modified" and self._holds_tests(path):
             from detent.evidence.source.insource import only_tests_differ, split
@@ -250,7 +250,7 @@ class Changes:
         return Changed(path, how, sort)
 
     def _holds_tests(self, path: str) -> bool:
-        """Whether tests stand in a file of code: the report names it, or its language says so. Docstrings are no tests unless they are run."""
+        """Whether a code file contains tests: the report names it, or it is Rust with test modules. Doctests count only if they are run."""
         known = self.collect.known(self.good)
         named = known is not None and path in known.files.values()
         if named or not path.endswith(".rs"):
@@ -261,10 +261,10 @@ class Changes:
 
 
 class ReferenceTrees(NamedTuple):
-    """What the run remembers that evidence is compared with."""
+    """The trees and known failures of a run that evidence is compared with."""
 
     good: str  # the last good tree
     reds: tuple[str, ...]  # the trees of the RED steps
     base: str  # the commit the branch started from
     baseline: frozenset[str] = frozenset()
-    owes_green: bool = False  # what failed before the work began is to pass
+    owes_green: bool = False  # tests that failed before the work began must pass

@@ -1,12 +1,12 @@
-"""What of a conftest.py decides how tests are run: hooks, fixtures that nobody asks for, and what happens when it is loaded. Pure.
+"""The parts of a conftest.py that decide how tests are run: hooks, autouse fixtures, and code that runs on import. Pure.
 
-The rest is imports, fixtures that a test asks for by name, plain functions and classes, and plain values. A file that cannot be read is
-one piece that decides.
+The rest is plain: imports, fixtures that tests request by name, functions, classes and constants. A file that does not parse counts as one
+deciding part.
 """
 
 import ast
 
-DECIDING = ("pytest_", "collect_ignore")  # what pytest itself looks for in such a file, by its name
+DECIDING = ("pytest_", "collect_ignore")  # prefixes of the names that pytest looks up in such a file
 DECORATORS = frozenset({"fixture", "contextmanager", "asynccontextmanager", "dataclass", "staticmethod", "classmethod", "property"})
 VALUES = frozenset(
     {"Path", "dict", "list", "set", "tuple", "frozenset", "range", "str", "int", "float", "resolve", "absolute", "joinpath", "with_name"}
@@ -19,7 +19,7 @@ PLAIN = (
 
 
 def deciding(text: str) -> tuple[str, ...]:
-    """The pieces of a file that decide how tests are run, as they are written."""
+    """The source of the statements that decide how tests are run."""
     try:
         body = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError):
@@ -28,13 +28,13 @@ def deciding(text: str) -> tuple[str, ...]:
 
 
 def stays_plain(before: str, after: str) -> bool:
-    """Whether a file decides what it decided, and calls nothing while it is loaded that it did not call: what changed are fixtures that tests ask
-    for and what they use, like in any other file that tests share."""
+    """Whether the deciding parts of a file are unchanged and it calls nothing new on import. Only fixtures and what they use have changed then, as in
+    any other file that tests share."""
     return deciding(before) == deciding(after) and set(_called_at_load(after)) <= set(_called_at_load(before))
 
 
 def _called_at_load(text: str) -> list[str]:
-    """What heads of functions and classes call before any test runs: in defaults, decorators, bases and annotations."""
+    """The calls that function and class headers make on import: in defaults, decorators, bases and annotations."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
@@ -44,7 +44,7 @@ def _called_at_load(text: str) -> list[str]:
 
 
 def _loaded(body: list[ast.stmt]) -> list[ast.stmt]:
-    """The statements that run when a file is loaded: its own, and those of its classes."""
+    """The statements that run on import: those of the module and of class bodies."""
     return [each for node in body for each in (node, *(_loaded(node.body) if isinstance(node, ast.ClassDef) else ()))]
 
 
@@ -71,7 +71,7 @@ def _is_plain(node: ast.stmt) -> bool:
             return _are_values(value, *targets)
         case ast.AnnAssign(target=target, value=value):
             return _are_values(value or target, target)
-        case ast.Expr(value=ast.Constant()) | ast.Pass() | ast.Import():  # a module is no hook, whatever its name
+        case ast.Expr(value=ast.Constant()) | ast.Pass() | ast.Import():  # an imported module is not a hook, whatever its name
             return True
     return False
 
@@ -81,7 +81,7 @@ def _decides(name: str) -> bool:
 
 
 def _are_values(value: ast.expr, *targets: ast.expr) -> bool:
-    """Names for plain values; none of them a name that pytest looks for."""
+    """Whether an assignment binds plain values to names that mean nothing to pytest."""
     named = all(isinstance(t, ast.Name) and not _decides(t.id) for t in targets)
     return named and all(isinstance(n, PLAIN) and (not isinstance(n, ast.Call) or _name(n.func) in VALUES) for n in ast.walk(value))
 
@@ -91,7 +91,7 @@ def _name(of: ast.expr) -> str:
 
 
 def _is_plain_decorator(node: ast.expr) -> bool:
-    """One that is known; of a fixture, one that a test has to ask for."""
+    """A known decorator; for a fixture, one without `autouse`."""
     call = node if isinstance(node, ast.Call) else None
     of = call.func if call else node
     given = call.keywords if call else []

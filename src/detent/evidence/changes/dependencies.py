@@ -1,6 +1,6 @@
-"""Which packages a project says that it depends on, read literally from its manifests: nothing is resolved, imported or run.
+"""The packages that a project's manifests declare as dependencies. Manifests are only read: nothing is resolved, imported or run.
 
-Owns the names; whether a missing module is one of them is asked by `reasons`.
+Owns the package names, and whether a missing module is third-party; `reasons` asks that.
 """
 
 import re
@@ -10,14 +10,14 @@ from fnmatch import fnmatch
 
 from detent.evidence.runners.adapter import Files
 
-MOST = 50  # lists of requirements that are read
+MOST = 50  # requirements files that are read
 REQUIREMENTS = re.compile(r"(?:requirements?/[\w.-]+|[\w.-]*requirements?[\w.-]*)\.(?:txt|in)")
 NAME = re.compile(r"\s*(@?[A-Za-z0-9][\w./-]*)")
 LOCKS = (
     "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb", "uv.lock", "poetry.lock", "pdm.lock",
     "Pipfile.lock", "requirements*.txt", "Cargo.lock", "go.sum", "Gemfile.lock", "composer.lock",
 )  # fmt: skip
-IMPORTED_AS = {  # packages that are imported by another name than they are installed by
+IMPORTED_AS = {  # packages whose import name differs from their package name
     "pyyaml": "yaml", "beautifulsoup4": "bs4", "pillow": "pil", "opencv_python": "cv2", "scikit_learn": "sklearn", "python_dateutil": "dateutil",
     "python_dotenv": "dotenv", "pyjwt": "jwt", "attrs": "attr", "gitpython": "git", "pyopenssl": "openssl", "pyserial": "serial", "pyzmq": "zmq",
     "pycryptodome": "crypto", "mysqlclient": "mysqldb", "psycopg2_binary": "psycopg2", "protobuf": "google", "setuptools": "pkg_resources",
@@ -26,25 +26,25 @@ IMPORTED_AS = {  # packages that are imported by another name than they are inst
 
 
 def is_lock(path: str, names: Iterable[str] = LOCKS) -> bool:
-    """Whether a file says what is to be installed, to the version."""
+    """Whether a file is a lock file or a requirements list."""
     return any(fnmatch(path.rpartition("/")[2], name) for name in names)
 
 
 def declared_dependencies(files: Files) -> frozenset[str]:
-    """The names of all packages that the project names, as one would import them: in small letters, with `_` for `-`."""
+    """All packages that the project declares, by import name: lower case, with `_` for `-`."""
     found = {plain(name) for reader in (_toml, _cfg, _requirements, of_package_json, _go, _ruby, _php, of_nox) for name in reader(files)}
     return frozenset(found | {IMPORTED_AS[name] for name in found & IMPORTED_AS.keys()}) - {"", "python", "php"}
 
 
 def is_foreign(declared: frozenset[str]) -> Callable[[str], bool]:
-    """Whether a module that is missing belongs to a package of others: one that is declared, or the language's own library."""
+    """Make a function that tells whether a missing module is not the project's own: a declared dependency, or the standard library."""
 
     def asked(module: str) -> bool:
         if module.startswith((".", "/")):
             return False
         top = "/".join(module.split("/")[:2]) if module.startswith("@") else module.split("/")[0].split(".")[0].split("::")[0]
         whole = {plain(top), plain(module)}
-        above = {plain("/".join(module.split("/")[:end])) for end in range(1, module.count("/") + 2)}  # modules of Go
+        above = {plain("/".join(module.split("/")[:end])) for end in range(1, module.count("/") + 2)}  # Go modules
         return bool((whole | above) & declared) or top in sys.stdlib_module_names
 
     return asked
@@ -73,7 +73,7 @@ def _toml(files: Files) -> Iterator[str]:
 
 
 def _tables(table: dict[str, object]) -> Iterator[str]:
-    """Lists of requirements and tables of packages, below each key that names them, wherever the tool keeps it."""
+    """The packages below every key that means dependencies, at any depth, whichever tool's table it is."""
     for key, value in table.items():
         if "dependencies" in key or key in ("dependency-groups", "packages", "dev-packages", "requires", "deps"):
             lists = isinstance(value, dict) and all(isinstance(each, list) for each in value.values())  # as pdm keeps its groups
@@ -83,7 +83,7 @@ def _tables(table: dict[str, object]) -> Iterator[str]:
 
 
 def packages_in(value: object, grouped: bool = False) -> Iterator[str]:
-    """The packages of a list of requirements, or of a table by package."""
+    """The package names in a list of requirements or a table keyed by package. `grouped`: a table of such lists."""
     if isinstance(value, list):
         yield from names_of(value)
     elif isinstance(value, dict):
@@ -91,7 +91,7 @@ def packages_in(value: object, grouped: bool = False) -> Iterator[str]:
 
 
 def _cfg(files: Files) -> Iterator[str]:
-    """setup.cfg and tox.ini, and what setup.py has in so many words."""
+    """setup.cfg, tox.ini, and the literal requirements in setup.py."""
     for name in ("setup.cfg", "tox.ini"):
         for section, key, value in read_ini(files, name):
             if key in ("install_requires", "tests_require", "deps") or section == "options.extras_require":
@@ -100,13 +100,13 @@ def _cfg(files: Files) -> Iterator[str]:
 
 
 def requirement_rows(value: str) -> Iterator[str]:
-    """The packages of a value with one requirement on each line; tox may say before it for which environments."""
+    """The packages of a value with one requirement per line; in tox, a line may start with the environments it is for."""
     rows = (re.sub(r"^\s*[\w,{}.!-]+:\s+", "", row) for row in value.splitlines())
     return names_of(row for row in rows if not row.lstrip().startswith(("-", "{", "#")))
 
 
 def read_ini(files: Files, name: str) -> Iterator[tuple[str, str, str]]:
-    """Section, key and value of each row; nothing of a file that is not there or cannot be read."""
+    """Section, key and value of each entry of an INI file; nothing if it is missing or malformed."""
     import configparser
 
     parser = configparser.RawConfigParser(strict=False)
@@ -119,7 +119,7 @@ def read_ini(files: Files, name: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _of_setup(text: str) -> Iterator[str]:
-    """What setup.py asks for, where it is written out: by its syntax, since a requirement may hold quotes and brackets of its own."""
+    """The requirements written as string literals in setup.py. Parsed as Python, since a requirement may itself contain quotes and brackets."""
     import ast
 
     try:
@@ -135,7 +135,7 @@ def _of_setup(text: str) -> Iterator[str]:
 
 
 def of_nox(files: Files) -> Iterator[str]:
-    """What `session.install(…)` of noxfile.py names in so many words."""
+    """The packages that noxfile.py passes to `session.install(…)` as literals."""
     import ast
 
     try:

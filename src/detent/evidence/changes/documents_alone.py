@@ -1,6 +1,6 @@
-"""Whether a change is one of documents that nothing in the project reads: then no test can tell its two sides apart, and none needs to run.
+"""Whether a change touches only documents that nothing in the project reads: no test can then notice it, so none needs to run.
 
-Errs on one side. A mention of such a document, of its folder or of its ending in any other file, or a walk through folders, and the tests run.
+In doubt, the tests run: if any other file mentions such a document, its folder or its suffix, or lists the files of folders.
 """
 
 import re
@@ -12,22 +12,22 @@ from detent.evidence.source.file_patterns import NAMES, PLAIN
 from detent.git.repo import Git
 
 WORDS = (".md", ".markdown", ".rst", ".adoc", ".asciidoc", ".org")
-WALKS = (  # how programs read files that they do not name
+WALKS = (  # how programs read files without naming them
     "glob", "os.walk", "path.walk", "walkdir", "listdir", "scandir", "iterdir", "readdir", "read_dir", "ls-files", "ls_files", "Dir[", "Dir.",
     "Find.find", "go:embed", "include_str", "include_bytes", "include_dir", "DirectoryIterator",
 )  # fmt: skip
-BESIDE = (  # files that no test runs by
+BESIDE = (  # files that no test run depends on
     *(f"*{end}" for end in WORDS), ".github", ".gitlab-ci.yml", ".circleci", ".gitignore", ".gitattributes", ".editorconfig", ".pre-commit-config.yaml",
     "mkdocs.yml", "mkdocs.yaml", ".readthedocs.yml", ".readthedocs.yaml", "*.lock", "package-lock.json", "pnpm-lock.yaml", "go.sum",
 )  # fmt: skip
 DECLARED = re.compile(
     r"\s*['\"]?(?:readme|long[_-]description|description[_-]file|license[_-]files?)['\"]?\s*[=:]"
-)  # of a package's own page
+)  # a manifest key for the package's own page
 ADDRESS = re.compile(r"https?://\S+")
 
 
 def documents_alone(changes: Changes, command: Sequence[str]) -> bool:
-    """Whether only documents changed, none of them a test or data of one, and neither the project nor the command of its tests reads any."""
+    """Whether only documents changed, none of them a test or test data, and neither the project nor the test command reads them."""
     found = changes.all()
     if not found or any(c.sort == "test" or c.how not in ("modified", "added") or not _is_prose(c.path) for c in found):
         return False
@@ -42,7 +42,7 @@ def _is_prose(path: str) -> bool:
 
 
 def _mentions(path: str) -> list[str]:
-    """How a program could name a file: by how it ends, or by its name; or its folders, as a path or as a word in quotes."""
+    """How a program could refer to a file: by its suffix, or its name if it has none, or by one of its folders, as a path or as a quoted word."""
     where = PurePosixPath(path)
     folders = [form for part in where.parts[:-1] for form in (f"{part}/", f'"{part}"', f"'{part}'")]
     return [where.suffix or where.name, *folders]
@@ -56,7 +56,7 @@ def _reads(line: str, words: set[str]) -> bool:
 
 
 def _lines_with(git: Git, tree: str, words: Sequence[str]) -> list[str]:
-    """The lines of a tree that have one of these words, also in files that attributes call binary."""
+    """The lines of a tree that contain one of these words, including files that gitattributes mark as binary."""
     asked = [part for word in words for part in ("-e", word)]
     without = [f":(exclude,glob)**/{name}" for name in BESIDE] + [f":(exclude,glob)**/{name}/**" for name in BESIDE]
     out = git.call("grep", "-a", "-h", "-i", "--no-textconv", "--fixed-strings", *asked, tree, "--", ".", *without)

@@ -1,4 +1,4 @@
-"""What a change did to each file: both versions, and the lines that came and went. For looks that read texts. Pure but for reading them."""
+"""The changed files with both versions of their text, and the line numbers added and removed. Reads trees; runs nothing."""
 
 import re
 from collections.abc import Iterator
@@ -11,12 +11,12 @@ from detent.evidence.source.diff import Changed, hunks
 from detent.evidence.source.file_patterns import is_below_tests, is_document
 from detent.evidence.source.insource import test_lines
 
-LARGEST = 1_000_000  # bytes of a file that is read as text
+LARGEST = 1_000_000  # bytes read of a file
 NAMED_AS_TEST = re.compile(r"(?:test_.*|.*_(?:test|spec)|.*[._-](?:test|spec)|tests?|conftest|.*Tests?)\.\w+")
 
 
 class EditedFile:
-    """One changed file."""
+    """A changed file: both versions, and the lines added (`came`) and removed (`gone`)."""
 
     def __init__(self, changes: Changes, change: Changed, came: frozenset[int], gone: frozenset[int]) -> None:
         self.changes, self.path, self.how, self.came_in_all, self.gone = changes, change.path, change.how, came, gone
@@ -32,7 +32,7 @@ class EditedFile:
 
     @cached_property
     def came(self) -> frozenset[int]:
-        """The lines that came, without those of tests in a file of code."""
+        """The added lines, without those of in-source tests."""
         return self.came_in_all - test_lines(self.path, self.after) if self.came_in_all else frozenset()
 
     @property
@@ -41,7 +41,7 @@ class EditedFile:
 
     @property
     def is_product(self) -> bool:
-        """Code that is no test. Where the runner says nothing of its files, by their names."""
+        """Whether the file is code and not a test; judged by its name where the runner does not know its files."""
         if is_document(self.path) or self.sort not in ("production", "unknown"):
             return False
         return self.sort == "production" or not is_named_as_test(self.path)
@@ -72,7 +72,7 @@ def edited(changes: Changes) -> tuple[EditedFile, ...]:
 
 
 def is_named_as_test(path: str) -> bool:
-    """Whether a file is one of tests by its name or its folder, whatever the runner."""
+    """Whether a file is a test by its name or folder, whatever the runner."""
     where = PurePosixPath(path)
     return is_below_tests(path) or NAMED_AS_TEST.fullmatch(where.name) is not None or bool({"spec", "specs"} & set(where.parts[:-1]))
 

@@ -1,7 +1,7 @@
-"""What to install when tests cannot run: a runner, a package that they import, a plugin of pytest; and the command that installs it, by the tool
-that the project uses. Reads what was said and the manifests literally; runs nothing.
+"""What to install when tests cannot run (a runner, an imported package, a pytest plugin), and the command for it with the tool that the
+project uses. Reads the runner's output and the manifests; runs nothing.
 
-The lists of a project are looked at in order, the narrowest first: a group or an extra before everything that is needed.
+A project's dependency lists are searched from the narrowest on: a group or an extra before the main dependencies.
 """
 
 import re
@@ -48,7 +48,7 @@ PLUGINS = frozenset((*PLUGIN_OF_OPTION.values(), *PLUGIN_OF_FIXTURE.values(), *A
 
 
 def missing_plugins(said: str, declared: frozenset[str]) -> Iterator[str]:
-    """Plugins of pytest that are missing, by what their absence makes pytest say."""
+    """The pytest plugins that are missing, judged by pytest's error messages."""
     yield from (found[1] for found in REQUIRED.finditer(said))
     for found in OPTIONS.finditer(said):
         yield from filter(None, (_of_option(word, declared) for word in found[1].split() if word.startswith("-")))
@@ -58,7 +58,7 @@ def missing_plugins(said: str, declared: frozenset[str]) -> Iterator[str]:
 
 
 def _of_option(word: str, declared: frozenset[str]) -> str:
-    """The plugin that an option belongs to: `--cov-report` to pytest-cov, if the project declares one of that name, or if it is well known."""
+    """The pytest plugin that adds an option: a well-known one, or a declared one of that name, such as pytest-cov for `--cov-report`."""
     option = word.split("=")[0]
     known = next((PLUGIN_OF_OPTION[name] for name in PLUGIN_OF_OPTION if option == name or option.startswith(f"{name}-")), "")
     if known or option.startswith("--cov"):
@@ -68,7 +68,7 @@ def _of_option(word: str, declared: frozenset[str]) -> str:
 
 
 class Installer(NamedTuple):
-    """How a tool installs a group of dependencies, an extra, and what the project needs anyway."""
+    """A tool's commands to install a dependency group, an extra, and the main dependencies."""
 
     group: str
     extra: str
@@ -81,12 +81,12 @@ BY_LOCK = {
     "poetry.lock": Installer("poetry install --with {}", "poetry install --extras {}", "poetry install"),
     "pdm.lock": Installer("pdm install -G {}", "pdm install -G {}", "pdm install"),
 }
-TYPED = re.compile(r"[\w@ ./'\[\]-]+")  # what people are told to type: nothing that a shell would run beside it
-OFFER = tuple[Iterable[str], str]  # packages, and the command that installs them; {}: the package
+TYPED = re.compile(r"[\w@ ./'\[\]-]+")  # a command that is safe to suggest: no shell syntax in it
+OFFER = tuple[Iterable[str], str]  # packages, and the command that installs them, with {} for the package
 
 
 def install_line(files: Files, module: str) -> str:
-    """The command that installs the package of a module; empty where the project does not declare it."""
+    """The command that installs the package of a module; empty if the project does not declare it."""
     top = plain(module.split("/")[0].split(".")[0])
     wanted = {top, plain(module), *(name for name, imported in IMPORTED_AS.items() if imported == top)}
     offers = (offer for read in (_pyproject, _setup_cfg, _lists, _pipfile, _sessions, _node) for offer in read(files))
@@ -98,7 +98,7 @@ def install_line(files: Files, module: str) -> str:
 
 
 def _table(within: object, *keys: str) -> dict[str, object]:
-    """A table of a table; empty where the project has something else there."""
+    """A nested table; empty if it is missing or not a table."""
     for key in keys:
         within = within.get(key) if isinstance(within, dict) else None
     return within if isinstance(within, dict) else {}
@@ -154,7 +154,7 @@ def _pipfile(files: Files) -> Iterator[OFFER]:
 
 
 def _sessions(files: Files) -> Iterator[OFFER]:
-    """What tox and nox install into environments of their own, for the tests; here the package alone."""
+    """The packages that tox and nox install into environments of their own; the command installs just the one package."""
     for section, key, value in read_ini(files, "tox.ini"):
         if key == "deps" and section.startswith("testenv"):
             yield requirement_rows(value), "pip install {}"
@@ -173,7 +173,7 @@ ABSENT = re.compile(
     r"|Cannot find module .*node_modules"
 )
 LACKING = re.compile(r"Bundler::GemNotFound|Could not find gem|bundle install|composer install|Failed opening required .*vendor/autoload")
-SHUT_OUT = "not visible inside the sandbox"  # then it is here, and the hint was given there
+SHUT_OUT = "not visible inside the sandbox"  # the program is installed, and the sandbox's own message has the hint
 INSTALLS: Mapping[str, str] = {
     "pytest": "pip install pytest",
     "rspec": "bundle install",
@@ -183,7 +183,7 @@ OF_NPM = ("vitest", "jest", "mocha")
 PROGRAMS: Mapping[str, str] = {
     "node": "Node.js", "go": "Go", "cargo": "Rust", "ctest": "CMake", "maven": "Maven", "gradle": "Gradle", "dotnet": ".NET", "unittest": "Python"
 }  # fmt: skip
-UNFETCHED: Mapping[str, tuple[re.Pattern[str], str]] = {  # what a toolchain says of modules that it may not fetch while tests run
+UNFETCHED: Mapping[str, tuple[re.Pattern[str], str]] = {  # a toolchain's error for a module it may not download
     "go": (re.compile(r"module lookup disabled by GOPROXY=off"), "go mod download"),
     "cargo": (re.compile(r"no matching package named `|you're using offline mode|can't checkout from .*offline mode"), "cargo fetch"),
 }
@@ -194,7 +194,7 @@ BROUGHT: Mapping[str, str] = {
     "_mocha": "mocha",
     "run-s": "npm-run-all",
     "run-p": "npm-run-all",
-}  # programs of other names
+}  # packages by program, where the names differ
 PROGRAM = re.compile(
     r"(?:^|: )([\w@.-]+): (?:command )?not found|Cannot find module '[^']*node_modules/((?:@[\w.-]+/)?[\w.-]+)", re.MULTILINE
 )
@@ -205,7 +205,7 @@ RUNNER_ITSELF = ("pytest", "_pytest")
 
 
 def way_on(command: Command | None, said: str, files: Files) -> str:
-    """What is not installed, with the command that installs it; empty where that is not what was said."""
+    """A sentence that names what is not installed and the command that installs it; empty if the output has another cause."""
     if command is None or SHUT_OUT in said:
         return ""
     if found := next(((name, line) for name, line in _lacking(said, files) if line), None):
@@ -227,14 +227,14 @@ def way_on(command: Command | None, said: str, files: Files) -> str:
 
 
 def in_clean_checkouts(hint: str) -> str:
-    """The same hint for `check`, which can install into checkouts of its own."""
+    """The hint, and the `detent check --install` command that installs the same into clean checkouts."""
     name, found, line = hint.partition(" is not installed here: ")
     wanted = found and not line.startswith("install ") and "\n" not in line
     return f"{hint}\nor in clean checkouts: detent check --install {shlex.quote(line)}" if name and wanted else hint
 
 
 def _unfetched(runner: str, said: str) -> str:
-    """What helps where a toolchain lacks a module, or is itself older than the project asks for."""
+    """A sentence for a toolchain that lacks a module, or is older than the project requires."""
     if runner == "go" and (newer := OLD_GO.search(said)):
         return f"the project asks for Go {newer[1]}, and the one on PATH is older: install Go {newer[1]}"
     pattern, line = UNFETCHED.get(runner, (None, ""))
@@ -242,12 +242,12 @@ def _unfetched(runner: str, said: str) -> str:
 
 
 def _gem_lacks(runner: str, said: str, files: Files) -> bool:
-    """Whether Ruby could not load what no file of the project is called."""
+    """Whether Ruby failed to load something that is not a file of the project, so a gem is missing."""
     return runner == "rspec" and any(not files.exists(f"lib/{name}.rb") for name in LOADED.findall(said))
 
 
 def _needed_by_script(command: Command, said: str, files: Files) -> str:
-    """What helps where a script calls a program that is not there. Of those that the project declares it is known that a package brings them."""
+    """A sentence for a script that calls a missing program, which comes from a declared package if it has that name."""
     found = PROGRAM.search(said)
     program = (found[1] or found[2]) if found else ""
     if program and command.text.split()[0] in SCRIPTS:
@@ -259,7 +259,7 @@ def _needed_by_script(command: Command, said: str, files: Files) -> str:
 
 
 def _lacking(said: str, files: Files) -> Iterator[tuple[str, str]]:
-    """What is not installed, each with the command that installs it."""
+    """The missing modules and plugins, each with the command that installs it."""
     for found in MODULE.finditer(said):
         module = found[1] or found[2]
         if module.split(".")[0] not in RUNNER_ITSELF:
@@ -269,7 +269,7 @@ def _lacking(said: str, files: Files) -> Iterator[tuple[str, str]]:
 
 
 def _line_for(module: str, files: Files) -> str:
-    """The command that installs a module: a package that the project declares, or the project itself."""
+    """The command that installs a module: a declared package, or the project itself; empty if unknown."""
     if line := install_line(files, module):
         return line
     top = module.split(".")[0]

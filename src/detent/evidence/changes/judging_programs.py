@@ -1,4 +1,4 @@
-"""The programs of a project that its preflight commands run: scripts that a command names, and what those bring in. Pure: texts in, paths out."""
+"""The project's own programs that its preflight commands run: scripts named in a command, and the files those load. Pure: texts in, paths out."""
 
 import re
 import shlex
@@ -21,7 +21,7 @@ BROUGHT_IN = re.compile(
 NAMED = re.compile(r"[\"'`]([\w./-]+)[\"'`]")
 LISTS = re.compile(
     r"(?i)allow|ignore|exclu|except|baseline|known|skip|suppress|exempt|todo|legacy|rules?\b"
-)  # what such a program lets pass
+)  # names of the exception lists of such a program
 CODE = (".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".tsx", ".jsx", ".rb", ".go", ".rs", ".php", ".java", ".kt", ".cs", ".md", ".rst")
 ENDS = ("", ".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".rb", ".sh", "/index.js", "/__init__.py")
 MAKEFILES = ("Makefile", "makefile", "justfile", "GNUmakefile")
@@ -45,8 +45,8 @@ RUN = re.compile(
 
 
 def commands_kept(read: Callable[[str], str], paths: Collection[str]) -> tuple[str, ...]:
-    """The commands that a project itself keeps for judging, whatever it is tested by: its scripts and targets of such names, and the programs
-    of its own that its hooks and its CI run and that judge by their name."""
+    """The check commands of the project itself: package scripts and make targets with such names, and its own programs with such names that
+    pre-commit hooks and CI run."""
     import json
 
     found = list[str]()
@@ -64,7 +64,7 @@ def commands_kept(read: Callable[[str], str], paths: Collection[str]) -> tuple[s
 
 
 def _recipes(text: str) -> Iterator[str]:
-    """What the targets of a Makefile run that judge by their name."""
+    """The recipe lines of the Makefile targets whose name says that they judge."""
     judges = False
     for line in text.splitlines():
         if head := re.match(r"([\w.-]+)\s*:(?!=)", line):
@@ -74,7 +74,7 @@ def _recipes(text: str) -> Iterator[str]:
 
 
 def programs(commands: tuple[str, ...], read: Callable[[str], str], paths: Collection[str]) -> frozenset[str]:
-    """The files of the project that these commands run or are configured by, and what those bring in."""
+    """The project's files that these commands run or read as configuration, and the files those load."""
     lines = list(commands)
     for name in targets_called(commands, "npm"):
         lines += _script(read("package.json"), name) if "package.json" in paths else []
@@ -100,7 +100,7 @@ def _script(text: str, name: str) -> list[str]:
 
 
 def _named(line: str, paths: Collection[str]) -> Iterator[str]:
-    """The files that a command line runs as programs, or is told to read as configuration; what it is to check is neither."""
+    """The files that a command line runs or reads as configuration; not the files it checks."""
     for part in re.split(r"&&|\|\||[;|&\n]", line):
         try:
             words = shlex.split(part)
@@ -110,7 +110,7 @@ def _named(line: str, paths: Collection[str]) -> Iterator[str]:
 
 
 def _of_call(words: list[str], paths: Collection[str]) -> Iterator[str]:
-    runs, after = True, ""  # the next plain word is what is run
+    runs, after = True, ""  # the next plain word is the program
     for word in words if words[:1] not in (["test"], ["["]) else ():
         option, _, given = word.partition("=")
         if after == "-m" and runs:
@@ -131,7 +131,7 @@ def _of_call(words: list[str], paths: Collection[str]) -> Iterator[str]:
 
 
 def _module(name: str, paths: Collection[str]) -> Iterator[str]:
-    """The files of a module that is run; none of the product's own."""
+    """The files of a module run with `-m`, unless it is the product's own."""
     path = _there(name.replace(".", "/"), paths)
     if path and not _is_product(path, paths, module=True):
         yield path
@@ -139,9 +139,9 @@ def _module(name: str, paths: Collection[str]) -> Iterator[str]:
 
 
 def _is_product(path: str, paths: Collection[str], module: bool = False) -> bool:
-    """Whether a file is the product itself, by where it lies and what it is called: a program that judges says so in its name or its folder.
+    """Whether a file is part of the product, by its folder and name: a program that judges shows it in its name or folder.
 
-    A script at the top is one, whatever it is called; a module at the top is the product's.
+    At the top level, a script judges whatever its name, and a module belongs to the product.
     """
     *folders, name = path.split("/")
     if any(each in SCRIPTS or each.startswith(".") for each in folders) or any(JUDGE.search(each.lower()) for each in (*folders, name)):
@@ -155,7 +155,7 @@ def _there(word: str, paths: Collection[str]) -> str:
 
 
 def _lists(path: str, text: str, paths: Collection[str]) -> Iterator[str]:
-    """The lists of exceptions that a program names: files of data, by their own name or since they lie beside it. What it checks is none."""
+    """The exception lists that a program names: data files with such a name or in the same folder. Not the files it checks."""
     for name in NAMED.findall(text):
         for found in (normpath(name), normpath(join(dirname(path), name))):
             beside = dirname(path) != "" and dirname(found) == dirname(path)
@@ -164,8 +164,8 @@ def _lists(path: str, text: str, paths: Collection[str]) -> Iterator[str]:
 
 
 def _brought_in(path: str, text: str, paths: Collection[str]) -> Iterator[str]:
-    """The files beside a program that it loads."""
-    beside = dirname(path) not in ("", "src", "lib", "app")  # where the product lies, a plain import may mean it
+    """The files in its own folder that a program loads."""
+    beside = dirname(path) not in ("", "src", "lib", "app")  # in the product's folders, a plain import may mean the product
     for groups in BROUGHT_IN.findall(text):
         if not (beside or groups[0] or groups[1]):
             continue

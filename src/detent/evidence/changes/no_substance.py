@@ -1,8 +1,8 @@
-"""Changes that change no behaviour: of documents, comments and layout; and of type hints, versions and names. Pure but for reading both versions.
+"""Changes that do not change behaviour: documents, comments, layout, type hints, versions and file names. Pure apart from reading both versions.
 
-Hints that programs read as they run stay: of fields in classes with bases or decorators (dataclasses, models), of functions that a decorator may
-look at, and hints that call something (`Annotated[int, Field(gt=0)]`). A new dependency, or one from another source, is not just another
-version. Lock files follow from manifests, so they prove nothing by themselves.
+Type hints that programs read at run time count as behaviour: fields of classes with bases or decorators (dataclasses, models), functions whose
+decorator may inspect them, and hints that call something (`Annotated[int, Field(gt=0)]`). A new dependency, or one from another source, is more
+than a version change. Lock files follow from manifests, so they prove nothing by themselves.
 """
 
 import ast
@@ -18,7 +18,7 @@ from detent.evidence.source.file_patterns import is_document
 from detent.evidence.source.renamed_files import imports_renamed, renamed_words
 
 MODULES = frozenset({"typing", "typing_extensions", "collections.abc", "__future__"})
-INERT = frozenset(  # decorators that read no hints
+INERT = frozenset(  # decorators that ignore type hints
     {"staticmethod", "classmethod", "property", "cached_property", "lru_cache", "cache", "wraps", "abstractmethod", "contextmanager",
      "asynccontextmanager", "override", "final", "setter", "getter", "deleter"}
 )  # fmt: skip
@@ -29,7 +29,7 @@ HASHED = re.compile(
 )
 TEXT_INSIDE = re.compile(
     r"<<[~-]?['\"]?\w|[|>][+-]?\d?\s*$|\"\"\"|\'\'\'|^__END__$|^=begin|%[qQwWi]?[(\[{<|]", re.MULTILINE
-)  # where `#` may begin a line of text
+)  # multi-line strings, in which a line may start with `#`
 TELLS = re.compile(
     r"\s*#(?:!|\s*(?:-\*-|(?:en)?coding\b|frozen_string_literal|typed:|shareable_constant|warn_indent|syntax\s*=|escape\s*=|check\s*=))",
     re.IGNORECASE,
@@ -37,23 +37,23 @@ TELLS = re.compile(
 
 
 def without_hints(text: str) -> str:
-    """The syntax of a program, without type hints and docstrings."""
+    """The syntax tree of a Python program without type hints and docstrings."""
     tree = ast.parse(text)
     return ast.dump(_Bare(_casts(tree)).visit(tree))
 
 
 def _casts(tree: ast.Module) -> frozenset[str]:
-    """How this file calls the `cast` of type checkers, which returns what it is given."""
+    """The names by which this file calls `typing.cast`, which returns its argument unchanged."""
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module in ("typing", "typing_extensions")]
     return frozenset({"typing.cast", *(alias.asname or alias.name for node in imports for alias in node.names if alias.name == "cast")})
 
 
 class _Bare(ast.NodeTransformer):
-    """Takes out what type checkers alone read."""
+    """Removes what only type checkers read."""
 
     def __init__(self, casts: frozenset[str]) -> None:
         self.casts = casts
-        self.fields_count = False  # inside a class whose hints are read as it is made
+        self.fields_count = False  # inside a class whose field hints may be read at run time
 
     def visit_Module(self, node: ast.Module) -> ast.AST:
         return self._bodied(node)
@@ -131,7 +131,7 @@ def _calls(annotation: ast.expr | None) -> bool:
 
 VERSION = re.compile(r"[\s^~<>=!|]*v?\d[\w\s^~<>=!,|*.+-]*|\*|latest")
 SPECIFIED = re.compile(r"\s*(?:[<>=!~]=?=?)\s*[\w.*+!-]+(?:\s*,\s*(?:[<>=!~]=?=?)\s*[\w.*+!-]+)*")
-NEEDS = ("dependencies", "requires", "packages")  # parts of the names of tables and lists that name packages
+NEEDS = ("dependencies", "requires", "packages")  # substrings of keys whose values list packages
 GO = re.compile(r"(?<=\s)v\d[\w.+-]*")
 NUMBER = r"""(?:["']v?\d+(?:\.\w+)+(?:[-+][\w.+-]+)?["']|\(\d+(?:,\s*(?:\d+|["']\w*["']))+,?\))"""
 DUNDER = re.compile(rf"^(__version(?:_info)?__\s*(?::\s*\w+\s*)?=\s*){NUMBER}", re.MULTILINE)
@@ -143,11 +143,11 @@ CONSTANT = re.compile(
 )
 SET_UP = re.compile(rf"^(\s+version\s*=\s*){NUMBER}", re.MULTILINE)
 PLAIN = re.compile(r"^(version\s*=\s*)v?\d[\w.+-]*$", re.MULTILINE)
-TELLS_VERSION = re.compile(r"_*(?:version|about|init)_*\.\w+", re.IGNORECASE)  # files that have the project's own
+TELLS_VERSION = re.compile(r"_*(?:version|about|init)_*\.\w+", re.IGNORECASE)  # files that declare the project's version
 
 
 def only_versions_changed(path: str, old: str, new: str) -> bool:
-    """Whether two versions of a file differ in versions alone."""
+    """Whether two versions of a file differ only in version numbers."""
     name = PurePosixPath(path).name
     if is_lock(path) and not REQUIREMENTS.fullmatch(name):
         return True
@@ -164,7 +164,7 @@ def _requirements(text: str) -> str:
 
 
 def _own_of(name: str) -> Callable[[str], str]:
-    """How a file of code is read without the version of the project that it tells: `__version__` anywhere, other names only in files that are for it."""
+    """A function that removes the project's version from a code file: `__version__` in any file, other names only in files meant for it."""
     rules = (DUNDER, OWN, CONSTANT) if TELLS_VERSION.fullmatch(name) else (DUNDER, SET_UP) if name == "setup.py" else (DUNDER,)
 
     def bare(text: str) -> str:
@@ -186,7 +186,7 @@ def _toml(text: str) -> str:
 
 
 def _blanked(value: object, needs: bool = False) -> object:
-    """The same without versions: those of packages, and that of the project itself."""
+    """The value with the versions of packages and of the project itself blanked."""
     if isinstance(value, dict):
         return {key: "" if _is_version(key, each, needs) else _blanked(each, needs or _names_packages(key)) for key, each in value.items()}
     if isinstance(value, list):
@@ -214,14 +214,14 @@ BARE: Mapping[str, Callable[[str], str]] = {
 
 
 def is_only_words(changes: Changes, change: Changed) -> bool:
-    """Whether a change is one of words or layout only."""
+    """Whether a change touches only documents, comments or layout."""
     if is_document(change.path):
         return True
     return change.how == "modified" and same_code(change.path, *map(changes.text(change.path), (changes.good, changes.tree)))
 
 
 def is_no_substance(changes: Changes, change: Changed) -> bool:
-    """Whether a change of the product is one of words, layout, type hints, versions or names of files: no test can be asked to need it."""
+    """Whether a change to the product touches only words, layout, type hints, versions or file names, so that no test can be expected to need it."""
     if is_only_words(changes, change) or change.path in changes.moves or change.path in changes.moves.values():
         return True
     old, new = map(changes.text(change.path), (changes.good, changes.tree))
@@ -232,7 +232,7 @@ def is_no_substance(changes: Changes, change: Changed) -> bool:
 
 
 def only_hints_changed(path: str, old: str, new: str) -> bool:
-    """Whether two versions of a file of Python differ only in what type checkers read."""
+    """Whether two versions of a Python file differ only in what type checkers read."""
     if not path.endswith(".py"):
         return False
     try:
@@ -242,13 +242,13 @@ def only_hints_changed(path: str, old: str, new: str) -> bool:
 
 
 def same_code(path: str, old: str, new: str) -> bool:
-    """Whether two versions of a file are the same but for comments and layout (Python: docstrings too)."""
+    """Whether two versions of a file differ only in comments and layout (in Python, docstrings too)."""
     if path.endswith(".py"):
         try:
             return _bare(old) == _bare(new)
         except (SyntaxError, ValueError, RecursionError):
             return False
-    from detent.evidence.mutate.textual import blanked  # it comes with the mutations of all languages
+    from detent.evidence.mutate.textual import blanked  # imports the mutations of all languages
 
     suffix = PurePosixPath(path).suffix
     if HASHED.search(path) and not any(TEXT_INSIDE.search(text) for text in (old, new)):
@@ -268,7 +268,7 @@ def _bare(text: str) -> str:
 
 
 def _without_hashed(text: str) -> list[str]:
-    """The lines of a text in which `#` begins a comment, without lines of words alone."""
+    """The lines of a text with `#` comments, without comment lines."""
     return [line.rstrip() for line in text.splitlines() if line.strip() and (not line.lstrip().startswith("#") or TELLS.match(line))]
 
 

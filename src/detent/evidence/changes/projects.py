@@ -1,7 +1,7 @@
-"""Which projects a repository has: folders with a manifest of their own, tests that no runner above them runs, and files that are only tooling.
+"""The projects of a repository: folders with a manifest whose tests no project above them runs. Also the files that are only tooling.
 
-Files that show, measure or document the product, and that nothing of it takes in, are beside it: examples, benchmarks, what builds the
-documentation. Reads files, runs nothing.
+Files that demonstrate, measure or document the product, and that the product does not use, are beside it: examples, benchmarks, the
+documentation's build. Reads files; runs nothing.
 """
 
 import re
@@ -27,7 +27,7 @@ TOOLING = re.compile(
     r"|MANIFEST\.in|\.(?:git|npm|docker)ignore"
     r"|(?:package|package-lock|bower|component|composer|jsr|deno)\.jsonc?|Cargo\.toml|go\.(?:mod|sum)"
 )
-AT_THE_ROOT = frozenset({"tasks.py", "conf.py", "build.py"})  # elsewhere these names are often the product's
+AT_THE_ROOT = frozenset({"tasks.py", "conf.py", "build.py"})  # in other folders these are often product files
 BESIDE = frozenset(
     {
         "bench",
@@ -45,7 +45,7 @@ BESIDE = frozenset(
         "doc",
     }
 )
-BESIDE_BY_NAME = re.compile(  # settings of editors, and of services that show the project or its documents
+BESIDE_BY_NAME = re.compile(  # settings of editors, and of services that publish the project or its documentation
     r"\.readthedocs\.ya?ml|mkdocs\.ya?ml|book\.toml|typedoc\.json|antora\.ya?ml|\.editorconfig|\.mailmap|\.all-contributorsrc|CITATION\.cff|codemeta\.json"
     r"|\.zenodo\.json|\.git-blame-ignore-revs|\.gitpod\.ya?ml"
 )
@@ -53,17 +53,17 @@ BESIDE_FOLDERS = frozenset({".vscode", ".idea", ".devcontainer"})
 TOOLS = BESIDE | {"scripts", ".github"}
 SOURCES = frozenset(
     {"src", "lib", "app", "source", "pkg", "internal", "cmd", "crates"}
-)  # what lies below is the product, however it is called
-BUILT = frozenset({"go", "cargo", "maven", "gradle", "ctest", "dotnet"})  # runners of languages whose tests need no file of their own
+)  # everything below is product code, whatever its name
+BUILT = frozenset({"go", "cargo", "maven", "gradle", "ctest", "dotnet"})  # runners whose tests need no files of their own
 
 
 def manifest_folders(paths: Iterable[str]) -> frozenset[str]:
-    """The folders below the root that have a manifest and are no part of tests, tools or dependencies."""
+    """The folders below the root that have a manifest and are not part of tests, tools or dependencies."""
     return frozenset(str(where.parent) for path in paths if is_manifest(path) and _is_own((where := PurePosixPath(path)).parent))
 
 
 def is_manifest(path: str) -> bool:
-    """Whether a file says that its folder is a project."""
+    """Whether a file makes its folder a project."""
     where = PurePosixPath(path)
     return where.name in MANIFESTS or where.suffix in ENDINGS
 
@@ -74,18 +74,18 @@ def _is_own(folder: PurePosixPath) -> bool:
 
 
 def nearest(path: str, folders: Iterable[str]) -> str:
-    """The deepest of these folders that a path lies in; empty if it lies in none."""
+    """The deepest of these folders that contains a path; empty if none does."""
     return max((each for each in folders if each and path.startswith(f"{each}/")), key=len, default="")
 
 
 def chain(folder: str, folders: Iterable[str]) -> list[str]:
-    """A folder and those of these that lie above it, the nearest first; last the root."""
+    """The folder and its ancestors among `folders`, from the nearest to the root."""
     above = [each for each in folders if each and (folder == each or folder.startswith(f"{each}/"))]
     return [*sorted(above, key=len, reverse=True), ""]
 
 
 class OutsideFiles:
-    """The files of a folder without those of the projects in it."""
+    """The files of a folder without those of the projects inside it."""
 
     def __init__(self, files: Files, inner: Iterable[str]) -> None:
         self.files, self.inner = files, tuple(f"{each}/" for each in inner)
@@ -104,9 +104,9 @@ class OutsideFiles:
 
 
 def owner(views: Mapping[str, Files]) -> str:
-    """The project that a folder with a manifest belongs to: its own if it has tests, or one above it; empty: the root, whether that has any or not.
+    """The project of a folder with a manifest: the folder itself if it has tests that no project above runs, else one above it; empty: the root.
 
-    `views`: the files of the folder and of all that may be projects above it, in the order of `chain`.
+    `views`: the files of the folder and of each possible project above it, in the order of `chain`.
     """
     chosen: tuple[str, Command] | None = None
     for each, files in views.items():
@@ -128,44 +128,44 @@ def _has_tests(command: Command, files: Files) -> bool:
 
 
 def is_tooling(path: str) -> bool:
-    """Whether a file builds, measures or shows the product, and is no part of it: no test is expected to notice it."""
+    """Whether a file builds, measures or demonstrates the product without being part of it: no test is expected to notice it."""
     where = PurePosixPath(path)
     named = TOOLING.fullmatch(where.name) is not None or (len(where.parts) == 1 and where.name in AT_THE_ROOT)
     return named or _is_below(TOOLS, where)
 
 
 def is_beside(path: str) -> bool:
-    """Whether a file measures or shows the product: benchmarks, examples, what the documentation is built with, settings of editors."""
+    """Whether a file is a benchmark, an example, part of the documentation's build or an editor setting."""
     where = PurePosixPath(path)
     return BESIDE_BY_NAME.fullmatch(where.name) is not None or where.parts[0] in BESIDE_FOLDERS or _is_below(BESIDE, where)
 
 
 def _is_below(folders: frozenset[str], where: PurePosixPath) -> bool:
-    """Whether a file lies in one of these folders, and the folder in none of sources."""
+    """Whether a file is in one of these folders, and that folder is not below a source folder."""
     above = list(takewhile(lambda part: part not in SOURCES, where.parts[:-1]))
     return not folders.isdisjoint(above)
 
 
 def takes_in(outer: Command, files: Files, inner: Command, below: InnerProject) -> bool:
-    """Whether a command that runs above a folder runs its tests too. `files`: those above."""
+    """Whether the command of an outer project also runs the tests of an inner one. `files`: those of the outer project."""
     if outer.runner != inner.runner:
-        return False  # a command of which only an exit code is read gives way to any that is understood
+        return False  # a command known only by its exit code yields to one with a known runner
     return not outer.runner or RUNNERS[outer.runner].reaches(outer, files, below)
 
 
 def tests_of(command: Command, files: Files) -> Sequence[str]:
-    """The test files of a project by their names, as far as its runner knows tests by names."""
+    """The test files of a project, by its runner's naming rule."""
     return [path for path in files.paths() if RUNNERS[command.runner].is_test(path)] if command.runner else []
 
 
-MOST_READ = 50  # files that speak of such a folder
+MOST_READ = 50  # files read that mention such a folder
 LANGUAGES = frozenset({
     "py", "pyi", "js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "go", "rb", "rs", "php", "java", "kt", "cs", "c", "cc", "cpp", "h", "vue", "svelte", "json", "toml",
-})  # code, and manifests that may name a file as the first to be loaded  # fmt: skip
+})  # code, and manifests that may name an entry point  # fmt: skip
 
 
 class BesideProduct:
-    """Tells which files of a tree are beside the product. `is_product`: whether a file is code that is no test."""
+    """Decides which files of a tree are beside the product. `is_product`: whether a file is code and not a test."""
 
     def __init__(self, git: Git, tree: str, is_product: Callable[[str], bool]) -> None:
         self.git, self.tree, self.is_product, self.taken = git, tree, is_product, dict[str, bool]()
@@ -179,7 +179,7 @@ class BesideProduct:
         return not self.taken[folder]
 
     def _is_taken_in(self, folder: str) -> bool:
-        """Whether code of the product, or a manifest, speaks of the folder as one speaks of files or modules."""
+        """Whether product code or a manifest refers to the folder as a path or a module."""
         out = self.git.call("grep", "-I", "-l", "-z", "-w", "-F", "-e", folder, self.tree, "--")
         paths = [each.partition(":")[2] for each in out.items] if out.code == 0 else []
         ours = [path for path in paths if PurePosixPath(path).suffix[1:] in LANGUAGES and not is_beside(path) and self.is_product(path)]
