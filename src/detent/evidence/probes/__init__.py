@@ -1,4 +1,5 @@
-"""Flags that trying something raises: mutations, expectations turned, tests under other names, other dates, calls without a test.
+"""Probes: flags raised by trying something beside the plain test run, such as mutations, inverted expectations, renamed tests, other dates, or
+calling the code without a test.
 
-Each probe works with a `ProbeContext` and within its seconds. Must not know steps, gates or how a card is put together.
+Each probe gets a `ProbeContext` and keeps to its time limit. Must not know steps, gates or how a card is made.
 """

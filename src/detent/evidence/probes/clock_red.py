@@ -1,7 +1,7 @@
-"""Whether a RED is the clock's: the tests that failed without the change are run again on the same tree, now and on other dates.
+"""Detects a RED caused by the clock: runs the tests that failed without the change again on the same tree, now and with other dates.
 
-A test that fails there and later passes by itself proves nothing. Owns which trees are run again; that a test is flaky is no excuse for it:
-it is run twice, and once is enough to stay a RED.
+A test that later passes there by itself proves nothing. Tests are run twice, so that a flaky test stays a RED if it fails once. Owns which trees
+are run again.
 """
 
 import re
@@ -17,7 +17,7 @@ from detent.kernel.model import Flag
 CLOCK = re.compile(rb"\btime\.time|\bdatetime\b|\bdate\.today|monotonic|perf_counter|utcnow|mtime|\btime_ns\b|\bfrom time import")
 HOUR, DAY = 3600, 86400
 MOST_SHOWN = 5
-SHIFTED = "sitecustomize.py"  # Python loads it before anything else; a project that has its own is left alone
+SHIFTED = "sitecustomize.py"  # Python imports it at startup; projects that have their own are skipped
 SHIFT = """import datetime as _d
 import time as _t
 
@@ -61,7 +61,7 @@ _d.datetime, _d.date = _DateTime, _Date
 
 
 def look_at_reds(context: ProbeContext, reds: Mapping[str, TestReport], known: frozenset[str], until: float) -> list[Flag]:
-    """The tests that failed in a RED of this run, by what was kept of it, and pass on the very same tree now. `reds`: reports by tree."""
+    """Flags for tests that failed in a RED of this run but pass on the same tree now. `reds`: the reports from then, by tree."""
     found = dict[str, Flag]()
     for red, then in reds.items():
         failed = then.bad - known - context.reference.baseline
@@ -73,7 +73,7 @@ def look_at_reds(context: ProbeContext, reds: Mapping[str, TestReport], known: f
 
 
 def _passing(context: ProbeContext, red: str, files: tuple[str, ...], wall: float, until: float) -> frozenset[str]:
-    """What passes twice; the second run only where the first one says something."""
+    """The tests that pass in two runs; the second run happens only if some passed in the first."""
     first = _run(context, red, files, {}, wall, until).having("passed")
     return first & _run(context, red, files, {}, wall, until).having("passed") if first else first
 
@@ -81,7 +81,7 @@ def _passing(context: ProbeContext, red: str, files: tuple[str, ...], wall: floa
 def look_at_dates(
     context: ProbeContext, base: str, overlay: Mapping[str, bytes], mixed: TestReport, proved: frozenset[str], until: float
 ) -> list[Flag]:
-    """The tests that fail without the change today, and pass without it on another date. Only where they speak of the clock; Python only."""
+    """Flags for tests that fail without the change today but pass without it on another date. Only Python test files that mention the clock."""
     speaking = tuple(path for path, data in overlay.items() if path.endswith(".py") and CLOCK.search(data))
     failing = frozenset(test for test in mixed.bad & proved if file_of(mixed, test) in speaking)
     if not failing or context.git.read(base, SHIFTED) is not None:
@@ -102,5 +102,5 @@ def look_at_dates(
 
 
 def _run(context: ProbeContext, tree: str, files: tuple[str, ...], overlay: Mapping[str, bytes], wall: float, until: float) -> TestReport:
-    """What the tests of some files say; nothing if they could not be run."""
+    """The report of some test files; empty if they could not be run."""
     return context.run(files, overlay, context.one_run(wall, until), tree) or TestReport()

@@ -1,6 +1,6 @@
-"""Which code some words are about: files and functions whose names share a word with them. Pure.
+"""Finds the code that a text is about: files and functions whose names share a word with it. Pure.
 
-For an entry that is said to be satisfied already: only code that the entry speaks of can show that.
+Used for an entry that is claimed to be satisfied already: only code that the entry mentions can show that.
 """
 
 import re
@@ -13,11 +13,11 @@ NO_NAMES = frozenset(
      "into", "should", "must", "not", "are", "was", "has", "have", "all", "any", "new", "code", "function", "method", "class", "module", "file", "which", "its"}
 )  # fmt: skip
 SHORTEST = 3
-STEM = 4  # letters that two words share at least, where neither is the other's beginning
+STEM = 4  # shortest common prefix of two words of which neither is a prefix of the other
 
 
 def lines_about(said: Iterable[str], files: Iterable[str], read: Callable[[str], str]) -> dict[str, frozenset[int]]:
-    """The lines of each file that some words are about, by the first text that is about any; empty if none is."""
+    """The lines in each file that the first matching text is about; empty if no text matches."""
     paths = list(files)
     for text in said:
         words = words_of(text) - NO_NAMES
@@ -28,7 +28,7 @@ def lines_about(said: Iterable[str], files: Iterable[str], read: Callable[[str],
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The words of a text or of a name, in small letters: `parseDate` and `parse_date` have two."""
+    """The words of a text or identifier in lower case: two for both `parseDate` and `parse_date`."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
     return frozenset(word.lower() for word in re.findall(r"[A-Za-z]+", apart) if len(word) >= SHORTEST)
 

@@ -1,4 +1,4 @@
-"""What every probe works with: the repository, how tests are run, the tree, what it is compared with, and how long it may take."""
+"""What every probe is given: the repository, how to run tests, the judged tree, the trees to compare with, and the time limit."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -14,35 +14,35 @@ from detent.evidence.source.diff import Changed
 from detent.evidence.source.file_text import text_of
 from detent.git.repo import Git
 
-ONE_RUN = 10.0  # seconds for one mutant: it may loop for ever
-SLOWER = 3  # or so many times what the tests take without one, if that is more
+ONE_RUN = 10.0  # least time limit in seconds for running one mutant, which may loop forever
+SLOWER = 3  # or this many times the duration of the plain test run, if longer
 
 
 class ProbeContext(NamedTuple):
-    """What a probe works with."""
+    """The judged tree, and the means to run tests on it."""
 
     git: Git
     collect: Collects
     wanted: Wanted
-    sort: Callable[[str], str]  # of a path: test, production, config, …
+    sort: Callable[[str], str]  # of a path: test, production, config and so on
     tree: str
     reference: ReferenceTrees
     changed: tuple[Changed, ...]
-    seconds: float = PROBE_SECONDS  # how long a probe may take
-    key: bytes = b""  # what is drawn by lot in a probe is drawn with it; the code that is probed does not know it
-    tried: Callable[[Trial], None] = lambda trial: None  # who wants to know what was tried
-    clock: Callable[[], float] = idle_clock  # by which its seconds are counted
+    seconds: float = PROBE_SECONDS  # the time limit of a probe
+    key: bytes = b""  # the seed of random choices; the probed code cannot know it
+    tried: Callable[[Trial], None] = lambda trial: None  # called for each trial worth recording
+    clock: Callable[[], float] = idle_clock  # measures the time limit
 
     def text(self, path: str, tree: str | None = None) -> str:
-        """A file of the judged tree, or of another one; empty if it has none."""
+        """The text of a file in the judged tree, or in another one; empty if it does not exist."""
         return text_of(self.git.read(self.tree if tree is None else tree, path) or b"")
 
     def paths(self, tree: str | None = None) -> tuple[str, ...]:
-        """Every path of the judged tree, or of another one."""
+        """All paths in the judged tree, or in another one."""
         return tuple(self.git.run("ls-tree", "-r", "-z", "--name-only", self.tree if tree is None else tree).items)
 
     def run(self, files: tuple[str, ...], overlay: Overlay, seconds: float, tree: str | None = None, name: str = "") -> TestReport | None:
-        """What the tests of some files, or of all, say with other files laid over a tree. None if they cannot be run, or there is no time left."""
+        """The report of some test files, or of all, with an overlay on a tree. None if they cannot be run, or no time is left."""
         if seconds <= 0:
             return None
         try:
@@ -53,5 +53,5 @@ class ProbeContext(NamedTuple):
             return None
 
     def one_run(self, wall: float, until: float) -> float:
-        """The seconds for one run of tests that take so long by themselves, if all runs have to end by then."""
+        """The time limit for one run of tests that usually take `wall` seconds, if all runs must end by `until`."""
         return min(max(ONE_RUN, SLOWER * wall), until - self.clock())

@@ -1,7 +1,7 @@
-"""The tests of a change once more in disguise: under other names, in another order, in another folder, with other line numbers, and the code
-with a word more at its end. Honest outcomes do not depend on who asks; where they do, that is shown.
+"""Runs the tests of a change again in disguise: other names, order, folder and line numbers, and an extra word at the end of the code files.
+Honest code gives the same outcomes; code that checks who is calling does not.
 
-Owns what is run, and what counts as a difference: one that comes again under other names, while the plain tests pass again.
+Owns what is run, and what counts as a difference: one that recurs under other names while the plain tests pass again.
 """
 
 from typing import Literal, NamedTuple
@@ -21,15 +21,15 @@ CODE = (".py", ".pyi", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".t
 
 
 class DisguisedTests(NamedTuple):
-    """A disguise: the files as they are laid over the tree, and how its names are told back."""
+    """Test files in disguise: the overlay to run, and the mapping back to the real names."""
 
     overlay: dict[str, bytes | None]
-    files: dict[str, Renamed]  # by the name that each has without it
+    files: dict[str, Renamed]  # by their real path
     folder: str
 
 
 def look_disguised(context: ProbeContext, tip: TestReport, files: tuple[str, ...], until: float) -> list[Flag]:
-    """The flags of what passes only under its own name."""
+    """Flags for tests that pass only under their own name."""
     first = _seen(context, tip, files, KeyedRandom(context.key, "disguise"), False, until)
     if first is None or not (differs := _differing(tip, *first)):
         return []
@@ -56,7 +56,7 @@ def _note(context: ProbeContext, differs: dict[str, tuple[str, str]], made: Disg
 
 
 def _flag(context: ProbeContext, test: str, name: str, message: str) -> Flag:
-    """Asked about, unless the test itself says that it looks at its own name or lines."""
+    """A question, but only a note if the test's own text inspects its name or lines."""
     said = f"{test} passes, but fails under another name ({name}): the code, or something it loads, checks who is calling"
     path = test.partition("::")[0]
     level: Literal["note", "ask"] = "note" if looks_at_itself(path, context.text(path)) else "ask"
@@ -64,7 +64,7 @@ def _flag(context: ProbeContext, test: str, name: str, message: str) -> Flag:
 
 
 def disguised(context: ProbeContext, files: tuple[str, ...], rng: KeyedRandom, ordered: bool) -> DisguisedTests:
-    """The files in disguise. One that other tests name keeps its own name; one whose names are keys of data is left out."""
+    """Disguise test files. A file that other tests refer to keeps its name; one whose names are keys of data files is left out."""
     overlay, made = dict[str, bytes | None](), dict[str, Renamed]()
     texts = {path: context.text(path) for path in files}
     for path, text in texts.items():
@@ -89,7 +89,7 @@ def _seen(
         return None
     report = _run(context, tip, tuple(each.path for each in made.files.values()), made.overlay, made.folder, until)
     if report is not None and not ordered and any(report.files.get(test) == test for test in report.bad):
-        return _seen(context, tip, files, rng, True, until)  # in another order something is used before it is there
+        return _seen(context, tip, files, rng, True, until)  # a file did not load: in the new order something is used before it is defined
     return None if report is None else (made, report)
 
 
@@ -101,7 +101,7 @@ def _run(
 
 
 def _differing(tip: TestReport, made: DisguisedTests, report: TestReport) -> dict[str, tuple[str, str]]:
-    """The tests that pass as they are and fail in disguise: each with its other name, and what is said of it there."""
+    """The tests that pass plainly but fail in disguise, each with its other name and the message of the failure."""
     found = dict[str, tuple[str, str]]()
     passed = tip.having("passed")
     for test in report.bad:
@@ -115,25 +115,25 @@ def _differing(tip: TestReport, made: DisguisedTests, report: TestReport) -> dic
 
 
 def _of_file(tip: TestReport, made: DisguisedTests, file: str) -> set[str]:
-    """The tests of a file that cannot be loaded in disguise."""
+    """The plain tests of a file that does not load in disguise."""
     plain = {old for old, each in made.files.items() if each.path == file}
     return {test for test in tip.ids if tip.files.get(test, test.partition("::")[0]) in plain}
 
 
 def _is_of_code(report: TestReport, test: str, made: DisguisedTests) -> bool:
-    """Whether it is the changed code that does not load, and not a test that misses something."""
+    """Whether a file did not load because of the changed code, rather than because the test file lacks something."""
     return report.places.get(test, "").rpartition(":")[0] in set(made.overlay) - {each.path for each in made.files.values()}
 
 
 def _is_named_elsewhere(context: ProbeContext, path: str) -> bool:
-    """Whether another test file, or configuration, speaks of a test file: then it keeps its name."""
+    """Whether another test file or configuration mentions a test file."""
     return any(
         each != path and context.sort(each) in ("test", "config") and each.endswith(CODE) for each in _speaking(context, [_stem(path)])
     )
 
 
 def _keys_data(context: ProbeContext, path: str, text: str) -> bool:
-    """Whether the names of a file or of its tests are keys of data: a snapshot, a cassette, a folder of that name."""
+    """Whether data is keyed by the name of a test file or its tests: a snapshot, a cassette, a folder of that name."""
     stem = _stem(path)
     paths = context.paths()
     names = [stem, *(name.rpartition("::")[2] for name in blocks(path, text))]
@@ -151,6 +151,6 @@ def _stem(path: str) -> str:
 
 
 def _speaking(context: ProbeContext, words: list[str]) -> list[str]:
-    """The files of the tree that have one of these words."""
+    """The files in the tree that contain one of these words."""
     out = context.git.call("grep", "-l", "-z", "-w", "-F", *(arg for word in words for arg in ("-e", word)), context.tree, "--")
     return [each.partition(":")[2] for each in out.items] if out.code == 0 else []

@@ -1,6 +1,6 @@
-"""Whether tests fail where they must: on the trees from before the code they are about, and for at least one mutant of it.
+"""Whether tests fail where they must: on the trees before the code they test was written, and for at least one mutant of it.
 
-Owns the probes and how long they may take; knows no phases and no gates.
+Owns these probes and their time limits. Must not know phases or gates.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,11 +12,11 @@ from detent.evidence.probes.context import ONE_RUN, SLOWER, ProbeContext
 from detent.evidence.report import TestReport
 from detent.evidence.source.file_text import bytes_of
 
-FEWEST, PATIENCE = 10, 6  # as many mutants are tried, in up to so many times the seconds: a busy machine is no reason to give up after two
+FEWEST, PATIENCE = 10, 6  # try at least 10 mutants, within 6 times the time limit, so that a busy machine does not stop after two
 
 
 def new_tests_kill_mutant(context: ProbeContext, about: tuple[str, ...] = ()) -> bool:
-    """The step's tests fail on at least one small mutation of the code that some words are about; without words, of any."""
+    """Whether the step's tests kill at least one mutant of the code that `about` is about; if that is empty, of any code."""
     tests = [c.path for c in context.changed if c.sort == "test" and c.how != "deleted"]
     if not tests:
         return False
@@ -26,9 +26,9 @@ def new_tests_kill_mutant(context: ProbeContext, about: tuple[str, ...] = ()) ->
 
 
 def changed_tests_still_fail(context: ProbeContext, held: frozenset[str]) -> bool:
-    """Changed tests, and those that lean on a changed file, fail where they must. `held` are the files that hold tests.
+    """Whether changed tests, and tests that use a changed file, still fail where they must. `held`: the files that contain tests.
 
-    Those that once failed for code still fail on the tree before it; and none that failed against a mutation fails against none now.
+    Tests of a RED must still fail on its tree, and tests that killed a mutant before must still kill one.
     """
     changed = {c.path for c in context.changed if (c.sort == "test" or c.path.endswith("conftest.py")) and c.how != "deleted"}
     leans = bool(changed - held)
@@ -51,12 +51,12 @@ def _fail_again(context: ProbeContext, red: str, changed: set[str], ours: set[st
 
 
 def _weakened(context: ProbeContext, tests: list[str]) -> bool:
-    """These tests fail against no mutation now, and did before."""
+    """Whether these tests kill no mutant now, but killed one before."""
     return _kill(context, context.tree, tests) is False and _kill(context, context.reference.good, tests) is True
 
 
 def _kill(context: ProbeContext, tree: str, tests: list[str], every: bool = False, about: tuple[str, ...] = ()) -> bool | None:
-    """Whether a small mutation of a tree's code makes one of its tests fail; None if that cannot be told in time."""
+    """Whether these tests kill a mutant of a tree's code; None if there was not enough time to tell."""
     there = [t for t in tests if context.git.read(tree, t) is not None]
     begun, now = context.clock(), context.collect.known(tree)
     one = max(ONE_RUN, SLOWER * now.wall) if now else ONE_RUN
@@ -71,7 +71,7 @@ def _kill(context: ProbeContext, tree: str, tests: list[str], every: bool = Fals
 
 
 def _mutants(context: ProbeContext, tree: str, tests: Iterable[str], every: bool, about: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """Mutations of production files: of what some words are about; else of files that the tests name, and of every other one if asked for."""
+    """Mutants of the production code that `about` is about; if that is empty, of files that the tests name and, with `every`, of all others."""
     from detent.evidence.mutate import can_mutate, mutants, spots_on
     from detent.evidence.probes.code_about import lines_about
 

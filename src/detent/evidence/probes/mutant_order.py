@@ -1,6 +1,6 @@
-"""Which small changes of the code that a step wrote are worth trying, the best first: every function of it gets its turn before any gets its second.
+"""The mutants worth trying for the code that a step wrote, best first: each function gets one mutant before any gets a second.
 
-Owns the order; runs nothing. What the tests name comes first, and in each function first that it returns something else altogether.
+Owns the order; runs nothing. Functions that the tests name come first, and for each function the mutant that returns something else entirely.
 """
 
 import re
@@ -17,12 +17,12 @@ from detent.evidence.probes.context import ProbeContext
 from detent.evidence.source.diff import Changed
 from detent.evidence.source.generated_code import is_generated
 
-LARGEST = 400_000  # characters of a file whose changed lines are looked for
+LARGEST = 400_000  # characters of both versions together; changed lines of larger files are not looked for
 OUTSIDE = "outside its functions"
 
 
 class Mutant(NamedTuple):
-    """A file with one small change, and the place it stands in: a function, or what a file has outside of them."""
+    """A file with one mutation, and the place of it: a function, or the code outside functions."""
 
     path: str
     place: str
@@ -30,7 +30,7 @@ class Mutant(NamedTuple):
 
 
 def candidates(context: ProbeContext, said: str = "") -> list[Mutant]:
-    """The mutants of the production code that a step changed, in the order in which they are worth trying; `said` is the tests' text."""
+    """The mutants of the production code that a step changed, best first. `said`: the text of the tests."""
     found: dict[str, list[Mutant]] = {}
     for change in context.changed:
         if is_tried(context, change):
@@ -42,14 +42,14 @@ def candidates(context: ProbeContext, said: str = "") -> list[Mutant]:
 
 
 def is_tried(context: ProbeContext, change: Changed) -> bool:
-    """Whether small changes of a changed file are worth trying: it is code of the product that somebody wrote."""
+    """Whether a changed file is worth mutating: product code that is not generated."""
     if change.sort != "production" or change.how == "deleted" or is_tooling(change.path):
         return False
     return not is_generated(change.path, *_versions(context, change.path))
 
 
 def of_the_same_kind(context: ProbeContext) -> dict[str, Mutant]:
-    """By place, each changed function that only answers, with other answers of the same kind. Python only."""
+    """For each changed function that only computes a value (by place), a mutant that returns others of the same kind. Python only."""
     found = dict[str, Mutant]()
     for change in context.changed:
         if change.path.endswith(".py") and is_tried(context, change):
@@ -59,7 +59,7 @@ def of_the_same_kind(context: ProbeContext) -> dict[str, Mutant]:
 
 
 def outside_as_before(context: ProbeContext, path: str) -> str:
-    """A file with what it has outside its functions as it was; empty where it was not there."""
+    """The file with the code outside its functions reverted; empty if the file is new."""
     old, new = _versions(context, path)
     bodies = bodies_on(path, new, changed_lines(old, new))
     was, now, made = old.splitlines(True), new.splitlines(True), list[str]()
@@ -70,7 +70,7 @@ def outside_as_before(context: ProbeContext, path: str) -> str:
 
 
 def changed_text(context: ProbeContext, path: str) -> tuple[str, frozenset[int]]:
-    """A file as it is now, and the numbers of its changed lines."""
+    """The file's current text, and the numbers of its changed lines."""
     old, new = _versions(context, path)
     return new, changed_lines(old, new)
 
@@ -88,7 +88,7 @@ def _of(context: ProbeContext, path: str) -> Iterator[Mutant]:
 
 
 def _by_turns(spots: Iterator[Spot]) -> Iterator[Spot]:
-    """The first of each line, then the second of each, and so on."""
+    """The spots reordered: the first of each line, then the second of each, and so on."""
     lines: dict[int, list[Spot]] = {}
     for spot in spots:
         lines.setdefault(spot.line, []).append(spot)
@@ -101,7 +101,7 @@ def _place(bodies: Collection[FunctionBody], line: int) -> str:
 
 
 def changed_lines(old: str, new: str) -> frozenset[int]:
-    """The numbers of the lines of a text that were not in the older one; none of a file that is too large."""
+    """The numbers of the lines that the newer text added or changed; empty for a file that is too large."""
     if len(old) + len(new) > LARGEST:
         return frozenset()
     found = SequenceMatcher(None, old.splitlines(), new.splitlines(), autojunk=False).get_opcodes()

@@ -1,6 +1,6 @@
-"""What of a change the tests notice: small changes of its lines, several at a time, the most telling first, until the time is up.
+"""How much of a change the tests notice: mutates its lines, several mutants at a time, the most telling first, until the time is up.
 
-Answers two questions with the same runs: which places of the change no test notices, and which of the new tests notice nothing.
+The same runs answer two questions: which places of the change no test notices, and which new tests notice nothing.
 """
 
 import re
@@ -19,31 +19,31 @@ from detent.evidence.report import TestReport
 from detent.evidence.source.file_text import bytes_of
 from detent.evidence.source.test_ids import family
 
-MOST_PLACES = 12  # functions that are looked at, those that the tests name first
-MOST_OF_ONE = 4  # small changes of one place
-MOST_WHOLE = 6  # places that the whole suite is asked about
-MOST_KEPT = 3  # small changes of one place that are told
+MOST_PLACES = 12  # places that are mutated, those that the tests name first
+MOST_OF_ONE = 4  # mutants of one place
+MOST_WHOLE = 6  # places for which the whole suite is run
+MOST_KEPT = 3  # mutants of one place that are recorded
 
 
 class Noticed(NamedTuple):
-    """What came of it."""
+    """The places that were mutated, and how many of them the tests noticed."""
 
     places: int = 0
-    unnoticed: tuple[str, ...] = ()  # places at which no test fails, whatever stands there
+    unnoticed: tuple[str, ...] = ()  # places where no test fails for any mutant
     tried: int = 0
-    idle: tuple[str, ...] = ()  # new tests that fail for none of the changes
-    why: str = ""  # what could not be tried
-    by: Mapping[str, frozenset[str]] = {}  # of each place: the tests that failed when it was changed
-    named: int = 0  # of the places: those that the new tests speak of
+    idle: tuple[str, ...] = ()  # new tests that killed no mutant
+    why: str = ""  # why not everything was tried
+    by: Mapping[str, frozenset[str]] = {}  # by place: the tests that killed its mutants
+    named: int = 0  # how many of the places the new tests name
     unnoticed_named: int = 0
-    outside: int = 0  # of the places: what files have outside their functions
-    elsewhere: bool = False  # the tests that need the change notice none of its functions: they are about something else
-    blunt: tuple[str, ...] = ()  # functions that the new tests speak of, and that may answer any other value of the same kind
-    shallow: tuple[str, ...] = ()  # functions of which only older tests notice which value of its kind they answer, or of which none does
+    outside: int = 0  # how many of the places are code outside functions
+    elsewhere: bool = False  # the tests that need the change notice none of its functions, so they are about something else
+    blunt: tuple[str, ...] = ()  # functions that the new tests name, and that may return any other value of the same kind
+    shallow: tuple[str, ...] = ()  # functions for which no new test notices which value of the right kind they return
 
     @property
     def is_substance(self) -> bool:
-        """Whether what no test notices is most of the change, or most of what the new tests speak of: a helper's kills make up for neither."""
+        """Whether no test notices most of the change, or most of what the new tests name. Kills in a helper do not make up for either."""
         functions = [place for place in self.unnoticed if not place.endswith(OUTSIDE)]
         most = len(self.unnoticed) * 2 > self.places or len(functions) * 2 > self.places - self.outside > 0
         beside = self.elsewhere and bool(functions)
@@ -51,12 +51,12 @@ class Noticed(NamedTuple):
 
 
 class MutationTry(NamedTuple):
-    """One small change, and the tests that failed for it; None: it did not run, or a test file did not load, so it says nothing."""
+    """A mutant and the tests that killed it; None: it did not run or a test file did not load, so nothing is known."""
 
     mutant: Mutant
     bad: frozenset[str] | None
-    ran: int = 0  # how many tests
-    unloaded: bool = False  # nothing failed, and the tests of a file could not be run
+    ran: int = 0  # how many tests ran
+    unloaded: bool = False  # no test failed, but a test file did not load
 
 
 def notice(
@@ -67,7 +67,7 @@ def notice(
     new: frozenset[str] = frozenset(),
     say: Callable[[str], None] = lambda words: None,
 ) -> Noticed:
-    """What the tests notice of the code between two trees. `proved`: the tests that need it; `new`: those of them that were not there before."""
+    """How much of the changed code the tests notice. `proved`: the tests that need the change; `new`: those of them that did not exist before."""
     until = context.clock() + context.seconds
     files = tuple(sorted({file_of(tip, test) for test in proved} | _changed_tests(context, tip)))
     said = "\n".join(context.text(path) for path in files)
@@ -119,7 +119,7 @@ def _of_files(
     new: frozenset[str],
     say: Callable[[str], None],
 ) -> tuple[tuple[str, ...], dict[str, list[MutationTry]]]:
-    """What the tests of some files notice, or all tests where these fail by themselves; and which files were asked."""
+    """Which files were run and what they notice; the whole suite (no files) if these files fail on their own."""
     seen = _rounds(context, tip, places, files, until, jobs, new, say) if files else {}
     if not _fail_alone(context, tip, files, seen, until):
         return files, seen
@@ -129,7 +129,7 @@ def _of_files(
 def _fail_alone(
     context: ProbeContext, tip: TestReport, files: tuple[str, ...], seen: Mapping[str, list[MutationTry]], until: float
 ) -> bool:
-    """Whether tests of these files fail without any small change, where the others do not run: then they noticed nothing. Only where one failed for all."""
+    """Whether tests of these files fail without a mutant when run on their own, so that no failure counts. Checked only if one failed for all."""
     failed = [{family(test) for test in each.bad} for tries in seen.values() for each in tries if each.bad is not None]
     if not failed or not set[str].intersection(*failed):
         return False
@@ -138,7 +138,7 @@ def _fail_alone(
 
 
 def _is_missed(context: ProbeContext, tip: TestReport, place: str, proved: frozenset[str], files: tuple[str, ...], until: float) -> bool:
-    """Whether tests that need the change fail where what a file has outside its functions is as it was: of a limit or a score, many values do."""
+    """Whether tests that need the change fail if the code outside functions is reverted. For a limit or a score, many mutated values are fine."""
     path, _, name = place.rpartition(": ")
     if name != OUTSIDE or not (text := outside_as_before(context, path)):
         return False
@@ -147,12 +147,12 @@ def _is_missed(context: ProbeContext, tip: TestReport, place: str, proved: froze
 
 
 def _telling(mutants: list[Mutant], tries: Iterable[MutationTry]) -> list[Mutant]:
-    """The first small change of a place for which its tests could be run, else the first of all."""
+    """The first mutant of a place for which its tests ran, else its first mutant."""
     return [next((each.mutant for each in tries if each.bad is not None), mutants[0])]
 
 
 def _blunt(context: ProbeContext, tip: TestReport, named: set[str], files: tuple[str, ...], until: float, jobs: int) -> tuple[str, ...]:
-    """The functions whose every answer can be another one of the same kind: tests ask only whether they can be called, raise, or for a type."""
+    """The functions that may return any other value of the same kind: tests only check that they can be called, raise, or return a type."""
     places = {place: [mutant] for place, mutant in of_the_same_kind(context).items() if place in named}
     quiet = _unheard(_rounds(context, tip, places, files, until, jobs)) if places and files else list(places)
     whole = _rounds(context, tip, {place: places[place] for place in quiet[:MOST_WHOLE]}, (), until, jobs)
@@ -162,7 +162,7 @@ def _blunt(context: ProbeContext, tip: TestReport, named: set[str], files: tuple
 
 
 def _note(context: ProbeContext, place: str, tries: dict[tuple[str, ...], list[MutationTry]]) -> None:
-    """What of a place was changed, and lived: of the whole suite first."""
+    """Record the surviving mutants of a place, those that the whole suite ran on first."""
     lived = {each.mutant.make(): (files, each) for files, of in tries.items() for each in of if each.bad is not None}
     for text, (files, each) in sorted(lived.items(), key=lambda item: len(item[1][0]))[:MOST_KEPT]:
         came = f"no test fails; {each.ran} ran"
@@ -179,7 +179,7 @@ def _note(context: ProbeContext, place: str, tries: dict[tuple[str, ...], list[M
 
 
 def _unheard(tries: dict[str, list[MutationTry]]) -> list[str]:
-    """Where something was tried, and nothing failed."""
+    """The places where a mutant ran and no test failed."""
     return [place for place, of in tries.items() if any(each.bad is not None for each in of) and not any(each.bad for each in of)]
 
 
@@ -201,7 +201,7 @@ def _rounds(
     new: frozenset[str] = frozenset(),
     say: Callable[[str], None] = lambda words: None,
 ) -> dict[str, list[MutationTry]]:
-    """Small changes of each place: first one of each, then further ones only where nothing failed yet, or everywhere while a new test failed for none."""
+    """Run mutants in rounds: one of each place, then more where no test failed yet, or everywhere while a new test has killed none."""
     found: dict[str, list[MutationTry]] = {place: [] for place in places}
     one, rng = max(ONE_RUN, SLOWER * tip.wall), KeyedRandom(context.key, "order")
     with ThreadPoolExecutor(jobs) as pool:

@@ -1,6 +1,6 @@
-"""Asking a program for what calls come to, in a clean checkout and without any test. Owns how it is run and how its answers are read.
+"""Runs a program that makes calls to the code in a clean checkout, without any test. Owns how it is run and how its output is parsed.
 
-The program prints one line: a mark, and a list with `[right, text]` for each call, or null where nothing can be said.
+The program prints one line: a mark, and a list with `[right, text]` for each call, or null if it could not be made.
 """
 
 import json
@@ -13,12 +13,12 @@ from detent.evidence.probes.context import ProbeContext
 from detent.evidence.running.busy import patient
 from detent.evidence.running.collect import Collector
 
-LONGEST = 60_000  # of the program that asks
-EQUAL_TOO = "equal to the wanted value, and to "  # how an answer is told that is equal to more than one value
+LONGEST = 60_000  # characters of the program
+EQUAL_TOO = "equal to the wanted value, and to "  # begins the text of a result that equals more than one value
 
 
 class CallResult(NamedTuple):
-    """What a call came to."""
+    """The result of a call: whether it is the expected one, and its text."""
 
     right: bool
     said: str
@@ -27,7 +27,7 @@ class CallResult(NamedTuple):
 def ask_program(
     context: ProbeContext, collector: Collector, interpreter: str, program: str, mark: str, until: float
 ) -> list[CallResult | None]:
-    """What a program answers that an interpreter runs; nothing if that cannot be had."""
+    """Run a program with an interpreter and return its results; empty if it cannot be run."""
     if len(program) > LONGEST or context.clock() >= until:
         return []
     short = copy(collector)

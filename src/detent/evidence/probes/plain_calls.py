@@ -1,7 +1,6 @@
-"""What tests ask the code, asked once more without any test: the same calls by a plain Python or node, here and as if elsewhere, and calls
-with other values.
+"""Repeats the calls that tests make, without any test: in a plain Python or node, as they are, as if on another machine, and with other values.
 
-Code that answers otherwise there looks at who asks; code that has one answer for all other values knows only the examples.
+Code that returns something else there checks who is calling; code with a single answer for all other values knows only the tests' examples.
 """
 
 import ast
@@ -23,19 +22,19 @@ from detent.evidence.running.collect import Collector
 from detent.evidence.running.installed import python_behind
 from detent.kernel.model import Flag
 
-DRAWN = 8  # calls with other values, of one function
-MOST_MET = 2  # of them, that meet a row of such a table by chance
+DRAWN = 8  # calls with other values, per function
+MOST_MET = 2  # how many of them may hit a table entry by chance
 MOST_SHOWN = 5
 EFFECTS = re.compile(
     r"kill|terminat|signal|delete|remove|unlink|drop|send|post|write|save|exec|run|spawn|open|connect|exit|sleep|wait", re.IGNORECASE
-)  # not asked with other values
+)  # functions not called with other values
 
 
 Ask = Callable[[ProbeContext, Collector, list[tuple[str, str, str]], str, float, bool], list[CallResult | None]]
 
 
 def look_at_plain_calls(context: ProbeContext, collector: Collector, tests: dict[str, frozenset[str]], until: float) -> list[Flag]:
-    """The flags of what the code answers without a test. `tests`: those that passed, by their file."""
+    """Flags for calls that return something else without a test. `tests`: the passing tests, by file."""
     python = {path: asked(context.text(path), names) for path, names in tests.items() if path.endswith(".py")}
     node = {path: asked_in_javascript(path, context.text(path), names) for path, names in tests.items()}
     found = list[Flag]()
@@ -47,7 +46,7 @@ def look_at_plain_calls(context: ProbeContext, collector: Collector, tests: dict
 
 
 def _looked(context: ProbeContext, collector: Collector, calls: dict[str, list[TestCall]], ask: Ask, until: float) -> list[Flag]:
-    """The flags of some calls: asked here, elsewhere, and with other values."""
+    """Flags for some calls: made here, as if elsewhere, and with other values."""
     rng, every = KeyedRandom(context.key, "life"), [(path, call) for path, found in calls.items() for call in found]
     drawn = {function: _drawn(of, rng) for function, of in _by_function(every).items()}
     plain = [(call.imports, call.call, call.wanted) for _, call in every]
@@ -68,7 +67,7 @@ def _looked(context: ProbeContext, collector: Collector, calls: dict[str, list[T
 
 
 def _note(context: ProbeContext, collector: Collector, flag: Flag, call: TestCall) -> None:
-    """The call as a plain Python makes it. What is asked stands in the flag: as the test asks, or with other values."""
+    """Record the command that repeats the flagged call in a plain interpreter, with the test's values or the others in the flag."""
     base = collector.suite.base
     asks = call.call if flag.kind == "knows-the-tests" else flag.after.rpartition(" == ")[0]
     if flag.place.partition(":")[0].endswith(".py"):
@@ -95,7 +94,7 @@ def _otherwise(path: str, call: TestCall, answer: CallResult) -> Flag:
 
 
 def _is_other(there: CallResult) -> bool:
-    """Whether a call has another answer elsewhere. An error says nothing: a file that it reads may not be there."""
+    """Whether a call returns something else elsewhere. An error does not count: a file that it reads may be missing there."""
     return not there.right and not there.said.startswith("raises ")
 
 
@@ -114,7 +113,7 @@ def _by_function(every: list[tuple[str, TestCall]]) -> dict[str, list[tuple[str,
 
 
 def _drawn(of: list[tuple[str, TestCall]], rng: KeyedRandom) -> list[tuple[str, str, str]]:
-    """Calls with other values, where the tests show that the answer hangs on them; none where it is only yes or no."""
+    """Calls with other values, if the tests show that the answer depends on them; none if it is only yes or no."""
     wanted = {call.wanted for _, call in of}
     if (
         EFFECTS.search(of[0][1].function)
@@ -135,7 +134,7 @@ def _drawn(of: list[tuple[str, TestCall]], rng: KeyedRandom) -> list[tuple[str, 
 
 
 def _in_turn(of: list[tuple[str, TestCall]]) -> list[tuple[str, TestCall]]:
-    """The calls, those of each wanted answer in turn: tests ask many times for the answer to what is wrong, and what is like that is wrong too."""
+    """The calls, alternating between expected answers: tests often repeat the answer for invalid input, and values like it are invalid too."""
     by = dict[str, list[tuple[str, TestCall]]]()
     for each in of:
         by.setdefault(each[1].wanted, []).append(each)
@@ -144,7 +143,7 @@ def _in_turn(of: list[tuple[str, TestCall]]) -> list[tuple[str, TestCall]]:
 
 
 def _same(of: list[tuple[str, TestCall]], made: list[tuple[str, str, str]], seen: list[CallResult | None]) -> list[Flag]:
-    """One answer to everything else. An error says nothing: other values may be wrong ones."""
+    """A flag if all other values get the same answer. An error does not count: other values may be invalid."""
     said = {answer.said for answer in seen if answer is not None}
     if not made or None in seen or len(said) != 1 or next(iter(said)).startswith("raises "):
         return []
@@ -155,7 +154,7 @@ def _same(of: list[tuple[str, TestCall]], made: list[tuple[str, str, str]], seen
 
 
 def _given_back(of: list[tuple[str, TestCall]], made: list[tuple[str, str, str]], seen: list[CallResult | None]) -> list[Flag]:
-    """Numbers for which everything else is answered with what was given, though no example is: a table of the examples, and the rest as it came."""
+    """A flag if other numbers are returned unchanged, though the answer to no example equals its input: the code is a table of the examples."""
     if not made or None in seen:
         return []
     for at, arg in enumerate(of[0][1].args):
@@ -186,7 +185,7 @@ def _args(call: str) -> list[ast.expr]:
 
 
 def _written(node: ast.expr | str) -> object:
-    """The value that is written down there, or the text itself."""
+    """The value of a literal, or its text."""
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError):

@@ -1,6 +1,6 @@
-"""What calls of JavaScript come to in a plain node, without any test: here, or as if on another machine. Owns the program that asks.
+"""Makes JavaScript calls in a plain node, without any test: here, or as if on another machine. Owns the program that makes them.
 
-Only what node itself can load is asked; what wants a compiler or a browser answers nothing, and nothing is said of it.
+Covers only modules that node itself can load; those that need a compiler or a browser give no result and no flag.
 """
 
 import json
@@ -13,7 +13,7 @@ from detent.evidence.running.collect import Collector
 RUNNERS = frozenset({"node", "mocha", "jest", "vitest", "ava", "tape", "tap"})
 PREPARES = re.compile(
     r"\bsetupFiles\w*|\bglobalSetup\b|\bsetup\b|--require\b|--import\b|\"require\"|\btestEnvironment\b|\benvironment\s*:|\"file\"\s*:|--loader|\btransform\b"
-)  # then the answer may honestly be another one where no test runs
+)  # setup that may legitimately change results outside of tests
 CONFIGURED = re.compile(r"(?:.*/)?(?:package\.json|\.mocharc(?:\.\w+)?|(?:vitest|vite|jest|ava)\.config\.[cm]?[jt]s|\.taprc)")
 PROGRAM = """
 import { isDeepStrictEqual, inspect } from 'node:util';
@@ -61,7 +61,7 @@ process.exit(0);
 def ask_node(
     context: ProbeContext, collector: Collector, calls: list[tuple[str, str, str]], mark: str, until: float, away: bool
 ) -> list[CallResult | None]:
-    """What each call comes to in a plain node; nothing if that cannot be had. An error says nothing: what a browser or a compiler has may be missing."""
+    """The result of each call in a plain node; empty if it cannot be run. Errors count as no result: a browser or compiler may be needed."""
     base, collector = collector.suite.base, collector.of(context.tree)
     if base is None or base.runner not in RUNNERS or _prepares(context):
         return []
@@ -71,7 +71,7 @@ def ask_node(
 
 
 def _prepares(context: ProbeContext) -> bool:
-    """Whether something is made ready for the tests of a project, whoever asks for it."""
+    """Whether the project has a setup that runs before its tests."""
     listed = context.paths()
     texts = [context.text(path) for path in listed if CONFIGURED.fullmatch(path)]
     return any(PREPARES.search(text) for text in texts)

@@ -1,6 +1,6 @@
-"""What calls of Python come to in a plain interpreter of the project, without any test: here, or as if on another machine. Owns the program that asks.
+"""Makes Python calls in the project's plain interpreter, without any test: here, or as if on another machine. Owns the program that makes them.
 
-Where code answers a test by what only a judged run has (a small process number, an empty home, no terminal), it answers otherwise there.
+Code that recognises a judged run (by a low process id, an empty home, no terminal) returns something else there.
 """
 
 import json
@@ -15,7 +15,7 @@ from detent.evidence.running.installed import python_behind
 PREPARES = re.compile(
     r"\bautouse\b|os\.environ|sys\.path|pytest_configure|pytest_session|pytest_runtest|tzset|\bseed\(|DJANGO_SETTINGS|^env\s*=",
     re.MULTILINE,
-)  # then the answer may honestly be another one where no test runs
+)  # setup that may legitimately change results outside of tests
 PROGRAM = """import ast, json
 PLAIN = (bool, int, float, str, bytes)
 def alike(one, other):
@@ -90,7 +90,7 @@ except Exception:
 def ask_python(
     context: ProbeContext, collector: Collector, calls: list[tuple[str, str, str]], mark: str, until: float, away: bool
 ) -> list[CallResult | None]:
-    """What each call comes to in a plain Python of the project; nothing if that cannot be had."""
+    """The result of each call in the project's plain Python; empty if it cannot be run."""
     base, collector = collector.suite.base, collector.of(context.tree)
     python = python_behind(base, collector.home, collector.env) if base is not None and base.runner in ("pytest", "unittest") else None
     if python is None or _prepares(context):
@@ -100,7 +100,7 @@ def ask_python(
 
 
 def _prepares(context: ProbeContext) -> bool:
-    """Whether something is made ready for the tests of a project, whoever asks for it."""
+    """Whether the project has a setup that runs before its tests."""
     listed = context.paths()
     paths = [path for path in listed if path.endswith("conftest.py") or path in ("pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini")]
     return PREPARES.search("\n".join(context.text(path) for path in paths)) is not None

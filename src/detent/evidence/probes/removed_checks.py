@@ -1,5 +1,5 @@
-"""Whether a test notices what a change took out: each piece is put back, and the tests are run. And whether one notices a new way out of older
-code: it is taken out. Owns what is tried and what is said of it."""
+"""Whether tests notice what a change removed: restores each removed piece and runs the tests. Likewise removes each new early exit from older
+code. Owns what is tried, and the flags."""
 
 from typing import Literal
 
@@ -17,11 +17,11 @@ from detent.kernel.model import Flag
 MOST_CHECKS = 4
 MOST_OTHERS = 3
 MOST_NEW = 3
-MOST_NAMED = 5  # places that were not looked at
+MOST_NAMED = 5  # untried places named in a flag
 
 
 def look_put_back(context: ProbeContext, tip: TestReport, patch: bytes, until: float, files: tuple[str, ...] = ()) -> list[Flag]:
-    """The flags of checks whose going no test notices, and notes of other lines. `files`: of tests that most likely notice it."""
+    """Flags for checks whose removal no test notices, and notes for other removed lines. `files`: the test files most likely to notice."""
 
     def is_code(path: str) -> bool:
         return context.sort(path) == "production" and not is_words(path) and not is_tooling(path)
@@ -39,14 +39,14 @@ def look_put_back(context: ProbeContext, tip: TestReport, patch: bytes, until: f
 
 
 def _beside(flag: Flag, place: str) -> Flag:
-    """The flag as it is; a note where a test notices the same change at another place."""
+    """The flag, lowered to a note if a test notices the same change at another place."""
     said = f"{flag.sentence}; a test notices the same change at {place}"
     return msgspec.structs.replace(flag, sentence=said, level="note") if place else flag
 
 
 def _left_out(left: list[Removed], every: int, hides: bool) -> list[Flag]:
-    """What was not looked at is named: the most telling pieces are tried, as long as there is time. `hides`: a check about rights or safety is
-    among the others; so many may have gone, or the tests may have become so slow, to hide it."""
+    """A flag that names what was not tried. `hides`: it includes a check about permissions or safety, which the sheer number of removals or slow
+    tests may have been meant to hide."""
     if not left:
         return []
     places = list(dict.fromkeys(f"{each.path}:{each.line}" for each in left))
@@ -71,9 +71,9 @@ def _flag(piece: Removed) -> Flag:
 
 
 def _is_unnoticed(context: ProbeContext, tip: TestReport, piece: Removed, until: float, files: tuple[str, ...]) -> bool | None:
-    """Whether all tests pass as they do without it, at one of the places where it may have stood. What does not run says nothing; None: no time.
+    """Whether no further test fails with the piece restored at one of its possible places; None: out of time.
 
-    A few files are asked first: where one of their tests fails, the others need not be run."""
+    `files` run first: if one of their tests fails, the rest need not run."""
     for make in piece.make:
         if not (text := make()):
             continue
@@ -91,6 +91,6 @@ def _is_unnoticed(context: ProbeContext, tip: TestReport, piece: Removed, until:
 
 
 def _ran(context: ProbeContext, tip: TestReport, path: str, text: str, files: tuple[str, ...], until: float) -> TestReport | None:
-    """What the tests of some files, or of all, say with another text in one file; None if that cannot be told."""
+    """The report of some test files, or of all, with another text in one file; None if they did not run to the end."""
     report = context.run(files, {path: bytes_of(text)}, context.one_run(tip.wall, until))
     return None if report is None or report.late else report

@@ -1,6 +1,6 @@
-"""Lines that a change took out, each as a mutant: put back where it stood. If no test notices, nobody asked for its going. Pure.
+"""Mutants that restore what a change removed, or remove an early exit it added. If no test notices, nothing asked for that change. Pure.
 
-What only moved, went with its function, or asked for an old version of something is no check that was removed.
+Not counted as removed checks: checks that only moved, went with their function, or asked for an old version of something.
 """
 
 import ast
@@ -22,7 +22,7 @@ GUARD = re.compile(
 ALONE = re.compile(
     r"^\s*(?:assert\b|assert[!(]|ensure!|debug_assert|(?:raise|throw|return|abort|die|exit)\b.*\b(?:if|unless)\b|.*\b(?:or|\|\|)\s+(?:die|raise|throw|abort|exit)\b)"
 )
-WAY_OUT = re.compile(r"^\s*(?:if\b.*[:){]\s*return\b|return\b.*\s(?:if|unless)\s)")  # on one line
+WAY_OUT = re.compile(r"^\s*(?:if\b.*[:){]\s*return\b|return\b.*\s(?:if|unless)\s)")  # an early exit on one line
 LEAVES = re.compile(r"\b(?:raise|throw|return|panic!?|abort|die|exit|continue|break|bail!|reject|deny|forbid\w*|head|redirect\w*|fail)\b")
 ALLOWS = re.compile(
     r"permission|permit|\bauth|authori[sz]|authenticat|admin|\broles?\b|allowed|forbid|denied|\bowner|csrf|login|is_staff|superuser|\bsecret",
@@ -31,7 +31,7 @@ ALLOWS = re.compile(
 RIGHTS = re.compile(ALLOWS.pattern + r"|passw|api_?key|\btoken", re.IGNORECASE)
 SAFETY = re.compile(
     ALLOWS.pattern + r"|escap|saniti[sz]|verif(?:y|ied)|validat|compare_digest|constant_time|timing_?safe|encrypt|signature", re.IGNORECASE
-)  # words of what keeps people out, or makes what they sent harmless
+)  # words about access control, or about making input harmless
 MARK = re.compile(r"^\s*@\s*\w*(?:login|permission|auth|admin|requires?|role|csrf|valid)\w*", re.IGNORECASE)
 DATED = re.compile(
     r"version|platform|os\.name|PY[23]|TYPE_CHECKING|hasattr|sys\.|runtime\.GOOS|process\.env|deprecat|ImportError|__main__|\bcompat",
@@ -44,27 +44,27 @@ IMPORT = re.compile(r"^(?:import|from|use|require|require_relative)\b")
 GO_IMPORT = re.compile(r'^\s*(?:import\s+)?(?P<alias>\w+\s+)?"(?P<path>[\w./-]+)"\s*$')
 COMMENT = re.compile(r"^\s*(?:#(?!!?\[)|//|\*|/\*|--\s|<!--)")
 PLAIN = re.compile(r"^\s*(?:#(?!!?\[)|//|\*|/\*|\"\"\"|'''|import\b|from\b|use\b|require\b|package\b|@|[})\];,]*\s*$)")
-NAMED = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*\b(?!\s*[\w(.\"'])")  # a variable: no function, member or word of the language before another
+NAMED = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*\b(?!\s*[\w(.\"'])")  # a variable: not a function, a member, or a keyword followed by a name
 ALIKE = 0.75
 MOST_LINES = 12
-MOST_EFFECTS = 3  # lines of a piece that is gone; more of them went with what they were for
+MOST_EFFECTS = 3  # lines of a removed piece; longer pieces went together with their purpose
 
 
 class Removed(NamedTuple):
-    """A piece that was taken out: where, what it said, and the files in which it stands again."""
+    """A removed piece (or an added early exit): its place, its text, and the versions of the file that undo the change."""
 
     path: str
-    line: int  # where it would stand now
+    line: int  # where it would be now
     said: str
     guard: bool
-    sure: bool  # it is simply gone, or it was about who may do what and another one stands there
+    sure: bool  # it is simply gone, or it was about permissions and another check replaced it
     make: tuple[Callable[[], str], ...]
-    what: str = ""  # the safeguard that went, or the danger that came, in words
-    form: tuple[str, ...] = ()  # what was there and what is, without the names: the same change has the same form
+    what: str = ""  # the lost safeguard or the new danger, in words
+    form: tuple[str, ...] = ()  # both versions without variable names, to recognise the same change elsewhere
 
 
 def removed(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], str]) -> list[Removed]:
-    """What a patch took out of code that is still there: checks first."""
+    """The pieces that a patch removed from remaining code, checks first."""
     found = [hunk for hunk in hunks(patch) if is_code(hunk.path)]
     added = [line for hunk in found for line in hunk.new if line.strip() and not COMMENT.match(line)]
     texts = {hunk.path: read(hunk.path) for hunk in found}
@@ -74,7 +74,7 @@ def removed(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], 
 
 
 def added(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], str]) -> list[Removed]:
-    """The ways out that a patch put into functions that were there: each as the file without it. Those about rights first."""
+    """The early exits that a patch added to existing functions, each with the file without it; those about permissions first."""
     pieces = []
     for hunk in hunks(patch):
         if not is_code(hunk.path) or not (text := read(hunk.path)):
@@ -96,13 +96,13 @@ def added(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], st
 
 
 def _stands_before_rights(text: str, at: int) -> bool:
-    """Whether what comes next is a check about who may do what: a way out above it goes around it."""
+    """Whether a permission check follows, which an early exit above it bypasses."""
     rows = [row for row in text.split("\n")[at : at + 4] if row.strip() and not COMMENT.match(row)][:2]
     return bool(rows) and (GUARD.match(rows[0]) or ALONE.match(rows[0])) is not None and ALLOWS.search("\n".join(rows)) is not None
 
 
 def _is_less_safe(hunk: Hunk, added: list[str]) -> bool:
-    """Whether lines about rights or safety became others that do not speak of it, and came in nowhere else."""
+    """Whether lines about permissions or safety were replaced by others that are not, and were not added elsewhere."""
     code = [line for line in hunk.gone if line.strip() and not PLAIN.match(line) and not is_arid_line(line)]
     words = {word.lower() for line in code for word in SAFETY.findall(line)}
     there = {word.lower() for line in added for word in SAFETY.findall(line)}
@@ -111,8 +111,8 @@ def _is_less_safe(hunk: Hunk, added: list[str]) -> bool:
 
 
 def _lost(hunk: Hunk, added: list[str], whole: bool) -> str:
-    """The safeguard that older code lost, the danger that it got, or what it asks no longer, in words; empty where a function went or came as a whole. `whole`: a check went,
-    and is put back by itself."""
+    """The safeguard that older code lost, the danger it gained, or what it no longer checks, in words; empty if whole functions were removed or added.
+    `whole`: a check was removed, and is restored on its own."""
     gone, new = ([line for line in side if not COMMENT.match(line) and not IMPORT.match(line)] for side in (hunk.gone, hunk.new))
     heads = [[line for line in side if HEAD.match(line)] for side in (gone, new)]
     if len(heads[0]) != len(heads[1]) or (not hunk.new and len(gone) > MOST_LINES) or not (hunk.gone or hunk.line):
@@ -121,11 +121,11 @@ def _lost(hunk: Hunk, added: list[str], whole: bool) -> str:
 
 
 def _pieces(hunk: Hunk, text: str, added: list[str], imports: list[str]) -> Iterator[Removed]:
-    """The checks of a hunk, each put back; where another check came in its place, the hunk as it was; and other lines that are simply gone."""
+    """The removed checks of a hunk, each restored (the whole hunk reverted if another check replaced it), and other lines that are simply gone."""
     lines, found = list(hunk.gone), list(_guards(list(hunk.gone)))
     comes = [line for line in hunk.new if GUARD.match(line) or MARK.match(line)]
     what = _lost(hunk, added, bool(found and not comes))
-    is_check = any(ALLOWS.search(" ".join(lines[start:end])) for start, end in found)  # put back as one, whatever else it lost
+    is_check = any(ALLOWS.search(" ".join(lines[start:end])) for start, end in found)  # restored on its own, whatever else the hunk lost
     less = "" if what or is_check or (found and not comes) else _does_less(hunk, added)
     for start, end in found if not (comes and (what or less)) else ():
         block = lines[start:end]
@@ -148,31 +148,31 @@ def _pieces(hunk: Hunk, text: str, added: list[str], imports: list[str]) -> Iter
 
 
 def _does_less(hunk: Hunk, added: list[str]) -> str:
-    """What older code does no longer by its form alone, in words; nothing where a version or a system decides."""
+    """What older code no longer does, in words, judged by its form; empty if it depended on a version or platform."""
     sides = [[line for line in side if not _is_plain(hunk.path, line)] for side in (hunk.gone, hunk.new)]
     return "" if any(map(DATED.search, sides[0])) else does_less(sides[0], sides[1], added)
 
 
 def _is_plain(path: str, line: str) -> bool:
-    """Whether a line does nothing by itself. A Ruby line that begins with a variable of an object is no decorator."""
+    """Whether a line has no effect of its own. In Ruby, a line that starts with `@` is an instance variable, not a decorator."""
     return _is_import(path, line) or (PLAIN.match(line) is not None and not (path.endswith(".rb") and line.lstrip().startswith("@")))
 
 
 def _is_moved(block: list[str], added: list[str]) -> bool:
-    """Whether a check came in elsewhere, and with it, if it raised, what raises."""
+    """Whether a check was added elsewhere, along with what it raises, if anything."""
     fails = [line for line in block if FAILS.match(line)]
     again = [[other for other in added if other.split()[:1] == line.split()[:1]] for line in fails]
     return _is_there(block[0], added) and (not fails or any(map(_is_there, fails, again)))
 
 
 def _form(hunk: Hunk) -> tuple[str, ...]:
-    """The lines of a hunk without the names of what is handed about; none where it is about safety, since each place of that counts."""
+    """The lines of a hunk without variable names; empty if it is about safety, where each place counts."""
     lines = [*hunk.gone, "", *hunk.new]
     return () if any(map(SAFETY.search, lines)) else tuple(" ".join(NAMED.sub("_", line).split()) for line in lines)
 
 
 def _guards(lines: list[str]) -> Iterator[tuple[int, int]]:
-    """Where checks begin and end: a condition and the way out that it leads to, or a line that is both."""
+    """Where checks begin and end: a condition with the exit it leads to, or a line that is both."""
     at = 0
     while at < len(lines):
         line, end = lines[at], at + 1
@@ -182,14 +182,14 @@ def _guards(lines: list[str]) -> Iterator[tuple[int, int]]:
             end = _block_end(lines, at)
             body = lines[at + 1 : end] or [line.partition(":")[2] or line.partition(")")[2]]
             goes_on = end < len(lines) and re.match(r"\s*}?\s*(?:else|elif|elsif)\b", lines[end]) is not None
-            head_only = end == at + 1 == len(lines) and ALLOWS.search(line) is not None  # what it leads to stands there still
+            head_only = end == at + 1 == len(lines) and ALLOWS.search(line) is not None  # the hunk ends here, so its body is still there
             if (LEAVES.search(" ".join(body)) and not goes_on) or head_only:
                 yield at, end
         at = end
 
 
 def _block_end(lines: list[str], at: int) -> int:
-    """The line after a block: deeper lines belong to it, and what closes it."""
+    """The index after a block, which includes deeper lines and the closing line."""
     depth, end = _indent(lines[at]), at + 1
     while end < len(lines) and (not lines[end].strip() or _indent(lines[end]) > depth):
         end += 1
@@ -203,18 +203,18 @@ def _indent(line: str) -> int:
 
 
 def _in_removed(lines: list[str], at: int) -> bool:
-    """Whether a piece went with the function that it stood in."""
+    """Whether a piece was removed together with its function."""
     return any(HEAD.match(line) and _indent(line) < _indent(lines[at]) for line in lines[:at]) or HEAD.match(lines[at]) is not None
 
 
 def _is_there(line: str, added: Iterable[str]) -> bool:
-    """Whether a line, or one that is much like it, came in elsewhere."""
+    """Whether a line, or a very similar one, is among the added lines."""
     bare = line.split()
     return any(SequenceMatcher(None, bare, other.split(), autojunk=False).ratio() >= ALIKE for other in added)
 
 
 def _is_called(block: list[str], hunk: Hunk, text: str) -> bool:
-    """Whether another function, which is called in the place of a check, has this very check. One for any error is in many."""
+    """Whether a check was replaced by a call to a function that contains the same check. Go's `err` checks are too common to count."""
     rows, names = text.split("\n"), {name for line in hunk.new for name in re.findall(r"\b(\w+)\(", line)}
     heads = [n for n, row in enumerate(rows) if HEAD.match(row) and names & set(re.findall(r"\w+", row))]
     blocks = [rows[n + 1 : _block_end(rows, n)] for n in heads if not n < hunk.at <= _block_end(rows, n)]
@@ -224,8 +224,8 @@ def _is_called(block: list[str], hunk: Hunk, text: str) -> bool:
 
 
 def _piece(hunk: Hunk, text: str, block: list[str], guard: bool, sure: bool, imports: list[str]) -> Removed:
-    """Put back before what came in its place, and after it: nobody knows which of them it belongs to. Last the hunk as it was: what the check asks
-    may have gone with it."""
+    """The piece restored before and after the lines that replaced it, since either may be right; last, the whole hunk reverted, since what the check
+    uses may be gone as well."""
     first = hunk.at if not hunk.new else hunk.at - 1  # lines before the hunk
     places = dict.fromkeys((first, first + len(hunk.new)))
     make = tuple(partial(_with, hunk.path, text, block, at) for at in places)
@@ -234,7 +234,7 @@ def _piece(hunk: Hunk, text: str, block: list[str], guard: bool, sure: bool, imp
 
 
 def _reverted(hunk: Hunk, text: str, block: list[str], sure: bool, imports: list[str] | None = None) -> Removed:
-    """The hunk as it was: another check stands there now. What the file imported for it is imported again."""
+    """The whole hunk reverted, with the imports that it needs."""
     first = hunk.at - 1 if hunk.new else hunk.at  # lines before the hunk
     make = (partial(_with_imports, hunk.path, text, (list(hunk.gone), first, len(hunk.new)), imports or []),)
     return Removed(hunk.path, first + 1, "\n".join(block[:MOST_LINES]), True, sure, make)
@@ -252,7 +252,7 @@ def _is_import(path: str, line: str) -> bool:
 
 
 def _with_go_imports(text: str, piece: str, imports: list[str]) -> str:
-    """A file of Go with the imports that a piece needs, below the name of its package: one that nothing uses is an error there."""
+    """A Go file with the imports that a piece needs, and no others, since unused imports are errors."""
     found = filter(None, map(GO_IMPORT.match, imports))
     needed = [each for each in found if re.search(rf"\b{re.escape((each['alias'] or each['path'].rpartition('/')[2]).strip())}\.", piece)]
     lines = [f'import {each["alias"] or ""}"{each["path"]}"' for each in needed if f'"{each["path"]}"' not in text]
@@ -260,7 +260,7 @@ def _with_go_imports(text: str, piece: str, imports: list[str]) -> str:
 
 
 def _with(path: str, text: str, block: list[str], at: int, without: int = 0) -> str:
-    """The file with these lines again, in the place of some others; empty if it could not be read then."""
+    """The file with `block` at line `at`, replacing `without` lines; empty if the result does not parse."""
     lines = text.split("\n")
     made = "\n".join([*lines[:at], *block, *lines[at + without :]])
     if path.endswith(".py"):

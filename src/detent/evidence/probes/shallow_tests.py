@@ -1,7 +1,7 @@
-"""Whether the tests that need a change look at what it answers, or only at its kind: its functions do all they do, and answer something that looks alike.
+"""Whether the tests that need a change check the returned values or only their kind: its functions run as they are, but return a look-alike.
 
-A test that fails for an alien answer looks at it. If none of those that speak of the function fails for another one of the same kind, near or far,
-they take whatever looks right, also where older tests notice.
+A test that fails for an alien value does look at it. If no test that names the function fails for another value of the same kind, near or far,
+these tests accept whatever looks right, even if older tests notice.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -19,13 +19,13 @@ from detent.evidence.source.test_blocks import texts_of
 from detent.evidence.source.test_ids import is_named
 
 MOST_ASKED = 5  # functions
-Place = tuple[str, LookAlikes, frozenset[str]]  # the file, what else its function may answer, and the tests that speak of it
+Place = tuple[str, LookAlikes, frozenset[str]]  # a file, the look-alike values of its function, and the tests that name it
 
 
 def shallow(
     context: ProbeContext, tip: TestReport, proved: frozenset[str], named: Collection[str], until: float, jobs: int
 ) -> tuple[str, ...]:
-    """The functions of which the tests that need the change notice only what kind of value they answer. `named`: those to ask about."""
+    """The functions whose returned values the tests that need the change check only by kind. `named`: the functions to try."""
     places = [place for place in _places(context, tip, proved) if _name(place) in named][:MOST_ASKED]
     for make in (_near, _far):
         places = [place for place, bad in _asked(context, tip, places, make, until, jobs) if bad is not None and not bad & place[2]]
@@ -53,7 +53,7 @@ def _alien(of: LookAlikes) -> str:
 
 
 def _places(context: ProbeContext, tip: TestReport, proved: frozenset[str]) -> Iterator[Place]:
-    """The changed functions that a test which needs the change speaks of."""
+    """The changed functions that a test which needs the change names."""
     said = _said(context, tip, proved)
     for change in context.changed:
         if is_tried(context, change):
@@ -65,7 +65,7 @@ def _places(context: ProbeContext, tip: TestReport, proved: frozenset[str]) -> I
 
 
 def _said(context: ProbeContext, tip: TestReport, proved: frozenset[str]) -> Mapping[str, frozenset[str]]:
-    """The words of each of these tests."""
+    """The words in the body of each of these tests."""
     files = {file_of(tip, test) for test in proved}
     blocks = [(path, name, words) for path in sorted(files) for name, words in texts_of(path, context.text(path))]
     return {
@@ -77,7 +77,7 @@ def _said(context: ProbeContext, tip: TestReport, proved: frozenset[str]) -> Map
 def _asked(
     context: ProbeContext, tip: TestReport, places: list[Place], make: Callable[[LookAlikes], str], until: float, jobs: int
 ) -> list[tuple[Place, frozenset[str] | None]]:
-    """Each place with the tests that fail; None where nothing can be said."""
+    """Each place with the tests that fail for its look-alike; None if they could not be run."""
     with ThreadPoolExecutor(jobs) as pool:
         return list(zip(places, pool.map(partial(_failing, context, tip, make, until), places), strict=True))
 

@@ -1,8 +1,8 @@
-"""Tests that are gone though what they ask for still holds, and the new ones that stand for them, by what fails.
+"""Successors of deleted tests that would still pass, found by mutants.
 
-A test that got another name and other words, or became a row of a table, is not lost: each mutant that it failed for should make a test fail
-that this change wrote. Where no such mutant is found, `outcomes/successors.py` is asked, which goes by what is written. Owns which mutants are
-tried, and what is said; knows no gates.
+A test that was renamed and reworded, or became a row of a table, is not lost: each mutant that it killed should be killed by a test that this
+change wrote. If no such mutant is found, `outcomes/successors.py` decides by comparing text. Owns which mutants are tried, and the flags. Must
+not know gates.
 """
 
 import re
@@ -23,17 +23,17 @@ from detent.evidence.source.test_blocks import blocks
 from detent.evidence.source.test_ids import family, is_named
 from detent.kernel.model import Flag
 
-ENOUGH = 4  # changes that a test failed for: if tests of the change fail for all of them, it was replaced
+ENOUGH = 4  # mutants that a test killed: if tests of the change kill all of them, it was replaced
 MOST_TRIED = 30
-PATIENCE = 6  # runs of the suite: on a busy machine, more time
-MOST_NEAR = 12  # functions that are tried first
+PATIENCE = 6  # extra time, in runs of the suite, for a busy machine
+MOST_NEAR = 12  # functions tried first
 MOST_PARTS = 10
-MOST_OF_ONE = 4  # small changes of one function
-FAR = 3  # the rank of a function that neither the tests name nor the change touched
+MOST_OF_ONE = 4  # mutants of one function
+FAR = 3  # rank of a function that the tests do not name and the change did not touch
 
 
 class RemovedTests(NamedTuple):
-    """Tests that are not there any more and would pass, the files as they were that they need, and what was changed."""
+    """Deleted tests that would still pass, the old versions of the files they need, and the patch."""
 
     tests: frozenset[str]
     older: Mapping[str, bytes]
@@ -41,15 +41,15 @@ class RemovedTests(NamedTuple):
 
 
 class Successors(NamedTuple):
-    """The tests of a change that fail for what a test failed for that is gone."""
+    """The tests of a change that kill the mutants a deleted test killed."""
 
     tests: frozenset[str]
-    tried: int = 0  # small changes that it failed for; 0: none was found in time
-    missed: int = 0  # those of them that none of the tests fails for
+    tried: int = 0  # mutants that the deleted test killed; 0: none was found in time
+    missed: int = 0  # those that none of the new tests kills
 
 
 def successors_by_mutants(context: ProbeContext, now: TestReport, before: TestReport, gone: RemovedTests) -> dict[str, Successors]:
-    """Each of the tests for which tests of this change stand, and which these are."""
+    """The deleted tests that tests of this change replace, each with its successors."""
     wrote = {c.path for c in context.changed if c.sort == "test" and c.how != "deleted"}
     came = frozenset(t for t in now.having("passed") - before.ids if file_of(now, t) in wrote) | changed_older(context, now, before)
     if not gone.tests or not came:
@@ -62,7 +62,7 @@ def successors_by_mutants(context: ProbeContext, now: TestReport, before: TestRe
         failed = open_ & (failing(context, files, {**gone.older, path: text}) or frozenset())
         bad = failing(context, new, {path: text}) if failed else None
         if bad is None or (not bad & came and bad & set(new)):
-            continue  # what does not run or load says nothing
+            continue  # tests that do not run or load say nothing
         for test in failed:
             was = found.get(test, Successors(frozenset()))
             found[test] = Successors(was.tests | (bad & came), was.tried + 1, was.missed + (not bad & came))
@@ -73,7 +73,7 @@ def successors_by_mutants(context: ProbeContext, now: TestReport, before: TestRe
 
 
 def flag_successors(patch: bytes, found: Mapping[str, Successors]) -> list[Flag]:
-    """What a person should see: a test is a note if one stands in its place, or came into its file, and as much is noticed; else it is asked about."""
+    """A flag for each replaced test: a note if its successor is in its place or file and notices as much, else a question."""
     flags = dict[str, Flag]()
     for test, came in sorted(found.items()):
         places = [(new_test, both) for new_test in sorted(came.tests) if (both := in_its_place(patch, test, new_test))]
@@ -99,7 +99,7 @@ def _told(came: Successors) -> str:
 
 
 def _words(context: ProbeContext, before: TestReport, tests: frozenset[str]) -> set[str]:
-    """The names that these tests speak of; those of their files where the words of the tests alone cannot be had."""
+    """The names that these tests use; those of their whole files if their bodies cannot be found."""
     said = list[str]()
     for path in {file_of(before, test) for test in tests}:
         text = context.text(path, context.reference.good)
@@ -109,7 +109,7 @@ def _words(context: ProbeContext, before: TestReport, tests: frozenset[str]) -> 
 
 
 def _mutants(context: ProbeContext, words: set[str]) -> Iterator[tuple[str, bytes]]:
-    """Small changes of the code that the tests are about: functions that answer something else altogether, and what stands in the likeliest, by turns."""
+    """Mutants of the code that the tests are about: functions that return something else entirely, and mutations inside the likeliest, in turns."""
     ranked = sorted(_ranked(context, words), key=lambda each: each[0])
     near = [each for each in ranked if each[0] < FAR][:MOST_NEAR]
     parts = [_parts(path, text, body) for _, path, text, body in near]
@@ -123,7 +123,7 @@ def _bodies(ranked: Iterable[tuple[int, str, str, FunctionBody]]) -> Iterator[tu
 
 
 def _ranked(context: ProbeContext, words: set[str]) -> Iterator[tuple[int, str, str, FunctionBody]]:
-    """The functions of the files that the tests speak of or that were changed: those that the tests name first, then changed ones, then what a class does by itself."""
+    """The functions of files that the tests use or that changed, ranked: those that the tests name, changed ones, special methods, others."""
     changed = [c.path for c in context.changed if is_tried(context, c)]
     for path in dict.fromkeys((*speaking_of(context, words), *changed)):
         old, text = (context.text(path, tree) for tree in (context.reference.good, context.tree))
@@ -135,6 +135,6 @@ def _ranked(context: ProbeContext, words: set[str]) -> Iterator[tuple[int, str, 
 
 
 def _parts(path: str, text: str, body: FunctionBody) -> Iterator[tuple[str, bytes]]:
-    """A few small changes of a function, from all over it."""
+    """A few mutants of a function, spread evenly over it."""
     found = [*spots_on(path, text, range(body.first, body.last + 1))]
     return ((path, bytes_of(spot.make())) for spot in found[:: max(1, len(found) // MOST_OF_ONE)][:MOST_OF_ONE])

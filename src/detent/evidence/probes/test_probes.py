@@ -1,7 +1,7 @@
-"""The probes of new tests: small mutations of the lines that were written for them, one after the other, and their own expectations turned.
-A test that fails against no mutation may prove nothing about that code; one that passes when it is made to expect something else proves nothing.
+"""Probes of new tests: mutants of the code written for them, one at a time, and the tests themselves with inverted expectations.
+A test that kills no mutant may prove nothing about that code; one that passes with inverted expectations proves nothing.
 
-Owns how many mutants are tried and for how long; knows no phases and no gates.
+Owns how many mutants are tried, and for how long. Must not know phases or gates.
 """
 
 from collections.abc import Callable, Iterable
@@ -19,14 +19,14 @@ from detent.evidence.report import TestReport
 from detent.evidence.source.file_text import bytes_of
 from detent.evidence.source.test_ids import is_named
 
-MOST_IN_VAIN = 12  # mutants in a row that make no test fail
+MOST_IN_VAIN = 12  # surviving mutants in a row
 MOST_TRIED = 48
 MOST_WHOLE = 6  # mutants that the whole suite is run on
-MOST_KEPT = 3  # of those that were tried in vain: how many are told
+MOST_KEPT = 3  # surviving mutants that are recorded
 
 
 class Clock(NamedTuple):
-    """How long the mutants may take, together and each."""
+    """The time limits for all mutants together and for each."""
 
     until: float
     one: float
@@ -37,7 +37,7 @@ class Clock(NamedTuple):
 
 
 def probe(context: ProbeContext, now: TestReport, before: TestReport) -> Probed:
-    """What the tests that failed before and pass now say of mutants of the code between."""
+    """Try mutants of the new code on the tests that failed before and pass now."""
     new = _were_red(now, before.bad - context.reference.baseline)
     if not new:
         return Probed()
@@ -51,8 +51,8 @@ def probe(context: ProbeContext, now: TestReport, before: TestReport) -> Probed:
 
 
 def probe_refactored(context: ProbeContext, now: TestReport) -> Probed:
-    """Whether any test fails against a mutant of the code that was rewritten; those that earlier steps wrote are asked first. A rewrite that
-    leaves no line to mutate (words, or lines taken out) has nothing to prove."""
+    """Whether any test kills a mutant of rewritten code; tests that earlier steps wrote run first. A rewrite without a line to mutate (only words, or
+    removed lines) has nothing to prove."""
     proved = _were_red_earlier(context, now)
     files = _files(now, proved)
     tried = candidates(context, _text(context, files))
@@ -72,12 +72,12 @@ def probe_refactored(context: ProbeContext, now: TestReport) -> Probed:
 
 
 def _were_red(now: TestReport, red: frozenset[str]) -> frozenset[str]:
-    """Tests that pass and once failed; a file that could not be collected then stands for its tests."""
+    """Tests that pass now and failed before; a file that could not be collected then counts for all its tests."""
     return frozenset(test for test in now.having("passed") if test in red or now.files.get(test) in red)
 
 
 def _were_red_earlier(context: ProbeContext, now: TestReport) -> frozenset[str]:
-    """Tests that pass and failed in a RED of this run, if anything changed that they could be about."""
+    """Tests that pass now and failed in a RED of this run; none if the step changed no code or configuration."""
     if not _is_about_code(context):
         return frozenset()
     reds = ((context.collect.known(red) or context.collect.clean(red, context.wanted)).bad for red in context.reference.reds)
@@ -97,7 +97,7 @@ def _text(context: ProbeContext, files: Iterable[str]) -> str:
 
 
 def _together(context: ProbeContext, now: TestReport, before: TestReport, new: frozenset[str]) -> dict[str, frozenset[str]]:
-    """Which tests answer for each other: nobody can tell the new ones of an older file that could not be loaded before from the others."""
+    """Tests that count together: in an older file that did not load before, new tests cannot be told from old ones."""
     reference = context.reference
     earlier = (reference.base, *(red for red in reference.reds if red != reference.good))
     unloaded = {file for test in new if test not in before.ids and (file := file_of(now, test)) in before.bad}
@@ -109,7 +109,7 @@ def _together(context: ProbeContext, now: TestReport, before: TestReport, new: f
 
 
 def _apart(context: ProbeContext, now: TestReport, tests: frozenset[str]) -> Clock | Probed:
-    """The tests once as they are, where the mutants will be tried: how long that takes, or what makes mutants worthless there."""
+    """Run the plain tests once in the checkout for mutants: the resulting time limits, or why mutants cannot be tried there."""
     begun = context.clock()
     if context.collect.suite.clean:
         return Clock(begun + context.seconds, max(ONE_RUN, SLOWER * now.seconds), context.clock)
@@ -127,8 +127,8 @@ def _apart(context: ProbeContext, now: TestReport, tests: frozenset[str]) -> Clo
 
 
 def agreeing(context: ProbeContext, now: TestReport, before: TestReport) -> tuple[str, ...]:
-    """Tests that pass although each of their expectations was turned: those that the code was written for, and in a refactoring those that
-    earlier steps wrote. Where there are none of them, every test that did not agree with everything before the step."""
+    """Tests that pass even with all their expectations inverted, among those that the code was written for or, in a refactoring, that earlier steps
+    wrote. If there are none of these, among all tests, except those that already did so before the step."""
     tests = _were_red(now, before.bad - context.reference.baseline) or _were_red_earlier(context, now)
     if tests or not _is_about_code(context):
         return tuple(sorted(tests & _pass_turned(context, context.tree, _files(now, tests), now.wall)))
@@ -137,20 +137,20 @@ def agreeing(context: ProbeContext, now: TestReport, before: TestReport) -> tupl
 
 
 def _pass_turned(context: ProbeContext, tree: str, files: Iterable[str], wall: float) -> frozenset[str]:
-    """The tests of some files that pass turned round. A test with several cases is one that does in all of them."""
+    """The tests of some files that pass with inverted expectations, in all of their cases."""
     return frozenset[str]().union(*(ids for ids, passing in _turned_round(context, tree, files, wall) if ids <= passing))
 
 
 def fail_turned(context: ProbeContext, now: TestReport, tests: Iterable[str]) -> frozenset[str]:
-    """Of these tests, those that fail turned round: they look at an answer."""
+    """The tests that fail with inverted expectations, so they do check an answer."""
     found = _turned_round(context, context.tree, _files(now, tests), now.wall)
     return frozenset(tests) & frozenset[str]().union(*(ids - passing for ids, passing in found))
 
 
 def _turned_round(context: ProbeContext, tree: str, files: Iterable[str], wall: float) -> list[tuple[frozenset[str], frozenset[str]]]:
-    """Of each test of some files that can be turned round: its cases, and all tests that pass then.
+    """For each test whose expectations can be inverted: its cases, and all tests that pass then.
 
-    It is one run and a certain answer, so it gets the time that such a run takes, however little a probe may take: slow tests get no way round.
+    It is a single run with a definite answer, so it gets the time it needs even beyond a probe's limit: slow tests are not exempt.
     """
     made = {path: turned(path, context.text(path, tree or context.tree), context.key) for path in files}
     overlay = {path: bytes_of(text) for path, (text, names) in made.items() if names}
@@ -158,23 +158,23 @@ def _turned_round(context: ProbeContext, tree: str, files: Iterable[str], wall: 
         return []
     report = context.run(tuple(overlay), overlay, max(context.seconds, ONE_RUN, SLOWER * wall), tree)
     if report is None:
-        return []  # turned tests that do not run say nothing
+        return []  # nothing is known of inverted tests that do not run
     return [(_cases(report, path, name), report.having("passed")) for path, (_, names) in made.items() for name in names]
 
 
 def _cases(report: TestReport, path: str, name: str) -> frozenset[str]:
-    """The tests of a file that a name stands for."""
+    """The tests of a file that have this name: one or more cases."""
     return frozenset(test for test in report.ids if file_of(report, test) == path and is_named(test, name))
 
 
 def _seen(context: ProbeContext, mutant: Mutant, files: tuple[str, ...], seconds: float) -> TestReport | None:
-    """What the tests of these files say of a mutant; None if it did not even run, or not to its end, so that it says nothing."""
+    """The report of these test files on a mutant; None if they did not run to the end."""
     report = context.run(files, {mutant.path: bytes_of(mutant.make())}, seconds)
     return None if report is None or report.late else report
 
 
 def indifferent(context: ProbeContext, now: TestReport, tests: frozenset[str]) -> Probed:
-    """Of tests that pass, those that look at no answer: neither another expectation nor any small change of the code makes one of them fail."""
+    """Try whether passing tests check no answer at all: inverted expectations do not make them fail, nor does any mutant."""
     left = tests - fail_turned(context, now, tests) if tests else tests
     files = _files(now, left)
     if not left or not (tried := candidates(context, _text(context, files))):
@@ -184,7 +184,7 @@ def indifferent(context: ProbeContext, now: TestReport, tests: frozenset[str]) -
 
 
 def _killed(context: ProbeContext, mutants: list[Mutant], files: tuple[str, ...], clock: Clock) -> bool:
-    """Whether a test fails against one of these, in the time that is left. One of a file that cannot be loaded then is no test."""
+    """Whether a test kills one of these mutants in the time left. A file that does not load is not a kill."""
     for mutant in mutants:
         if (left := clock.left()) <= 0:
             return False
@@ -202,7 +202,7 @@ def _try(
     together: dict[str, frozenset[str]],
     clock: Clock,
 ) -> Probed:
-    """Until each test has failed against one, too many were tried in vain, or the time is up."""
+    """Try mutants until each test has killed one, too many survive in a row, or the time is up."""
     idle, count, vain, seen, table = new, 0, 0, list[tuple[Mutant, TestReport]](), table_in(context)
     for mutant in mutants[:MOST_TRIED]:
         if (left := clock.left()) <= 0:

@@ -1,5 +1,5 @@
-"""What was tried for a card, as values that can be repeated: the change that a run was made with as a diff, and what came of it in words. Pure
-but for reading trees."""
+"""Records what was tried for a card so that it can be repeated: the diff that a run was made with, and its result in words. Pure apart from
+reading trees."""
 
 from collections.abc import Callable, Iterable, Mapping
 from difflib import unified_diff
@@ -9,8 +9,8 @@ from detent.evidence.probes.context import ProbeContext
 from detent.evidence.report import TestReport
 
 LONGEST = 60_000  # characters of a patch
-MOST_SAID = 1_500  # characters of what a runner said of one test
-MOST_TESTS = 200  # of which that is kept
+MOST_SAID = 1_500  # characters of a runner's message for one test
+MOST_TESTS = 200  # tests whose message is kept
 NO_END = "\\ No newline at end of file\n"
 Overlay = Mapping[str, bytes | None]
 
@@ -25,7 +25,7 @@ def trial_of(
     said: Mapping[str, str] | None = None,
     on_base: bool = False,
 ) -> Trial:
-    """A run as it is kept. Files that are as the other tree has them are named; of all others there is a patch."""
+    """Make the record of a run. Overlaid files that equal those of the other tree are only named; all others go into a patch."""
     here, there = (context.reference.good, context.tree) if on_base else (context.tree, context.reference.good)
     laid = tuple(sorted(path for path, data in overlay.items() if data is not None and data == context.git.read(there, path)))
     rest = {path: data for path, data in sorted(overlay.items()) if path not in laid}
@@ -45,7 +45,7 @@ def trial_of(
 
 
 def came_of(report: TestReport) -> str:
-    """What came of a run, in words."""
+    """The result of a run, in words."""
     if not report.ids:
         return "no test ran"
     counts = [(len(report.having("passed")), "passed"), (len(report.bad), "failed"), (len(report.having("skipped")), "skipped")]
@@ -53,13 +53,13 @@ def came_of(report: TestReport) -> str:
 
 
 def said_of(report: TestReport, tests: Iterable[str]) -> dict[str, str]:
-    """What the runner said of some tests; of one that is not there, what it said of its file."""
+    """The runner's messages for some tests, or for their file if a test has none."""
     found = {test: report.messages.get(test) or report.messages.get(test.partition("::")[0]) or "" for test in sorted(tests)[:MOST_TESTS]}
     return {test: text[:MOST_SAID] for test, text in found.items() if text}
 
 
 def patch_of(read: Callable[[str], bytes | None], overlay: Overlay) -> str | None:
-    """A patch that `git apply` takes; None if a file is no text."""
+    """A patch for `git apply`; None if a file is not text."""
     try:
         parts = [_patch(path, _text(read(path)), _text(data)) for path, data in overlay.items()]
     except UnicodeDecodeError:
@@ -81,6 +81,6 @@ def _patch(path: str, old: str | None, new: str | None) -> str:
 
 
 def _lines(text: str | None) -> list[str]:
-    """Lines as git has them: nothing but a line feed ends one."""
+    """Lines as git splits them: only at line feeds."""
     parts = (text or "").split("\n")
     return [*(f"{part}\n" for part in parts[:-1]), *([parts[-1]] if parts[-1] else [])]

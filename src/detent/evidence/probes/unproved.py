@@ -1,6 +1,6 @@
-"""What of a step no test speaks for: functions that may answer anything, new pieces that no test misses, and files that might as well not be there.
+"""The code of a step that no test proves: functions that may return anything, new pieces that no test misses, and files that no test needs.
 
-Asked where no test was seen failing before the code. Owns how much is tried and for how long; knows no phases and no gates.
+Used if no test was seen failing before the code was written. Owns how much is tried, and for how long. Must not know phases or gates.
 """
 
 from pathlib import PurePosixPath
@@ -15,19 +15,19 @@ from detent.evidence.source.diff import Changed
 from detent.evidence.source.file_patterns import is_words
 from detent.evidence.source.file_text import bytes_of
 
-TRIED = 2  # small changes of one place
-MOST_PIECES = 40  # of one step
+TRIED = 2  # mutants of one place
+MOST_PIECES = 40  # pieces tried in one step
 
 
 def code_of(changes: Changes) -> tuple[Changed, ...]:
-    """The changed files that are neither tests, nor what decides how tests are run, nor words for people."""
+    """The changed code files: not tests, test configuration or documents, and changed in more than comments or layout."""
     of = [c for c in changes.all() if c.sort in ("production", "unknown") and not is_words(c.path)]
     both = changes.good, changes.tree
     return tuple(c for c in of if c.how != "modified" or not same_code(c.path, *map(changes.text(c.path), both)))
 
 
 def unproved(context: ProbeContext, code: tuple[Changed, ...]) -> tuple[str, ...]:
-    """The places of these files that nothing proves. What was not tried in time is named too."""
+    """The places in these files that no test proves, including those there was no time to try."""
     until = context.clock() + context.seconds
     places: dict[str, list[Mutant]] = {}
     for mutant in candidates(context):
@@ -45,7 +45,7 @@ def unproved(context: ProbeContext, code: tuple[Changed, ...]) -> tuple[str, ...
 
 
 def unneeded(context: ProbeContext, code: tuple[Changed, ...]) -> tuple[str, ...]:
-    """The files that might be as they were before the step: no test fails for it. Of a submodule nothing can be tried."""
+    """The files that could be reverted without a test failing. Submodules cannot be tried, so they are always included."""
     until = context.clock() + context.seconds
     there = [change for change in code if change.how != "deleted"]
     modules = {change.path for change in there if context.git.read(context.tree, change.path) is None}
@@ -82,7 +82,7 @@ def _misses(context: ProbeContext, mutant: Mutant, until: float, loads: bool = F
 
 
 def _fails(context: ProbeContext, path: str, data: bytes, until: float, loads: bool) -> bool:
-    """Whether a test fails with this file in the tree. `loads`: a file of tests that does not load then counts as well."""
+    """Whether a test fails with this version of a file. `loads`: a test file that does not load counts as well."""
     if (left := until - context.clock()) <= 0:
         return False
     known = context.collect.known(context.tree)
@@ -91,6 +91,6 @@ def _fails(context: ProbeContext, path: str, data: bytes, until: float, loads: b
     if report is None:
         return loads
     if report.late:
-        return left > one  # it hangs, and that is noticed
+        return left > one  # it hung although it had its full time, which counts as noticed
     bad = report.bad - context.reference.baseline
     return bool(bad if loads else {test for test in bad if test not in report.files.values()}) or (loads and bool(report.fault))

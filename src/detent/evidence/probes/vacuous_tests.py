@@ -1,4 +1,4 @@
-"""Which tests notice nothing: those that fail for no small change, and that are no row of a table whose other rows do."""
+"""Vacuous tests: those that kill no mutant and are not rows of a table whose other rows do."""
 
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -7,11 +7,11 @@ from detent.evidence.probes.context import ProbeContext
 from detent.evidence.source.js_test_tables import table_of, tables
 from detent.evidence.source.test_ids import family
 
-Table = Callable[[str], str]  # of a test: the table that made it, or nothing
+Table = Callable[[str], str]  # from a test to the table it is a row of, or nothing
 
 
 def vacuous_of(tests: frozenset[str], killed: frozenset[str], table: Table = lambda test: "") -> tuple[str, ...]:
-    """The tests that fail for no small change. A row that pins, beside others of its table that fail, belongs to a test that notices."""
+    """The tests that kill no mutant, except rows of a table in which another row kills one."""
     heeding = {name for test in killed for name in _belongs_to(test, table)}
     return tuple(sorted(test for test in tests - killed if heeding.isdisjoint(_belongs_to(test, table))))
 
@@ -23,7 +23,7 @@ def _belongs_to(test: str, table: Table) -> Iterator[str]:
 
 
 def table_in(context: ProbeContext) -> Table:
-    """How the table of a test is found: by the text of its file, as the tree has it."""
+    """A function that finds the table of a test by the text of its file in the judged tree."""
 
     @cache
     def of(path: str) -> Callable[[str], int | None]:

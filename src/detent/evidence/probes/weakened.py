@@ -1,6 +1,6 @@
-"""Whether an older test that was changed still notices what it noticed: small changes of the code that it failed for make it fail again.
+"""Whether a changed older test was weakened: the mutants that its old version killed should be killed by the new one.
 
-Owns which changes are tried, and for how long; knows no gates.
+Owns which mutants are tried, and for how long. Must not know gates.
 """
 
 import re
@@ -22,9 +22,9 @@ from detent.evidence.source.changed_tests import changed_tests, standing_otherwi
 from detent.evidence.source.file_text import bytes_of
 from detent.evidence.source.test_ids import is_named
 
-MOST_NOTICED = 3  # changes that a test failed for before: if it fails for none of them now, it is weakened
-ENOUGH = 10  # changes of the code that lines were about: if all of them are still noticed, nothing was lost with these lines
-PATIENCE = 9  # times the usual time, where a test missed something and it is not yet known whether that is all
+MOST_NOTICED = 3  # mutants that the old version killed: if the new one kills none of them, the test is weakened
+ENOUGH = 10  # mutants of the code that some lines were about: if all are still killed, nothing was lost with these lines
+PATIENCE = 9  # times the usual time limit, if a test missed a mutant but it is not yet certain that it misses all
 MOST_FILES = 20
 MOST_WORDS = 60
 MOST_TRIED = 40
@@ -38,8 +38,8 @@ LANGUAGES = (
     ".c .cc .cpp .cxx .h .hpp",
     ".cs .fs .vb",
 )
-MOST_OF_ONE = 4  # small changes of one definition
-MOST_LINES = 40  # of a definition that are looked at
+MOST_OF_ONE = 4  # mutants of one definition
+MOST_LINES = 40  # lines of a definition that are mutated
 DEFINED = re.compile(
     r"\s*(?:export |default |public |static |async |abstract )*(?:def|class|function\*?|func(?: \([^)]*\))?|fn|const|module) (?:self\.)?(\w+)"
 )
@@ -48,10 +48,10 @@ DEFINED = re.compile(
 def weakened(
     context: ProbeContext, now: TestReport, before: TestReport, replaced: Mapping[str, frozenset[str]] = MappingProxyType({})
 ) -> tuple[str, ...]:
-    """The tests that were changed, pass before and now, and no longer fail for anything that they failed for. Those that others came in the
-    place of (`replaced`) are asked by what these notice.
+    """The changed tests that pass before and now, and no longer kill any mutant that their old version killed. For tests in `replaced`, what
+    their replacements kill counts.
 
-    Where time runs out, a test counts only if that was seen often enough, of it or of all tests of its file: that it was changed is shown in any case.
+    If time runs out, a test is named only if it, or all tests of its file together, missed enough mutants; that it changed is reported anyway.
     """
     changed = changed_older(context, now, before) | (replaced.keys() & before.having("passed"))
     if not changed:
@@ -59,9 +59,9 @@ def weakened(
     files = tuple(sorted({file_of(now, test) for test in changed}))
     helpers = _helpers(context, before)
     older = {path: context.git.read(context.reference.good, path) or b"" for path in (*files, *helpers)}
-    changed -= failing(context, files, older) or frozenset()  # what the older one asks for is not so any more: shown, and nothing to notice
+    changed -= failing(context, files, older) or frozenset()  # the old version asks for what no longer holds: reported elsewhere
     missed: dict[str, int] = {}
-    heard = set[str]()  # files of which a test still notices
+    heard = set[str]()  # files in which a test still kills mutants
     until, open_ = context.clock() + context.seconds, set(changed)
     for path, text in _mutants(context, (*files, *helpers)):
         if not open_ or context.clock() > (until + PATIENCE * context.seconds if open_ & missed.keys() else until):
@@ -70,7 +70,7 @@ def weakened(
         noticing = failing(context, files, {path: bytes_of(text)}) if failed else None
         if noticing is None:
             continue
-        failed -= {test for test in failed if file_of(now, test) in noticing}  # its file does not load: it had no chance to notice
+        failed -= {test for test in failed if file_of(now, test) in noticing}  # its file did not load, so it could not notice
         noticing |= {test for test, came in replaced.items() if came & noticing}
         open_ -= noticing
         heard |= {file_of(now, test) for test in failed & noticing}
@@ -88,23 +88,24 @@ def weakened(
 
 
 class Noticing(NamedTuple):
-    """How what tests notice now compares with what they noticed."""
+    """What tests notice now, compared with what they noticed before."""
 
-    less: frozenset[str] = frozenset()  # failed for a small change of the code for which nothing in its place fails
-    same: frozenset[str] = frozenset()  # failed for several, and for each of them something in its place fails
+    less: frozenset[str] = frozenset()  # tests that killed a mutant that none of their replacements kills
+    same: frozenset[str] = frozenset()  # tests that killed several, each of which a replacement kills
 
 
 def compare_noticed(
     context: ProbeContext, before: TestReport, replaced: Mapping[str, frozenset[str]], about: Mapping[str, str] = MappingProxyType({})
 ) -> Noticing:
-    """What older tests noticed, against what the tests in their place do. `about`: by file, the words that say which code it is about; else all of the file.
+    """Compare the mutants that older tests killed with those that their replacements kill. `about`: by file, the text that says which code it is
+    about, instead of the whole file.
 
-    Stricter than of a test that was changed: who sees its name in a report knows that it was there.
+    Stricter than `weakened`: there, the test's name is still in the report, so people know it was changed.
     """
     open_ = {test for test in replaced if test in before.having("passed")}
     files = tuple(sorted({file_of(before, test) for test in open_}))
     older = {path: context.git.read(context.reference.good, path) or b"" for path in (*files, *_helpers(context, before))}
-    open_ -= failing(context, files, older) or frozenset() if open_ else frozenset()  # what it asks for is not so any more: shown elsewhere
+    open_ -= failing(context, files, older) or frozenset() if open_ else frozenset()  # asks for what no longer holds: reported elsewhere
     found, until, noticed = set[str](), context.clock() + context.seconds, Counter[str]()
     for path, text in _mutants(context, files, about) if open_ else ():
         sure = {test for test in open_ if about and noticed[test] >= ENOUGH}
@@ -122,7 +123,7 @@ def compare_noticed(
 
 
 def _note(context: ProbeContext, tests: list[str], files: tuple[str, ...], older: dict[str, bytes], mutant: tuple[str, str]) -> None:
-    """The first change that a test failed for and passes for now, with both versions of it."""
+    """Record the first mutant that tests killed before but not now, with both versions of the tests."""
     path, text = mutant
     if tests:
         context.tried(
@@ -141,13 +142,13 @@ def _note(context: ProbeContext, tests: list[str], files: tuple[str, ...], older
 
 
 def failing(context: ProbeContext, files: tuple[str, ...], overlay: dict[str, bytes]) -> frozenset[str] | None:
-    """The tests of some files that fail on the judged tree where files of it say something else; None where that cannot be told."""
+    """The tests of some files that fail on the judged tree with an overlay; None if they could not be run."""
     report = context.run(files, overlay, context.seconds)
     return None if report is None else report.bad
 
 
 def changed_older(context: ProbeContext, now: TestReport, before: TestReport) -> frozenset[str]:
-    """The older tests that were changed, or that lean on something that was, and that pass before and now."""
+    """The older tests that pass before and now, and that were changed or use a changed helper."""
     passed = now.having("passed") & before.having("passed")
     found = set()
     for path in (c.path for c in context.changed if c.sort == "test" and c.how == "modified"):
@@ -160,7 +161,7 @@ def changed_older(context: ProbeContext, now: TestReport, before: TestReport) ->
 
 
 def _helpers(context: ProbeContext, before: TestReport) -> tuple[str, ...]:
-    """Code that tests share, and that was changed."""
+    """The changed code files that tests share."""
     return tuple(filter(is_shared_code, shared_files(context.changed, set(before.files.values()))))
 
 
@@ -169,7 +170,7 @@ def _uses(context: ProbeContext, path: str, helper: str) -> bool:
 
 
 def _mutants(context: ProbeContext, files: tuple[str, ...], about: Mapping[str, str] = MappingProxyType({})) -> Iterator[tuple[str, str]]:
-    """Changes of the code that the older tests speak of: first functions that they name and that answer something else altogether."""
+    """Mutants of the code that the older tests use: first, functions they name that return something else entirely."""
     said = "\n".join(about[path] if path in about else context.text(path, context.reference.good) for path in files)
     words = {word for word in re.findall(r"[A-Za-z_]\w{2,}", said) if not word.startswith("test")}
     texts = {path: context.text(path) for path in speaking_of(context, words)}
@@ -185,7 +186,7 @@ def _mutants(context: ProbeContext, files: tuple[str, ...], about: Mapping[str, 
 
 
 def _defining(texts: Mapping[str, str], words: set[str]) -> Iterator[list[tuple[str, str]]]:
-    """For each definition of one of these words, a few small changes of it, from all over it: a class may be named where its methods are not."""
+    """For each definition named by one of these words, a few mutants spread over it: tests may name a class but not its methods."""
     for path, text in texts.items():
         heads = [n for n, line in enumerate(text.split("\n"), 1) if (found := DEFINED.match(line)) and found[1] in words]
         for head in heads:
@@ -194,7 +195,7 @@ def _defining(texts: Mapping[str, str], words: set[str]) -> Iterator[list[tuple[
 
 
 def speaking_of(context: ProbeContext, words: set[str]) -> list[str]:
-    """The files of code that define or use something that the tests name, in a language that their tests can load: those that define most first."""
+    """The code files that define or use what the tests name, in a language that the tests can load; those that define most first."""
     named = sorted(words, key=lambda w: (-len(w), w))[:MOST_WORDS]
     if not named:
         return []
@@ -207,10 +208,10 @@ def speaking_of(context: ProbeContext, words: set[str]) -> list[str]:
     spoken = {_language(c.path) for c in context.changed if c.sort == "test"}
     paths = dict.fromkeys((*(path for path, _, _ in most), *using))
     code = [path for path in paths if context.sort(path) == "production" and not is_tooling(path)]
-    return ([path for path in code if _language(path) in spoken] or code)[:MOST_FILES]  # only data of tests may have changed
+    return ([path for path in code if _language(path) in spoken] or code)[:MOST_FILES]  # all of them if only test data changed
 
 
 def _language(path: str) -> str:
-    """What a file is written in, by its end: files of one language can load each other."""
+    """The language of a file by its suffix; files of one language can load each other."""
     end = PurePosixPath(path).suffix
     return next((ends for ends in LANGUAGES if end in ends.split()), end)
