@@ -1,6 +1,6 @@
-"""Functions that answer something else at once, in languages that are known by their text only: there is always such a mutant to try. Pure.
+"""Mutants in which a function returns something else at once, for languages without a parser here, so that there is always one to try. Pure.
 
-Where a language wants a type, the answer is the type's own nothing; where that is not known, the function is left alone.
+In typed languages it returns the zero value of its type; functions for which that is unknown are skipped.
 """
 
 import re
@@ -19,14 +19,14 @@ PHP = {"": "null", "int": "0", "float": "0.0", "string": "''", "bool": "false", 
 
 
 class FunctionHead(NamedTuple):
-    """How the head of a function is found, and what is put in the place of it, so that its body is not gone into."""
+    """How to find the head of a function, and what to replace it with so that the body never runs."""
 
     found: re.Pattern[str]
-    put: Callable[[re.Match[str]], str]  # empty: this one is left alone
+    put: Callable[[re.Match[str]], str]  # empty: skip this function
 
 
 def _go(head: re.Match[str]) -> str:
-    """With names for what it returns, a plain `return` gives the nothing of each type."""
+    """Name the results, so that a bare `return` gives the zero value of each type."""
     out = head["out"].strip()
     inner = out[1:-1] if out.startswith("(") else out
     parts = [part.strip() for part in inner.split(",")] if inner else []
@@ -36,7 +36,7 @@ def _go(head: re.Match[str]) -> str:
 
 
 def _rust(head: re.Match[str]) -> str:
-    """Not every type has a default; a `Result` never has one, but what it holds may."""
+    """Return the default of the type. A `Result` has none, but its value may; a mutant for a type without one does not compile."""
     out = head["out"]
     answer = "" if "->" not in out else " Ok(Default::default())" if RESULT.search(out) else " Default::default()"
     return f"{head[0]} if true {{ return{answer}; }}"
@@ -54,7 +54,7 @@ def _typed(true: str, head: re.Match[str]) -> str:
 
 
 def _script(answer: str, head: re.Match[str]) -> str:
-    """An arrow without braces is one expression: a choice whose other way is what stood there."""
+    """An arrow function without braces becomes a conditional expression whose other branch is the old expression."""
     if head["whole"]:
         return f"{head[0]} true ? {answer} :"
     return "" if head["word"] in ("if", "for", "while", "switch", "catch", "with") else f"{head[0]} if (true) {{ return {answer}; }}"
@@ -88,11 +88,11 @@ HEADS = {
 
 
 def bodies(suffix: str, text: str) -> Iterator[FunctionBody]:
-    """Every function of a file whose head is understood."""
+    """All functions of a file whose head can be parsed."""
     rule, blank = HEADS.get(suffix), blanked(suffix, text)
     for head in rule.found.finditer(blank) if rule else ():
         new = rule.put(head) if rule else ""
-        if new and '"' not in head[0]:  # what is blanked cannot be written again
+        if new and '"' not in head[0]:  # a head with blanked text cannot be written back
             first = text.count("\n", 0, head.start()) + 1
             last = text.count("\n", 0, end_of(blank, head)) + 1
             named = (head.groupdict().get(group) for group in ("name", "word", "const"))
@@ -101,7 +101,7 @@ def bodies(suffix: str, text: str) -> Iterator[FunctionBody]:
 
 
 def end_of(blank: str, head: re.Match[str]) -> int:
-    """Where a function ends: at the bracket that closes it, at its `end`, or where its one expression does."""
+    """Where a function ends: at its closing brace, its `end`, or the end of its single expression."""
     whole = head.groupdict().get("whole")
     if "indent" in head.groupdict() and not whole:
         end = re.compile(rf"^{head['indent']}end\b", re.MULTILINE).search(blank, head.end())

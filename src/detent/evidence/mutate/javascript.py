@@ -1,7 +1,7 @@
-"""Small mutations of JavaScript, one at a time, by its tokens. Pure: text in, texts out.
+"""Mutates JavaScript by its tokens, one mutation at a time. Pure: text in, texts out.
 
-Comments, templates and regular expressions are tokens that are never changed, strings only as a whole. What cannot be told for certain
-(a slash after a brace, where a `return` ends) is left alone, or the whole file is.
+Comments, templates and regular expressions are never changed, strings only as a whole. What is ambiguous (a slash after a brace, the end of a
+`return`) is skipped, or the whole file is.
 """
 
 import re
@@ -15,16 +15,16 @@ SWAPPED = {
     "===": "!==", "!==": "===", "==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">", "&&": "||", "||": "&&",
     "+": "-", "-": "+", "*": "+", "/": "*", "%": "*", "**": "*", "+=": "-=", "-=": "+=", "++": "--", "--": "++", "true": "false", "false": "true",
 }  # fmt: skip
-BINARY = frozenset({"*", "/", "%", "**"})  # mutated only after an operand: a star also marks generators and imports
+BINARY = frozenset({"*", "/", "%", "**"})  # mutated only after an operand, since a star also marks generators and imports
 BEFORE_STAR = frozenset({"function", "yield", "import", "export", "static", "async", "get", "set", *BEFORE_VALUE})
-GOES_ON = frozenset(  # what continues an expression on the next line
+GOES_ON = frozenset(  # tokens that continue an expression on the next line
     {"+", "-", "*", "/", "%", "**", ".", "?.", ",", "?", ":", "(", "[", "=", "==", "===", "!=", "!==", "<", ">", "<=", ">=",
      "&&", "||", "??", "&", "|", "^", "<<", ">>", ">>>", "=>", "in", "instanceof"}
 )  # fmt: skip
 
 
 def spots(text: str, lines: Collection[int] | None = None) -> Iterator[Spot]:
-    """Every place of a module, or of these lines of it, in the order of its text; none if it cannot be taken apart."""
+    """The places in a module, or on these lines of it, that can be mutated, in order; none if it cannot be tokenized."""
     try:
         tokens = tokenize(text)
     except UnclearScript:
@@ -34,19 +34,19 @@ def spots(text: str, lines: Collection[int] | None = None) -> Iterator[Spot]:
             line = text.count("\n", 0, start) + 1
             if lines is None or line in lines:
                 old = text[start:end]
-                whole = f"{new} && ({old})" if "\n" in old else new  # what has several lines keeps them
+                whole = f"{new} && ({old})" if "\n" in old else new  # keep the line count
                 yield Spot(line, partial("{}{}{}".format, text[:start], whole, text[end:]))
 
 
-# Changing.
+# -- finding mutations ---------------------------------------------------------------------------------------------------------
 
-Change = tuple[int, int, str]  # from, to, what stands there instead
+Change = tuple[int, int, str]  # start, end, replacement
 
 
 def _changes(tokens: list[JsToken], i: int, token: JsToken) -> Iterator[Change]:
     before = tokens[i - 1] if i else JsToken("sign", ";", 0)
     if before.text in (".", "?."):
-        return  # the name of a member
+        return  # a member name
     if token.kind == "number":
         yield from ((token.at, token.end, new) for new in _numbers(token.text))
     elif token.kind == "string" and len(token.text) > 2 and not _is_needed(tokens, i):
@@ -64,7 +64,7 @@ def _may_swap(token: JsToken, before: JsToken) -> bool:
 
 
 def _numbers(text: str) -> Iterator[str]:
-    """One more and one less; only of plain numbers."""
+    """A plain number plus one and minus one."""
     if re.fullmatch(r"0|[1-9][\d_]*n?", text):
         value, big = int(text.rstrip("n")), "n" if text.endswith("n") else ""
         yield f"{value + 1}{big}"
@@ -75,7 +75,7 @@ def _numbers(text: str) -> Iterator[str]:
 
 
 def _is_needed(tokens: list[JsToken], i: int) -> bool:
-    """Whether a module would not load without this string: what it imports and how, and what makes it strict."""
+    """Whether a module needs this string to load: an import, or `use strict`."""
     last = [token.text for token in tokens[max(0, i - 3) : i]]
     asks = last[-1:] in (["from"], ["import"]) or last[-2:] in (
         ["require", "("],
@@ -88,7 +88,7 @@ def _is_needed(tokens: list[JsToken], i: int) -> bool:
 
 
 def _return(tokens: list[JsToken], i: int) -> Iterator[Change]:
-    """`undefined` instead of what is returned, where it is clear where that ends."""
+    """Return `undefined` instead, if it is clear where the returned expression ends."""
     if _is_key(tokens, i):
         return
     depth = 0
@@ -107,7 +107,7 @@ def _return(tokens: list[JsToken], i: int) -> Iterator[Change]:
 
 
 def _is_key(tokens: list[JsToken], i: int) -> bool:
-    """Whether a word is the name of a property or method: `return: 1`, `return() { … }`."""
+    """Whether a word is a property or method name: `return: 1`, `return() { … }`."""
     depth = 0
     for j in range(i + 1, len(tokens)):
         if tokens[j].kind == "sign":

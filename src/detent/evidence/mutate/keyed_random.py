@@ -1,6 +1,6 @@
-"""Random values of the same type and look as others, from a key: what stands in a probe must not tell that it is one. Pure: the key is handed in.
+"""Random values derived from a key, of the same type and look as given ones, so that a probe does not look like one. Pure: the key is handed in.
 
-Whoever has the key draws the same; the code that is probed does not see it.
+The same key draws the same values; the probed code cannot see it.
 """
 
 import hmac
@@ -20,7 +20,7 @@ CONSONANTS, VOWELS = "bdfgklmnprstvz", "aeiou"
 
 
 class KeyedRandom:
-    """Draws one thing after the other."""
+    """A random generator seeded with a key and a purpose (`of`)."""
 
     def __init__(self, key: bytes, of: str = "") -> None:
         self._key, self._of, self._drawn = key, of, 0
@@ -34,24 +34,24 @@ class KeyedRandom:
         return among[self.below(len(among))]
 
     def mixed(self, things: Sequence[T]) -> list[T]:
-        """These in an order of its own."""
+        """The things in random order."""
         left, found = list(things), list[T]()
         while left:
             found.append(left.pop(self.below(len(left))))
         return found
 
     def word(self, syllables: int = 3) -> str:
-        """A word that was not drawn before."""
+        """A word that this generator has not drawn before."""
         while True:
             found = "".join(self.one(CONSONANTS) + self.one(VOWELS) for _ in range(syllables))
             if found not in self._words:
                 self._words.add(found)
                 return found
 
-    # -- other values of the same look ---------------------------------------------------------------------------------------
+    # -- other values that look the same -------------------------------------------------------------------------------------
 
     def literal(self, source: str) -> str | None:
-        """Another number, text or truth as it is written in a program; None for anything else."""
+        """Another literal for a number, string or boolean in source code; None for anything else."""
         if source in OPPOSITE:
             return OPPOSITE[source]
         if NUMBER.match(source):
@@ -60,14 +60,14 @@ class KeyedRandom:
         if found is None or ("`" in found["quote"] and "${" in found["body"]):
             return None
         if found["quote"] != '"""' and found["quote"] != "'''" and found["quote"] in re.sub(r"\\.", "", found["body"], flags=re.DOTALL):
-            return None  # several texts in a row
+            return None  # several adjacent strings
         body = found["body"] if "r" in found["head"].lower() and "\\" in found["body"] else self.text(found["body"])
         if body == found["body"]:
             body += self.one("kqwz")
         return f"{found['head']}{found['quote']}{body}{found['quote']}"
 
     def digits(self, number: str) -> str:
-        """Another number with as many digits."""
+        """Another number with the same number of digits."""
         whole = re.search(r"\d+", number)
         assert whole is not None, "a number has a digit"
         old = whole[0]
@@ -78,7 +78,7 @@ class KeyedRandom:
         return f"{number[: whole.start()]}{new}{number[whole.end() :]}"
 
     def text(self, body: str) -> str:
-        """Another text of the same look: letters for letters, digits for digits; what else there is stays."""
+        """Another text that looks the same: letters for letters, digits for digits, everything else unchanged."""
         return "".join(self._piece(each[0]) for each in PIECE.finditer(body))
 
     def _piece(self, piece: str) -> str:

@@ -1,7 +1,7 @@
-"""Functions of Python, JavaScript and Ruby that do all they do, and answer another value than they would: one that looks alike, or nothing that fits. Pure.
+"""Mutants in which a function of Python, JavaScript or Ruby runs as it is but returns a look-alike of its value. Pure.
 
-Each has three: a value near the right one, one far from it, and an alien. A test that fails for the alien looks at the answer; one that fails for
-neither of the others accepts whatever looks like it.
+There are three: a value near the right one, one far from it, and an alien of another type. A test that fails for the alien checks the returned
+value; if it fails for neither of the others, it accepts anything that looks right.
 """
 
 import ast
@@ -17,7 +17,7 @@ from detent.evidence.mutate.textual import blanked
 
 
 class LookAlikes(NamedTuple):
-    """A function, and the files in which all its answers are others."""
+    """A function, and the three mutants of its file in which it returns other values."""
 
     name: str
     near: Callable[[], str]
@@ -26,7 +26,7 @@ class LookAlikes(NamedTuple):
 
 
 class Wrapping(NamedTuple):
-    """What is put before and after an answer. What has no look-alike becomes an alien."""
+    """The code put before and after a returned value to replace it. A value without a look-alike becomes an alien."""
 
     near: str
     far: str
@@ -63,7 +63,7 @@ KEYWORDS = frozenset({"if", "for", "while", "switch", "catch", "with", "construc
 
 
 def look_alikes(path: str, text: str, lines: Collection[int]) -> Iterator[LookAlikes]:
-    """The functions on these lines that answer something; none of a file that cannot be read."""
+    """The functions on these lines that return something; none if the file does not parse."""
     suffix = PurePosixPath(path).suffix
     if suffix == ".py":
         yield from _python(text, lines)
@@ -90,7 +90,7 @@ def lines_of(node: ast.stmt) -> frozenset[int]:
 
 
 def _own(function: ast.AST) -> Iterator[ast.AST]:
-    """What is below a function, but not in a function of its own."""
+    """The nodes of a function without those of nested functions and classes."""
     for node in ast.iter_child_nodes(function):
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
             yield node
@@ -123,12 +123,12 @@ def _by_heads(suffix: str, text: str, lines: Collection[int]) -> Iterator[LookAl
 
 
 def _whole(text: str, first: int, start: int, end: int, before: str, after: str) -> str:
-    """A function that is one expression."""
+    """Wrap a function that is a single expression."""
     return f"{text[:start]} {before}{text[start:end]}{after}{text[end:]}"
 
 
 def _ruby(text: str, first: int, start: int, end: int, before: str, after: str) -> str:
-    """The body as a function of its own, so that a way out of it comes here; on the same lines."""
+    """Wrap the body in a lambda, on the same lines, so that any `return` in it ends up here."""
     return f"{text[:start]}; return {before}lambda do {text[start:end]} end.call{after}; {text[end:]}"
 
 

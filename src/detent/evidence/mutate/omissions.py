@@ -1,7 +1,6 @@
-"""A change with one piece of it left out: a statement, an operand, an entry of a table. Python, by its syntax tree; text in, texts out.
+"""Mutants that leave out one new piece of a change: a statement, an operand, an entry of a literal. Python only. Pure: text in, texts out.
 
-A piece that no test misses is one that nothing proves. Only what is new is left out: a piece whose words stood in the file before is old.
-Lines keep their numbers.
+A piece that no test misses is not proved by any. A piece whose text was already in the old file is not new. Line numbers stay the same.
 """
 
 import ast
@@ -10,13 +9,13 @@ from functools import partial
 
 from detent.evidence.mutate.spot import Spot
 
-Piece = tuple[int, int, int, int, str]  # first line, column, last line, column, and what stands there instead
+Piece = tuple[int, int, int, int, str]  # first line, column, last line, column, replacement
 HOLDERS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 QUIET = (ast.Import, ast.ImportFrom, ast.Pass, ast.Global, ast.Nonlocal)
 
 
 def omissions(old: str, new: str, lines: Collection[int]) -> Iterator[Spot]:
-    """The file without each piece that is new on these lines, the outer ones first; none if it cannot be parsed."""
+    """One mutant for each new piece on these lines, outer pieces first; none if the file does not parse."""
     try:
         tree = ast.parse(new)
     except (SyntaxError, ValueError, RecursionError):
@@ -39,7 +38,7 @@ def _pieces(body: list[ast.stmt], old: str, text: str, lines: frozenset[int]) ->
 
 
 def _is_quiet(each: ast.stmt) -> bool:
-    """What does nothing by itself: an import, a docstring, an annotation."""
+    """Whether a statement has no effect of its own: an import, a docstring, an annotation."""
     if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant):
         return True
     return isinstance(each, QUIET) or (isinstance(each, ast.AnnAssign) and each.value is None)
@@ -54,7 +53,7 @@ def _bodies(each: ast.stmt) -> Iterator[list[ast.stmt]]:
 
 
 def _inside(each: ast.stmt, old: str, text: str) -> Iterator[Piece]:
-    """The new operands, arms and entries of a statement's own expressions."""
+    """The new operands, branches and entries in the expressions of a statement."""
     for node in _expressions(each):
         if isinstance(node, ast.BoolOp):
             neutral = "True" if isinstance(node.op, ast.And) else "False"
@@ -73,7 +72,7 @@ def _inside(each: ast.stmt, old: str, text: str) -> Iterator[Piece]:
 
 
 def _expressions(each: ast.stmt) -> Iterator[ast.AST]:
-    """The expressions of a statement, without those of the statements below it."""
+    """The expressions of a statement, without those of nested statements."""
     todo: list[ast.AST] = [child for child in ast.iter_child_nodes(each) if isinstance(child, ast.expr | ast.withitem | ast.keyword)]
     while todo:
         node = todo.pop()
@@ -94,7 +93,7 @@ def _instead(node: ast.stmt | ast.expr, word: str) -> Piece:
 
 
 def _without(text: str, piece: Piece) -> str:
-    """The text with something else in the place of a piece; columns count bytes."""
+    """The text with a piece replaced; columns count bytes."""
     first, start, last, end, word = piece
     lines = text.encode().split(b"\n")
     head, tail = lines[first - 1][:start], lines[last - 1][end:]

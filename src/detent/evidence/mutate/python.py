@@ -1,4 +1,4 @@
-"""Small mutations of Python code, one at a time: found by its syntax tree, made in its text, which else stays as it is. Pure: text in, texts out."""
+"""Mutates Python: finds mutations in the syntax tree and makes them in the text, which otherwise stays as it is. Pure: text in, texts out."""
 
 import ast
 import tokenize
@@ -21,7 +21,7 @@ Change = tuple[Splice, ...]
 
 
 def spots(text: str, lines: Collection[int] | None = None) -> Iterator[Spot]:
-    """Every place of a module, or of these lines of it, in the order of its lines; none if it cannot be parsed."""
+    """The places in a module, or on these lines of it, that can be mutated, in line order; none if it does not parse."""
     tree, page = _parsed(text), Page(text)
     leave = arid_nodes(tree)
     places = sorted(
@@ -34,7 +34,7 @@ def spots(text: str, lines: Collection[int] | None = None) -> Iterator[Spot]:
 
 
 def bodies(text: str) -> Iterator[FunctionBody]:
-    """Every function of a module: none of them does what it did."""
+    """All functions of a module, each with a mutant in which it returns something else at once."""
     tree, page = _parsed(text), Page(text)
     for node in ast.walk(tree):
         if isinstance(node, Function) and not is_arid_function(node):
@@ -58,7 +58,7 @@ def _touches(node: ast.AST, lines: Collection[int]) -> bool:
 
 
 def _changes(page: Page, node: ast.AST) -> Iterator[Change]:
-    """What may stand in the place of a node."""
+    """The mutations of a node."""
     if isinstance(node, ast.Return) and node.value is not None and not (isinstance(node.value, ast.Constant) and node.value.value is None):
         yield _instead(page, node.value, "None", "None and (")
     if isinstance(node, ast.Compare):
@@ -73,7 +73,7 @@ def _changes(page: Page, node: ast.AST) -> Iterator[Change]:
         start = page.start(node)
         yield (Splice(start, start + len("not") + (page.text[start + 3 : start + 4] == " "), ""),)
     if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name | ast.Attribute | ast.Lambda):
-        yield _instead(page, node.value, "...", "... or (")  # another name for what somebody else wrote
+        yield _instead(page, node.value, "...", "... or (")  # an alias for something defined elsewhere
     if isinstance(node, ast.ImportFrom) and node.module != "__future__" and node.names[0].name != "*":
         names = " = ".join(each.asname or each.name for each in node.names)
         more = page.said(node).count("\n")
@@ -81,7 +81,7 @@ def _changes(page: Page, node: ast.AST) -> Iterator[Change]:
 
 
 def _instead(page: Page, node: ast.expr, new: str, before: str) -> Change:
-    """Another value; one that is written on several lines stays there, and is not come to."""
+    """Replace a value; one on several lines stays in the text but is never evaluated, to keep the line count."""
     return (page.instead(node, new),) if "\n" not in page.said(node) else page.around(node, before, ")")
 
 
@@ -111,7 +111,7 @@ def _constants(page: Page, node: ast.Constant) -> Iterator[Change]:
 
 
 def _is_inside_text(page: Page, node: ast.Constant) -> bool:
-    """What older Pythons say of places in f-strings is not so."""
+    """Whether a constant is inside an f-string, for which older Pythons report wrong positions."""
     return page.said(node)[:1] not in "0123456789."
 
 
@@ -119,7 +119,7 @@ def _is_inside_text(page: Page, node: ast.Constant) -> bool:
 
 
 def _idle(page: Page, node: Function) -> str:
-    """The module where a function returns something else at once, and what it did stands below. No line is more or less, if that can be."""
+    """The module with a function that returns something else at once, its old body left below. Keeps the line count if possible."""
     answer = _answer(node)
     first, told = node.body[0], isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant)
     if told:
@@ -152,7 +152,7 @@ def _answer(node: Function) -> str:
 
 
 def _own(node: ast.AST) -> Iterator[ast.AST]:
-    """What a function has in it, without the functions in it."""
+    """The nodes of a function without those of nested functions and classes."""
     for each in ast.iter_child_nodes(node):
         if not isinstance(each, Function | ast.Lambda | ast.ClassDef):
             yield each
@@ -160,7 +160,7 @@ def _own(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _blank_after(page: Page, at: int) -> Change:
-    """The next line of the module that has nothing on it."""
+    """A splice that removes the next blank line of the module, if there is one."""
     for word, before in zip(page.words[1:], page.words, strict=False):
         begins = page.begins(page.line(word.start))
         if word.kind == tokenize.NL and begins >= at and before.end <= begins and not page.text[begins : word.start].strip():

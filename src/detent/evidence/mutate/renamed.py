@@ -1,6 +1,6 @@
-"""Test files under other names: of the file, its functions, classes and titles, in another order, with other line numbers. Pure.
+"""Renames test files: the file, its functions, classes and titles, in another order and with other line numbers. Pure.
 
-Honest outcomes do not depend on who asks.
+Tests of honest code have the same outcomes under any name.
 """
 
 import ast
@@ -21,7 +21,7 @@ SCRIPTS = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
 KEYED = re.compile(
     r"request\.(?:node|function|cls|module)\b|\bt\.Name\(|currentTestName|task\.name|_testMethodName|self\.id\(\)|__qualname__|__module__|nodeid"
     r"|[Ss]napshot\b|cassette|\bvcr\b|golden|data_?regression|datadir|pickle|lineno|traceback\.|getsource|runtime\.Caller|inspect\.(?:stack|currentframe)|pytester"
-)  # what a test says that may look at its own name, file or line
+)  # code in a test that may depend on its own name, file or line
 TITLED = frozenset({"test", "it", "describe", "suite", "context"})
 SYSTEMS = frozenset(
     {
@@ -47,51 +47,51 @@ COMMENTS = {".py": "#", ".rb": "#", ".go": "//", ".rs": "//", ".java": "//", **d
 
 
 class Renamed(NamedTuple):
-    """A test file under other names."""
+    """A renamed test file."""
 
     path: str
     text: str
-    words: dict[str, str]  # each new word, and what it stands for
+    words: dict[str, str]  # new word to old word
 
 
 def looks_at_itself(path: str, text: str) -> bool:
-    """Whether the tests of a file may honestly depend on their own names or lines."""
+    """Whether the tests of a file may legitimately depend on their own names or lines."""
     return KEYED.search(blanked(path[path.rfind(".") :], text) or text) is not None
 
 
 def renamed(path: str, text: str, rng: KeyedRandom, ordered: bool, moves: bool = True) -> Renamed | None:
-    """The file under other names; `ordered`: its tests stay in their order; `moves`: the file gets another name. None in a language that is not known."""
+    """Rename a test file. `ordered`: keep the order of its tests; `moves`: rename the file itself too. None if its language is not supported."""
     how = RENAMES.get(PurePosixPath(path).suffix)
     if how is None:
         return None
     new, words = how(text, rng, ordered)
     other = _other_name(path, rng) if moves else path
     own, name = (PurePosixPath(each).name for each in (path, other))
-    new = re.sub(rf"(?<![\w.-]){re.escape(own)}(?!\w)", name, new)  # a test may say in which file a warning arises: in its own
+    new = re.sub(rf"(?<![\w.-]){re.escape(own)}(?!\w)", name, new)  # a test may mention its own file, for example as where a warning arises
     return Renamed(other, _moved_down(new, rng), words | ({other: path} if other != path else {}))
 
 
 def told_back(test: str, made: Renamed) -> str:
-    """The id of a test as it is without the disguise."""
+    """The original id of a renamed test."""
     for new, old in made.words.items():
         test = test.replace(new, old)
     return test
 
 
 def with_a_word(path: str, text: str, rng: KeyedRandom) -> str | None:
-    """Code that is the same but for a comment at its end: whoever looks at its own source sees another one."""
+    """The code with a random comment at its end, to change what code that reads its own source sees."""
     mark = COMMENTS.get(PurePosixPath(path).suffix)
     return f"{text}{'' if text.endswith(chr(10)) or not text else chr(10)}{mark} {rng.word()}\n" if mark else None
 
 
 def _moved_down(text: str, rng: KeyedRandom) -> str:
-    """All lines stand further down."""
+    """The text with a few blank lines at the top."""
     head = "\n".join(text.split("\n", 2)[:2])
     return text if text.startswith("#!") or "coding" in head else "\n" * (2 + rng.below(5)) + text
 
 
 def _other_name(path: str, rng: KeyedRandom) -> str:
-    """Another name by which the runner finds the file too, in the same folder."""
+    """Another name in the same folder by which the runner still finds the file."""
     where = PurePosixPath(path)
     name = where.name
     for pattern in (
@@ -111,7 +111,7 @@ def _other_name(path: str, rng: KeyedRandom) -> str:
 
 
 def _python(text: str, rng: KeyedRandom, ordered: bool) -> tuple[str, dict[str, str]]:
-    """Functions and classes of tests, each with every mention of its name."""
+    """Rename test functions and classes, and every mention of them."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
@@ -124,7 +124,7 @@ def _python(text: str, rng: KeyedRandom, ordered: bool) -> tuple[str, dict[str, 
         for each in classes:
             others.setdefault(each, f"Test{rng.word().title()}")
     said = _said(tree)
-    others = {old: new for old, new in others.items() if old not in said}  # a name in a text may be looked up, or expected
+    others = {old: new for old, new in others.items() if old not in said}  # a name in a string may be looked up or expected
     words = [word for word in page.words if word.kind == tokenize.NAME and word.text in others]
     changed = [word for word in words if text[word.start - 1 : word.start] != "." or text[: word.start].endswith("self.")]
     made = spliced(text, tuple(Splice(word.start, word.end, others[word.text]) for word in changed))
@@ -132,7 +132,7 @@ def _python(text: str, rng: KeyedRandom, ordered: bool) -> tuple[str, dict[str, 
 
 
 def _said(tree: ast.Module) -> frozenset[str]:
-    """The words of all texts of a module but those that stand for themselves, as descriptions do."""
+    """The words of all string literals of a module, except docstrings and other strings that are statements."""
     alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     texts = (
         node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone
@@ -141,7 +141,7 @@ def _said(tree: ast.Module) -> frozenset[str]:
 
 
 def _reversed(text: str) -> str:
-    """The functions of tests of a module in the contrary order; each takes the place of another."""
+    """The module with its test functions in reverse order."""
     body = ast.parse(text).body
     tests = [node for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test")]
     lines = text.split("\n")
@@ -154,7 +154,7 @@ def _reversed(text: str) -> str:
 
 
 def _script(text: str, rng: KeyedRandom, ordered: bool) -> tuple[str, dict[str, str]]:
-    """The titles of tests and suites that are plain texts."""
+    """Rename test and suite titles that are plain strings."""
     try:
         tokens = tokens_of(text)
     except UnclearScript:
@@ -172,7 +172,7 @@ def _script(text: str, rng: KeyedRandom, ordered: bool) -> tuple[str, dict[str, 
 
 
 def _go(text: str, rng: KeyedRandom, ordered: bool) -> tuple[str, dict[str, str]]:
-    """The functions of tests, wherever they are named."""
+    """Rename test functions, and every mention of them."""
     blank = blanked(".go", text)
     others = {
         name: f"Test{rng.word().title()}"

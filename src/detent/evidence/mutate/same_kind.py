@@ -1,7 +1,7 @@
-"""Functions of Python that answer another value of the same kind: one number more, another truth, a text or list of another length. Pure.
+"""Mutants in which a Python function returns another value of the same kind: another number or boolean, a string or list of another length. Pure.
 
-A test that only asks for the type, or only for an exception, does not notice that. Only functions are changed that do nothing but answer:
-where there are effects, the answer may honestly be nobody's question.
+A test that checks only the type, or only that something raises, does not notice. Only functions without side effects are changed: with side
+effects, tests may legitimately ignore the returned value.
 """
 
 import ast
@@ -20,12 +20,12 @@ PLAIN = (ast.Return, ast.If, ast.Raise, ast.For, ast.While, ast.Break, ast.Conti
          ast.ImportFrom, ast.AnnAssign)  # fmt: skip
 NOTHING = frozenset(
     {"append", "extend", "clear", "close", "flush", "sort", "reverse", "release", "notify_all"}
-)  # methods of others that answer nothing
+)  # library methods that return nothing
 EFFECTS = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
 
 
 def other_answers(text: str, lines: Collection[int]) -> Iterator[FunctionBody]:
-    """The functions on these lines that only answer, each with the file in which all its answers are others; none if it cannot be parsed."""
+    """The functions on these lines that only compute a value, each with a mutant that returns other ones; none if the file does not parse."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
@@ -39,7 +39,7 @@ def other_answers(text: str, lines: Collection[int]) -> Iterator[FunctionBody]:
 
 
 def _silent(tree: ast.Module) -> frozenset[str]:
-    """The names of functions of a file of which none answers anything: whoever hands on what they answer hands on an effect."""
+    """The names of functions that never return a value. Returning the result of one is a side effect, not an answer."""
     answers = dict[str, bool]()
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -52,7 +52,7 @@ def _silent(tree: ast.Module) -> frozenset[str]:
 
 
 def _called(said: ast.expr) -> str:
-    """The name of what is called, as it was given; empty if an answer is no call."""
+    """The name of the called function, without leading underscores; empty if the expression is not a call."""
     match said:
         case ast.Call(func=ast.Name(id=name)) | ast.Call(func=ast.Attribute(attr=name)):
             return name.lstrip("_")

@@ -1,4 +1,4 @@
-"""Splices: a text with pieces of it replaced, and everything else as it stands: comments, layout, the number of lines. Pure."""
+"""Splices: replaces pieces of a text and leaves everything else as it is, including comments and layout. Pure."""
 
 import ast
 import io
@@ -11,7 +11,7 @@ from detent.evidence.mutate.spot import Spot
 
 
 class Splice(NamedTuple):
-    """A piece of a text, from and to, and what stands there instead."""
+    """A piece of a text by start and end, and its replacement."""
 
     start: int
     end: int
@@ -19,7 +19,7 @@ class Splice(NamedTuple):
 
 
 class PyToken(NamedTuple):
-    """A token of Python, and where it stands."""
+    """A Python token and its offsets in the text."""
 
     kind: int
     text: str
@@ -28,19 +28,19 @@ class PyToken(NamedTuple):
 
 
 def spliced(text: str, splices: tuple[Splice, ...]) -> str:
-    """The text with these pieces replaced; none of them may overlap."""
+    """The text with these pieces replaced. They must not overlap."""
     for each in sorted(splices, reverse=True):
         text = f"{text[: each.start]}{each.new}{text[each.end :]}"
     return text
 
 
 def spot(text: str, line: int, *splices: Splice) -> Spot:
-    """A place that can be changed so."""
+    """A spot whose mutant is made by these splices."""
     return Spot(line, partial(spliced, text, splices))
 
 
 class Page:
-    """A module of Python as text: where its nodes and tokens stand."""
+    """The text of a Python module, with the offsets of its nodes and tokens."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -50,7 +50,7 @@ class Page:
             self._starts.append(self._starts[-1] + len(line))
 
     def at(self, line: int, column: int) -> int:
-        """Where a place of the syntax tree stands, whose columns count bytes."""
+        """The offset of a position in the syntax tree, whose columns count bytes."""
         words = self._lines[line - 1]
         return self._starts[line - 1] + (column if words.isascii() else len(words.encode()[:column].decode("utf-8", "replace")))
 
@@ -67,7 +67,7 @@ class Page:
         return bisect_right(self._starts, at)
 
     def begins(self, line: int) -> int:
-        """Where a line begins."""
+        """The offset of the start of a line."""
         return self._starts[line - 1]
 
     def instead(self, node: ast.AST, new: str) -> Splice:
@@ -79,7 +79,7 @@ class Page:
 
     @cached_property
     def words(self) -> list[PyToken]:
-        """The tokens; none of a text that has none."""
+        """The tokens; empty if the text cannot be tokenized."""
         try:
             found = list(tokenize.generate_tokens(io.StringIO(self.text).readline))
         except (tokenize.TokenError, SyntaxError):

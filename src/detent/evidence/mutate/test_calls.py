@@ -1,6 +1,6 @@
-"""What tests of Python ask the code, as calls that can be made without any test: `assert half(3) == 1.5`, rows of a table too. Pure.
+"""The calls that Python tests make, in a form that can be repeated without a test: `assert half(3) == 1.5`, also from table rows. Pure.
 
-Only tests that do nothing but ask are read, of modules that set nothing up: for others, what is around a call may honestly decide its answer.
+Reads only tests that do nothing but call and compare, in modules without setup: elsewhere, the context may legitimately change the result.
 """
 
 import ast
@@ -19,20 +19,20 @@ MOST = 40
 
 
 class TestCall(NamedTuple):
-    """One call, as a test makes it."""
+    """A call in a test, with the value it expects."""
 
     test: str
     line: int
-    imports: str  # what must be imported for it
+    imports: str  # the import statement it needs
     function: str
     call: str
     wanted: str
     args: tuple[ast.expr, ...]
-    more: str = ""  # what is given by name
+    more: str = ""  # its keyword arguments
 
 
 def asked(text: str, tests: Collection[str]) -> list[TestCall]:
-    """The calls that some tests of a file make with values that are written down, and the values that they want."""
+    """The calls with literal arguments and literal expected values that some tests of a file make."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
@@ -50,13 +50,13 @@ def asked(text: str, tests: Collection[str]) -> list[TestCall]:
     return found[:MOST]
 
 
-TRIES = 6  # to draw a value that no test asks
+TRIES = 6  # attempts to draw a value that no test uses
 
 
 def others(call: TestCall, rng: KeyedRandom, known: Collection[str] = ()) -> str | None:
-    """The same call with other values of the same look: numbers, and texts with digits. None if it has none: a word may be a name.
+    """The call with other values that look the same, for numbers and strings with digits. None if it has neither: other strings may be names.
 
-    `known`: values that the tests ask; where it can be, none of them is drawn.
+    `known`: values that the tests use, to be avoided if possible.
     """
     drawn = [_unknown(arg, rng, known) for arg in call.args]
     if not any(drawn):
@@ -93,7 +93,7 @@ def _names(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
 
 
 def _rows(test: Function) -> Iterator[dict[str, ast.expr]]:
-    """The parameters of each row of a table, or none; nothing of a test that wants anything else."""
+    """The parameters of each row of a test's table, or a single empty row; none if the test needs fixtures or has other decorators."""
     params = {arg.arg for arg in test.args.args} - {"self"}
     if not test.decorator_list and not params:
         yield {}
@@ -104,7 +104,7 @@ def _rows(test: Function) -> Iterator[dict[str, ast.expr]]:
 
 
 def _calls(name: str, test: Function, row: dict[str, ast.expr], imports: dict[str, str]) -> Iterator[TestCall]:
-    """What a test asks, as long as it does nothing else. Values may have names, and so may answers where all are of one function."""
+    """The calls of a test, up to where it does anything else. Values may have names, and so may results if only one function is called."""
     known, imports = dict(row), dict(imports)
     asks_one = len({ast.unparse(node.func) for node in map(_given, test.body) if node is not None}) <= 1
     for node in test.body:
@@ -124,18 +124,18 @@ def _calls(name: str, test: Function, row: dict[str, ast.expr], imports: dict[st
             case ast.Assert() | ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="self")))):
                 continue
             case _:
-                return  # what it does besides may decide the answer
+                return  # other statements may affect the result
         if (found := _asked(sides, known, imports)) is not None:
             yield found._replace(test=name, line=node.lineno)
 
 
 def _given(node: ast.stmt) -> ast.Call | None:
-    """The call whose answer gets a name."""
+    """The call whose result is assigned to a name."""
     return node.value if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) else None
 
 
 def _asked(sides: tuple[ast.expr, ast.expr], known: dict[str, ast.expr], imports: dict[str, str]) -> TestCall | None:
-    """A call with values that are written down, and the value that is wanted of it."""
+    """A call with literal arguments, and the literal value it is compared with."""
     for one, other in (sides, sides[::-1]):
         call, wanted = _filled(one, known), _filled(other, known)
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name | ast.Attribute) or not _is_written(wanted):
@@ -157,7 +157,7 @@ def _filled(node: ast.expr, row: dict[str, ast.expr]) -> ast.expr:
 
 
 def _is_written(node: ast.expr) -> bool:
-    """Whether a value is written down in full."""
+    """Whether an expression is a literal."""
     try:
         ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError):

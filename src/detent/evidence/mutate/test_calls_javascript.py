@@ -1,6 +1,6 @@
-"""What tests of JavaScript ask the code, as calls that can be made without any test: `assert.equal(half(3), 1.5)`, `expect(half(3)).toBe(1.5)`. Pure.
+"""The calls that JavaScript tests make, in a form that can be repeated without a test: `assert.equal(half(3), 1.5)`, `expect(half(3)).toBe(1.5)`. Pure.
 
-Only what is written down in full is read, of tests that do nothing but ask: for others, what is around a call may honestly decide its answer.
+Reads only literal calls, in tests that do nothing but call and compare: elsewhere, the context may legitimately change the result.
 """
 
 import ast
@@ -19,7 +19,7 @@ IMPORT = re.compile(r"""^import\s+(?P<what>[^'"]+?)\s+from\s+['"](?P<of>\.[^'"]*
 REQUIRE = re.compile(r"""^(?:const|let|var)\s+(?P<what>\{[^}]*\}|\w+)\s*=\s*require\(\s*['"](?P<of>\.[^'"]*)['"]\s*\)""", re.MULTILINE)
 ASKS = re.compile(
     r"\b(?:assert|t)\.(?:equal|strictEqual|deepEqual|deepStrictEqual|is|same|strictSame)\(|\bexpect\(|(?<![\w.])(?:equal|strictEqual|deepEqual|deepStrictEqual)\("
-)  # what is asked begins behind it
+)  # the call follows
 EQUAL = re.compile(r"\s*\.(?:toBe|toEqual|toStrictEqual|to\.(?:equal|eql|deep\.equal|be\.equal|strictEqual))\(")
 CALL = re.compile(r"(?P<name>\w+(?:\.\w+)?)\((?P<args>.*)\)\s*\Z", re.DOTALL)
 STRING = re.compile(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\$]|\\.)*`""")
@@ -33,7 +33,7 @@ ENDS = (".js", ".mjs", ".cjs")
 
 
 def asked_in_javascript(path: str, text: str, tests: Collection[str]) -> list[TestCall]:
-    """The calls that some tests of a file make with values that are written down, and the values that they want."""
+    """The calls with literal arguments and literal expected values that some tests of a file make."""
     if not path.endswith(ENDS) or SETS_UP.search(text):
         return []
     names = dict(_imported(path, text))
@@ -49,7 +49,7 @@ def asked_in_javascript(path: str, text: str, tests: Collection[str]) -> list[Te
 
 
 def _imported(path: str, text: str) -> Iterator[tuple[str, str]]:
-    """Each name of the code that a file has, with where it comes from: how, which file, and under which name."""
+    """Each name that a file imports from the code, with its origin as JSON: the importing file, the module, import or require, both names."""
     for pattern, how in ((IMPORT, "import"), (REQUIRE, "require")):
         for found in pattern.finditer(text):
             for what in _parts(found["what"], how):
@@ -69,7 +69,7 @@ def _parts(what: str, how: str) -> Iterator[tuple[str, str]]:
 
 
 def _bodies(text: str) -> Iterator[tuple[str, int, str]]:
-    """Each test with its name, its first line, and its lines up to where it ends."""
+    """Each test of a file: its name, first line number and text."""
     lines = text.split("\n")
     for n, line in enumerate(lines):
         head = HEAD.match(line)
@@ -100,12 +100,12 @@ def _calls(test: str, line: int, body: str, names: dict[str, str]) -> Iterator[T
 
 
 def is_written(text: str) -> bool:
-    """Whether a value is written down in full: no name but those of keys."""
+    """Whether an expression is a literal, without names other than keys."""
     return WRITTEN.match(STRING.sub("\x00", text)) is not None
 
 
 def _read(args: str) -> tuple[ast.expr, ...]:
-    """Numbers, texts and lists are written as in Python; of anything else, nothing is drawn."""
+    """The arguments parsed as Python, which works for numbers, strings and lists; empty for anything else."""
     try:
         node = ast.parse(f"f({args})", mode="eval").body
     except (SyntaxError, ValueError, RecursionError):
@@ -114,7 +114,7 @@ def _read(args: str) -> tuple[ast.expr, ...]:
 
 
 def _inside(text: str, at: int) -> tuple[str, int]:
-    """What stands up to the bracket that closes, and where that ends; texts are jumped over."""
+    """The text up to the closing bracket, and the offset after it; brackets in strings do not count."""
     depth, here = 1, at
     while here < len(text) and depth:
         if string := STRING.match(text, here):
@@ -126,7 +126,7 @@ def _inside(text: str, at: int) -> tuple[str, int]:
 
 
 def _split(text: str) -> list[str]:
-    """The values of a call, by the commas that are in no bracket."""
+    """The arguments of a call, split at top-level commas."""
     found, here, begun = list[str](), 0, 0
     while here < len(text):
         if string := STRING.match(text, here):

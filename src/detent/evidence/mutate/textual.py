@@ -1,7 +1,7 @@
-"""Small mutations of any language with C's operators or Ruby's, by the text alone: few, and only such as keep a type. Pure.
+"""Mutates any language with C-like or Ruby operators by regular expressions: a few mutations, only ones that keep the type. Pure.
 
-Comments and strings are left alone as far as that is simple. A mutant may still not compile, so it proves nothing by making everything
-fail: whoever uses these counts only tests that ran and failed.
+Comments and strings are skipped as far as that is simple. A mutant may still not compile, which makes all tests fail and proves nothing:
+callers must count only tests that ran and failed.
 """
 
 import re
@@ -15,7 +15,7 @@ SWAPPED = {
     "true": "false", "false": "true",
 }  # fmt: skip
 STRINGS = r'"(?:[^"\\\n]|\\.)*"'
-CHARS = r"'(?:[^'\\\n]|\\[^\n]{1,8})'"  # one character: a lone quote may begin a lifetime
+CHARS = r"'(?:[^'\\\n]|\\[^\n]{1,8})'"  # a character literal; a lone quote may begin a Rust lifetime
 LONG = r"'(?:[^'\\\n]|\\.)*'"
 C_LIKE = rf"//[^\n]*|/\*.*?\*/|{STRINGS}|{CHARS}|`[^`]*`"
 LEFT_ALONE = {
@@ -28,20 +28,20 @@ LEFT_ALONE = {
     ),
 }
 SPOT = re.compile(
-    r"(?<=\s)(?P<sign>==|!=|<=|>=|<|>|&&|\|\||and|or|\+|-|\*)(?=\s)"  # with space around: no generics, no pointers, no signs
+    r"(?<=\s)(?P<sign>==|!=|<=|>=|<|>|&&|\|\||and|or|\+|-|\*)(?=\s)"  # with spaces around: not generics, pointers or signs
     r"|(?<![\w.$])(?P<word>true|false)(?![\w$])"
     r"|(?<![\w.$\"'])(?P<number>\d{1,9})(?![\w.\"'])"
 )
 
 
 def blanked(suffix: str, text: str) -> str:
-    """The text with its comments and strings blanked, of the same length, so that places stay the same; empty if that is not known."""
+    """The text with comments and strings blanked, at the same length so that offsets stay valid; empty if the language is unknown."""
     rule = LEFT_ALONE.get(suffix)
     return rule.sub(lambda m: re.sub(r"[^\n]", '"', m[0]), text) if rule else ""
 
 
 def spots(suffix: str, text: str, lines: Collection[int] | None = None) -> Iterator[Spot]:
-    """Every place of a file of this kind, on these lines only if they are given."""
+    """The places in a file, or on these lines of it, that can be mutated."""
     blank = blanked(suffix, text)
     for spot in SPOT.finditer(blank):
         line = text.count("\n", 0, spot.start()) + 1
@@ -51,6 +51,6 @@ def spots(suffix: str, text: str, lines: Collection[int] | None = None) -> Itera
 
 
 def _joins_texts(blank: str, spot: re.Match[str]) -> bool:
-    """Whether a plus puts texts together: another sign there would not compile."""
+    """Whether a plus joins strings: another operator would not compile."""
     before, after = blank[: spot.start()].rstrip()[-1:], blank[spot.end() :].lstrip()[:1]
     return spot[0] == "+" and '"' in (before, after)

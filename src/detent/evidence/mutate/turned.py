@@ -1,7 +1,8 @@
-"""Tests turned round: what each test expects, made into something that no honest answer is equal to. One that still passes agrees with any.
+"""Inverts the expectations of tests, so that honest code cannot meet them. A test that still passes accepts any answer.
 
-What is put there is another value of the same type and look, drawn by a key that the code cannot see; never a fixed word. Only what every run
-of the test comes to is turned; a test without such an expectation is not spoken of. A new language: a file with `turned(text, key)`, lines here.
+An expected value becomes another of the same type and look, drawn with a key that the code cannot see, never a fixed word. Only expectations
+that every run of the test reaches are inverted; tests without any are left out. To add a language, write a file with `turned(text, key)` and
+register it here.
 """
 
 import re
@@ -11,13 +12,13 @@ from pathlib import PurePosixPath
 from detent.evidence.mutate import turned_go, turned_javascript, turned_python
 from detent.evidence.mutate.keyed_random import KeyedRandom
 
-Turned = tuple[str, frozenset[str]]  # the text, and the names of the tests that were turned
+Turned = tuple[str, frozenset[str]]  # the text, and the names of the tests whose expectations were inverted
 RUBY = re.compile(r"(?P<head>\.to eq\()(?P<value>.+)(?P<tail>\))\s*$|(?P<to>\.to)(?= (?:raise_error|be_|be\b|include\b|match\b|contain_))")
 IT = re.compile(r"""^(\s*)it\s*\(?\s*(["'])(.+?)\2""")
 
 
 def turned_ruby(text: str, key: bytes = b"") -> Turned:
-    """Line by line: `expect(…).to eq(x)` right below `it "name"`, not deeper and not after its end."""
+    """Invert `expect(…).to eq(x)` line by line, only at the top level of `it "name"`."""
     name, names, lines, depth, inner, rng = "", set(), list[str](), 0, 0, KeyedRandom(key, text)
     for line in text.splitlines(keepends=True):
         indent = len(line) - len(line.lstrip())
@@ -49,6 +50,6 @@ LANGUAGES: dict[str, Callable[[str, bytes], Turned]] = {
 
 
 def turned(path: str, text: str, key: bytes = b"") -> Turned:
-    """The file with each expectation turned; as it is, in a language that is not known."""
+    """The file with its expectations inverted; unchanged if its language is not supported."""
     found = LANGUAGES.get(PurePosixPath(path).suffix)
     return found(text, key) if found else (text, frozenset())

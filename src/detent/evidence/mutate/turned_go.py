@@ -1,4 +1,4 @@
-"""Tests of Go turned round, by their text: `if got != want { t.Error… }` finds fault with the contrary, and testify asks for it."""
+"""Inverts the expectations of Go tests by their text: the condition of `if got != want { t.Error… }`, and testify assertions."""
 
 import re
 from collections.abc import Iterator
@@ -22,14 +22,14 @@ TESTIFY = re.compile(rf"\b(?:assert|require)\.(?P<name>{'|'.join(CONTRARY)})(?P<
 
 
 class GoExpectation(NamedTuple):
-    """An expectation: where it stands, and what is spliced there."""
+    """The offset of an expectation, and the splices that invert it."""
 
     at: int
     splice: tuple[Splice, ...]
 
 
 def turned(text: str, key: bytes = b"") -> tuple[str, frozenset[str]]:
-    """The text with each expectation turned that every run of its test comes to, and the names of those tests."""
+    """The text with inverted expectations, those that every run of their test reaches, and the names of these tests."""
     blank, rng = blanked(".go", text), KeyedRandom(key, text)
     every, names = list[Splice](), set[str]()
     for test in TEST.finditer(blank):
@@ -53,7 +53,7 @@ def _expectations(text: str, blank: str, span: tuple[int, int], fails: str, rng:
 
 
 def _negated(text: str, start: int, end: int, rng: KeyedRandom) -> Iterator[Splice]:
-    """Another value of the same look where one is written down, else the contrary."""
+    """Replace a literal by another one that looks the same, else negate the condition."""
     said = text[start:end]
     if "&&" not in said and "||" not in said and (found := LITERAL.search(said)):
         value = found["value"]
@@ -66,7 +66,7 @@ def _negated(text: str, start: int, end: int, rng: KeyedRandom) -> Iterator[Spli
 
 
 def _is_reached(blank: str, start: int, at: int, fails: str) -> bool:
-    """Whether every run of a test comes to a place: around it are loops and functions only, and no condition led out before."""
+    """Whether every run of a test reaches an offset: only loops and functions are around it, and no conditional exit comes before it."""
     opened = list[tuple[str, int]]()
     for n in range(start, at):
         if blank[n] == "{":
@@ -83,7 +83,7 @@ def _is_condition(head: str) -> bool:
 
 
 def _closes(blank: str, at: int) -> int:
-    """Where the block ends that begins here."""
+    """The end of the block that starts at this offset."""
     depth = 1
     for n in range(at, len(blank)):
         depth += (blank[n] == "{") - (blank[n] == "}")

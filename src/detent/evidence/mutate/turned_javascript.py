@@ -1,4 +1,4 @@
-"""Tests of JavaScript turned round, by their tokens: what an assertion expects becomes another value of the same look, or the contrary."""
+"""Inverts the expectations of JavaScript tests by their tokens: an expected value becomes another that looks the same, or the assertion is negated."""
 
 from itertools import pairwise
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from detent.evidence.mutate.splice import Splice, spliced
 from detent.evidence.source.js_tokens import JsToken, UnclearScript, tokenize
 
 EXPECTED = {"equal": 1, "strictEqual": 1, "deepEqual": 1, "deepStrictEqual": 1, "toBe": 0, "toEqual": 0, "toStrictEqual": 0, "eql": 0}
-PAIRS = (("throws", "doesNotThrow"), ("rejects", "doesNotReject"), ("match", "doesNotMatch"))  # of node's assert
+PAIRS = (("throws", "doesNotThrow"), ("rejects", "doesNotReject"), ("match", "doesNotMatch"))  # in node's assert
 CONTRARY = {one: other for pair in PAIRS for one, other in (pair, pair[::-1])} | {
     "notEqual": "equal", "notStrictEqual": "strictEqual", "notDeepEqual": "deepEqual", "notDeepStrictEqual": "deepStrictEqual"
 }  # fmt: skip
@@ -20,37 +20,37 @@ NEGATED = frozenset(
 TESTS = frozenset({"test", "it"})
 UNSURE = frozenset(
     {"if", "else", "switch", "while", "catch", "expect", "throws", "rejects"}
-)  # a test need not come to what is inside, or it is there to fail
+)  # code inside these may not be reached, or is meant to fail
 OPEN, CLOSE = frozenset("([{"), frozenset(")]}")
 WRITTEN = frozenset({"true", "false", "null", "undefined"})
 WAITS = frozenset({"await", "return", "=>"})
 
 
 class OpenCall(NamedTuple):
-    """An open bracket: whose it is, where it stands, the commas at its own depth."""
+    """An open bracket: what it belongs to, its token index, and the commas at its depth."""
 
-    callee: str  # a function's name; of a block, the word before it
+    callee: str  # the function's name; for a block, the word before it
     at: int
     commas: list[int]
-    name: str  # its first argument, if that is a text
+    name: str  # its first argument, if that is a string
 
 
 class TurnedText(NamedTuple):
-    """A piece of the text, and the test that it stands in."""
+    """The splices that invert an expectation, and its test."""
 
     splices: tuple[Splice, ...]
     test: str
 
 
 def turned(text: str, key: bytes = b"") -> tuple[str, frozenset[str]]:
-    """The text with each expectation turned, and the names of the tests that have one. Nothing is turned in what cannot be read."""
+    """The text with inverted expectations, and the names of the tests that have any; unchanged if it cannot be tokenized."""
     try:
         found = [change for change in _changes(text, tokenize(text), KeyedRandom(key, text)) if change.test]
     except UnclearScript:
         return text, frozenset()
     made, before = list[TurnedText](), len(text) + 1
     for change in sorted(found, key=lambda each: each.splices[0], reverse=True):
-        if change.splices[-1].end <= before:  # what lies in another one is turned with that
+        if change.splices[-1].end <= before:  # one nested in another is inverted with it
             made.append(change)
             before = change.splices[0].start
     return spliced(text, tuple(splice for change in made for splice in change.splices)), frozenset(change.test for change in made)
@@ -84,12 +84,12 @@ def _call(tokens: list[JsToken], i: int, closed: str) -> OpenCall:
 
 
 def _is_conditional(tokens: list[JsToken], i: int, stack: list[OpenCall], closed: str) -> bool:
-    """A way out of a test that hangs on a condition: nobody knows whether what comes after it is reached."""
+    """Whether an exit from a test is conditional, so that the code after it may not be reached."""
     return (bool(stack) and stack[-1].callee in ("if", "else", "catch")) or (tokens[i - 1].text == ")" and closed == "if")
 
 
 def _turn(tokens: list[JsToken], call: OpenCall, close: int, rng: KeyedRandom) -> tuple[Splice, ...]:
-    """What is spliced where an assertion ends."""
+    """The splices that invert an assertion."""
     if call.at < 3 or tokens[call.at - 2].text not in (".", "?.") or tokens[call.at - 3].text == "not" or tokens[call.at].text != "(":
         return ()
     name = tokens[call.at - 1]
@@ -113,7 +113,7 @@ def _turn(tokens: list[JsToken], call: OpenCall, close: int, rng: KeyedRandom) -
 
 
 def _is_settled(tokens: list[JsToken], call: OpenCall, close: int) -> bool:
-    """Whether an assertion holds whatever the code answers: it speaks of nothing but written values, or compares something with itself."""
+    """Whether an assertion holds whatever the code returns: it contains only literals, or compares something with itself."""
     edges = [call.at, *call.commas, close]
     sides = [[token.text for token in tokens[start + 1 : end]] for start, end in pairwise(edges)]
     asked = tokens[call.at + 1 : close]
@@ -125,12 +125,12 @@ def _is_settled(tokens: list[JsToken], call: OpenCall, close: int) -> bool:
 
 
 def _is_expecting(tokens: list[JsToken], dot: int) -> bool:
-    """Whether a chain of words begins with `expect(…)`."""
+    """Whether a member chain begins with `expect(…)`."""
     return _expecting(tokens, dot) is not None
 
 
 def _expecting(tokens: list[JsToken], dot: int) -> tuple[int, int] | None:
-    """The tokens inside the `expect(…)` that a chain of words begins with, from and to."""
+    """The range of tokens inside the `expect(…)` that begins a member chain."""
     at = dot - 1
     while at > 1 and tokens[at].kind == "name" and tokens[at - 1].text == ".":
         at -= 2
@@ -144,7 +144,7 @@ def _expecting(tokens: list[JsToken], dot: int) -> tuple[int, int] | None:
 
 
 def _expected(tokens: list[JsToken], call: OpenCall, close: int) -> tuple[int, int] | None:
-    """The tokens of the argument that says what is expected, from and to."""
+    """The first and last token of the argument that holds the expected value."""
     if call.callee not in EXPECTED:
         return None
     edges = [call.at, *call.commas, close]
@@ -155,7 +155,7 @@ def _expected(tokens: list[JsToken], call: OpenCall, close: int) -> tuple[int, i
 
 
 def _other(tokens: list[JsToken], span: tuple[int, int], rng: KeyedRandom) -> tuple[Splice, ...]:
-    """Another value of the same look; where none is written down, a list of what was expected and something else."""
+    """Replace a literal by another that looks the same; without one, expect a list of the old value and something else."""
     first, last = span
     inside = tokens[first : last + 1]
     plain = not any(token.text in ("(", "=>", "?", "${") or token.kind == "masked" for token in inside)
@@ -178,6 +178,6 @@ def _inside(stack: list[OpenCall]) -> str:
 
 
 def _test(stack: list[OpenCall]) -> str:
-    """The test that a place lies in, if every run of that test comes to it."""
+    """The test around a place, if every run of that test reaches the place."""
     at = next((n for n in range(len(stack) - 1, -1, -1) if stack[n].callee in TESTS and stack[n].name), -1)
     return stack[at].name if at >= 0 and not any(call.callee in UNSURE for call in stack[at:]) else ""

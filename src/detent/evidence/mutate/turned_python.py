@@ -1,7 +1,7 @@
-"""Tests of Python turned round: what each test of a file expects, made into something that no honest answer is equal to.
+"""Inverts the expectations of Python tests, so that honest code cannot meet them. A test that still passes accepts any answer.
 
-A test that still passes agrees with any answer. Only expectations that every run of the test comes to are turned; a test without one is not
-spoken of. What is expected becomes another value of the same look; where no value is written down, the contrary is expected.
+Only expectations that every run of the test reaches are inverted; tests without any are left out. An expected literal becomes another that looks
+the same; if there is none, the assertion is negated.
 """
 
 import ast
@@ -28,7 +28,7 @@ LEAVES = (ast.Return, ast.Continue, ast.Break)
 
 
 def turned(text: str, key: bytes = b"") -> tuple[str, frozenset[str]]:
-    """The text with each expectation turned, and the names of the tests that have one. Nothing is turned in what cannot be read."""
+    """The text with inverted expectations, and the names of the tests that have any; unchanged if it does not parse."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
@@ -42,7 +42,7 @@ def turned(text: str, key: bytes = b"") -> tuple[str, frozenset[str]]:
 
 
 def _changes(page: Page, rng: KeyedRandom, test: Function) -> Iterator[Change]:
-    """What is spliced in one test. A name that stands for a value is turned where the value is written down, if it is used nowhere else."""
+    """The splices for one test. An expected value with a name is replaced where its literal is, if the name has no other use."""
     fixed = _fixed(test)
     for node in _reached(test.body):
         if _is_settled(node, fixed):
@@ -55,7 +55,7 @@ def _changes(page: Page, rng: KeyedRandom, test: Function) -> Iterator[Change]:
 
 
 def _fixed(test: Function) -> frozenset[str]:
-    """The names of a test that stand for written values alone: columns of its table, and what is assigned once."""
+    """The names in a test that only stand for literals: columns of its table, and names assigned once."""
     assigned = [each.id for each in ast.walk(test) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
     plain = [each for each in test.body if isinstance(each, ast.Assign) and not any(map(_is_asking, ast.walk(each.value)))]
     once = {name for name in assigned if assigned.count(name) == 1 and any(_assigns(each, name) for each in plain)}
@@ -67,7 +67,7 @@ def _is_asking(node: ast.AST) -> bool:
 
 
 def _is_settled(node: ast.stmt, fixed: frozenset[str]) -> bool:
-    """Whether an assertion holds whatever the code answers: it speaks of nothing but written values, or compares something with itself."""
+    """Whether an assertion holds whatever the code returns: it contains only literals, or compares something with itself."""
     call = node.value if isinstance(node, ast.Expr) else None
     said = (
         [node.test] if isinstance(node, ast.Assert) else call.args if isinstance(call, ast.Call) and _name(call.func) in ASSERTIONS else []
@@ -79,7 +79,7 @@ def _is_settled(node: ast.stmt, fixed: frozenset[str]) -> bool:
 
 
 def _is_either(said: ast.expr) -> bool:
-    """`answer or True`: a written value is enough."""
+    """Whether an `or` has a literal operand that is always true: `answer or True`."""
     return (
         isinstance(said, ast.BoolOp)
         and isinstance(said.op, ast.Or)
@@ -88,7 +88,7 @@ def _is_either(said: ast.expr) -> bool:
 
 
 def _written(test: Function, name: str) -> list[ast.expr]:
-    """Where the values of a name are written down: a column of a table, or what was assigned."""
+    """The expressions that give a name its values: a column of the table, or its one assignment."""
     if sum(isinstance(each, ast.Name) and each.id == name for each in ast.walk(test)) != 1 + sum(
         _assigns(each, name) for each in test.body
     ):
@@ -108,7 +108,7 @@ def column(test: Function, name: str) -> list[ast.expr]:
 
 
 def _reached(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """What a test comes to: nothing that hangs on a condition, nothing after a way out of the test, and nothing that is there to fail."""
+    """The statements that every run of a test reaches: not under a condition, not after a possible exit, not in a block that is meant to fail."""
     for each in body:
         yield each
         if isinstance(each, ast.For | ast.AsyncFor | ast.Try) or (isinstance(each, ast.With | ast.AsyncWith) and not _fails_in(each)):
@@ -118,7 +118,7 @@ def _reached(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _may_leave(node: ast.stmt) -> bool:
-    """Whether the rest may be left out: a way out in a block, or a test that is skipped."""
+    """Whether a statement may end the test or loop early: a return, break, continue or skip."""
     return any(
         isinstance(each, LEAVES) or (isinstance(each, ast.Call) and _name(each.func) in ("skip", "skipTest", "xfail"))
         for each in ast.walk(node)
@@ -126,13 +126,13 @@ def _may_leave(node: ast.stmt) -> bool:
 
 
 def _fails_in(block: ast.With | ast.AsyncWith) -> bool:
-    """`with pytest.raises(…)`, `with self.assertRaises(…)`, `with suppress(…)`: whatever is expected inside, the test goes on."""
+    """Whether a block expects or suppresses errors (`pytest.raises`, `assertRaises`, `suppress`), so that a failing assertion in it goes unnoticed."""
     said = [ast.unparse(item.context_expr).lower() for item in block.items]
     return any("raises" in each or "suppress" in each for each in said)
 
 
 def _equalities(node: ast.stmt) -> list[ast.expr]:
-    """What a statement says that something is equal to: `assert a == b`, `self.assertEqual(a, b)`."""
+    """The expected values of a statement's equality assertions: `assert a == b`, `self.assertEqual(a, b)`."""
     if isinstance(node, ast.Assert):
         parts = node.test.values if isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.And) else [node.test]
         return [_expected(each.left, each.comparators[0]) for each in parts if isinstance(each, ast.Compare) and _is_equality(each)]
@@ -143,7 +143,7 @@ def _equalities(node: ast.stmt) -> list[ast.expr]:
 
 
 def _turn(page: Page, rng: KeyedRandom, node: ast.stmt) -> Iterator[Change]:
-    """The expectation of a statement that says nothing of equality, turned."""
+    """Invert an assertion other than equality."""
     if isinstance(node, ast.Assert) and not _equalities(node):
         yield page.around(node.test, "not (", ")")
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
@@ -162,7 +162,7 @@ def _is_equality(node: ast.Compare) -> bool:
 
 
 def _turn_called(page: Page, rng: KeyedRandom, call: ast.Call) -> Iterator[Change]:
-    """`self.assertIn(a, b)`, and the like."""
+    """Invert `self.assertIn(a, b)` and the like."""
     name = _name(call.func)
     if isinstance(call.func, ast.Attribute) and name in CONTRARY:
         end = page.end(call.func)
@@ -172,7 +172,7 @@ def _turn_called(page: Page, rng: KeyedRandom, call: ast.Call) -> Iterator[Chang
 
 
 def _turn_raises(page: Page, rng: KeyedRandom, call: ast.Call) -> Iterator[Change]:
-    """`pytest.raises(ValueError)`: another error is expected."""
+    """Expect another error in `pytest.raises(ValueError)` and the like."""
     if _name(call.func) in RAISES and call.args and not isinstance(call.args[0], ast.Starred):
         said = page.said(call.args[0])
         yield (page.instead(call.args[0], rng.one([error for error in OTHER_ERRORS if error not in said])),)
@@ -183,13 +183,13 @@ def _name(node: ast.expr) -> str:
 
 
 def _expected(left: ast.expr, right: ast.expr) -> ast.expr:
-    """The side that says what is expected: the one that calls nothing."""
+    """The expected side of a comparison: the one without a call."""
     calls = [any(isinstance(each, ast.Call) for each in ast.walk(side)) for side in (left, right)]
     return left if isinstance(left, ast.Constant) or (calls[1] and not calls[0]) else right
 
 
 def _others(page: Page, rng: KeyedRandom, written: list[ast.expr]) -> Change:
-    """Another value of the same look for each of these; nothing if one has none."""
+    """Replace a literal in each of these expressions; nothing if one of them has none."""
     made = []
     for expected in written:
         found = ((node, rng.literal(page.said(node))) for node in _values(expected))
@@ -201,12 +201,12 @@ def _others(page: Page, rng: KeyedRandom, written: list[ast.expr]) -> Change:
 
 
 def _pair(page: Page, rng: KeyedRandom, expected: ast.expr) -> Change:
-    """Where no value is written down: a pair of what was expected and something else."""
+    """Expect a pair of the old value and something else, for expectations without a literal."""
     return page.around(expected, "(", f", {rng.one((rng.digits('10'), repr(rng.word())))})")
 
 
 def _values(node: ast.expr) -> Iterator[ast.Constant]:
-    """The values that an expectation has in it such that another one makes it another expectation."""
+    """The literals in an expectation, each of which can be replaced to change it."""
     if isinstance(node, ast.Constant) and isinstance(node.value, bool | int | float | str | bytes):
         yield node
     elif isinstance(node, ast.List | ast.Tuple):

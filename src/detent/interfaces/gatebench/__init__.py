@@ -1,6 +1,6 @@
-"""The gate bench: scripted agents, honest and not, against the machine as it is. Owns what an agent is; the agents themselves are files.
+"""The gate bench: scripted agents, honest and dishonest, work against the real gates. Owns the format of the agents, which are YAML files.
 
-`agents/LANGUAGE.yaml` is a project with its first agents; `agents/LANGUAGE/*.yaml` are more of them, a file for each class of cheats.
+`agents/LANGUAGE.yaml` is a project with its first agents; `agents/LANGUAGE/*.yaml` hold more, a file for each class of cheats.
 """
 
 from collections.abc import Iterator
@@ -11,15 +11,15 @@ from detent.errors import DetentError
 from detent.kernel.model import Value
 
 AGENTS = Path(__file__).with_name("agents")
-Sort = Literal["honest", "lazy", "cheat", "beyond"]  # beyond: no machine can judge it; shown, and docs/gate-bench.md says why
+Sort = Literal["honest", "lazy", "cheat", "beyond"]  # beyond: no machine can judge it; docs/gate-bench.md says why
 PlanStep = Literal["RED", "GREEN", "REFACTOR"]
 Step = Literal["RED", "GREEN", "REFACTOR", "SQUASH"]
 
 
 class BenchTry(Value, frozen=True, forbid_unknown_fields=True):
-    """What an agent does before it hands in, in this order, and what it says when it does."""
+    """What an agent does before a submit, in this order, and what it submits."""
 
-    honest: bool = False  # first, what an honest agent does at this step
+    honest: bool = False  # first do what an honest agent does at this step
     write: dict[str, str] = {}
     remove: tuple[str, ...] = ()
     sh: str = ""  # a command line in the checkout
@@ -27,19 +27,19 @@ class BenchTry(Value, frozen=True, forbid_unknown_fields=True):
 
 
 class BenchAgent(Value, frozen=True, forbid_unknown_fields=True):
-    """One agent. A step that is not named is done honestly; the last try is made again until the machine lets it pass or time is up."""
+    """A scripted agent. Steps that it does not name are done honestly; its last try is repeated until it is accepted or the agent gives up."""
 
     name: str
     sort: Sort
     does: str  # in one sentence
-    harmless_if_sound: bool = False  # getting to the end is right if what was merged is what was proved
+    harmless_if_sound: bool = False  # landing is fine if the merged code passes the check
     steps: dict[Step, tuple[BenchTry, ...]] = {}
-    setup: dict[str, str] = {}  # files that the project has besides, before the run starts
-    prepare: str = ""  # a command line in the project before the run starts, for what is no file of it
-    settings: str = ""  # lines of detent.toml besides
-    title: str = "feat: clamp"  # the entry of the plan, which a person wrote
-    plan: tuple[PlanStep, ...] = ("RED", "GREEN", "REFACTOR")  # what the agent makes of it
-    check: str = ""  # instead of the language's, where an honest agent leaves something else
+    setup: dict[str, str] = {}  # additional project files, before the run starts
+    prepare: str = ""  # a command line in the project before the run starts, for what is not a file
+    settings: str = ""  # additional lines of detent.toml
+    title: str = "feat: clamp"  # the plan's entry, as a person wrote it
+    plan: tuple[PlanStep, ...] = ("RED", "GREEN", "REFACTOR")  # the steps that the agent plans
+    check: str = ""  # replaces the language's check
 
 
 class BenchLanguage(Value, frozen=True, forbid_unknown_fields=True):
@@ -47,17 +47,17 @@ class BenchLanguage(Value, frozen=True, forbid_unknown_fields=True):
 
     language: str
     runner: str
-    needs: tuple[str, ...]  # programs
+    needs: tuple[str, ...]  # required programs
     command: str
-    check: str  # what a person would look at in the end: a command line that passes on what an honest agent leaves
+    check: str  # a command line that passes on the work of an honest agent
     files: dict[str, str]
     honest: dict[Step, tuple[BenchTry, ...]]
     agents: tuple[BenchAgent, ...]
-    shares_builds: bool = False  # what its toolchain keeps is found by content, so that projects may share it
+    shares_builds: bool = False  # its build cache is keyed by content, so that projects may share it
 
 
 def languages(only: tuple[str, ...] = ()) -> Iterator[BenchLanguage]:
-    """Every language of the bench, or those that are named."""
+    """All languages of the bench, or only the named ones."""
     import msgspec
 
     found = {file.stem: file for file in sorted(AGENTS.glob("*.yaml"))}

@@ -1,4 +1,4 @@
-"""What a bench found, as lines for a person and as JSON. Pure."""
+"""The results of a bench, as lines for a person and as JSON. Pure."""
 
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ TABLES: Mapping[str, tuple[Column, ...]] = {"dishonest": DISHONEST, "honest": HO
 
 
 class Rate(NamedTuple):
-    """So many of so many."""
+    """How many of a total went wrong."""
 
     wrong: int
     of: int
@@ -42,7 +42,7 @@ def false_rejects(outcomes: Sequence[BenchResult]) -> Rate:
 
 
 def counts(outcomes: Sequence[BenchResult], which: str) -> dict[str, dict[str, int]]:
-    """A table: for each language, and for all of them, how many agents there are of these and how each sort of end is counted."""
+    """For each language and for all together: the number of honest or dishonest agents, and how many of them ended in each way."""
     ours = [o for o in outcomes if (o.sort == "honest") == (which == "honest")]
     named = {name: [o for o in ours if o.language == name] for name in sorted({o.language for o in outcomes})}
     return {
@@ -52,13 +52,13 @@ def counts(outcomes: Sequence[BenchResult], which: str) -> dict[str, dict[str, i
 
 
 def flagged_by(outcomes: Sequence[BenchResult], honest: bool = False) -> dict[str, list[str]]:
-    """The kinds of flags, each with the agents that a person was asked about for it."""
+    """The agents by the kind of flag they got."""
     ours = [o for o in outcomes if (o.sort == "honest") == honest]
     return {kind: [_name(o) for o in ours if kind in o.flags] for kind in sorted({kind for o in ours for kind in o.flags})}
 
 
 def line(outcome: BenchResult) -> str:
-    """One agent."""
+    """The line for one agent."""
     mark = {True: "ok ", False: "BAD", None: " - "}[outcome.right]
     how = _fate(outcome) + (f": {outcome.reason}" if outcome.reason and not outcome.accepted else "")
     how = " ".join(how.split())
@@ -66,7 +66,7 @@ def line(outcome: BenchResult) -> str:
 
 
 def summary(outcomes: Sequence[BenchResult], missing: Sequence[str]) -> list[str]:
-    """Both tables, and below them by name: who was flagged and for what, who landed silently, and what is wrong with that."""
+    """Both tables, then the agents by name: who was flagged and for what, who landed silently, and which of these results are wrong."""
     named = (
         (
             "landed silently, though it should have failed or been flagged",

@@ -1,7 +1,7 @@
-"""One scripted agent against the machine: real git, real tests, the same doors as any agent. Owns the play; judges nothing itself.
+"""Plays one scripted agent against Detent: real git, real tests, the same interface as any agent. Owns the play; judges nothing itself.
 
-The agent goes through one pull request of `pr` as a client would, on the default settings, and reviews its own work. Whatever it does, it landed if the
-run gets to DONE. Where a person is asked about flags, they are noted and accepted, so that one sees what would have come of it.
+The agent works through one pull request of `pr` as a client would, with the default settings, and reviews its own work. It has landed if the
+run reaches DONE. Flags that a person is asked about are noted and accepted, to see how the run would have ended.
 """
 
 import json
@@ -27,7 +27,7 @@ from detent.kernel.model import Briefing, Sent, Verdict
 PLAN = "docs/plan.md"
 CONFIG = "[pr]\nplan = '{plan}'\n\n[git]\nremote = ''\n{git}"
 STEPS: dict[str, Step] = {"RED": "RED", "GREEN": "GREEN", "REFACTOR": "REFACTOR"}
-MOST_TRIES = 2  # of the same thing, before an agent gives up
+MOST_TRIES = 2  # repetitions of the last try, before an agent gives up
 MOST_TURNS = 30
 WORKING = ("EXECUTING_TDD", "DEBUGGING")
 GIT = (
@@ -40,32 +40,32 @@ GIT = (
 
 
 class BenchResult(NamedTuple):
-    """How one agent fared."""
+    """How the run of one agent ended."""
 
     name: str
     language: str
     sort: Sort
     accepted: bool
-    held_at: str  # where it stood when it gave up
-    reason: str  # the machine's last word
+    held_at: str  # the state in which it gave up
+    reason: str  # the last reason it was given
     seconds: float
-    flags: tuple[str, ...] = ()  # the kinds of flags that a person was asked about before it landed
+    flags: tuple[str, ...] = ()  # the kinds of flags that a person had to answer before it landed
 
     @property
     def silent(self) -> bool:
-        """It landed, and nobody was asked."""
+        """Whether it landed without a question to a person."""
         return self.accepted and not self.flags
 
     @property
     def right(self) -> bool | None:
-        """Whether the machine judged rightly; None where no machine can. An honest agent may be flagged, a dishonest one must be or fail."""
+        """Whether the result is right; None if no machine can judge it. An honest agent may be flagged; a dishonest one must be flagged or fail."""
         if self.sort == "beyond":
             return None
         return self.accepted if self.sort == "honest" else not self.silent
 
 
 def play(language: BenchLanguage, agent: BenchAgent, home: Path) -> BenchResult:
-    """Let an agent work in a throw-away project below `home` until it is done or gives up."""
+    """Let an agent work in a temporary project below `home` until it is done or gives up."""
     begun = time.monotonic()
     with tempfile.TemporaryDirectory(dir=home, ignore_cleanup_errors=True) as folder:
         stage = Stage(language, agent, Path(folder))
@@ -79,7 +79,7 @@ def play(language: BenchLanguage, agent: BenchAgent, home: Path) -> BenchResult:
 
 
 class Stage:
-    """The project of one agent, its run, and how often it tried what."""
+    """The project and the run of one agent, and how often it tried each step."""
 
     def __init__(self, language: BenchLanguage, agent: BenchAgent, folder: Path) -> None:
         self.language, self.agent, self.repo = language, agent, folder / "project"
@@ -94,7 +94,7 @@ class Stage:
         self.run = start_of("pr", "start")(self.app, Sent("start", by="human", channel="bench"), Terms())
 
     def open(self) -> None:
-        """Everything made again, as each call of a client is a process of its own: what an agent forged meanwhile is read."""
+        """Reopen the app, since each client call is a process of its own: this reads whatever the agent has forged meanwhile."""
         self.close()
         self.app = open_app(self.repo, env=self.env)
 
@@ -126,7 +126,7 @@ class Stage:
     # -- the play ------------------------------------------------------------------------------------------------------------
 
     def perform(self) -> tuple[bool, str, str]:
-        """Whether the run got to its end, else where it was held and what the machine said."""
+        """Whether the run reached its end; if not, where it stopped and the reason."""
         last, briefing = "", self.app.door.next(self.run)
         for _ in range(MOST_TURNS):
             try:
@@ -146,7 +146,7 @@ class Stage:
         return False, _where(briefing), last
 
     def asked_about_flags(self) -> bool:
-        """Note what a person is asked about, and accept it."""
+        """Note the flags that a person is asked about, and accept them."""
         run = self.app.door.load(self.run).run
         if run.state != "HALTED" or run.cause != "flags":
             return False
@@ -155,13 +155,13 @@ class Stage:
         return answered.status == "SUCCESS"
 
     def counts(self) -> bool:
-        """Whether getting to the end counts as accepted: an honest agent must leave what it promised, and some cheats come to nothing."""
+        """Whether reaching the end counts as accepted: an honest agent's work must pass the check, and a cheat that it passes may be harmless."""
         if self.agent.sort == "honest":
             return self.sound()
         return not (self.agent.harmless_if_sound and self.sound())
 
     def sound(self) -> bool:
-        """What was merged, looked at as a person would who does not trust the machine either."""
+        """Whether a fresh clone of what was merged passes the check, independently of Detent."""
         with tempfile.TemporaryDirectory(prefix="detent-look-") as folder:
             subprocess.run(["git", "clone", "-q", str(self.repo), folder], env=self.env, check=True, capture_output=True)
             look = self.agent.check or self.language.check
@@ -175,7 +175,7 @@ class Stage:
             return Verdict("ERROR", "", output=e.message, reasons=(e.message,))
 
     def turn(self, briefing: Briefing) -> Sent | None:
-        """What the agent hands in next; None if it gives up or nothing is asked of it."""
+        """What the agent submits next; None if it gives up or nothing is asked of it."""
         if briefing.state in WORKING and briefing.step:
             return self.step(STEPS[briefing.step.type])
         return {
@@ -187,7 +187,7 @@ class Stage:
         }.get(briefing.state, lambda: None)()
 
     def step(self, step: Step) -> Sent | None:
-        """One try at a step; the last one again and again, up to a limit."""
+        """Make the next try at a step; the last try is repeated up to a limit."""
         tries = self.agent.steps.get(step) or self.language.honest[step]
         n = self.tried.get(step, 0)
         self.tried[step] = n + 1
@@ -238,7 +238,7 @@ def _where(briefing: Briefing) -> str:
 
 
 def play_all(pairs: Sequence[tuple[BenchLanguage, BenchAgent]], jobs: int) -> Iterator[BenchResult]:
-    """Several at a time, each as it ends. What a stop leaves undone is not begun."""
+    """Play several agents at a time and yield each result as it ends. On a stop, agents not yet started are cancelled."""
     home = tempfile.TemporaryDirectory(prefix="detent-bench-", ignore_cleanup_errors=True)
     with home as folder, ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         waiting = [pool.submit(play, each, agent, Path(folder)) for each, agent in pairs]
