@@ -1,4 +1,4 @@
-"""The whole look: `RepoLook` answers the gates about one submit, `look_over` makes the proof card of a whole branch.
+"""The whole look: `RepoLook` answers the gates about one submit, and `look_over` makes the proof card of a branch.
 
-Puts together what the other rooms find. Must not know workflows, states or what follows from an answer.
+Combines what the other rooms find. Must not know workflows, states or what follows from an answer.
 """

@@ -1,6 +1,6 @@
-"""The look at a whole branch, from its base to its tip: what its tests prove, what broke, what no test notices, and what a person should see.
+"""The look at a whole branch, from base to tip: what its tests prove, what broke, what no test notices, and what a person should see.
 
-One function for everyone: landing, `verify` and `check`. Knows trees and tests; what becomes of its card is others' to say.
+Landing, `verify` and `check` all use the same function. Owns how the card is made; its callers decide what follows from it.
 """
 
 import threading
@@ -47,37 +47,35 @@ from detent.evidence.static_analysis.static_flags import can_end_itself
 from detent.kernel.model import Data, Flag, Run, Sent
 
 OF_PROBES = ("unnoticed", "vacuous-test")
-SLOWED = (
-    2.0  # times as long as before: so much slower a change makes the suite that wants to be asked about, if nothing could be tried for it
-)
+SLOWED = 2.0  # a suite this many times slower than before raises a question, if no mutant could be tried for lack of time
 Say = Callable[[str], None]
 
 
 class BranchSpan(NamedTuple):
-    """What is looked at, and with what."""
+    """The branch to look at, and what is needed for it."""
 
-    base: str  # trees
-    tip: str
+    base: str  # a tree
+    tip: str  # a tree
     collector: Collector
     settings: dict[str, str]
     wanted: Callable[[], bool]
-    seconds: float = 60.0  # for the probes, all together, on an idle machine
+    seconds: float = 60.0  # the time limit for all probes together, on an idle machine
     jobs: int = 2
     say: Say = lambda words: None
     run: Run[Any] | None = None
-    commit: str = ""  # the base as a commit, where known failures are those of its tree
-    known: frozenset[str] = frozenset()  # failures that were accepted
-    reds: tuple[str, ...] = ()  # the trees of the RED steps on the way, where there were any
-    preflight: tuple[str, ...] = ()  # commands that judge besides the tests
-    keys: Mapping[str, str] = MappingProxyType({})  # values that must not be committed, with the names of their variables
-    about: str = ""  # what the work is about, in the words of people; empty: not known
+    commit: str = ""  # the base commit, if the failures of its tree count as known
+    known: frozenset[str] = frozenset()  # accepted failures
+    reds: tuple[str, ...] = ()  # the trees of the RED steps, if any
+    preflight: tuple[str, ...] = ()  # commands that must pass beside the tests
+    keys: Mapping[str, str] = MappingProxyType({})  # secrets that must not be committed, with their variable names
+    about: str = ""  # what people asked for; empty: unknown
 
 
 Tried = list[Trial]
 
 
 def look_over(span: BranchSpan) -> Card:
-    """The card of a branch. What cannot be told is said on it, never left out."""
+    """The proof card of a branch. What could not be verified is stated on it, never left out."""
     begun, runs, tried = time.monotonic(), span.collector.runs, Tried()
     try:
         card = _card(span, tried)
@@ -107,7 +105,7 @@ def _card(span: BranchSpan, tried: Tried) -> Card:
 
 
 def _compared(span: BranchSpan, look: RepoLook, tried: Tried) -> Card:
-    """The card of a branch whose tests run, with the change and without it."""
+    """The card of a branch whose tests run both with and without the change."""
     before, tip = look.tests_before(), look.tests()
     span.say("3 of 5: running the new tests without the change")
     seen, mixed = look.outcomes(), without_change(span.collector, look, before, span.wanted)
@@ -143,7 +141,7 @@ def _compared(span: BranchSpan, look: RepoLook, tried: Tried) -> Card:
 
 
 def _without_probes(span: BranchSpan, look: RepoLook, proved: frozenset[str], unloaded: frozenset[str]) -> Iterator[Flag]:
-    """What is seen by reading alone. `unloaded`: files of tests that do not load without the change."""
+    """The flags that need no probe. `unloaded`: test files that do not load without the change."""
     yield from no_proof(look, proved, span.about, min(unloaded, default=""))
     yield from _judged_by(look)
     yield from look.read_through()
@@ -156,14 +154,14 @@ def _context(look: RepoLook, seconds: float, tried: Tried) -> ProbeContext:
 
 
 def _probed(span: BranchSpan, look: RepoLook, branch: ProbedBranch, tried: Tried) -> tuple[list[Flag], Noticed]:
-    """What the probes say: first those that mutate nothing, then small changes of the code, for the time that is left."""
+    """The flags of the probes: first those without mutants, then mutants in the time that is left."""
     begun = idle_clock()
     span.say(f"4 of 5: running the new tests under other names, and restoring what was removed (at most {span.seconds / 2:.0f} s)")
     flags = look_without_mutating(
         _context(look, span.seconds, tried), span.collector, branch, lambda kind: span.settings.get(f"flags.{kind}") == "allow", span.jobs
     )
     left = max(span.seconds / 2, span.seconds - (idle_clock() - begun))
-    new = branch.proved - branch.before.ids  # an older test may fail without the change only since its file does not load
+    new = branch.proved - branch.before.ids  # an older test may fail without the change only because its file does not load
     small = "5 of 5: trying small changes to the code"
     seen_by = notice(_context(look, left, tried), branch.tip, branch.proved, span.jobs, new, lambda done: span.say(f"{small} ({done})"))
     rest = max(begun + span.seconds - idle_clock(), 0.0)
@@ -174,12 +172,12 @@ def _probed(span: BranchSpan, look: RepoLook, branch: ProbedBranch, tried: Tried
 
 
 def is_probed(settings: Mapping[str, str]) -> bool:
-    """Whether small changes of the code are tried: not where both kinds of flags that they can raise are allowed."""
+    """Whether mutants are tried: not if both kinds of flags that they raise are allowed."""
     return any(settings.get(f"flags.{kind}") != "allow" for kind in OF_PROBES)
 
 
 def _clean_runs(span: BranchSpan) -> CleanRuns:
-    """Runs in clean checkouts. What is known of the two trees is not run again."""
+    """Test runs in clean checkouts. Trees with a known report are not run again."""
     span.collector.began = span.base
     known = {tree: report for tree in (span.base, span.tip) if (report := _whole(span.collector, tree)) is not None}
     return CleanRuns(span.collector, known)
@@ -193,7 +191,7 @@ def _run_both(span: BranchSpan, runs: CleanRuns) -> None:
 
 
 def _repo_look(span: BranchSpan, runs: CleanRuns) -> RepoLook:
-    """Eyes on the tip, compared with the base."""
+    """The look at the tip, compared with the base."""
     run: Run[Any] = span.run or Run("look", "", "", 0, Data())
     return RepoLook(
         Subject(
@@ -221,29 +219,29 @@ def _whole(collector: Collector, tree: str) -> TestReport | None:
 
 
 def _by_command(span: BranchSpan, look: RepoLook, tried: Tried) -> Card:
-    """The card where only an exit code can be read."""
+    """The card if only the test command's exit code can be read."""
     flags = (*can_end_itself(look.changes), *_judged_by(look), *look.read_through())
     asked = CommandSpan(span.base, span.tip, span.collector, span.wanted, span.say, span.about, span.run is not None)
     return by_exit_code(asked, look, flags, tried)
 
 
 def _without_tests(span: BranchSpan, look: RepoLook) -> Card:
-    """No test framework is recognised: whatever changed is proved by nothing."""
+    """The card if no test framework is recognised, so that nothing is proved."""
     flags = (*no_proof(look, frozenset(), span.about), *_judged_by(look), *look.read_through())
     said = Flag("weak-evidence", "no test framework is recognised here; set [test] command in detent.toml", level="note")
     return Card(span.base, span.tip, flags=(said, *flags))
 
 
 def _of_documents(span: BranchSpan, look: RepoLook) -> Card:
-    """Only documents changed that nothing here reads: what reading them shows, and no test run."""
+    """The card if only documents changed that nothing in the project reads: static analysis, and no test run."""
     said = "only documents changed, and no other file of the project reads them: no tests were run"
     note = Flag("no-proof", said, look.changes.all()[0].path, level="note")
-    asked = [flag for flag in no_proof(look, frozenset(), span.about) if flag.level == "ask"]  # code was wanted
+    asked = [flag for flag in no_proof(look, frozenset(), span.about) if flag.level == "ask"]  # asked for, but no code
     return Card(span.base, span.tip, flags=(*(asked or (note,)), *look.read_through()))
 
 
 def _helpless(span: BranchSpan, look: RepoLook, before: TestReport, tip: TestReport) -> str:
-    """Why the tests say nothing of a change, where no run began it: none passes on either side, or what they need was not fetched."""
+    """Why the tests cannot verify a change made outside a run: none passes on either side, or their dependencies were not fetched. Empty if they can."""
     bad = before.bad & tip.bad
     if span.run is not None or not bad:
         return ""
@@ -263,23 +261,23 @@ def _helpless(span: BranchSpan, look: RepoLook, before: TestReport, tip: TestRep
 
 
 def _without_files(span: BranchSpan, seen: Outcomes, before: TestReport) -> list[Flag]:
-    """A word on tests that fail on both sides for files that only the person's checkout has."""
+    """A note if tests fail on both sides because they need files that only the person's checkout has."""
     behind = left_behind(span.collector, span.tip, said_by((before,), seen.still_failing)) if span.run is None else []
     return [Flag("weak-evidence", f"{min(seen.still_failing)} fails on both sides: {hint_for(behind)}", level="note")] if behind else []
 
 
 def _idle_here(before: TestReport, tip: TestReport) -> list[Flag]:
-    """A word on new tests that are skipped: they may be for another system or version, and here they say nothing."""
+    """A note if new tests are skipped here, perhaps because they are for another system or version: they check nothing."""
     new = sorted({family(test) for test in tip.having("skipped") - before.ids} - {family(test) for test in before.ids})
     said = f"{new[0]} is new and skipped here{f', and {len(new) - 1} more' if new[1:] else ''}, so it checked nothing" if new else ""
     return [Flag("weak-evidence", said, new[0], level="note")] if new else []
 
 
-# -- what the tests say ----------------------------------------------------------------------------------------------------------
+# -- what the tests prove --------------------------------------------------------------------------------------------------------
 
 
 def _proved(look: RepoLook, before: TestReport, mixed: TestReport, tip: TestReport, seen: Outcomes) -> frozenset[str]:
-    """Fail-to-pass: tests that pass on the tip, and without the change fail or cannot even be run."""
+    """Fail-to-pass: tests that pass on the tip and, without the change, fail or cannot be run."""
     passed = tip.having("passed")
     fixed = compare(mixed, tip).fixed
     absent = {test for test in seen.pins if test not in mixed.ids}
@@ -288,7 +286,7 @@ def _proved(look: RepoLook, before: TestReport, mixed: TestReport, tip: TestRepo
 
 
 def _by_themselves(look: RepoLook, before: TestReport, tip: TestReport, proved: frozenset[str]) -> frozenset[str]:
-    """Older tests that passed before and that the tests of this change cannot have made fail without its code: they do so now and then."""
+    """Older tests that passed before and that the changed test files cannot have broken: they must be flaky."""
     passed = {test: file_of(tip, test) for test in proved & before.having("passed")}
     return out_of_reach(passed, look.changed(), {*before.files.values(), *tip.files.values()}, lambda path: look.read(path) or "")
 
@@ -299,8 +297,8 @@ def _unloaded(report: TestReport) -> frozenset[str]:
 
 
 def _only_unloaded(look: RepoLook, before: TestReport, mixed: TestReport) -> frozenset[str]:
-    """Older tests that say what they said, or nothing of what their file imports now, in files that do not load without the change: an import alone
-    makes them fail, which proves nothing."""
+    """Older tests in files that do not load without the change, if they are unchanged or do not use the new imports: they fail only because of an
+    import, which proves nothing."""
     found = set[str]()
     for path in _unloaded(mixed):
         text = look.changes.text(path)
@@ -319,7 +317,7 @@ def _judged_by(look: RepoLook) -> list[Flag]:
 
 
 def _deleted(look: RepoLook) -> list[Flag]:
-    """Files of the product that went: no test can be about what is not there, so that is told."""
+    """Notes on deleted product files, since no test can prove that something is not needed."""
     gone = [c for c in look.changed() if c.how == "deleted" and c.sort in ("production", "unknown") and c.path not in look.changes.moves]
     said = "was deleted, but nothing shows that it is not needed"
     return [Flag("weak-evidence", f"{c.path} {said}", c.path, level="note") for c in gone if not is_only_words(look.changes, c)][
@@ -328,7 +326,7 @@ def _deleted(look: RepoLook) -> list[Flag]:
 
 
 def _generated(look: RepoLook) -> list[Flag]:
-    """Code that programs wrote is not tried, and that is told."""
+    """Notes on generated files, which are not mutated."""
     said = "this file is generated, so no small changes to its lines were tried"
     paths = [
         c.path
@@ -347,8 +345,8 @@ def _otherwise(place: str) -> str:
 
 
 def _unnoticed(seen: Noticed, slowed: bool) -> list[Flag]:
-    """What no test notices: asked about where it is most of the change, a note elsewhere. And tests that notice nothing, or that this change made
-    so slow that nothing was seen to be noticed."""
+    """Flags for what no test notices: questions if that is most of the change, else notes. Also for tests that notice nothing, and for a suite that
+    the change made too slow to try mutants."""
     level: Literal["note", "ask"] = "ask" if seen.is_substance else "note"
     flags = [Flag("unnoticed", f"no test fails when {_otherwise(place)}", place, level=level) for place in seen.unnoticed[:MOST_SHOWN]]
     flags += [

@@ -1,6 +1,6 @@
-"""The probes at the end of a branch that mutate nothing: disguise, other dates, checks put back, examples in the code. What each says is a flag.
+"""The probes of a branch that need no mutants: disguise, plain calls, other dates, restored checks, examples in the code. Each raises flags.
 
-They run side by side, in an order drawn by lot, for half of the time that all probes have; small changes of the code come after them.
+They run in parallel, in random order, for half of the time that all probes have; mutants come after them.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,32 +23,32 @@ from detent.kernel.model import Flag
 
 MOST_SHOWN = 5
 MOST_REDS = 6  # the newest
-MOST_ASKED = 200  # texts of the code that older tests are asked for
-MOST_READ = 100  # of their files
+MOST_ASKED = 200  # texts from the code that are searched for in tests
+MOST_READ = 100  # test files that are read for it
 
 
 class ProbedBranch(NamedTuple):
-    """What is known of a branch when its probes begin."""
+    """What is known about a branch before its probes run."""
 
-    base: str  # its tree
+    base: str  # a tree
     patch: bytes
-    overlay: Mapping[str, bytes]  # its tests, as they are laid over the base
+    overlay: Mapping[str, bytes]  # its tests, to be laid over the base
     before: TestReport
     mixed: TestReport
     tip: TestReport
     proved: frozenset[str]
-    reds: tuple[str, ...]  # the trees of the RED steps, where there were any
+    reds: tuple[str, ...]  # the trees of the RED steps, if any
 
 
 def look_without_mutating(
     context: ProbeContext, collector: Collector, branch: ProbedBranch, allowed: Callable[[str], bool], jobs: int
 ) -> list[Flag]:
-    """The flags of all these looks, but for kinds that are allowed."""
+    """The flags of all these probes, except kinds that are allowed."""
     until = context.clock() + context.seconds / 2
     new = frozenset(test for test in branch.tip.having("passed") if test in branch.proved or test not in branch.before.ids)
     files = tuple(sorted({file_of(branch.tip, test) for test in new}))
     tests = {path: frozenset(test for test in new if file_of(branch.tip, test) == path) for path in files}
-    kept = {red: collector.known(red) for red in branch.reds[-MOST_REDS:]}  # here: the journal is read by one thread only
+    kept = {red: collector.known(red) for red in branch.reds[-MOST_REDS:]}  # read here, since only one thread may read the journal
     reds = {red: report for red, report in kept.items() if report is not None}
     looks: list[tuple[str, Callable[[], list[Flag]]]] = [
         ("knows-the-tests", lambda: look_disguised(context, branch.tip, files, until)),
@@ -63,7 +63,7 @@ def look_without_mutating(
 
 
 def examples_in_code(context: ProbeContext, patch: bytes) -> list[Flag]:
-    """The tests' own values where they stand as cases of the code; this runs nothing."""
+    """Flags for code that handles the tests' own examples case by case. Runs nothing."""
     said = "the code handles exactly the examples of the tests, case by case; what does it return for other inputs?"
     beside = BesideProduct(context.git, context.tree, lambda path: context.sort(path) == "production")
     found = examples(
@@ -76,8 +76,8 @@ def examples_in_code(context: ProbeContext, patch: bytes) -> list[Flag]:
 
 
 def _held(context: ProbeContext, texts: frozenset[str]) -> frozenset[str]:
-    """Of these texts, those that a test has: as a value of its own, as a line, or as the whole of a file of data. Tests that are older than the
-    change count as well: it may be the one that has them run."""
+    """The texts that occur in a test: as a value, a line or a whole data file. Older tests count as well, since the change may be what makes them
+    run."""
     lines = sorted({max(text.split("\n"), key=len) for text in texts if "\0" not in text}, key=len, reverse=True)[:MOST_ASKED]
     found = frozenset[str]()
     if not lines:

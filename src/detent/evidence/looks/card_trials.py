@@ -1,5 +1,5 @@
-"""The runs that every card stands on, as trials: the tests of the change without it, the tests as they were with it, and the tip itself. And where
-what a card names stands."""
+"""The runs behind every card, as trials: the change's tests without the change, the old tests with it, and failures on the tip. Also the places
+of what a card names."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -15,15 +15,15 @@ from detent.kernel.model import Flag
 
 
 class TrialRun(NamedTuple):
-    """What was run from base to tip."""
+    """The reports of the runs behind a card."""
 
     mixed: TestReport  # the base with the tests of the tip
     tip: TestReport
-    old: TestReport  # the tip with older tests as the base has them
+    old: TestReport  # the tip with the base's version of older tests
 
 
 def trials(look: RepoLook, ran: TrialRun, tests: frozenset[str], flags: Iterable[Flag]) -> list[Trial]:
-    """What was tried for the tests that prove or pin something, for those that fail, and for what was rewritten."""
+    """The trials for tests that prove or pin something, for tests that fail, and for rewritten tests."""
     found = [without_the_change(look, look.changes.overlay(look.changes.good), ran.mixed, tests, flags)]
     seen = look.outcomes()
     if bad := seen.newly_failing | seen.skipped:
@@ -41,7 +41,7 @@ def trials(look: RepoLook, ran: TrialRun, tests: frozenset[str], flags: Iterable
 def without_the_change(
     look: RepoLook, overlay: Mapping[str, bytes], mixed: TestReport, tests: Iterable[str], flags: Iterable[Flag]
 ) -> Trial:
-    """The tests of the change on the code as it was."""
+    """The trial of running the change's tests without the change."""
     about = [*sorted(tests), *(f"{flag.kind} {flag.place}" for flag in flags if flag.kind == "no-proof")]
     files = {path for path in overlay if path in mixed.files.values()}
     said = said_of(mixed, tests)
@@ -51,7 +51,7 @@ def without_the_change(
 
 
 def places(look: RepoLook, report: TestReport, tests: Iterable[str], flags: Iterable[Flag]) -> dict[str, str]:
-    """Where tests stand, and what flags name that have no line."""
+    """The `path:line` of tests, and of flags whose place has no line."""
     found = dict[str, str]()
     for test in sorted({*tests, *look.outcomes().newly_failing, *look.outcomes().skipped, *(f.place for f in flags if "::" in f.place)}):
         path = file_of(report, test)

@@ -1,6 +1,6 @@
-"""The look at a branch of which only an exit code can be read: the command counts as one test, and what follows from that is said.
+"""The look at a branch for which only the test command's exit code can be read: the command counts as a single test, and the card says so.
 
-Knows trees and one command; no test can be told from another here.
+Knows trees and one command; tests cannot be told apart here.
 """
 
 import re
@@ -28,16 +28,16 @@ WRAPPED = {
     "node --test": "node --test",
 }
 SAID = "only the exit code of the test command is read, so all tests count as one"
-CAUSE = re.compile(r"Cannot find module|\bnot found\b")  # the line that matters, which a trace of the stack may follow
-LAST_WORDS = 6  # lines of what a command said before it failed
+CAUSE = re.compile(r"Cannot find module|\bnot found\b")  # the line with the cause, which a stack trace may follow
+LAST_WORDS = 6  # last lines of output that are shown
 WIDEST = 200
 
 
 class CommandSpan(NamedTuple):
-    """What is looked at, and with what."""
+    """The branch to look at, and what is needed for it."""
 
-    base: str  # trees
-    tip: str
+    base: str  # a tree
+    tip: str  # a tree
     collector: Collector
     wanted: Callable[[], bool]
     say: Callable[[str], None]
@@ -46,7 +46,7 @@ class CommandSpan(NamedTuple):
 
 
 def by_exit_code(span: CommandSpan, look: RepoLook, found: tuple[Flag, ...], tried: list[Trial]) -> Card:
-    """What the command says of base and tip, and of the new tests without the change. Where there is a run, it was asked on the way."""
+    """The card by the command's exit codes on base and tip, and on the new tests without the change. Within a run, the steps already ran it."""
     better = better_command(span.collector.suite.base, look.changes.text("package.json")(span.base))
     said = f"{SAID}; to have each test read: [test] command = {better!r} in detent.toml, or DETENT_TEST_COMMAND" if better else SAID
     flags = (Flag("weak-evidence", said, level="note"), *found)
@@ -60,7 +60,7 @@ def by_exit_code(span: CommandSpan, look: RepoLook, found: tuple[Flag, ...], tri
         wrong = f"`{tip.command}` {'passed before and fails now' if not before.bad else 'fails'}{f': {tip.fault}' if tip.fault else ''}"
         return Card(span.base, span.tip, failed=(wrong,), flags=flags)
     named = [c.path for c in look.changed() if c.how != "deleted" and c.sort != "config" and is_below_tests(c.path)]
-    overlay = {path: look.changes.git.read(span.tip, path) or b"" for path in named}  # no runner says what is a test: names do
+    overlay = {path: look.changes.git.read(span.tip, path) or b"" for path in named}  # without a runner, names tell which files are tests
     mixed = span.collector.clean(span.base, span.wanted, (), overlay) if overlay else before
     proved = frozenset({tip.command} if mixed.bad else ())
     tried.append(without_the_change(look, overlay, mixed, proved, ()))
@@ -74,7 +74,7 @@ def by_exit_code(span: CommandSpan, look: RepoLook, found: tuple[Flag, ...], tri
 
 
 def _fails_always(span: CommandSpan, tip: TestReport, better: str) -> str:
-    """Why nothing can be told: a command that fails with the change and without it is no test of it."""
+    """A sentence for a command that fails with and without the change, so that nothing can be verified."""
     shown = telling_lines(tip)
     way = f"use another command: DETENT_TEST_COMMAND={better!r} detent check, or [test] command in the base's detent.toml"
     other = (
@@ -82,13 +82,13 @@ def _fails_always(span: CommandSpan, tip: TestReport, better: str) -> str:
         if better
         else "run it by hand; to use another command: DETENT_TEST_COMMAND='…' detent check, or [test] command in the base's detent.toml"
     )
-    lacks = way_on(span.collector.suite.base, "\n".join(shown), TreeFiles(span.collector.git, span.base))  # said below the card
+    lacks = way_on(span.collector.suite.base, "\n".join(shown), TreeFiles(span.collector.git, span.base))  # shown below the card
     said = f"`{tip.command}` fails in a clean checkout, with and without the change; its last output:"
     return "\n".join([said, *shown, *([] if lacks else [other])])
 
 
 def telling_lines(tip: TestReport) -> list[str]:
-    """The last lines of what a command said, after the line that names the cause."""
+    """The last lines of a command's output, preceded by the line that names the cause."""
     lines = [line.rstrip()[:WIDEST] for line in without_chatter(_said_by(tip)).splitlines()]
     last = lines[-LAST_WORDS:]
     cause = next((line for line in lines if CAUSE.search(line)), "")
@@ -96,12 +96,12 @@ def telling_lines(tip: TestReport) -> list[str]:
 
 
 def _said_by(tip: TestReport) -> str:
-    """What the command said, without our own last line."""
+    """The command's output without the last line, which Detent added."""
     return tip.output.rpartition("\n[no adapter reads")[0] or tip.output
 
 
 def better_command(command: Command | None, package: str) -> str:
-    """Of a command whose exit code alone is read: one by which each test can be told apart, if the project uses a runner that is known."""
+    """A command whose report can be read, if the project uses a known runner behind its own; empty if there is none."""
     if command is None or command.runner:
         return ""
     said = f"{command.text} {package}"

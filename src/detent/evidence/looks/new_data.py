@@ -1,7 +1,7 @@
-"""New data of older tests: rows that were added to what the tests read, and that ask for the change by themselves.
+"""New data for older tests: entries added to data files that the tests read, which may themselves need the change.
 
-A test that lists what is not supported yet changes with every change that supports more of it. Where new data fail without the change, under
-the tests as they were, the change of behaviour has a proof beside the rewritten test. Owns that one run; what follows is told elsewhere.
+A test that lists what is unsupported has to change whenever something becomes supported. If the new data fails without the change under the old
+tests, the changed behaviour has a proof of its own beside the rewritten test. Owns that one run; `rewritten_tests` raises the flags.
 """
 
 import re
@@ -12,11 +12,11 @@ from detent.evidence.outcomes.outcomes import file_of
 from detent.evidence.report import TestReport
 
 WORDS = re.compile(r"[\w.:+-]+")
-LARGEST = 1_000_000  # characters of a file of data
+LARGEST = 1_000_000  # characters of a data file
 
 
 def asked_by_new_data(look: RepoLook, before: TestReport, tests: frozenset[str]) -> frozenset[str]:
-    """Of older tests that are written differently now: those in whose file a test fails on the old code once it reads the new data."""
+    """The rewritten tests in whose file a test fails on the old code once it reads the new data."""
     data = _added(look, before) if tests else {}
     if not data:
         return frozenset()
@@ -32,7 +32,7 @@ def asked_by_new_data(look: RepoLook, before: TestReport, tests: frozenset[str])
 
 
 def _added(look: RepoLook, before: TestReport) -> dict[str, bytes]:
-    """The files beside the tests that came, or that say what they said and more."""
+    """The data files that are new, or that kept their content and gained some."""
     holding = {*before.files.values(), *look.tests().files.values()}
     overlay = look.changes.overlay(look.changes.good)
     return {path: data for path, data in overlay.items() if path not in holding and _only_adds(look, path)}
@@ -43,4 +43,4 @@ def _only_adds(look: RepoLook, path: str) -> bool:
     if max(len(old), len(new)) > LARGEST:
         return False
     words = iter(WORDS.findall(new))
-    return old != new and all(word in words for word in WORDS.findall(old))  # in the same order, with others between
+    return old != new and all(word in words for word in WORDS.findall(old))  # the old words in the same order, with new ones between

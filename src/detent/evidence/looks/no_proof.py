@@ -1,4 +1,4 @@
-"""Whether a branch proves what it is about: code that changed and that no test needs, and work that changed no code at all."""
+"""Branches without a proof: code changed that no test needs, or no code changed at all although the work asked for some."""
 
 import re
 
@@ -10,12 +10,12 @@ ONLY_WORDS = re.compile(
     r"(?i)^\s*(?:docs?|chore|style|ci|build|tests?|refactor|revert)(?:\([^)]*\))?!?:"
     r"|\b(?:readme|documentation|documents?|docs|docstrings?|changelog|comments?|typos?|wording|spelling|licen[cs]e)\b"
     r"|^\W*(?:add|write|extend|improve|more|update|pin)\s+(?:\w+\s+){0,2}(?:tests?|coverage|CI|workflow|pipeline)\b"
-)  # work that may end without a change of code
+)  # work that needs no code change
 
 
 def no_proof(look: ChangeLook[Data], proved: frozenset[str], about: str, unloaded: str = "") -> list[Flag]:
-    """The flag of a branch that no test needs. `about`: what people asked for; where that is not known, words alone are only told. `unloaded`: a
-    file of tests that does not load without the change."""
+    """The flag for a branch that no test needs. `about`: what people asked for; if unknown, a change without code is only a note. `unloaded`: a
+    test file that does not load without the change."""
     if proved:
         return []
     substance = look.substance()

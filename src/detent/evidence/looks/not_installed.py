@@ -1,6 +1,6 @@
-"""Tests of a change that cannot run since a package of others is not installed here: what that leaves unknown, and the line that helps.
+"""Tests of a change that cannot run because a third-party package is not installed: what is unknown because of that, and the command that helps.
 
-Knows the tip and its manifests; installs nothing.
+Reads the tip and its manifests; installs nothing.
 """
 
 from detent.evidence.changes.changes import TreeFiles
@@ -12,26 +12,26 @@ from detent.kernel.model import Flag
 
 
 def unknown_for_want_of_packages(look: RepoLook, proved: frozenset[str], failing: frozenset[str]) -> str:
-    """Why nothing can be said of a change whose tests lack a package: none that runs proves it, or they are new and would count as failing."""
+    """Why a change whose tests lack a package cannot be verified: no other test proves it, or these tests would count as newly failing."""
     lacks = _lacking(look)
     return _cannot_run(look, lacks) if lacks and (not proved or lacks.keys() & failing) else ""
 
 
 def flag_lacking(look: RepoLook) -> list[Flag]:
-    """A note on such tests, where others prove the change."""
+    """A note on tests that lack a package, if others prove the change."""
     lacks = _lacking(look)
     return [Flag("weak-evidence", _cannot_run(look, lacks).replace("\n", "; "), next(iter(lacks)), level="note")] if lacks else []
 
 
 def _lacking(look: RepoLook) -> dict[str, str]:
-    """The tests in files that the change wrote which lack a package, each with its name."""
+    """The tests in changed files that lack a package: test id to package name."""
     tip, wrote = look.tests(), {c.path for c in look.changed() if c.sort == "test" and c.how != "deleted"}
     failed = sorted(test for test in tip.bad if file_of(tip, test) in wrote)
     return {test: name for test in failed if (name := not_installed(look.why(test)))}
 
 
 def _cannot_run(look: RepoLook, lacks: dict[str, str]) -> str:
-    """What is not known, and what helps."""
+    """A sentence that says what is unknown, and a line with the command that helps."""
     test, name = next(iter(lacks.items()))
     line = install_line(TreeFiles(look.changes.git, look.tree), name)
     first = f"{test} cannot run, so it is unknown whether it needs this change"

@@ -1,6 +1,6 @@
-"""The tests as the base had them, run on the tip: what of them holds there, what is certainly wrong, and what only seems so.
+"""Runs the base's version of the tests on the tip: which still pass, what is certainly wrong, and what only seems so.
 
-Owns what of older tests is held against a change; what else a person should see is told elsewhere.
+Owns which failures of older tests count against a change; other modules raise the remaining flags.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,24 +19,24 @@ from detent.evidence.running.collect import Collector, Wanted
 from detent.evidence.source.diff import Rewritten, altered
 from detent.kernel.model import Flag
 
-MOST_SHOWN = 5  # places of one kind: a list that people learn to skip is worth nothing
+MOST_SHOWN = 5  # entries per kind: nobody reads long lists
 
 
 class OlderTests(NamedTuple):
-    """The tests as the base had them, run on the tip: which of them still pass there, and which do not."""
+    """The results of running the base's version of the tests on the tip."""
 
     passing: frozenset[str] = frozenset()
-    broken: frozenset[str] = frozenset()  # those that passed, or that pass only since they say something else now
-    backed: frozenset[str] = frozenset()  # of the broken: new tests ask for the same change of behaviour
+    broken: frozenset[str] = frozenset()  # passed before, or pass now only because they were rewritten
+    backed: frozenset[str] = frozenset()  # broken tests for which new tests prove the same change of behaviour
     report: TestReport = TestReport()
-    shared: tuple[str, ...] = ()  # files without tests of their own that were changed, and that are as they were here
-    older: Mapping[str, bytes] = MappingProxyType({})  # the files as they were
+    shared: tuple[str, ...] = ()  # changed files without tests of their own, which had their old version in this run
+    older: Mapping[str, bytes] = MappingProxyType({})  # the old files that were laid over the tip
     unnoticed: frozenset[str] = frozenset()  # names of changed functions that no test of the tip notices
-    warned: frozenset[str] = frozenset()  # those that only a warning stops: what they expect holds
+    warned: frozenset[str] = frozenset()  # stopped only by a warning: what they expect still holds
 
 
 def old_tests(collector: Collector, look: RepoLook, wanted: Wanted) -> OlderTests:
-    """Whether what older tests asked for still holds: only where lines of theirs were taken out, or what they share was changed."""
+    """Run the old version of tests on the tip, if lines were removed from them or files that they share changed."""
     before = look.tests_before()
     touched = {each.place.rpartition(":")[0] for each in altered_lines(look)}
     gone = {file_of(before, test) for test in look.outcomes().lost}
@@ -47,23 +47,23 @@ def old_tests(collector: Collector, look: RepoLook, wanted: Wanted) -> OlderTest
         return OlderTests()
     every = [
         c.path for c in look.changed() if shared and c.sort == "test" and c.how != "added" and not c.inside
-    ]  # they fit each other only
+    ]  # old test files only fit together
     overlay = {path: look.changes.git.read(look.changes.good, path) or b"" for path in (*files, *every, *shared)}
     seen = collector.clean(look.tree, wanted, () if shared else files, overlay)
     old = frozenset(test for test in before.having("passed") if shared or file_of(before, test) in files)
-    fixed = before.bad & seen.bad & look.tests().having("passed")  # it failed, and only another expectation makes it pass
+    fixed = before.bad & seen.bad & look.tests().having("passed")  # failed before, and passes only because its expectation changed
     broken = (old - seen.having("passed", "skipped")) | fixed
     warned = only_warned(collector, look.tree, overlay, seen, broken - look.outcomes().lost, wanted)
     return OlderTests(old & seen.having("passed"), broken - warned, report=seen, shared=shared, older=overlay, warned=warned)
 
 
 def altered_lines(look: RepoLook) -> tuple[Rewritten, ...]:
-    """All lines of older tests that were changed or taken out, whether they look like an expectation or not."""
+    """All changed or removed lines of older tests, whether they look like expectations or not."""
     return altered(look.changes.patch(), lambda path: look.changes.sort(path) == "test")
 
 
 class Judging(NamedTuple):
-    """What it takes to tell what is certainly wrong."""
+    """What `certain_failures` needs to tell what is certainly wrong."""
 
     collector: Collector
     look: RepoLook
@@ -72,7 +72,7 @@ class Judging(NamedTuple):
 
 
 def certain_failures(judging: Judging, seen: Outcomes, old: OlderTests) -> tuple[tuple[str, ...], list[Flag]]:
-    """What is certainly wrong; and what is said of tests that only seem lost, or that fail only sometimes."""
+    """Sentences about what is certainly wrong, and flags for tests that only seem lost or are flaky."""
     collector, look, wanted, context = judging
     came = successors_by_mutants(
         context, look.tests(), look.tests_before(), RemovedTests(seen.lost & old.passing, old.older, look.changes.patch())
@@ -85,7 +85,7 @@ def certain_failures(judging: Judging, seen: Outcomes, old: OlderTests) -> tuple
 
 
 def _failures(look: RepoLook, seen: Outcomes, old: OlderTests, context: ProbeContext) -> Iterator[str]:
-    """What is certainly wrong."""
+    """Sentences about new failures, and about skipped, removed and weakened tests."""
     known = look.known_failures()
     for test in sorted(seen.newly_failing - known)[:MOST_SHOWN]:
         said = look.why(test).sentence

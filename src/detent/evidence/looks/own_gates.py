@@ -1,6 +1,6 @@
-"""The gates that a project configures itself ([[gate]]), over a tree: each command in a clean checkout, in the sandbox. A pass on the same tree is not run again.
+"""Gates that a project configures itself with [[gate]]: each command runs in a clean checkout in the sandbox. A pass on the same tree is not repeated.
 
-Owns what the end of such a command means; knows no states. A program that is not there is CannotTell, never a pass.
+Owns what the result of such a command means; must not know states. A missing program is CannotTell, never a pass.
 """
 
 from collections.abc import Iterator
@@ -16,35 +16,35 @@ from detent.evidence.running.collect import Collector, Wanted
 from detent.kernel.model import LAND, Flag, OwnGate, gates_at
 from detent.kernel.table import Said
 
-LAST_WORDS = 300  # characters of a command's output that stand in a sentence
+LAST_WORDS = 300  # characters of a command's output quoted in a sentence
 
 
 class GateSaid(NamedTuple):
-    """What came of one gate."""
+    """The result of one gate."""
 
     said: Said = None
     output: str = ""
-    fixed: tuple[str, ...] = ()  # its name, if it failed before the work began and passes now
+    fixed: tuple[str, ...] = ()  # the gate's name, if it failed before the work began and passes now
 
 
 class GatedTree(NamedTuple):
-    """A tree, the one before the work, and what is needed to run gates on both."""
+    """The judged tree and the tree before the work, with what is needed to run gates on them."""
 
     gates: tuple[OwnGate, ...]
     collect: Collector
     tree: str
-    before: str  # empty: there is none
+    before: str  # empty: none
     wanted: Wanted
 
     def at(self, gate: OwnGate) -> CommandEnded:
-        """How a gate ends on the tree. Where its program is gone, and was there before, that is a failure of the change."""
+        """Run a gate on the judged tree. If its program is missing but existed before the work, that counts as a failure of the change."""
         ended = self._ended(gate, self.tree)
         if ended.not_there and (not self.before or self._ended(gate, self.before).not_there):
             raise CannotTell(f"{gate.known_as} could not be run: {_last(ended.output)}")
         return ended
 
     def judged(self, gate: OwnGate, known: bool) -> GateSaid:
-        """What a gate says of a step. One that failed before the work began (`known`) is held against nobody until it passes once."""
+        """Judge a step by a gate. One that failed before the work began (`known`) does not count until it has passed once."""
         try:
             ended = self.at(gate)
         except CannotTell as e:
@@ -56,7 +56,7 @@ class GatedTree(NamedTuple):
         return GateSaid(flag_of(gate, ended) if gate.then == "flag" else sentence(gate, ended), ended.output)
 
     def failed_before(self, gate: OwnGate) -> bool:
-        """Whether a gate failed on the tree before the work; one that could not be run there says nothing."""
+        """Whether a gate failed on the tree before the work. One that could not be run there did not."""
         if not self.before:
             return False
         ended = self._ended(gate, self.before)
@@ -76,18 +76,18 @@ class GatedTree(NamedTuple):
 
 
 def sentence(gate: OwnGate, ended: CommandEnded) -> str:
-    """What is wrong, with the end of the output and what the project says to it."""
+    """What is wrong, with the end of the output and the project's own advice."""
     said = f"{gate.known_as} fails: `{gate.command}`: {_last(ended.output)}"
     return f"{said}. {gate.says}" if gate.says else said
 
 
 def flag_of(gate: OwnGate, ended: CommandEnded) -> Flag:
-    """The flag of a gate. What no look at the whole branch would find again stays."""
+    """The flag of a gate. It stays if the look at the whole branch will not run the gate again."""
     return Flag("gate", sentence(gate, ended), gate.name, stays=not gate.is_at(LAND))
 
 
 def gate_fault(over: GatedTree, step: str) -> str:
-    """What is wrong with a tree by the first gate that fails the work and did not fail before it, and its output; empty if nothing is."""
+    """The sentence and output of the first gate that fails the work and did not fail before it; empty if there is none."""
     for gate in gates_at(over.gates, step):
         if gate.then == "fail" and not (ended := over.at(gate)).passed and not over.failed_before(gate):
             return f"{sentence(gate, ended)}\n{ended.output}"
@@ -100,7 +100,7 @@ def red_gates(over: GatedTree) -> Iterator[OwnGate]:
 
 
 def on_card(card: Card, over: GatedTree, step: str) -> Card:
-    """The card of a change with what the gates say of it: one that fails now and did not before is a finding; one that failed before is a note."""
+    """Add the gates' results to a card: a gate that fails only with the change is a failure or a flag; one that failed before is a note."""
     failed, flags, tried, unclear = list(card.failed), list(card.flags), list(card.tried), [card.unclear] if card.unclear else []
     for gate in gates_at(over.gates, step):
         try:
@@ -124,6 +124,6 @@ def on_card(card: Card, over: GatedTree, step: str) -> Card:
 
 
 def _last(output: str) -> str:
-    """The end of an output, in one line."""
+    """The end of an output, on one line."""
     words = " ".join(output.split())
     return words if len(words) <= LAST_WORDS else f"… {words[-LAST_WORDS:]}"

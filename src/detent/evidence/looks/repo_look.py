@@ -1,4 +1,4 @@
-"""A Look over a real repository, for one submit. Answers from the judged tree, by running and reading, never by believing."""
+"""The Look at one submit in a real repository. Answers by running tests and reading the judged tree, and never trusts what an agent says."""
 
 import shlex
 from hashlib import sha256
@@ -26,30 +26,30 @@ from detent.storage.state import drawing_key
 if TYPE_CHECKING:
     from detent.evidence.probes.context import ProbeContext
 
-QUICK = 3.0  # seconds for a probe while someone waits
-STARTS, USUAL_START = 4, 1.0  # runs of a probe that there is time for, where one start takes longer than this
-MOST_IDS = 20  # that an event keeps; all of them stand in the report
+QUICK = 3.0  # least time limit in seconds for a probe while someone waits
+STARTS, USUAL_START = 4, 1.0  # test runs whose start-up beyond the usual seconds is added to that limit
+MOST_IDS = 20  # test ids that an event keeps; the report has all of them
 
 
 class RepoLook:
-    """One submit, looked at."""
+    """Everything the gates may ask about one submit; each answer is computed once."""
 
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
         self.run, self.sent, self.tree = subject.run, subject.sent, subject.tree
         self._tests: TestReport | None = None
         self._outcomes: Outcomes | None = None
-        self._first: TestReport | None = None  # of the commit that the work began from
-        self._part: TestReport | None = None  # what was run of it, where that is not the whole suite
+        self._first: TestReport | None = None  # the report of the base
+        self._part: TestReport | None = None  # the part that was run, if not the whole suite
         self._picked: TestReport | None = None
         self._tampered: tuple[str, ...] | None = None
         self._said = ""
-        self._passing: tuple[str, ...] = ()  # preflight commands that failed before the work began, and pass now
+        self._passing: tuple[str, ...] = ()  # preflight commands and gates that failed before the work began and pass now
         self._branch: Branch | None = None
         judging = (*subject.preflight, *commands_of(subject.own.gates if subject.own else ()))
         self.changes = Changes(subject.git, subject.collect, subject.reference.good, subject.tree, judging)
         self._runner = subject.collect.suite.base.runner if subject.collect.suite.base else ""  # empty: only an exit code can be read
-        self._head = subject.git.commit_shown("HEAD")  # commit, tree and message, all of one moment
+        self._head = subject.git.commit_shown("HEAD")  # commit, tree and message, read at the same moment
         self._read: dict[str, str] = {"HEAD": self._head[0]}
 
     # -- settings and documents ----------------------------------------------------------------------------------------------
@@ -58,7 +58,7 @@ class RepoLook:
         return self.subject.settings.get(name, "")
 
     def read(self, path: str) -> str | None:
-        """A file of the judged tree, a published one, or one of an earlier tree, which is not remembered."""
+        """A file of the judged tree, a published file, or one of an earlier tree (GOOD:path, BASE:path; not recorded among the documents)."""
         earlier = {"GOOD": self.subject.reference.good, "BASE": self.subject.reference.base}
         tree, _, name = path.rpartition(":")
         if self.sent.by == "human" and (written := self.sent.documents.get(path)) is not None:
@@ -102,7 +102,7 @@ class RepoLook:
         return self._tests
 
     def run_changed(self) -> TestReport:
-        """The changed test files alone, laid over what is known of the tree before. Where that cannot be done, the whole suite."""
+        """Run only the changed test files and take all other results from the tree before; the whole suite if that is not possible."""
         if self._tests is None and (files := runnable(self.changed(), self.tests_before())):
             gone = {c.path for c in self.changed() if c.how == "deleted"}
             try:
@@ -127,7 +127,7 @@ class RepoLook:
         return reason(self.tests(), test, is_test, self._is_third_party, read)
 
     def _at_start(self) -> TestReport:
-        """What is known of the tests before the work began."""
+        """The known report of the base; empty if there is none."""
         if self._first is None:
             base = self.subject.reference.base
             tree = self._head[1] if base == self._head[0] else ""
@@ -149,18 +149,18 @@ class RepoLook:
     def weakened(self) -> tuple[str, ...]:
         replaced = self.outcomes().replaced if self._runner else {}
         if not self._runner or not (replaced or any(c.sort == "test" and c.how != "added" for c in self.changed())):
-            return ()  # no older test was changed, nor what it leans on
+            return ()  # no older test was changed, nor anything it uses
         from detent.evidence.probes.weakened import weakened
 
         return weakened(self.probe_context(), self.tests(), self.tests_before(), replaced)
 
     def _is_third_party(self, name: str) -> bool:
-        """Whether a module that is missing is a package of others; what the tree has or begins with is the project's own."""
+        """Whether a missing module is a third-party package. A name that exists in either tree is the project's own."""
         files, here = (TreeFiles(self.subject.git, tree) for tree in (self.subject.reference.good, self.tree))
         top = name.partition(".")[0].partition("/")[0]
         if top and any(files.exists(path) for path in (top, f"{top}.py", f"src/{top}", f"src/{top}.py", f"lib/{top}")):
             return False
-        from detent.evidence.changes.dependencies import declared_dependencies, is_foreign  # only a test that misses a module asks
+        from detent.evidence.changes.dependencies import declared_dependencies, is_foreign  # only needed if a test lacks a module
 
         return is_foreign(declared_dependencies(files) | declared_dependencies(here))(name)
 
@@ -168,7 +168,7 @@ class RepoLook:
         return f"git restore --source={self.subject.reference.good[:12]} -- {shlex.quote(path)}"
 
     def _own_command(self) -> str:
-        """The agent's own command, where the project says nothing of how it is tested."""
+        """The agent's test command, if the project has none."""
         return "" if self.subject.collect.suite.base else self.sent.test_command
 
     def _blame(self, trouble: CannotTell) -> TestReport:
@@ -180,13 +180,13 @@ class RepoLook:
         return in_time(report, self.tests_before(), self.subject.collect.suite.timeout) if report.late else report
 
     def _near(self) -> tuple[str, ...]:
-        """The files that the step changed and that tests depend on: where a canary is best put."""
+        """The changed files that tests depend on: the best places for a canary."""
         return tuple(c.path for c in self.changed() if c.sort in ("test", "config") and c.how != "deleted")
 
     def _believed(self, report: TestReport) -> TestReport:
-        """A broken canary is the change's fault if it holds without it, at the same place; else this project does not allow it.
+        """A broken canary is the change's fault if the canary holds without the change at the same place; else the project does not support canaries.
 
-        Where it was seen to hold on the last good tree, only the commit that the work began from can still say that: an agent wrote neither.
+        If it is known to have held on the last good tree, the base is asked instead, since no agent wrote that.
         """
         if report.canary != "broken":
             return report
@@ -231,7 +231,7 @@ class RepoLook:
         return self.subject.collect.clean(self.tree, self.subject.wanted) if self.subject.collect.suite.base else None
 
     def again(self, tests: frozenset[str], watched: bool = True) -> TestReport:
-        """These tests once more, with the others of their files: in the same workspace, on the same tree."""
+        """Run these tests again, with all others in their files, in the same workspace and on the same tree."""
         base, whole = self.subject.collect.suite.base, self.tests()
         files = tuple(sorted({whole.files.get(i, i.partition("::")[0]) for i in tests}))
         if base is None or not base.runner or not files:
@@ -243,12 +243,12 @@ class RepoLook:
         return self._tests is not None and self._tests.late
 
     def _quick(self) -> float:
-        """Half a suite at most, or a few seconds; on a machine where starting the tests alone takes long, time for a few starts."""
+        """Time limit of a probe while someone waits: a few seconds or half the suite, plus a few starts if starting the tests alone is slow."""
         seen = self.tests()
         return max(QUICK, seen.seconds / 2) + STARTS * max(0.0, seen.wall - seen.seconds - USUAL_START)
 
     def probe_context(self, seconds: float = 0.0) -> "ProbeContext":
-        """What probes work with; they take as long as is given, or what the one who waits can spare."""
+        """The context for a probe. Without `seconds`, the time limit depends on whether someone waits."""
         from detent.evidence.probes.context import ProbeContext
 
         subject = self.subject
@@ -266,7 +266,7 @@ class RepoLook:
     def kills_mutant(self, about: tuple[str, ...] = ()) -> bool:
         from detent.evidence.probes.mutant_kills import new_tests_kill_mutant
 
-        # where this is asked it is all the proof there is, so it gets its time
+        # there is no other proof where this is asked, so it gets the full time
         return new_tests_kill_mutant(self.probe_context(PROBE_SECONDS), about)
 
     def agreeing(self) -> tuple[str, ...]:
@@ -280,7 +280,7 @@ class RepoLook:
         return probe(self.probe_context(self._asked("vacuous-test")), self.tests(), self.tests_before()) if self._runner else Probed()
 
     def _asked(self, kind: str) -> float:
-        """The seconds for a probe without which a step does not pass, if it is one: whoever asks for it waits."""
+        """The full time limit if a flag of this kind fails the step, since people who configure that accept the wait; else 0, for the default."""
         return PROBE_SECONDS if self.setting(f"flags.{kind}") == "fail" else 0.0
 
     def refactored(self) -> Probed:
@@ -289,15 +289,15 @@ class RepoLook:
         return probe_refactored(self.probe_context(self._asked("unnoticed")), self.tests()) if self._runner else Probed()
 
     def untested(self, all_of_it: bool = True) -> tuple[str, ...]:
-        """What the step changed and no test speaks for: places in code and files of any kind; or such files only, where a RED speaks for the code."""
+        """The changed places in code that no test proves, and files that no test needs; without `all_of_it`, only such files, since a RED proves the code."""
         from detent.evidence.probes.unproved import code_of, unneeded, unproved
 
         code = code_of(self.changes)
         return unproved(self.probe_context(), code) if all_of_it else unneeded(self.probe_context(), code) if len(code) > 1 else ()
 
     def preflight(self) -> str | None:
-        """What the project's own checks say. Those that failed before the work began are shown, and held against nobody."""
-        from detent.evidence.running.checks import ChecksAsked, own_checks  # only a step whose tests pass is asked
+        """What is wrong by the project's preflight commands. Those that failed before the work began are shown but do not count."""
+        from detent.evidence.running.checks import ChecksAsked, own_checks  # only needed for a step whose tests pass
 
         subject = self.subject
         seen = own_checks(
@@ -357,7 +357,7 @@ class RepoLook:
             self._branch = Branch(git.branch(), head, tree, message, over, tree == self.tree)
         return self._branch
 
-    # -- what the verdict shows ----------------------------------------------------------------------------------------------
+    # -- what the verdict shows and the event records ------------------------------------------------------------------------
 
     def output(self) -> str:
         told = describe_outcomes(self._outcomes, self.why) if self._outcomes and self._runner else ""

@@ -1,6 +1,6 @@
-"""Older tests that a change rewrites, removes, renames or moves: what a person should see of it, and what is only a note.
+"""Flags for older tests that a change rewrites, removes, renames or moves: which are questions, and which only notes.
 
-Knows what the tests said and say, on both sides; whether a test was weakened is judged elsewhere.
+Compares the tests' text on both sides; `probes/weakened.py` judges whether a test was weakened.
 """
 
 import re
@@ -30,7 +30,7 @@ CALLED_OTHERWISE = frozenset({"TypeError", "AttributeError", "ImportError", "Mod
 
 
 def flag_rewritten(look: RepoLook, seen: Outcomes, before: TestReport, old: OlderTests, context: ProbeContext | None) -> list[Flag]:
-    """Older tests whose expectation is not so any more: changed, or taken out. Asked about, unless new tests ask for the same change."""
+    """Flags for older tests whose expectation changed or was removed: questions, unless new tests prove the same change of behaviour."""
     moved = [Flag("rewritten-test", f"{was} became {now}, with different content", now) for was, now in _moved_otherwise(look, seen)]
     moved += [*flag_warned(old.warned, old.report), *_weaker(look, before, old), *_dropped(look, seen, before, old, context)]
     old = old._replace(backed=old.backed | asked_by_new_data(look, before, old.broken - old.backed))
@@ -48,7 +48,7 @@ def flag_rewritten(look: RepoLook, seen: Outcomes, before: TestReport, old: Olde
     unshown = {test for test in old.broken - seen.lost if file_of(before, test) not in {each.place.rpartition(":")[0] for each in hunks}}
     flags += flag_shared_files(look.changes.patch(), old.shared, unshown, bool(unshown - old.backed)) if old.shared else []
     asked_out = {family(test) for test in out if test not in old.backed}
-    tests = sorted({family(test) for test in out}, key=lambda test: test not in asked_out)  # a table is one test, however many rows it had
+    tests = sorted({family(test) for test in out}, key=lambda test: test not in asked_out)  # a table counts as one test
     taken_out = "was removed; it would fail with this change"
     return flags + [
         Flag("rewritten-test", f"{test} {taken_out}", test, level="ask" if test in asked_out else "note") for test in tests[:MOST_SHOWN]
@@ -56,7 +56,7 @@ def flag_rewritten(look: RepoLook, seen: Outcomes, before: TestReport, old: Olde
 
 
 def _weaker(look: RepoLook, before: TestReport, old: OlderTests) -> list[Flag]:
-    """Older tests that pass as they were, and ask for less now: what they asked for still holds, so nothing made that necessary."""
+    """Flags for older tests that check less now although their old version still passes, so there was no need for it."""
     words = "an older test checks less than before, although the old version still passes"
     files = {file_of(before, test) for test in old.passing}
     return [
@@ -67,8 +67,8 @@ def _weaker(look: RepoLook, before: TestReport, old: OlderTests) -> list[Flag]:
 
 
 def _dropped(look: RepoLook, seen: Outcomes, before: TestReport, old: OlderTests, context: ProbeContext | None) -> Iterator[Flag]:
-    """Expectations that older tests no longer have, though they hold: one flag for each test. A note where the tests still notice what they noticed."""
-    passing, found = old.passing - seen.lost - seen.replaced.keys(), dict[str, Rewritten]()  # of these `flag_replaced` speaks
+    """A flag for each older test that dropped an expectation that still holds; a note if the tests still notice what they noticed before."""
+    passing, found = old.passing - seen.lost - seen.replaced.keys(), dict[str, Rewritten]()  # `flag_replaced` covers the others
     for each in dropped_expectations(look.changes.patch(), lambda path: look.changes.sort(path) == "test"):
         path, _, line = each.place.rpartition(":")
         within = tests_around(path, look.changes.text(path)(look.changes.good), int(line))
@@ -83,7 +83,7 @@ def _dropped(look: RepoLook, seen: Outcomes, before: TestReport, old: OlderTests
 
 
 def _in_their_place(look: RepoLook, before: TestReport, found: Mapping[str, Rewritten]) -> tuple[dict[str, frozenset[str]], dict[str, str]]:
-    """For each of these tests, those of its file now; and by file, what they said, which says what code they are about."""
+    """For each of these tests, the tests that its file has now; and by file, the old text of the tests, which says what code they are about."""
     now, around = look.tests(), dict[str, str]()
     for each in found.values():
         path, _, line = each.place.rpartition(":")
@@ -93,9 +93,9 @@ def _in_their_place(look: RepoLook, before: TestReport, found: Mapping[str, Rewr
 
 
 def _lines_of(look: RepoLook, before: TestReport, old: OlderTests) -> list[Rewritten]:
-    """The lines that are gone of tests which fail as they were: those that say what is expected, else all of them, since any line may hold it.
+    """The removed lines of tests whose old version fails: expectations, or all lines of a test without any, since each may hold one.
 
-    Where a test fails as it was only since something is called otherwise now, lines that expect nothing are left out.
+    If the old version of a test fails only because something has a new name, its lines without an expectation are left out.
     """
     files = {file_of(before, test) for test in old.broken} - {c.path for c in look.changed() if c.how == "deleted"}
     hunks = [
@@ -106,7 +106,7 @@ def _lines_of(look: RepoLook, before: TestReport, old: OlderTests) -> list[Rewri
     silent = frozenset(
         test
         for test in old.broken
-        if test in old.report.bad  # it ran: a file that does not load as it was calls something otherwise
+        if test in old.report.bad  # it ran; a file that does not load uses an old name
         and old.report.kinds.get(test, "").rpartition(".")[2] not in CALLED_OTHERWISE
         and not any(each.place.rpartition(":")[0] == file_of(before, test) and _is_about(look, each, frozenset({test})) for each in hunks)
     )
@@ -115,7 +115,7 @@ def _lines_of(look: RepoLook, before: TestReport, old: OlderTests) -> list[Rewri
 
 
 def _let_go(said: Rewritten, old: OlderTests) -> str:
-    """The changed function that lines which are gone named, that those in their place do not name, and that no test notices any more."""
+    """A changed function that the removed lines named, that the new lines do not, and that no test notices any more; empty if there is none."""
     was, now = (frozenset(WORDS.findall(text)) for text in (said.before, said.after))
     return min(old.unnoticed & (was - now), default="")
 
@@ -137,7 +137,7 @@ def _is_reworded(look: RepoLook, said: Rewritten) -> bool:
 
 
 def _follows(look: RepoLook, said: Rewritten) -> bool:
-    """Whether a test only follows words or names of the code."""
+    """Whether a test only follows a rewording or renaming in the code."""
     return _is_reworded(look, said) or _is_renamed(look, said)
 
 
@@ -146,27 +146,27 @@ def _is_renamed(look: RepoLook, said: Rewritten) -> bool:
 
 
 def _is_about(look: RepoLook, said: Rewritten, broken: frozenset[str]) -> bool:
-    """Whether lines that are gone may be those of a test that is broken: they stand in no other one."""
+    """Whether removed lines may belong to a broken test: they are not inside another one."""
     path, lines = _place(said)
     within = tests_on(path, look.changes.text(path)(look.changes.good), lines)
     return not within or any(is_named(test, name) for test in broken for name in within)
 
 
 def _stands(look: RepoLook, said: Rewritten) -> bool:
-    """Whether the tests that these lines stood in say what they said."""
+    """Whether the tests around removed lines are in fact unchanged."""
     path, lines = _place(said)
     text = look.changes.text(path)
     return only_seem_gone(path, text(look.changes.good), text(look.changes.tree), lines)
 
 
 def _place(said: Rewritten) -> tuple[str, range]:
-    """The file, and the lines as the base has them."""
+    """The file, and the line numbers in the base."""
     path, _, line = said.place.rpartition(":")
     return path, range(int(line), int(line) + said.before.count("\n") + 1)
 
 
 def flag_replaced(look: RepoLook, seen: Outcomes, before: TestReport, context: ProbeContext | None) -> list[Flag]:
-    """Older tests that others came in the place of: a note, and asked about where these notice less."""
+    """Flags for older tests that others replaced: notes, or questions if the replacements notice less."""
     less = compare_noticed(context, before, seen.replaced).less if context else frozenset[str]()
     found = sorted(seen.replaced.items(), key=lambda each: (each[0] not in less, each[0]))
     return [
@@ -182,10 +182,10 @@ def flag_replaced(look: RepoLook, seen: Outcomes, before: TestReport, context: P
 
 
 def beside_new_tests(old: OlderTests, new: frozenset[str], noticed: Noticed, seen: Outcomes) -> OlderTests:
-    """The same, with what the new tests and the probes say of it.
+    """Fill in `backed` and `unnoticed` from the new tests and the mutants.
 
-    Backed are the rewritten tests that look at code at which a new test looks as well: the change of behaviour has a proof of its own. So has that
-    of a test in whose place one came that needs the change. A row that left its table looked at what the other rows look at.
+    A rewritten test is backed if a new test notices mutants at the same place, so the change of behaviour has its own proof, or if its replacement
+    needs the change. A row removed from a table counts with the remaining rows.
     """
     families = [{family(test) for test in by} for by in noticed.by.values() if by & new]
     beside = {test for test in old.broken if any(family(test) in by for by in families)}
@@ -195,7 +195,7 @@ def beside_new_tests(old: OlderTests, new: frozenset[str], noticed: Noticed, see
 
 
 def _moved_otherwise(look: RepoLook, seen: Outcomes) -> Iterator[tuple[str, str]]:
-    """The tests that stand in another file now, and do not say there what they said."""
+    """The tests that moved to another file and changed on the way: old id and new id."""
     before, now = look.tests_before(), look.tests()
     for was, new in sorted(seen.moved.items()):
         files = (file_of(before, was), look.changes.good), (file_of(now, new), look.changes.tree)

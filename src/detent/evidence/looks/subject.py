@@ -1,4 +1,4 @@
-"""What a look at a submit is about: the tree, what it is compared with, and what is configured for it. Values only."""
+"""The subject of a look: the judged tree, the trees it is compared with, and the configuration. Values only."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Subject(NamedTuple):
-    """What is to be looked at, and with what."""
+    """What a look is about, and what is needed for it."""
 
     git: Git
     collect: Collects
@@ -25,12 +25,12 @@ class Subject(NamedTuple):
     reference: ReferenceTrees
     settings: Mapping[str, str]
     preflight: tuple[str, ...]
-    published: Callable[[str], Path | None]  # where a published file stands, if the name is one
+    published: Callable[[str], Path | None]  # the path of a published file; None for any other name
     tampered: Callable[[], tuple[str, ...]]
     left_out: tuple[str, ...]
     wanted: Callable[[], bool]
-    red_preflight: tuple[str, ...] = ()  # commands of it, and gates by `gate NAME`, that failed before the work began
-    own: "GatedTree | None" = None  # the gates that the project configures itself
-    quick: bool = True  # someone waits: probes take no longer than a few seconds, or half the suite
+    red_preflight: tuple[str, ...] = ()  # preflight commands, and gates as `gate NAME`, that failed before the work began
+    own: "GatedTree | None" = None  # the project's own gates
+    quick: bool = True  # someone waits, so probes take only a few seconds or half the suite
     toolchain: Callable[[], tuple[str, ...] | None] = tuple  # files of the test runner that changed since the run began
-    keys: Mapping[str, str] = MappingProxyType({})  # values that must not be committed, with the names of their variables
+    keys: Mapping[str, str] = MappingProxyType({})  # secrets that must not be committed, with their variable names

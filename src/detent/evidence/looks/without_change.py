@@ -1,4 +1,4 @@
-"""The tests of a change on the code as it was: the run that a proof stands on, and what it means where they do not even come to an end there."""
+"""Runs the tests of a change without the change, which is what a proof rests on. Owns also what it means if they hang there."""
 
 from collections.abc import Callable
 
@@ -11,12 +11,12 @@ from detent.evidence.running.collect import Collector
 from detent.evidence.source.new_names import NAME, new_names
 from detent.kernel.model import Flag
 
-PATIENCE = 30.0  # seconds at least
-ENDLESS = 10  # times what all tests take with the change: then it is not the machine that is slow
+PATIENCE = 30.0  # least time limit in seconds
+ENDLESS = 10  # times the duration of all tests with the change: beyond that, it is not just a slow machine
 
 
 def without_change(collector: Collector, look: RepoLook, before: TestReport, wanted: Callable[[], bool]) -> TestReport:
-    """The base with the tests of the tip laid over it: what they say without the change."""
+    """The report of the base with the tests of the tip laid over it."""
     base = look.changes.good
     if not (overlay := look.changes.overlay(base)):
         return before
@@ -31,7 +31,7 @@ def without_change(collector: Collector, look: RepoLook, before: TestReport, wan
 
 
 def _endless(files: tuple[str, ...], limit: float) -> TestReport:
-    """A hang has no report; the files stand for their tests, as where they do not load."""
+    """The report of a hang: each file counts as one failed test, as if it did not load."""
     said = f"stopped after {limit:.0f} s"
     return TestReport(
         dict.fromkeys(files, "error"), {path: path for path in files}, messages=dict.fromkeys(files, said), late=True, complete=False
@@ -39,7 +39,7 @@ def _endless(files: tuple[str, ...], limit: float) -> TestReport:
 
 
 def flag_endless(mixed: TestReport, tip: TestReport) -> list[Flag]:
-    """A word on tests that hang without the change."""
+    """A note if tests hang without the change."""
     if not mixed.late:
         return []
     path = next(test for test in sorted(mixed.bad) if mixed.files.get(test) == test)
@@ -48,9 +48,9 @@ def flag_endless(mixed: TestReport, tip: TestReport) -> list[Flag]:
 
 
 def failing_by_old_answers(look: RepoLook, mixed: TestReport, tests: frozenset[str]) -> frozenset[str]:
-    """Of tests that no small change makes fail: those that an answer of the old code makes fail, which is a change of the code as well.
+    """Tests that kill no mutant but fail because of what the old code returns, which counts like a mutant.
 
-    Only where the tests speak of no name that the change brings: whoever asks for a new name alone has looked at no answer.
+    Only if the tests use no name that the change adds: a test that just needs a new name to exist checks no answer.
     """
     failed = frozenset(test for test in tests if mixed.kinds.get(test) == "AssertionError" and mixed.files.get(test) != test)
     words = set[str]()
