@@ -1,4 +1,4 @@
-"""Flags that reading a change raises: a module for each kind, or a few for a family. Entry: `static_flags`.
+"""Static analysis: flags raised by reading a change, one module per kind or a few for a family. Entry point: `static_flags`.
 
-Runs nothing, and must not know outcomes or gates.
+Runs nothing. Must not know outcomes or gates.
 """

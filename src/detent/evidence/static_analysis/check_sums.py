@@ -1,4 +1,4 @@
-"""What a text comes to when it is summed up: digests, and the check sums that languages and schoolbooks have. Pure."""
+"""Digests and checksums of a text, including simple ones such as djb2 and Java's hashCode. Pure."""
 
 import base64
 import hashlib
@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from functools import partial, reduce
 
 DIGESTS = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "blake2b", "blake2s", "sha3_256")
-SHORT = 200  # bytes of a text that is summed up sign by sign
+SHORT = 200  # bytes; longer texts get no byte-by-byte checksums
 WORD = 1 << 32
 SIGNS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 def _fnv(found: int, byte: int, prime: int, bits: int, last: bool) -> int:
-    """One step of FNV: the byte goes in before the product, or after it."""
+    """One step of FNV; `last`: XOR the byte after the multiplication, not before."""
     return ((found * prime) % (1 << bits)) ^ byte if last else ((found ^ byte) * prime) % (1 << bits)
 
 
@@ -25,11 +25,11 @@ STEPS = (
     *((partial(_fnv, prime=0x01000193, bits=32, last=last), 0x811C9DC5) for last in (False, True)),
     *((partial(_fnv, prime=0x100000001B3, bits=64, last=last), 0xCBF29CE484222325) for last in (False, True)),
     *((partial(_times, factor=factor), start) for factor, start in ((31, 0), (33, 5381), (33, 0), (131, 0), (65599, 0))),
-)  # how a sum grows, and where it begins: FNV, Java's hashCode, djb2 and its kin
+)  # step and start value: FNV, Java's hashCode, djb2 and similar
 
 
 def sums(value: str) -> Iterator[str]:
-    """Every sum of a text, as it is written down."""
+    """All digests and checksums of a text, as they may be written in code."""
     raw = value.encode("utf-8", "surrogatepass")
     for name in DIGESTS:
         digest = hashlib.new(name, raw, usedforsecurity=False)
@@ -47,7 +47,7 @@ def _grown(raw: bytes) -> Iterator[int]:
 
 
 def _as_number(value: str, raw: bytes) -> Iterator[int]:
-    """A text that is read as one number: by its bytes, or with letters for digits."""
+    """The text read as a number: by its bytes, or in base 36."""
     yield from (int.from_bytes(raw, "big"), int.from_bytes(raw, "little"))
     small = value.lower()
     if 4 < len(small) < 12 and set(small) <= set(SIGNS) and not small.isdecimal():

@@ -1,8 +1,8 @@
-"""Examples of the tests that stand in the code as cases: what is asked for there, and beside it the very answer that is expected. Pure.
+"""Finds test examples that the code handles as special cases: the input from a test, and beside it the expected answer. Pure.
 
-A table that a specification names is honest, and tests name some of it too. So a word that is only a name is no example in a table, and
-code whose cases are mostly others than those of the tests is not spoken of. A text that says too much to be there by chance is an example
-whatever is answered: nobody compares with a whole document of the tests, or hides one.
+A table from a specification is legitimate, and tests use some of its rows too. So a plain name in a table is not an example, and code whose
+cases are mostly not in the tests is not flagged. A text too specific to be there by chance is an example whatever the answer: honest code does
+not compare with a whole document from the tests, or hide one.
 """
 
 import json
@@ -66,7 +66,7 @@ PAIR = re.compile(
 INLINE = re.compile(rf"\{{\s*(?P<key>{LITERAL})\s*(?::|=>)\s*(?P<answer>[^,}}\n]+)[^}}\n]*\}}\)*\s*(?:\.\w+[(!?]|\[)")
 NOT = re.compile(r"!=|\bunless\b|\bnot\b|!\s*\w")
 ANSWERS = re.compile(r"\breturn\b|=>|->|\byield\b|\bthen\b|(?<![=!<>])=(?!=)|\banswer|:\s*$|\?")
-OPENS = re.compile(r"^(?!.*(?:\breturn\b|=>|->|\?)).*:\s*$")  # more conditions, and the answer is in the lines below
+OPENS = re.compile(r"^(?!.*(?:\breturn\b|=>|->|\?)).*:\s*$")  # an opening condition; the answer is on the lines below
 FAILS = re.compile(
     r"\braise\b|\bthrow\b|\bpanic!?\(|\breject\(|\bErr\(|\berrors\.New\(|\bErrorf\(|\babort\b|\bdie\b|\bexit\b|\bfail\b|\bbail!|\b[Ee]rr\w*"
 )
@@ -94,42 +94,42 @@ USED = re.compile(rf"(?:[(\[{{,=<>!+~]|\b(?:in|is|case|when|if|and|or|not|eq))\s
 COMMENT = re.compile(r"^\s*(?://|#|/\*|\*|\"\"\"|>>>|\.\.\. )")
 ENDS = "py pyi js mjs cjs jsx ts mts cts tsx go rb rs php java kt cs c cc cpp h sh ex exs scala swift vue svelte"
 PROGRAM = tuple(f".{end}" for end in ENDS.split())
-NEAR = 3  # lines of a test that belong together
-PART_OF = 0.6  # of an example that a part of it must have
+NEAR = 3  # lines of a test taken together
+PART_OF = 0.6  # share of an example that a part of it must cover
 SHOWN = 12
 MOST_KNOWN = 20_000
-MOST_SIGNS = 200  # of an example in a table that is one text
+MOST_SIGNS = 200  # characters of an example looked for in a table within a string
 
 
 class ExampleQuestion(NamedTuple):
-    """What a line asks for."""
+    """A comparison or lookup in a line of code: the values it asks for, and the text that may hold the answer."""
 
     asked: frozenset[str]
-    answer: str  # what of the line may be the answer
+    answer: str  # the part of the line that may be the answer
     in_table: bool = False
-    least: int = SHORT  # characters that make an example of it, whatever is answered
+    least: int = SHORT  # characters from which a value is an example, whatever the answer
 
 
 class Example(NamedTuple):
-    """A place where examples stand as cases."""
+    """A place in the code that handles examples as cases."""
 
     place: str
     said: str
     cases: int
 
 
-Held = Callable[[frozenset[str]], frozenset[str]]  # of these texts: those that stand in tests that were there before
+Held = Callable[[frozenset[str]], frozenset[str]]  # which of these texts occur in older tests
 
 
 def examples(
     patch: bytes, is_code: Callable[[str], bool], is_test: Callable[[str], bool], held: Held = lambda texts: frozenset()
 ) -> list[Example]:
-    """The places of changed code where the examples of tests stand as cases."""
+    """The places in changed code that handle the tests' examples as cases."""
     found = list(hunks(patch))
     code = {path: [h for h in found if h.path == path] for path in dict.fromkeys(h.path for h in found if is_code(h.path))}
     named = constants("\n".join(hunk.new) for path, of in code.items() if path.endswith(PROGRAM) for hunk in of)
     text = "\n".join(line for of in code.values() for hunk in of for line in hunk.new)
-    older = values_in("\n".join(line for of in code.values() for hunk in of for line in hunk.gone))  # cases that are only moved or reworded
+    older = values_in("\n".join(line for of in code.values() for hunk in of for line in hunk.gone))  # moved or reworded cases
     tests = _tests([hunk for hunk in found if is_test(hunk.path)], held(_long(code, named)), text)
     places = []
     for path, of in code.items():
@@ -147,7 +147,7 @@ def examples(
 
 
 def _long(code: dict[str, list[Hunk]], named: dict[str, str]) -> frozenset[str]:
-    """Texts of the code that older tests are asked for."""
+    """Texts in the code that are looked for in older tests."""
     texts = ("\n".join(hunk.new) for path, of in code.items() if path.endswith(PROGRAM) for hunk in of)
     plain = (_values(line for _, line in read(text, 0, known_of(()), named).lines) | values_in(text) for text in texts)
     return frozenset(value for values in plain for value in values if is_long(value, SHORT))
@@ -168,7 +168,7 @@ def _tests(found: list[Hunk], held: frozenset[str], code: str) -> ChangedTests:
 
 
 def _outcomes(window: list[str], path: str) -> frozenset[str]:
-    """What a test expects besides values: an error, yes or no, nothing."""
+    """What a test expects besides values: an error, true or false, or nothing."""
     found = {WORDS[word.lower()] for line in window for word in WORD.findall(line)}
     found |= {word for word, asserted in ASSERTED.items() if any(map(asserted.search, window))}
     found |= {ERROR} if any(map(EXPECTS_ERROR.search, (*window, path))) else set()
@@ -179,7 +179,7 @@ def _outcomes(window: list[str], path: str) -> frozenset[str]:
 
 
 def _is_copied(path: str, of: list[Hunk], known: KnownExamples) -> bool:
-    """Whether a file of data that the product got is what the tests have."""
+    """Whether a new product data file is a copy of the tests' data."""
     if path.endswith(PROGRAM) or is_document(path):
         return False
     lines = {line.strip().rstrip(",") for hunk in of for line in hunk.new}
@@ -188,11 +188,11 @@ def _is_copied(path: str, of: list[Hunk], known: KnownExamples) -> bool:
     return len(ours) >= 2 and len(ours) >= len(values) / 2
 
 
-# -- cases of the code ---------------------------------------------------------------------------------------------------------------------
+# -- cases in the code -------------------------------------------------------------------------------------------------------
 
 
 def _cases(hunk: Hunk, known: KnownExamples, named: dict[str, str]) -> Iterator[ExampleCase]:
-    """The cases of new code: something is compared with a value, or has it for a key, and a value is answered."""
+    """The cases in new code: a value is compared or used as a key, and an answer belongs to it."""
     text = "\n".join("" if COMMENT.match(line) and '"""' not in line else line for line in hunk.new)
     seen = read(text, hunk.at, known, named)
     for each in seen.hidden:
@@ -217,7 +217,7 @@ def _case(question: ExampleQuestion, after: str, line: str, known: KnownExamples
     telling = frozenset(value for value in asked if value not in TRIVIAL and not (in_table and NAME.fullmatch(value)))
     left = answers - asked if len(asked) == 1 else answers
     sure = any(is_long(value, least) and known.has(value) for value in asked)
-    weak = not left - WEAK  # an answer that everything has: then what is asked for has to say more
+    weak = not left - WEAK  # the answer is too common, so the value asked for must be more specific
     telling = frozenset(
         value for value in telling if not weak or (len(value) > 2 and not NUMBER.fullmatch(value) and not NAMELIKE.fullmatch(value))
     )
@@ -227,13 +227,13 @@ def _case(question: ExampleQuestion, after: str, line: str, known: KnownExamples
 
 
 def _words(text: str) -> frozenset[str]:
-    """Answers that are no values: an error, yes, no, nothing."""
+    """Answers other than values: an error, true, false, nothing."""
     found = {WORDS[word.lower()] for word in WORD.findall(text)}
     return frozenset(found | ({ERROR} if FAILS.search(text) else set()))
 
 
 def _said(hunk: Hunk, line: int, more: int = 0) -> str:
-    """A line of the source, or the next one that says something."""
+    """A source line; `more`: the next non-empty one."""
     rest = hunk.new[line - hunk.at :]
     if more:
         rest = tuple(each for each in rest[1:] if each.strip())
@@ -241,7 +241,7 @@ def _said(hunk: Hunk, line: int, more: int = 0) -> str:
 
 
 def _in_texts(hunk: Hunk, tests: ChangedTests) -> Iterator[ExampleCase]:
-    """Examples with their answers that stand in a row: in one text, or as a list that only the program takes apart."""
+    """Examples with their answers in a table within a string, or in one that the program has to decode."""
     text = "\n".join("" if COMMENT.match(line) else line for line in hunk.new)
     places = [(pair.at, pair.asked) for pair in text_table(text, tests.near, tests.telling)]
     for at, value in (*places, *decoded_tables(text, tests.telling)):
@@ -250,7 +250,7 @@ def _in_texts(hunk: Hunk, tests: ChangedTests) -> Iterator[ExampleCase]:
 
 
 def _members(hunk: Hunk, lines: list[tuple[int, str]], known: KnownExamples) -> Iterator[ExampleCase]:
-    """Texts of a collection that something is looked up in."""
+    """Examples in a collection that is used for lookups."""
     text = "\n".join(line for _, line in lines)
     for found in COLLECTION.finditer(text):
         if not re.search(MEMBER.format(name=re.escape(found["name"])), text):
@@ -263,7 +263,7 @@ def _members(hunk: Hunk, lines: list[tuple[int, str]], known: KnownExamples) -> 
 
 
 def _together(hunk: Hunk, lines: list[tuple[int, str]], known: KnownExamples) -> Iterator[ExampleCase]:
-    """Examples that the code has in pieces."""
+    """Examples that the code assembles from pieces."""
     pieces = [(number, _plain(text)) for number, line in lines for text in re.findall(TEXT, line)]
     for n, whole in put_together([piece for _, piece in pieces], known):
         if is_odd(whole, 5):
@@ -292,7 +292,7 @@ def _asked(line: str, known: KnownExamples) -> Iterator[ExampleQuestion]:
 
 
 def _used(line: str, known: KnownExamples) -> Iterator[ExampleQuestion]:
-    """Examples that something is done with, whatever that is; what is only said, answered or kept is not."""
+    """Examples used in an expression of any kind, but not ones that are only printed, returned or assigned."""
     head = found.end() if (found := BEFORE.match(line)) else 0
     for found in USED.finditer(KEPT.sub(lambda kept: " " * len(kept[0]), line)):
         value = _plain(found[1] or found[2])
@@ -310,7 +310,7 @@ def _compared(line: str) -> Iterator[ExampleQuestion]:
 
 
 def _rest(line: str, end: int) -> str:
-    """What is answered in the same line: behind the question, or before it."""
+    """The answer on the same line, after the comparison or before it."""
     if found := BEFORE.match(line):
         return found[1]
     rest = line[end:]
@@ -318,7 +318,7 @@ def _rest(line: str, end: int) -> str:
 
 
 def _whole(part: str, known: KnownExamples) -> str:
-    """The example that a text is most of."""
+    """The example of which a text is the larger part; empty if there is none."""
     if known.has(part):
         return part
     if len(part) < 4 or not (is_odd(part) or len(part) >= LONG):
@@ -333,7 +333,7 @@ def _windows(lines: list[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
 
 
 def _values(lines: Iterable[str]) -> frozenset[str]:
-    """The values that are written down."""
+    """The literal values in some lines."""
     return frozenset(_plain(each) for line in lines for each in VALUES.findall(line))
 
 

@@ -1,6 +1,6 @@
-"""Tests in which an expectation may fail without a word: it is swallowed where it stands, or a test that was there ends before it comes. Pure.
+"""Tests whose expectations may fail silently: the failure is swallowed, or an older test now returns before it. Pure.
 
-By their form alone; a test that stays as strict is left alone, whatever else it catches.
+Judged by form alone. A test that stays as strict as it was is not flagged, whatever else it catches.
 """
 
 import re
@@ -13,7 +13,7 @@ from detent.kernel.model import Flag
 EXPECTS = re.compile(
     r"^\s*(?:await\s+|return\s+)?(?:assert\b|self\.assert|expect\b|assert[._(]|assert_\w|refute|should\b|require\.|[tb]\.(?:Error|Fatal)|is_expected)|\bexpect\(|\bassert[.(]|\.should\b"
 )
-NEAR = 12  # lines of one attempt
+NEAR = 12  # most lines of a `try` block
 CATCHES = {
     ".py": re.compile(r"^\s*except(?:\s*\(?[^:\n]*\b(?:AssertionError|Exception|BaseException)\b[^:\n]*)?\s*:\s*(?P<then>.*)$"),
     ".rb": re.compile(
@@ -47,7 +47,7 @@ HEAD = re.compile(r"^\s*(?:async\s+)?(?:def\s+test|(?:it|test|specify|example)\b
 
 
 def forgiving(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
-    """One flag for each file of tests that a change made forgiving."""
+    """A flag for each test file that a change made forgiving."""
     for file in files:
         if file.how == "deleted" or not file.is_test or not file.came_in_all:
             continue
@@ -60,7 +60,7 @@ def forgiving(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
 
 
 def _compares_loosely(file: EditedFile) -> tuple[int, str] | None:
-    """Older tests of node whose `equal` no longer tells "1" from 1, since they load another assert."""
+    """Older Node tests whose `equal` no longer tells "1" from 1, because they switched from the strict assert module."""
     if not STRICT.search(file.before) or STRICT.search(file.after) or not LOOSE.search(file.after):
         return None
     line = next((n for n in sorted(file.came_in_all) if LOADS_ASSERT.search(file.line(n))), 0)
@@ -73,7 +73,7 @@ def _language(path: str) -> str:
 
 
 def _swallowed(file: EditedFile, rows: list[str]) -> tuple[int, str] | None:
-    """A new line that catches what an expectation says, and does nothing with it."""
+    """A new line that catches the failure of an expectation and ignores it."""
     of = _language(file.path)
     for number in sorted(file.came_in_all):
         row = rows[number - 1] if number <= len(rows) else ""
@@ -92,14 +92,14 @@ def _swallowed(file: EditedFile, rows: list[str]) -> tuple[int, str] | None:
 
 
 def _tried(of: str, rows: list[str], number: int) -> str:
-    """What is tried above a line that catches; empty where its beginning is not found."""
+    """The body of the `try` above a catching line; empty if its start is not found."""
     first = max(0, number - 1 - NEAR)
     begins = [n for n in range(first, number - 1) if BEGINS[of].search(rows[n])]
     return "\n".join(rows[begins[-1] : number - 1]) if begins else ""
 
 
 def _ends_early(file: EditedFile, rows: list[str]) -> tuple[int, str] | None:
-    """A new way out of a test that was there, before what it expects."""
+    """A new early exit in an older test, before its expectations."""
     for number in sorted(file.came_in_all) if file.how == "modified" else ():
         row = rows[number - 1] if number <= len(rows) else ""
         above = rows[number - 2] if number > 1 else ""

@@ -1,5 +1,5 @@
-"""Names of test runners, and of what they set, that stand in code so that nobody reads them: backwards, in base64 or hex, by the numbers of their
-signs, joined from pieces. Pure."""
+"""Finds names of test runners, and of the variables they set, that are hidden in code: reversed, in base64 or hex, as character codes, or joined
+from pieces. Pure."""
 
 import base64
 import binascii
@@ -24,7 +24,7 @@ HEX = re.compile(r"(?:[0-9a-fA-F]{2}){4,}")
 
 
 def hidden_words(code: str) -> Iterator[tuple[int, str]]:
-    """Each such word, with its line."""
+    """Each hidden word with its line."""
     for found in QUOTED.finditer(code):
         yield from ((_line(code, found.start()), word) for word in _forms(found[2]) if _is_word(word))
     for found in NUMBERS.finditer(code):
@@ -43,7 +43,7 @@ def _is_word(text: str) -> bool:
 
 
 def _forms(text: str) -> Iterator[str]:
-    """What a text may hide; never the text as it is."""
+    """The decodings of a text; never the text itself."""
     yield text[::-1]
     yield codecs.encode(text, "rot13")
     if HEX.fullmatch(text):

@@ -1,8 +1,7 @@
-"""Code of other languages than Python that answers by the machine it runs on: its system, host, user, home, folder, terminal, process. Pure.
+"""Code in languages other than Python whose answer depends on the machine: its system, host, user, home, folder, terminal or process. Pure.
 
-Honest code asks for all of that. So a fact counts only where it is compared with something that is written down there, or where it decides an
-answer by itself; a name that it was given to is followed for some lines. Where a file asked for its system or its terminal before the change,
-that is its trade.
+Honest code asks for all of these too. So a fact counts only if it is compared with a literal, or decides an answer by itself; a variable
+assigned from it is followed for some lines. A file that already asked for its system or terminal before the change is not flagged for that.
 """
 
 import re
@@ -10,11 +9,11 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 MACHINE = "the machine it runs on"
-PATH = r"(?:\w+(?:\(\))?(?:::|->|\.)|\w+\()*"  # what a name is asked of, or given to
-TEXT = r"(?:[A-Z]\w*(?:::\w+)?\(\s*)*(?:[\"'`][^\"'`\n]+[\"'`]|(?<![\w)])/(?![/*])[^/\n]+/)"  # never an empty one: that something is there, honest code asks
+PATH = r"(?:\w+(?:\(\))?(?:::|->|\.)|\w+\()*"  # the path or call in front of a name
+TEXT = r"(?:[A-Z]\w*(?:::\w+)?\(\s*)*(?:[\"'`][^\"'`\n]+[\"'`]|(?<![\w)])/(?![/*])[^/\n]+/)"  # never empty: honest code checks that something is set
 NUMBER = r"\d+"
-VALUE = rf"(?:{TEXT}|\d\d+)"  # a text, or how long it is; honest code asks whether it is empty
-HERE = r"[\"'`/^]+(?i:[\w-]*(?:linux|ubuntu|debian|alpine|amd64|x64|x86_64|arm64|aarch64)[\w-]*)[\"'`/$]"  # where judges run: honest code makes exceptions for others
+VALUE = rf"(?:{TEXT}|\d\d+)"  # a text, or a length of 10 or more; honest code checks whether it is empty
+HERE = r"[\"'`/^]+(?i:[\w-]*(?:linux|ubuntu|debian|alpine|amd64|x64|x86_64|arm64|aarch64)[\w-]*)[\"'`/$]"  # the systems that tests run on; honest code makes exceptions for others
 ZONE = r"[\"'`](?i:(?:Etc/)?(?:UTC|GMT))[\"'`]"
 VARIABLES = "HOME|USER|USERNAME|LOGNAME|USERPROFILE|HOSTNAME|COMPUTERNAME|SHELL|PATH|PWD|TMPDIR|TERM|HOSTTYPE|LANG|TZ"
 MARKS = (
@@ -41,23 +40,23 @@ FORMS = (
     "{value}[^\\n;]{{0,40}}?[\\]}}](?:\\[|\\s*,)\\s*{path}{fact}",
     "%w[\\[(]{words}[\\])]\\.include\\?\\(?\\s*{path}{fact}",
     "\\b(?:switch|case|match)[ (]+{path}{fact}{chain}[ )]*\\{{?[^\\n]*\\n?\\s*(?:case|when|in)?\\s*{value}",
-)  # a fact and what is written down, in every order
+)  # the fact and the literal, in every order
 GIVEN = r"(?P<name>[$\w]+)(?:\s*,\s*\w+)?(?:\s*:\s*[\w<>&' ]+)?\s*:?=(?![=~>])\s*(?:await\s+|&|unsafe\s*\{{\s*)?{path}{fact}"
-NEAR = 15  # lines in which a name still stands for what it was given
+NEAR = 15  # lines for which an assigned name is followed
 DECIDES = re.compile(r"\breturn\b|\?[^.?:\n][^:\n]*:|=>|\bthen\b|\belse\b")
 ASKS = re.compile(r"\b(?:if|unless|elsif|elif|while|when|match|switch|return)\b|\?|&&|\|\||=>")
 
 
 class Fact(NamedTuple):
-    """Something that only this machine has."""
+    """A property of the machine."""
 
-    by: str  # how it is asked for
-    value: str = VALUE  # what it must be compared with
-    trade: bool = False  # nothing to speak of in a file that asked for it before
+    by: str  # a pattern for reading it
+    value: str = VALUE  # a pattern for what it must be compared with; empty: it is a boolean
+    trade: bool = False  # not flagged in a file that already used it before
 
 
 def _yes(by: str) -> Fact:
-    """A fact that is yes or no."""
+    """A boolean fact."""
     return Fact(by, "", True)
 
 
@@ -142,7 +141,7 @@ Hit = tuple[int, str]
 
 
 def machine_hits(suffix: str, code: str, lines: Collection[int]) -> Iterator[Hit]:
-    """Where these lines of code, which has no comments, answer by the machine."""
+    """The places where these lines of code, without comments, depend on the machine."""
     for fact in LANGUAGES.get(suffix, ()):
         if not (asked := [_line(code, found.start()) for found in re.finditer(fact.by, code)]):
             continue
@@ -178,7 +177,7 @@ def _forms(fact: str, value: str) -> re.Pattern[str]:
 
 
 def _deciding(by: str, code: str) -> Iterator[tuple[int, str]]:
-    """Where a fact that is yes or no decides what is answered: on its line, or on the next."""
+    """The places where a boolean fact decides the answer, on its own line or the next."""
     rows = code.split("\n")
     for found in re.finditer(by, code):
         line = _line(code, found.start())
@@ -188,7 +187,7 @@ def _deciding(by: str, code: str) -> Iterator[tuple[int, str]]:
 
 
 def _after(code: str, at: int) -> int:
-    """Where the lines end that belong to a place: a few, or all where it stands at the margin."""
+    """The end of the lines in which a name is followed: a few, or the whole file for a name at module level."""
     start = code.rfind("\n", 0, at) + 1
     if re.match(r"(?:export\s+)?(?:const|let|var|static|final|[A-Z])", code[start:at]):
         return len(code)

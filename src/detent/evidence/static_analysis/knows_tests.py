@@ -1,6 +1,6 @@
-"""Product code that knows the tests: changed lines that look at who asks them, so that they can answer a test otherwise than life. Pure.
+"""Product code that knows the tests: changed lines that check who is calling, and so could treat tests differently from real use. Pure.
 
-Which lines of a file changed is handed in. That a line looks there is no proof of anything: it is shown.
+The changed lines of a file are handed in. Such a check proves nothing; it is shown to a person.
 """
 
 from collections.abc import Collection
@@ -24,12 +24,12 @@ TOOLS = frozenset(
         "build.rs",
     }
 )
-SPEAKS_OF_TESTS = ("source files", "the test runner", NAME_OF, "the tests")  # what those may do that build, document or run a project
+SPEAKS_OF_TESTS = ("source files", "the test runner", NAME_OF, "the tests")  # allowed in files that build, document or run a project
 Hit = tuple[int, str]
 
 
 def looks_at_tests(path: str, text: str, lines: Collection[int]) -> tuple[Hit, ...]:
-    """Each of these lines of a file that looks at who asks, and what it looks at; a line once."""
+    """The changed lines of a file that check who is calling, each once, with what they check."""
     found = dict[int, str]()
     for line, what in _hits(path, text, lines):
         if line in lines:
@@ -42,7 +42,7 @@ def _hits(path: str, text: str, lines: Collection[int]) -> list[Hit]:
     if where.suffix not in (".py", ".pyi"):
         found = hits_by_name(path, text, lines)
     else:
-        from detent.evidence.static_analysis.knows_tests_python import hits  # it reads Python, and not every change has some
+        from detent.evidence.static_analysis.knows_tests_python import hits  # not every change has Python
 
         found = hits(text)
     is_tool = where.name in TOOLS or ".config." in where.name

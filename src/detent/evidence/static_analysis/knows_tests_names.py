@@ -1,7 +1,7 @@
-"""Code of other languages that looks at who asks: by the names that it takes for that, outside comments. Pure.
+"""Code in languages other than Python that checks who is calling, recognised by names outside comments. Pure.
 
-Texts that are put together from pieces are read as one. A name inside a longer text, such as a message, counts only where it is one that
-nobody writes by chance.
+Strings joined from pieces are read as one. A name inside a longer string, such as a message, counts only if it is too specific to be there by
+chance.
 """
 
 import re
@@ -11,9 +11,9 @@ from pathlib import PurePosixPath
 from detent.evidence.static_analysis.hidden_words import hidden_words
 from detent.evidence.static_analysis.knows_machine import machine_hits
 
-NAME_OF = "the name of the test runner"  # as a text: what it is for, nobody can tell from it
+NAME_OF = "the name of the test runner"  # as a string, which does not show what it is for
 STRINGS = r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\''
-C_COMMENTS = r"//(?!go:|\s*\+build\b)[^\n]*|/\*.*?\*/"  # what Go is told stands in a comment
+C_COMMENTS = r"//(?!go:|\s*\+build\b)[^\n]*|/\*.*?\*/"  # Go's directives are comments
 SPLIT = re.compile(r"""(["'`])(?:[ \t]*\n)?[ \t]*\+[ \t]*(?:\n[ \t]*)?\1""")  # "py" + "test"
 COMMENTS: Mapping[str, re.Pattern[str]] = {
     "c": re.compile(rf"(?P<keep>{STRINGS}|`(?:[^`\\]|\\.)*`)|{C_COMMENTS}", re.DOTALL),
@@ -31,14 +31,14 @@ AROUND: Mapping[str, re.Pattern[str]] = {
 CI = (
     "CI|CONTINUOUS_INTEGRATION|GITHUB_(?:ACTIONS?|RUN_(?:ID|NUMBER)|WORKFLOW|JOB|WORKSPACE|EVENT_NAME|ACTOR)|GITLAB_CI|CI_(?:JOB|PIPELINE)_ID|TRAVIS|CIRCLECI"
     "|BUILDKITE|TF_BUILD|JENKINS_URL|TEAMCITY_VERSION|APPVEYOR|DRONE|BITBUCKET_BUILD_NUMBER|CODEBUILD_BUILD_ID|RUNNER_OS"
-)  # where nobody but tests runs
+)  # environments in which only tests run
 GLOBALS = "describe|it|test|expect|jest|vi|vitest|mocha|suite|beforeEach|afterEach|__coverage__"
 OF_PROCESS = (
-    "execArgv|ppid|argv0|mainModule|moduleLoadList|channel|connected|_events|listenerCount|eventNames"  # what a runner leaves its marks on
+    "execArgv|ppid|argv0|mainModule|moduleLoadList|channel|connected|_events|listenerCount|eventNames"  # properties with traces of a runner
 )
-FAKE = r"(?:[fF]ake|[mM]ock|[sS]tub|[dD]ummy|[sS]py)"  # how tests call what they hand over
+FAKE = r"(?:[fF]ake|[mM]ock|[sS]tub|[dD]ummy|[sS]py)"  # names of test doubles
 GIVEN = "whether it was given a stand-in"
-Rows = tuple[tuple[str, str], ...]  # what is looked at, and how that is written
+Rows = tuple[tuple[str, str], ...]  # what is checked, and a pattern for it
 
 JAVASCRIPT: Rows = (
     ("the environment of tests", r"\b(?:VITEST(?:_\w+)?|JEST_WORKER_ID|NODE_TEST_CONTEXT|NODE_V8_COVERAGE|MOCHA_\w+|PLAYWRIGHT_\w+|__vitest_\w+|__jest_\w+)\b"),
@@ -223,7 +223,7 @@ _OF_JAVASCRIPT = (
     ("the machine it runs on", r"\{[^{}\n]*\b(platform|arch)\b[^{}\n]*\}\s*=\s*(?:process|os)\b", r"(?<![\w.]){name}\s*[!=]==?\s*[\"'`](?:linux|x64|arm64)"),
     ("source files", r"\bfunction\s*\*?\s*(\w+)\s*\(|\bconst\s+(?P<name>\w+)\s*=\s*(?:async\s*)?(?:\([^()\n]*\)|\w+)\s*=>",
      r"(?<![\w.]){name}(?:\.toString\(\)|\s*\+\s*[\"'`]{{2}})|\bString\(\s*{name}\s*\)|\btoString\.call\(\s*{name}\s*\)|\$\{{\s*{name}\s*\}}"),
-    ("the stack", r"\b(?:const|let|var)\s+(\w+)\s*=\s*(?:new\s+)?Error\(", r"\b{name}\??(?:\.stack\b|\.?\[[\"'`]stack)"),  # made to be read, not thrown
+    ("the stack", r"\b(?:const|let|var)\s+(\w+)\s*=\s*(?:new\s+)?Error\(", r"\b{name}\??(?:\.stack\b|\.?\[[\"'`]stack)"),  # created to read its stack, not to throw
     ("the test runner", r"\b(\w+)(?:\s*:\s*\w+)?\s*=\s*\(?(?:globalThis|global|window|self|Function\(\s*[\"'`]return this[\"'`]\s*\)\(\))(?![\w.\[(])",
      rf"\b{{name}}(?:\??\.|\[[\"'`])(?:{GLOBALS})\b"),
     ("the environment of tests", r"\b(\w+)(?:\s*:\s*\w+)?\s*=\s*\(?[\w.?]*\bprocess\.env\??\.NODE_ENV\b",
@@ -234,11 +234,11 @@ FOLLOWED: Mapping[str, tuple[tuple[str, str, str], ...]] = {
     ".rs": (("the test runner", r"\blet\s+(?:mut\s+)?(\w+)\s*=\s*(?:std::)?thread::current\(\)", r"\b{name}\.name\(\)"),),
     ".rb": (("the environment of tests", r"\b(\w+)\s*=\s*ENV(?:\[|\.fetch\()\s*[\"']\w+_ENV[\"']", r"\b{name}\s*==\s*[\"']test"),),
     ".go": (("the environment of tests", r"\b(\w+)\s*:?=\s*os\.Environ\(\)", r"\brange\s+{name}\b"),),
-}  # what a name was given, and what is then asked of it
+}  # what is checked, a pattern for an assignment, and one for the use of the assigned {name}
 ARGS, MAIN = (
     re.compile(r"\bos\.Args\b|\bflag\.(?:CommandLine\.)?(?:NFlag|NArg|Args?|Visit|VisitAll|Parsed)\("),
     re.compile(r"^package main\b", re.MULTILINE),
-)  # a library is not told how its program was started
+)  # only a main package should read its arguments
 ENDS = {
     ".py": r"\bsys\.exit\(|\bos\._exit\(|(?<![\w.])(?:exit|quit)\(|\bSystemExit\b",
     **dict.fromkeys((".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"), r"\bprocess(?:\.|\[[\"'`])(?:exit|exitCode|reallyExit|abort|kill)\b|\bDeno\.exit\("),
@@ -252,12 +252,12 @@ ENDS = {
     ".cs": r"\bEnvironment\.(?:Exit|FailFast)\(",
     ".pl": r"\bexit\b",
     ".lua": r"\bos\.exit\(",
-}  # how a program ends itself  # fmt: skip
+}  # calls that end the process  # fmt: skip
 Hit = tuple[int, str]
 
 
 def hits(path: str, text: str, lines: Collection[int]) -> list[Hit]:
-    """Each place of a file that looks at who asks; none where the language is not known. `lines`: those that changed."""
+    """The places in a file that check who is calling; none if the language is unknown. `lines`: the changed lines."""
     suffix = PurePosixPath(path).suffix
     comments, rows = LANGUAGES.get(suffix, ("", ()))
     if not rows:
@@ -278,13 +278,13 @@ def hits(path: str, text: str, lines: Collection[int]) -> list[Hit]:
 
 
 def endings(path: str, text: str) -> list[int]:
-    """The lines on which a program ends itself."""
+    """The lines on which a program ends its own process."""
     pattern = ENDS.get(PurePosixPath(path).suffix, "")
     return [_line(text, hit.start()) for hit in re.finditer(pattern, text, re.MULTILINE)] if pattern else []
 
 
 def code_of(comments: str, text: str) -> str:
-    """A text without its comments, and with texts that are put together from pieces as one; every line stays where it is."""
+    """The code without comments and with joined strings merged; lines keep their numbers."""
     plain = COMMENTS[comments].sub(lambda m: m[0] if m["keep"] is not None else re.sub(r"[^\n]", " ", m[0]), text)
     plain = SPLIT.sub(lambda m: "\n" * m[0].count("\n"), plain)
     return AROUND[comments].sub(r"\g<of>.\g<name>", plain) if comments in AROUND else plain

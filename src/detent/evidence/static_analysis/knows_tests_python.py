@@ -1,7 +1,7 @@
-"""Python that looks at who asks: the stack, the runner, the sources, the environment of tests, the clock. By the syntax tree. Pure.
+"""Python that checks who is calling: by the stack, the runner, source files, the test environment or the clock. Uses the syntax tree. Pure.
 
-Names are followed through imports, `getattr`, `__import__`, `importlib` and plain assignments, texts through what they are put together
-from. What a look at one file cannot follow is for the disguise to show.
+Follows names through imports, `getattr`, `__import__`, `importlib` and plain assignments, and strings through what they are joined from. What
+cannot be followed within one file is left to `probes/disguise.py`.
 """
 
 import ast
@@ -41,7 +41,7 @@ ENVIRONMENT = re.compile(
 TEST_FILE = re.compile(
     r"(?:^|/)tests?/|(?:^|/)test_[\w*]*\.py$|\w_test\.py$|(?:^|[/.])conftest(?:\.py)?$|^\*\*?/?\*?\.py$|^/proc/(?:self|\d+|\{)|\.(?:test|spec)\.[cm]?[jt]sx?$"
 )
-NAME_OF_TEST = re.compile(r"(?:.*\.)?(?:tests|conftest|test_\w+)(?:\..*)?|test\..+")  # `setuptools.command.test` is none
+NAME_OF_TEST = re.compile(r"(?:.*\.)?(?:tests|conftest|test_\w+)(?:\..*)?|test\..+")  # not `setuptools.command.test`
 NOW = frozenset(
     {"time.time", "time.time_ns", "time.localtime", "time.gmtime", "datetime.datetime.now", "datetime.datetime.utcnow", "datetime.datetime.today",
      "datetime.date.today", "time.strftime", "time.ctime"}
@@ -51,11 +51,11 @@ AGE = frozenset(
 )
 DATES = frozenset({"datetime.datetime", "datetime.date", "datetime.datetime.fromisoformat", "datetime.date.fromisoformat", "datetime.datetime.strptime",
                    "datetime.datetime.fromtimestamp", "time.mktime", "calendar.timegm"})  # fmt: skip
-LONG_AGO = 100_000_000  # seconds: a number above is a date
+LONG_AGO = 100_000_000  # seconds; a larger number is a date
 CI = frozenset(
     {"CI", "CONTINUOUS_INTEGRATION", "GITHUB_ACTIONS", "GITLAB_CI", "TRAVIS", "CIRCLECI", "BUILDKITE", "TF_BUILD"}
-)  # where only tests run
-TOOLS = frozenset({"coverage", "doctest", "freezegun", "mock", "tox", "nox", "time_machine", "faker"})  # loaded where tests run
+)  # environments in which only tests run
+TOOLS = frozenset({"coverage", "doctest", "freezegun", "mock", "tox", "nox", "time_machine", "faker"})  # modules loaded during tests
 WHERE = frozenset({"os.path.exists", "os.path.isdir", "os.path.isfile", "os.path.lexists", "os.path.join", "os.listdir", "os.scandir", "os.walk", "os.access",
                    "os.stat", "pathlib.Path", "pathlib.PurePath"})  # fmt: skip
 MACHINE = frozenset(
@@ -64,8 +64,8 @@ MACHINE = frozenset(
 )  # fmt: skip
 BEGINS = frozenset({"startswith", "endswith", "find", "count", "is_relative_to", "relative_to", "match", "search", "fullmatch"})
 TEMPORARY = frozenset({"tempfile.gettempdir", "tempfile.gettempdirb", "tempfile.tempdir"})
-BELOW = re.compile(r"/(?:tmp|var/folders)(?:/.*)?|.*\bpytest-.*")  # where tests have their files
-OWN = re.compile(r"sys\.__(?:std\w+|\w+hook)__")  # what a runner puts something else in the place of
+BELOW = re.compile(r"/(?:tmp|var/folders)(?:/.*)?|.*\bpytest-.*")  # where tests keep their files
+OWN = re.compile(r"sys\.__(?:std\w+|\w+hook)__")  # the originals of what a runner replaces
 SORT = frozenset({"__name__", "__qualname__", "__module__"})
 HANDED = re.compile(rf".*{FAKE}|<locals>|tests?\b.*|test_.*|conftest")
 INSIDE = frozenset({"joinpath", "glob", "rglob", "exists", "is_dir", "is_file"})
@@ -75,11 +75,11 @@ BY_WORDS = re.compile(
     r"|^\s*(?:import|from)\s+_?(?:pytest|unittest)\b|\b(?:get|set)trace\b|\borig_argv\b|[\"']_?(?:pytest|unittest)[\"']"
 )
 READS = frozenset({"open", "read_text", "read_bytes", "getmtime", "stat", "getsize", "getctime", "open_code", "get_data", "FileIO"})
-Hit = tuple[int, str]  # a line, and what it looks at
+Hit = tuple[int, str]  # a line, and what it checks
 
 
 def hits(text: str) -> list[Hit]:
-    """Each place of a file that looks at who asks. One that this Python cannot read, a newer one may run: it is looked through by words."""
+    """The places in a file that check who is calling. A file that does not parse is searched by words, since a newer Python may run it."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
@@ -90,11 +90,11 @@ def hits(text: str) -> list[Hit]:
 
 
 class _File:
-    """One file, and what its names stand for."""
+    """One file with its names resolved."""
 
     def __init__(self, tree: ast.Module) -> None:
         self.folded, self.names = FoldedConstants(tree), dict[str, str]()
-        self.words = set[ast.AST]()  # docstrings: texts that nobody uses
+        self.words = set[ast.AST]()  # docstrings and messages: strings without effect
         self.at_top = {t.id for s in tree.body if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)}
         for node in ast.walk(tree):
             match node:
@@ -108,7 +108,7 @@ class _File:
                     self.words |= {each for each in ast.walk(node) if isinstance(each, ast.Constant | ast.JoinedStr)}  # messages
 
     def dotted(self, node: ast.AST, deep: int = 0) -> str:
-        """The full name that an expression stands for; empty if it is none."""
+        """The full dotted name of an expression; empty if it has none."""
         match node:
             case _ if deep > 10:
                 return ""
@@ -133,13 +133,13 @@ class _File:
         return ""
 
     def at(self, node: ast.AST) -> Iterator[Hit]:
-        """What one place looks at."""
+        """What a node checks."""
         line = node.iter.lineno if isinstance(node, ast.comprehension) else getattr(node, "lineno", 0)
         for what in (*self._named(node), *self._said(node), *self._asked(node)):
             yield line, what
 
     def _named(self, node: ast.AST) -> Iterator[str]:
-        """By names."""
+        """Checks recognised by names."""
         match node:
             case ast.Import(names=names):
                 yield from (f"the test runner ({a.name})" for a in names if a.name.partition(".")[0] in RUNNERS)
@@ -160,7 +160,7 @@ class _File:
                 yield f"the test runner ({name})"
 
     def _said(self, node: ast.AST) -> Iterator[str]:
-        """By texts, whatever they were put together from."""
+        """Checks recognised by strings, also if joined from pieces."""
         if not isinstance(node, ast.Constant | ast.JoinedStr | ast.BinOp | ast.Call | ast.Subscript):
             return
         said = self.folded.text(node)
@@ -176,7 +176,7 @@ class _File:
         yield from (f"{FIELDS[word]} ({word})" for word in sorted(words))
 
     def _asked(self, node: ast.AST) -> Iterator[str]:
-        """By what is compared or read."""
+        """Checks recognised by what is compared or read."""
         yield from self._around(node)
         match node:
             case ast.Compare(left=left, comparators=others):
@@ -195,7 +195,7 @@ class _File:
                 yield "which modules are loaded (sys.modules)"
 
     def _around(self, node: ast.AST) -> Iterator[str]:
-        """By what lies around: where the file is installed, whether there are tests beside it, whether the machine is one of CI."""
+        """Checks of the surroundings: where the file is installed, whether tests are beside it, whether this is CI."""
         match node:
             case ast.Compare(left=left, comparators=[of, *_]) if self.dotted(of).startswith(("os.environ", "sys.modules")):
                 known = CI if self.dotted(of).startswith("os.environ") else TOOLS
@@ -219,7 +219,7 @@ class _File:
                 yield "where it is installed (site-packages)"
 
     def _machine(self, node: ast.AST) -> Iterator[str]:
-        """What only this machine has, compared with something that is written down there."""
+        """Properties of the machine compared with a literal."""
         match node:
             case ast.Compare(left=left, comparators=others):
                 sides = [left, *others]
@@ -232,7 +232,7 @@ class _File:
         yield from (f"the machine it runs on ({name})" for name in sorted(calls & MACHINE))
 
     def _given(self, node: ast.AST) -> Iterator[str]:
-        """What is asked of a value that was handed over: whether tests made it, by its type or by where it lies."""
+        """Checks whether an argument comes from tests: by its type or its path."""
         match node:
             case ast.Compare(left=left, comparators=others):
                 sides = [left, *others]
@@ -250,7 +250,7 @@ class _File:
         yield from (f"the machine it runs on ({text})" for text in (*temporary, *below))
 
     def _named_as(self, node: ast.expr) -> ast.expr:
-        """What a name was given, where that can be told."""
+        """The expression assigned to a name, if known."""
         return self.folded.named.get(node.id, node) if isinstance(node, ast.Name) else node
 
     def _told(self, known: frozenset[str], node: ast.expr, what: str) -> Iterator[str]:
@@ -287,7 +287,7 @@ class _File:
         return any(self.dotted(each).startswith(names) for each in ast.walk(node) if isinstance(each, ast.Attribute | ast.Name))
 
     def _clock(self, sides: list[ast.expr]) -> Iterator[str]:
-        """A date that is compared with a constant one, or the age of the process with a number."""
+        """Comparisons of the current date with a fixed one, or of the process's age with a number."""
         clocks = [self._clocks_in(side) for side in sides]
         for i, found in enumerate(clocks):
             others = [side for j, side in enumerate(sides) if j != i]
@@ -324,7 +324,7 @@ class _File:
         return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and self._is_date(node.func.value)
 
     def _is_age(self, side: ast.expr) -> bool:
-        """The clock itself, or the time since the file was loaded; not a time that a function took."""
+        """Whether it is the clock itself or the time since import, and not how long a function took."""
         match side:
             case ast.Call():
                 return True
@@ -334,7 +334,7 @@ class _File:
 
 
 def _of(name: str) -> Iterator[str]:
-    """What a full name looks at."""
+    """What a full name checks."""
     plain = name.removeprefix("builtins.")
     for names, what in ((STACK, "the stack"), (SOURCE, "source files"), (WATCH, "the test runner")):
         if plain in names:

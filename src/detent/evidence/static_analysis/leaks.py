@@ -1,7 +1,7 @@
-"""Code of the product that takes what is nobody else's: files in which people keep their keys, or the whole environment, on its way out. Pure.
+"""Product code that may leak secrets: it reads people's key files, or sends out the whole environment. Pure.
 
-That such a line is proved by a test says nothing: a test notices what it answers, not what it reads beside that. Where a file did the same
-before the change, that is its trade.
+That a test proves such a line does not help: tests notice what code returns, not what else it reads. Files that did the same before the change
+are not flagged.
 """
 
 import re
@@ -40,7 +40,7 @@ OUT = re.compile(
 
 
 def leaks(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
-    """Changed lines of the product that read keys of people, or send the environment away; one flag for each file and kind."""
+    """Flags for changed product lines that read people's keys, hold a password or send out the environment; one per file and kind."""
     for file in product(files):
         if not file.came or is_words(file.path):
             continue
@@ -59,5 +59,5 @@ def leaks(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
 
 
 def _is_password(found: re.Match[str]) -> bool:
-    """Whether it is no example, and for a host that somebody may have."""
+    """Whether a password in a URL is a real one: not an example, and for a real host."""
     return not NO_PASSWORD.search(found["word"]) and not NO_HOST.fullmatch(found["host"])

@@ -1,7 +1,7 @@
-"""Values that are written down in code, and the examples of tests that they stand for: as they are, escaped, encoded, hashed, backwards, put
-together from pieces and constants, or as a pattern that fits nothing else. Pure.
+"""Literals in code, and the test examples they stand for: plain, escaped, encoded, hashed, reversed, joined from pieces and constants, or as a
+pattern that matches nothing else. Pure.
 
-Code is handed back line by line with each such value in one form, so that whoever reads cases knows no other.
+`read` returns the code line by line with every literal in one form, so that its callers need to know no other.
 """
 
 import base64
@@ -44,48 +44,48 @@ META = re.compile(r"[\\^$\[\](){}?*+|.]")
 NUMBER = re.compile(r"(?<![\w.\"])(0x[0-9a-fA-F]{6,}|\d[\d_]{4,})(?:[uU]?[lL]{1,2}|[nu]|_?[iu](?:32|64|128))?(?![\w.\"])")
 SUM = re.compile(r"[\w+/=-]{5,}")
 SUMS = re.compile(r"\bord\b|charCodeAt|codePointAt|\bsum\b|\.sum\b|\bbytes\b|reduce|\bhash|crc|checksum|adler", re.IGNORECASE)
-LONGEST = 200_000  # of a text whose sums are known
-MOST_PIECES = 8  # that a text is put together from
+LONGEST = 200_000  # characters of a text whose checksums are computed
+MOST_PIECES = 8  # pieces that a text is joined from
 MOST_TEXTS, LONGEST_PIECE = 5_000, 2_000
-MOST_STRINGS = 8  # that a pattern which fits only examples may fit
+MOST_STRINGS = 8  # strings that a narrow pattern may match
 
 
 class KnownExamples(NamedTuple):
-    """The examples of tests: their values, and what they are known by."""
+    """The test examples, with their checksums and folded forms."""
 
     values: frozenset[str]
-    sums: Mapping[str, str]  # digests and check sums, as they are written down
-    folded: Mapping[str, str]  # without blanks and in small letters
+    sums: Mapping[str, str]  # digest or checksum, as written in code, to value
+    folded: Mapping[str, str]  # lower case without whitespace, to value
 
     def has(self, value: str) -> bool:
         return value in self.values or (len(value) > 3 and value.strip() in self.values)
 
 
 class Hidden(NamedTuple):
-    """An example that stands in the code and cannot be read there."""
+    """An example in the code that a reader cannot recognise."""
 
     line: int
     value: str
 
 
 class Read(NamedTuple):
-    """Code as it was read: its lines with their numbers, and what is hidden in them."""
+    """Code as read: its numbered lines with plain literals, and the hidden examples."""
 
     lines: list[tuple[int, str]]
     hidden: list[Hidden]
 
 
 class LiteralPiece(NamedTuple):
-    """A literal, or the text between two."""
+    """A literal, or the code between two (`value` is None)."""
 
     text: str
     value: str | None
     raw: str = ""
-    lines: int = 0  # that it has in the source
+    lines: int = 0  # line breaks in the source
 
 
 def known_of(values: Iterable[str], code: str = "") -> KnownExamples:
-    """The examples by which code is read. `code`: what sums may stand in; others are not kept."""
+    """Index examples for reading code. `code`: only checksums that occur in it are kept."""
     every = frozenset(each for value in values for each in (value, value.strip()) if each)
     said = {each for each in SUM.findall(code) if any(map(str.isdigit, each))}
     wanted = said | {each.lower().replace("_", "").removeprefix("0x") for each in said}
@@ -100,7 +100,7 @@ def _folded(value: str) -> str:
 
 
 def values_in(text: str) -> frozenset[str]:
-    """The texts that are written down in a file of tests: as they stand, and as the program has them."""
+    """The string literals in a test file, both as written and unescaped."""
     found = set[str]()
     for piece in _joined(list(_pieces(text))):
         if piece.value is not None:
@@ -109,7 +109,7 @@ def values_in(text: str) -> frozenset[str]:
 
 
 def constants(texts: Iterable[str]) -> dict[str, str]:
-    """Names that stand for one text everywhere."""
+    """Names that have the same string value everywhere."""
     found = dict[str, str | None]()
     for text in texts:
         pieces = _joined(list(_pieces(text)))
@@ -122,7 +122,7 @@ def constants(texts: Iterable[str]) -> dict[str, str]:
 
 
 def read(text: str, first: int, known: KnownExamples, named: Mapping[str, str]) -> Read:
-    """Lines of code with every value in one plain form; a value that stands for an example is that example."""
+    """Read code with every literal in one plain form, replaced by the example it stands for, if any."""
     pieces = _joined([each for piece in _pieces(text) for each in _put_in(piece, named)])
     lines, hidden, line, said = list[tuple[int, str]](), list[Hidden](), first, ""
     for piece in pieces:
@@ -149,7 +149,7 @@ def _filled(text: str, value: str) -> str:
 
 
 def _coded(line: str, known: KnownExamples) -> Iterator[str]:
-    """The examples that stand in a line as the numbers of their signs."""
+    """The examples in a line that are written as character codes."""
     for found in CODES.finditer(line):
         codes = [int(each, 0) for each in re.split(r"\s*,\s*", found[0]) if not (len(each) > 1 and each[0] == "0" and each[1] != "x")]
         text = "".join(map(chr, codes)) if all(8 < code < 0xD800 for code in codes) else ""
@@ -158,7 +158,7 @@ def _coded(line: str, known: KnownExamples) -> Iterator[str]:
 
 
 def put_together(texts: list[str], known: KnownExamples) -> Iterator[tuple[int, str]]:
-    """The examples that several texts in a row come to: one behind the other, with another between, or put into one. Each with where it begins."""
+    """The examples that consecutive texts form when concatenated, joined with a separator or filled into a template. Each with its start index."""
     texts = [text if len(text) < LONGEST_PIECE else "" for text in texts[:MOST_TEXTS]]
     for n, first in enumerate(texts):
         for size in range(2, MOST_PIECES + 1):
@@ -172,17 +172,17 @@ def put_together(texts: list[str], known: KnownExamples) -> Iterator[tuple[int, 
 
 
 def _is_plain(value: str, known: KnownExamples) -> bool:
-    """Whether whoever reads it sees the example: as it is, as a pattern, in other letters, with other blanks."""
+    """Whether a reader would recognise the example: plain, as a pattern, or with other case or whitespace."""
     return known.has(value) or bool(_fits(value, known)) or _folded(value) in known.folded
 
 
 def _sealed(value: str) -> str:
-    """A text in double quotes as JSON has it, every sign by its number: nothing in it is taken for code."""
+    """The text as a JSON string of only \\u escapes, so that nothing in it is taken for code."""
     return '"' + re.sub("....", r"\\u\g<0>", value.encode("utf-16-be", "surrogatepass").hex()) + '"'
 
 
 def _summed(line: str, known: KnownExamples) -> Iterator[str]:
-    """The examples whose check sums stand in a line."""
+    """The examples whose checksums occur in a line."""
     for number in NUMBER.findall(line):
         if example := known.sums.get(number.replace("_", "").lower().removeprefix("0x")):
             yield example
@@ -214,7 +214,7 @@ def _words(words: list[str]) -> Iterator[LiteralPiece]:
 
 
 def _put_in(piece: LiteralPiece, named: Mapping[str, str]) -> Iterator[LiteralPiece]:
-    """Constants by what they stand for, but where they get it."""
+    """Replace constants by their values, except where they are assigned."""
     if piece.value is not None or not named:
         yield piece
         return
@@ -227,7 +227,7 @@ def _put_in(piece: LiteralPiece, named: Mapping[str, str]) -> Iterator[LiteralPi
 
 
 def _joined(pieces: list[LiteralPiece]) -> list[LiteralPiece]:
-    """What is put together from pieces is one piece."""
+    """Merge literals that are joined with each other into one piece."""
     found = list[LiteralPiece]()
     for piece in pieces:
         if piece.value is not None and len(found) > 1 and found[-2].value is not None and JOINED.fullmatch(between := found[-1].text):
@@ -242,7 +242,7 @@ def _joined(pieces: list[LiteralPiece]) -> list[LiteralPiece]:
 
 
 def unescaped(text: str) -> str:
-    """A text as the program has it."""
+    """The text with its escapes resolved."""
     return ESCAPE.sub(_one, text)
 
 
@@ -258,7 +258,7 @@ def _one(found: re.Match[str]) -> str:
 
 
 def _stands_for(value: str, known: KnownExamples) -> str:
-    """The example that a value is, in whatever form; empty if it is none."""
+    """The example that a value stands for in any form; empty if none."""
     if known.has(value):
         return value if value in known.values else value.strip()
     if len(value) < 6 and not MIXED.fullmatch(value):
@@ -292,7 +292,7 @@ def _decoded(value: str) -> Iterator[str]:
 
 
 def _fits(pattern: str, known: KnownExamples) -> str:
-    """The example that a pattern fits, if it fits hardly anything else."""
+    """The example that a pattern matches, if it matches hardly anything else."""
     if not META.search(pattern) or len(pattern) > 2000:
         return ""
     return next((each for each in narrow(pattern) if known.has(each)), "")
@@ -300,7 +300,7 @@ def _fits(pattern: str, known: KnownExamples) -> str:
 
 @lru_cache(512)
 def narrow(pattern: str) -> tuple[str, ...]:
-    """All texts that a pattern fits, if they are few; of a part that may be anything it says nothing."""
+    """All texts that a pattern matches, if they are few; empty otherwise."""
     from re import _parser  # type: ignore[attr-defined]  # the standard library's own reader of patterns has no public name
 
     try:

@@ -1,7 +1,7 @@
-"""Older code that does less by its form alone, whatever its names say: a line that lost a call, an argument, an entry or a filter, a condition that
-got one more part, a number that a setting decides now, an effect that is gone. Pure.
+"""Older code that does less, judged by form alone: a line lost a call, argument, entry or filter, a condition got another part, a fixed number
+became a setting, or an effect is gone. Pure.
 
-Most of this is honest. Whoever uses it puts the lines back, and asks only where no test notices.
+Most such changes are legitimate. Callers restore the lines and raise a question only if no test notices.
 """
 
 import re
@@ -15,12 +15,10 @@ HARMLESS = frozenset(
      "decode", "len", "String", "Number", "Boolean", "Array", "Object", "toString", "bind", "call", "apply", "prototype", "slice", "to_s", "to_a", "to_i",
      "to_sym", "to_h", "self", "this", "super", "new", "async", "const", "let", "var", "static", "public", "export", "default", "std", "move", "clone",
      "into", "as", "ref", "mut", "return", "not", "is", "None", "null", "nil", "undefined", "true", "false", "True", "False", "else", "lambda", "or", "and", "if"}
-)  # words, and conversions between kinds of values, that may go  # fmt: skip
-CUTS = re.compile(r"\.slice\(\s*\d")  # of a text or a list
+)  # words and type conversions that may go  # fmt: skip
+CUTS = re.compile(r"\.slice\(\s*\d")  # cuts off a part of a string or list
 CODE = re.compile(r"[(\[{=]|^\s*return\b|\s(?:if|unless)\s.*[^.]$")
-TOLD = re.compile(
-    r"^\s*(?:__all__|__slots__|export\s*[{*]|module\.exports\b|\w+:\s*[\w.\[\]| ,]+(?:=.*)?,?\s*$)"
-)  # what others are told, hints of types
+TOLD = re.compile(r"^\s*(?:__all__|__slots__|export\s*[{*]|module\.exports\b|\w+:\s*[\w.\[\]| ,]+(?:=.*)?,?\s*$)")  # exports and type hints
 HEAD = re.compile(r"^\s*(?:\w+\s+)*(?:def|function|func|fn)\b")
 ASKS = re.compile(r"^\s*[})]*\s*(?:else\s+)?(?:if|elif|elsif|unless|guard)\b|\s(?:if|unless)\s")
 JOINS = frozenset({"and", "&&"})
@@ -36,7 +34,7 @@ MOST_LINES = 6
 
 
 def does_less(gone: Sequence[str], new: Sequence[str], elsewhere: Collection[str]) -> str:
-    """What the lines that came do no longer, in words; empty if nothing. `elsewhere`: all lines that came, in which it may stand again."""
+    """What the new lines no longer do, in words; empty if nothing. `elsewhere`: all added lines, where the lost part may be again."""
     was, now = ([line for line in side if line.strip()] for side in (gone, new))
     if not now or len(was) > MOST_LINES:
         return ""
@@ -47,12 +45,12 @@ def does_less(gone: Sequence[str], new: Sequence[str], elsewhere: Collection[str
 
 
 def _bare(lines: Sequence[str]) -> list[str]:
-    """Lines without their depth, and without what only closes a block."""
+    """The lines without indentation, and without those that only close a block."""
     return [line.strip() for line in lines if line.strip() not in ("}", "end", "};")]
 
 
 def stops(lines: Sequence[str], text: str) -> bool:
-    """Whether an effect is among these lines: a call for its own sake, or a value that is kept and that `text` still speaks of."""
+    """Whether one of these lines has an effect: a call as a statement, or an attribute assignment that `text` still refers to."""
     return any(not is_arid_line(line) and (CALLS.match(line) or _is_kept(line, text)) for line in lines)
 
 
@@ -83,7 +81,7 @@ def _value(line: str) -> str:
 
 
 def _is_telling(lost: Sequence[str], word: str) -> bool:
-    """Whether something that does or holds something is among what a line lost: a name, a text in which a call stands, or an entry of a list."""
+    """Whether a lost token matters: a name that is not harmless, or a string among several entries."""
     if word[0] in "\"'`":
         return "," in lost
     return (word[0].isalpha() or word[0] == "_") and word not in HARMLESS and not ("|" in lost and not {"(", "{"} & set(lost))

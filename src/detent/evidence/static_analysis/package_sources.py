@@ -1,6 +1,6 @@
-"""Where packages come from, and what runs when they are installed: registries, addresses, other names, hashes of lock files. Pure: texts in, words out.
+"""Changes of where packages come from and what runs on installation: registries, URLs, aliases, hashes in lock files. Pure: texts in, words out.
 
-A package of the same name from another place is another package; whoever reads a change sees a line of a lock file at best.
+A package of the same name from another source is another package, and a reviewer sees at best a line in a lock file.
 """
 
 import json
@@ -32,11 +32,11 @@ SPEAKS = re.compile(
 )
 LINKS = re.compile(
     r"^\[(?:project|tool\.poetry)\.urls\]\n(?:(?!\[).*\n?)*|^(?:homepage|repository|documentation)\s*=.*$", re.MULTILINE
-)  # for people
+)  # links for people
 OF_PACKAGES = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies", "overrides", "resolutions")
 ELSEWHERE = re.compile(r"(?:npm:|git|github:|gitlab:|bitbucket:|https?:|file:\.\./\.\.)|[\w.-]+/[\w.-]+(?:#.*)?$")
 INSTALLS = ("preinstall", "install", "postinstall")
-PREPARES = ("prepare", "preprepare", "postprepare", "prepublish")  # run where the project itself is installed, and from an address
+PREPARES = ("prepare", "preprepare", "postprepare", "prepublish")  # run when the project itself is installed, also from a URL
 USUAL_PREPARE = re.compile(
     r"(?:(?:is-ci \|\| )?(?:husky(?: install(?: \S+)?)?|lefthook install|simple-git-hooks|patch-package|tsc\b[\w ./-]*|(?:npm|yarn|pnpm|bun)(?: run)?(?: -s)? [\w:-]+"
     r"|(?:tsup|unbuild|rollup|rimraf|vite build|pkgroll|svelte-kit|ts-patch)\b[\w ./-]*)(?:\s*&&\s*|$))+"
@@ -44,13 +44,13 @@ USUAL_PREPARE = re.compile(
 
 
 def is_about_sources(path: str) -> bool:
-    """Whether a file may say where packages come from."""
+    """Whether a file may define where packages come from."""
     name = PurePosixPath(path).name
     return name in ("package.json", "go.sum") or any(each.fullmatch(name) for each in (SETTINGS, ASKS, LOCK)) or bool(ASKS.fullmatch(path))
 
 
 def other_sources(path: str, before: str, after: str) -> Iterator[str]:
-    """What a change of a file says of where packages come from that it did not say before, in words."""
+    """New sources of packages that a change to a file introduces, in words."""
     name = PurePosixPath(path).name
     if name == "package.json":
         yield from _package(before, after)
@@ -66,7 +66,7 @@ def other_sources(path: str, before: str, after: str) -> Iterator[str]:
 
 
 def _hosts(text: str, speaks: re.Pattern[str]) -> list[str]:
-    """The hosts that a file names where it speaks of packages, but for those that everybody fetches from."""
+    """The hosts in a file's lines about packages, without the usual registries."""
     lines = [
         line for line in re.sub(LINKS, "", text).splitlines() if speaks.search(line) and not line.lstrip().startswith(("#", "//", ";"))
     ]
@@ -104,7 +104,7 @@ def _table(value: object) -> dict[str, str]:
 
 
 def _hashes(name: str, text: str) -> Mapping[str, frozenset[str]]:
-    """The hashes of each package and version that a lock file names."""
+    """The hashes in a lock file, by package and version."""
     if name == "go.sum":
         return {f"{row[0]} {row[1]}": frozenset({row[2]}) for line in text.splitlines() if len(row := line.split()) == 3}
     if name.endswith(".json"):

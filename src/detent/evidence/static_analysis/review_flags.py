@@ -1,5 +1,5 @@
-"""What one would look for in any review, whoever wrote the change: secrets, binaries, big files, executable bits, new dependencies, more
-rights for CI. Pure but for reading files."""
+"""Flags that any code review would raise, whoever wrote the change: secrets, binaries, big files, executable bits, new dependencies, wider CI
+permissions. Pure apart from reading files."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -19,9 +19,9 @@ from detent.evidence.static_analysis.unseen_characters import CODE, unseen_chara
 from detent.kernel.model import Flag
 
 BIG = 1_000_000  # bytes
-LONGEST = 50_000_000  # bytes of a lock file that are read
+LONGEST = 50_000_000  # bytes read of a lock file
 MOST_SOURCES = 3
-HEAD = 8000  # bytes in which git looks for a NUL, and so do we
+HEAD = 8000  # how far to look for a NUL, as in git
 EXECUTABLE, LINK, MODULE = "100755", "120000", "160000"
 LOCKS = re.compile(r"(?:.*[.-])?lock(?:\.\w+)?|.*\.lock|package-lock\.json|npm-shrinkwrap\.json|go\.sum|.*\.snap")
 PICTURES = frozenset(
@@ -30,7 +30,7 @@ PICTURES = frozenset(
 MANIFESTS = frozenset(
     {"pyproject.toml", "Pipfile", "Cargo.toml", "setup.cfg", "tox.ini", "setup.py", "package.json", "composer.json", "go.mod", "Gemfile"}
 )
-OTHERS = {  # manifests whose dependencies are told by a pattern
+OTHERS = {  # manifests whose dependencies are found by a pattern
     "pom.xml": re.compile(r"<dependency>.*?<artifactId>\s*([^<\s]+)", re.DOTALL),
     "build.gradle": re.compile(r"\b(?:\w*[iI]mplementation|api|\w*[cC]ompileOnly|\w*[rR]untimeOnly)\b[ (]*[\"']([^\"':]+:[^\"':]+)"),
     "build.gradle.kts": re.compile(r"\b(?:\w*[iI]mplementation|api|\w*[cC]ompileOnly|\w*[rR]untimeOnly)\b[ (]*[\"']([^\"':]+:[^\"':]+)"),
@@ -44,17 +44,17 @@ RIGHTS = re.compile(
 
 
 class Blob(NamedTuple):
-    """A changed path as git has it."""
+    """The modes and sizes of a changed path in git."""
 
     path: str
-    was: str  # modes; zeroes: it is not there
+    was: str  # the mode before; zeroes: the path did not exist
     mode: str
     size: int = 0  # bytes
     size_before: int = 0
 
 
 class OneFile:
-    """A single manifest, as readers of projects see files."""
+    """A single manifest as `Files`."""
 
     def __init__(self, path: str, text: str) -> None:
         self.path, self.text = path, text
@@ -73,7 +73,7 @@ class OneFile:
 
 
 def review_flags(files: tuple[EditedFile, ...], keys: Mapping[str, str]) -> Iterator[Flag]:
-    """Every flag of these kinds."""
+    """All flags of these kinds."""
     if not files:
         return
     changes = files[0].changes
@@ -92,7 +92,7 @@ def review_flags(files: tuple[EditedFile, ...], keys: Mapping[str, str]) -> Iter
 
 
 def _sources(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
-    """Packages that come from another place than before; lock files are read whole, however long."""
+    """Flags for packages that come from another source than before. Reads even long lock files whole."""
     for file in files:
         if file.how == "deleted" or not is_about_sources(file.path) or is_named_as_test(file.path):
             continue
@@ -103,7 +103,7 @@ def _sources(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
 
 
 def _blobs(files: tuple[EditedFile, ...]) -> Iterator[Blob]:
-    """Modes and sizes, asked of git once."""
+    """Modes and sizes of all changed paths, in two calls of git."""
     changes = files[0].changes
     raw = changes.git.run("diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev", changes.good, changes.tree).items
     rows = [(head.removeprefix(":").split(), path) for head, path in zip(raw[::2], raw[1::2], strict=True)]
@@ -152,7 +152,7 @@ def _of_blob(file: EditedFile, blob: Blob | None) -> Iterator[Flag]:
 
 
 def _link(file: EditedFile) -> Iterator[Flag]:
-    """A link that came: to code or tests, out of the project, or in the place of a folder."""
+    """Flags for a new symlink to code or tests, out of the project, or in place of a folder."""
     target, changes = file.after.strip(), file.changes
     leads = normpath(join(dirname(file.path), target))
     if file.suffix in CODE or is_named_as_test(target):
@@ -166,7 +166,7 @@ def _link(file: EditedFile) -> Iterator[Flag]:
 
 
 def _other_code(file: EditedFile) -> str:
-    """The encoding by which Python reads a file otherwise than it is shown, such as `unicode_escape`: a comment may be a statement then."""
+    """An encoding that makes Python read a file differently from how it is shown, such as `unicode_escape`, where a comment may be a statement."""
     return other_encoding(file.after) if file.suffix in (".py", ".pyw", ".pyi") else ""
 
 
@@ -175,14 +175,14 @@ def _first_line(file: EditedFile) -> str:
 
 
 def _is_binary(file: EditedFile) -> bool:
-    """Whether a file that came or changed is no text. Pictures, fonts and data of tests are looked at by other means."""
+    """Whether an added or changed file is binary. Images, fonts, documents and test data do not count."""
     if file.suffix.lower() in PICTURES or is_document(file.path) or is_named_as_test(file.path):
         return False
     return "\0" in file.after[:HEAD]
 
 
 def _rights(file: EditedFile) -> Iterator[Flag]:
-    """Lines of a CI file by which it may do more than before."""
+    """A flag for the first line that gives a CI file wider permissions."""
     gone = {"".join(line.split()) for line in file.before.splitlines()}
     for number in sorted(file.came_in_all):
         said = file.line(number)
@@ -192,7 +192,7 @@ def _rights(file: EditedFile) -> Iterator[Flag]:
 
 
 def _dependencies(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
-    """Packages of others that no manifest named before."""
+    """Flags for third-party packages that no manifest declared before."""
     ours = [file for file in files if _is_manifest(file.path) and not is_named_as_test(file.path)]
     if not ours:
         return

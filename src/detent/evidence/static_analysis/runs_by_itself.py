@@ -1,5 +1,5 @@
-"""Files by which something is run on a person's machine as soon as a folder is opened, a shell enters it, or an agent starts there; and scripts
-that run the tests. Reads only."""
+"""Files that make something run on a person's machine as soon as an editor opens the folder, a shell enters it or an agent starts in it. Also
+changes to scripts that run the tests. Reads only."""
 
 import re
 from collections import Counter
@@ -26,7 +26,7 @@ BY_ITSELF: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = tuple(
          r"^\s*(?![#\[\s])(?!(?:use|layout|dotenv|PATH_add|export\s+\w+=[\w./-]*$)\b)\S+.*[\s(`=|;]"),
         ("a debugger or a shell of a language that starts in this folder", r"(?:.*/)?\.(?:gdbinit|lldbinit|pdbrc(?:\.py)?|pythonrc(?:\.py)?|irbrc|pryrc|inputrc|rdbgrc)", r"\S"),
     )
-)  # who runs it, which file, and the lines of it that say what is run  # fmt: skip
+)  # who runs it, which file, and the lines that say what to run  # fmt: skip
 SCRIPT = re.compile(
     r".*\.(?:sh|bash|zsh|fish|ps1|psm1|bat|cmd)|(?:.*/)?(?:Earthfile|Dockerfile[\w.-]*|Containerfile|magefile\.go|[\w-]+\.dockerfile|Procfile)"
 )
@@ -48,7 +48,7 @@ STRICT = re.compile(r"^\s*set\s+-\w*[eo]\w*\b|\bErrorActionPreference\b.*Stop")
 
 
 def runs_by_itself(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
-    """Files that are run as programs though nobody starts them."""
+    """Flags for files that make a program run by itself."""
     for file in files:
         if file.how == "deleted" or not file.came_in_all:
             continue
@@ -61,7 +61,7 @@ def runs_by_itself(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
 
 
 def judging_scripts(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
-    """Scripts that ran tests or linters, and that run fewer of them now, run them otherwise, or go on where they fail."""
+    """Flags for scripts that now run fewer tests or linters, run them differently, or ignore their failures."""
     for file in files:
         if file.how == "added" or not (SCRIPT.fullmatch(file.path) or SHEBANG.match(file.before)):
             continue
@@ -79,7 +79,7 @@ def judging_scripts(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
 
 
 def _stands(line: str, came: list[str]) -> bool:
-    """Whether a call of a judge came again, with at least the same words: more may be asked for, but nothing left out."""
+    """Whether a removed command is back with at least the same words, and none added that narrows it."""
     words = Counter(line.split())
     found = (Counter(other.split()) - words for other in came if not words - Counter(other.split()) and not FORGIVES.search(other))
     return any(not any(map(NARROWS.match, more)) for more in found)

@@ -1,12 +1,13 @@
-"""Safeguards that a change takes out of code, or dangers that it brings in: locks, time limits, secret numbers, certificates, queries. Pure.
+"""Safeguards that a change removes, and dangers that it adds: locks, time limits, secure random numbers, certificates, queries. Pure.
 
-Tests seldom ask for them, so that they can go unseen in work that is proved. Knows words only; whether a test notices is tried by others.
+Tests seldom cover them, so they can disappear from proved work unnoticed. Judges by words only; `probes/removed_checks.py` tries whether a
+test notices.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 
-Rows = tuple[tuple[str, re.Pattern[str]], ...]  # what is said, and how it is written
+Rows = tuple[tuple[str, re.Pattern[str]], ...]  # a description, and a pattern for it
 RELEASE = "a release of what was opened"
 
 SAFEGUARDS: Rows = tuple(
@@ -108,7 +109,7 @@ WEAKER: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = tuple(
         ("a call that reaches private methods", r"\.public_send\b", r"\.(?:__)?send\b"),
         ("wider file permissions", r"\b0o?[67]00\b", r"\b0o?(?:[67]44|[67]55|[67]64)\b"),
     )
-)  # what went, and what is worse and came in its place  # fmt: skip
+)  # a description, the safer form, and the weaker one that replaces it  # fmt: skip
 NARROW, BROAD = (
     re.compile(r"^\s*except\s+\(?(?!(?:Base)?Exception\b)\w|^\s*rescue\s+(?!StandardError|Exception|=>)\w"),
     re.compile(r"^\s*except(?:\s+(?:Base)?Exception(?:\s+as\s+\w+)?)?\s*:|^\s*rescue\s*(?:$|=>|StandardError|Exception)|\bcatch\s*(?:\(\w*\)\s*)?\{\s*\}"),
@@ -117,11 +118,11 @@ OPENED = re.compile(r"\bwith\s+(?:\w+\.)?open\(")
 OPENS = re.compile(r"\bopen\w*\(")
 CLOSES = re.compile(
     r"^\s*(?:defer\s+\w|\}?\s*finally\b)|^\s*(?:async\s+)?with\s+(?!.*\b(?:suppress|nullcontext)\()|\.(?:read|write)_(?:text|bytes)\(|\btry\s*\(|\busing\b"
-)  # what closes by itself what it opens, or lets it go in the end
+)  # forms that close what they open, or release it at the end
 
 
 def lost(gone: Sequence[str], new: Sequence[str], elsewhere: Iterable[str]) -> str:
-    """What of this kind some lines had, or have now; empty if nothing. `elsewhere`: all lines that came, in which it may stand again."""
+    """The safeguard that lines lost or the danger they gained, in words; empty if none. `elsewhere`: all added lines, where it may be again."""
     there = list(elsewhere)
     for what, pattern in SAFEGUARDS:
         went = _count(pattern, gone) > max(_count(pattern, new), _count(pattern, there))
@@ -139,7 +140,7 @@ def lost(gone: Sequence[str], new: Sequence[str], elsewhere: Iterable[str]) -> s
 
 
 def _needs_no_release(gone: Sequence[str], new: Sequence[str], there: Sequence[str]) -> bool:
-    """Whether what was opened is closed in another way in the lines that came instead, or is opened no more."""
+    """Whether the new lines close what was opened in another way, or nothing is opened any more."""
     if not any(map(str.strip, new)):
         return any(map(OPENED.search, gone)) and not any(map(OPENS.search, there))
     return _count(CLOSES, gone) <= _count(CLOSES, new)

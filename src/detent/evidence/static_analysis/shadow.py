@@ -1,6 +1,6 @@
-"""Files and fixtures that take the place of a module: of the product, the standard library, an installed package, or the test runner.
+"""Files and fixtures that shadow a module of the product, the standard library, an installed package or the test runner.
 
-Looks at what came with the change. What the parts of each language know is in `shadow_python` and `shadow_mapped`.
+Looks at what the change adds. The rules of each language are in `shadow_python`, `shadow_ruby` and `shadow_mapped`.
 """
 
 import re
@@ -21,7 +21,7 @@ from detent.kernel.model import Flag
 
 PATH_RULES = re.compile(r"\bsys\.path\b|\bsyspath_prepend\b|\bpythonpath\b|\bPYTHONPATH\b|\b__path__\b|--import-mode|\bmeta_path\b")
 JAVASCRIPT = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
-BROUGHT = frozenset({"node_modules", "vendor", "third_party", "_vendor"})  # folders with code of others
+BROUGHT = frozenset({"node_modules", "vendor", "third_party", "_vendor"})  # folders with third-party code
 JS_RUNNERS = ("vitest", "@vitest", "jest", "@jest", "mocha", "jest-circus", "jest-runner", ".bin", "chai", "tap", "ava")
 RUBY = frozenset(
     {
@@ -48,7 +48,7 @@ JVM = re.compile(r"(.*?)src/test/(java|kotlin|groovy|scala)/(.+)")
 
 
 def shadows(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
-    """Every flag of this kind."""
+    """All flags of this kind."""
     ground = _Ground(files)
     for file in files:
         if file.how == "deleted":
@@ -79,14 +79,14 @@ def shadows(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
 
 
 class _Ground:
-    """What the change is made on."""
+    """The changed files and the repository around them, computed on demand."""
 
     def __init__(self, files: tuple[EditedFile, ...]) -> None:
         self.files = files
         self.changed = frozenset(file.path for file in files if file.is_product and file.how != "deleted")
 
     def still_has(self, path: str, name: str, now: str) -> bool:
-        """Whether a module of Python is there, and the change did not take this function out of it, or only has it from where it is now."""
+        """Whether a Python module exists and the change did not move this function out of it (to the module `now`)."""
         same = re.compile(rf"^from \S*\b{re.escape(now)} import .*$", re.MULTILINE)
         moved = any(f.path == path and _defines(f.before, name) and not _defines(same.sub("", f.after), name) for f in self.files)
         return path in self.paths and not moved
@@ -105,7 +105,7 @@ class _Ground:
 
     @cached_property
     def installs(self) -> bool:
-        """Whether a list of packages changed, so that code of others may come."""
+        """Whether a list of packages changed, so that new third-party code is expected."""
         return any(
             is_about_sources(f.path) or re.fullmatch(r"modules\.txt|vendor(?:ed)?\.(?:txt|json|toml)", PurePosixPath(f.path).name)
             for f in self.files
@@ -113,12 +113,12 @@ class _Ground:
 
     @cached_property
     def ruled(self) -> bool:
-        """Whether rules about where modules are looked for came with the change."""
+        """Whether the change adds rules about where modules are searched."""
         told = (f for f in self.files if f.is_test or f.sort == "config" or f.suffix in (".toml", ".ini", ".cfg"))
         return any(PATH_RULES.search(f.line(line)) for f in told for line in f.came_in_all)
 
     def has_package(self, path: str, name: str) -> bool:
-        """Whether a new module belongs to a package that the project had: it is the one that tests of others are run with."""
+        """Whether a new module belongs to a package that the project already had, so the project may be the test runner itself."""
         changes, above = self.files[0].changes, path.removesuffix(".py").removesuffix("/__init__").removesuffix(name.replace(".", "/"))
         return "." in name and bool(changes.git.read(changes.good, f"{above}{name.partition('.')[0]}/__init__.py"))
 
@@ -152,7 +152,7 @@ def _new_file(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
 
 
 def _new_python(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
-    """A module that is found before another one of its name."""
+    """A flag for a module that is found before another one of the same name."""
     where = PurePosixPath(file.path)
     if (
         where.name == "conftest.py"
@@ -200,7 +200,7 @@ def _new_ruby(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
         return
 
 
-# -- what tests put into the product -------------------------------------------------------------------------------------------------
+# -- what tests replace in the product -----------------------------------------------------------------------------------------------
 
 
 def _put_by_python(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
@@ -218,7 +218,7 @@ def _put_by_python(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
 
 
 def _put_by_go(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
-    """Code that tests put, when they are loaded, into a variable of the product that holds code of this change."""
+    """Flags for tests that, when loaded, replace code of this change held in a product variable, or add methods that the product uses."""
     beside = [
         f
         for f in ground.files
@@ -238,7 +238,7 @@ def _put_by_go(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
 
 
 def _put_by_ruby(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
-    """Methods that tests put over those of this change."""
+    """Flags for tests that override methods of this change."""
     ours = [f for f in ground.files if f.path in ground.changed and f.suffix == ".rb"]
     owners = frozenset(name for f in ours for name in ruby.owners(f.after))
     methods = frozenset(name for f in ours for name in ruby.changed_methods(f.after, f.came))
@@ -249,7 +249,7 @@ def _put_by_ruby(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
 
 
 def _switched(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
-    """What tests set for all of them, when they are loaded or in their set-up, and this change reads."""
+    """Flags for values that all tests set, on import or in setup, and that this change reads."""
     lines = [f.line(n) for f in ground.files if f.path in ground.changed for n in sorted(f.came)]
     tests = [f.after for f in ground.files if f.is_test and f.how != "deleted"]
     loaded = switched(file.after, lines) if file.suffix in SWITCHING else ()

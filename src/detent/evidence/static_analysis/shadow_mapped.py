@@ -1,5 +1,5 @@
-"""Names that are mapped to other files: `paths` of a tsconfig, `imports` and `exports` of a package, aliases, `replace` of go.mod, mocks of
-modules in JavaScript. Pure: texts in, places out."""
+"""Names mapped to other files: `paths` in tsconfig, `imports` and `exports` of a package, aliases, `replace` in go.mod, module mocks in
+JavaScript. Pure: texts in, places out."""
 
 import json
 import re
@@ -40,7 +40,7 @@ Exists = Callable[[str], bool]
 
 
 def mapped_again(path: str, before: str, after: str, exists: Exists, declared: frozenset[str]) -> Iterator[Mapped]:
-    """The names that a change of a manifest maps to a stand-in: a file of tests, or another file than the one that is still there."""
+    """The names that a change to a manifest maps to a stand-in: a test file, or another file although the old one still exists."""
     old, new = (dict(_mappings(path, text)) for text in (before, after))
     here = dirname(path)
     for name, target in new.items():
@@ -62,7 +62,7 @@ def _is_file(path: str, exists: Exists) -> bool:
 
 
 def _mappings(path: str, text: str) -> Iterator[Mapped]:
-    """Each name that a manifest maps, with where it stands, and the file that it is mapped to."""
+    """Each name that a manifest maps, prefixed with its keys, and the target file."""
     try:
         table = json.loads(jsonc(text) or "{}")
     except (ValueError, RecursionError):
@@ -92,7 +92,7 @@ def _leaves(key: str, value: object) -> Iterator[Mapped]:
 
 
 def aliased(text: str, lines: Collection[int]) -> Iterator[int]:
-    """The new lines of a configuration that map a name to a stand-in."""
+    """The new lines in a configuration file that map a name to a stand-in."""
     rows = text.split("\n")
     for number in sorted(lines):
         around = "\n".join(rows[max(0, number - 8) : number])
@@ -101,13 +101,13 @@ def aliased(text: str, lines: Collection[int]) -> Iterator[int]:
 
 
 def replaced_in_go(before: str, after: str) -> Iterator[str]:
-    """The modules that a go.mod or go.work replaces now and did not before."""
+    """The modules that a go.mod or go.work newly replaces."""
     found = [set(re.findall(r"^\s*(?:replace\s+)?(\S+)(?:\s+v\S+)?\s+=>\s+\S+", text, re.MULTILINE)) for text in (before, after)]
     yield from sorted(found[1] - found[0])
 
 
 def scripts_moved(before: str, after: str, has: Callable[[str, str, str], bool]) -> Iterator[Mapped]:
-    """The programs of a pyproject.toml that another module stands for now, where the function before is still there."""
+    """The scripts in pyproject.toml that now point to another module although the old function still exists."""
     import tomllib
 
     sides = list[dict[str, str]]()
@@ -132,7 +132,7 @@ def scripts_moved(before: str, after: str, has: Callable[[str, str, str], bool])
 
 
 def replaced_in_cargo(before: str, after: str) -> Iterator[str]:
-    """Tables of a Cargo.toml that put other crates in the place of those that are asked for."""
+    """The changed entries of a Cargo.toml that replace crates, or point the library at a test file."""
     import tomllib
 
     sides = []
@@ -150,7 +150,7 @@ def replaced_in_cargo(before: str, after: str) -> Iterator[str]:
 
 
 def mocks(path: str, text: str, lines: Collection[int], changed: Collection[str]) -> Iterator[tuple[int, str]]:
-    """The changed modules that a file of tests mocks although it is about them: named after them, about nothing else, or for all tests."""
+    """The changed modules that a test file mocks although it tests them: it is named after them, imports nothing else, or is a setup file."""
     about = {found for each in IMPORTED.findall(text) if (found := _resolved(path, each, changed))}
     stem = re.sub(r"[._-](?:test|spec)$|^test[._-]", "", PurePosixPath(path).stem)
     for hit in MOCKED.finditer(text):
@@ -167,7 +167,7 @@ def mocks(path: str, text: str, lines: Collection[int], changed: Collection[str]
 
 
 def _resolved(path: str, name: str, changed: Collection[str]) -> str:
-    """The changed file that a relative import means; empty if it is none."""
+    """The changed file that an import refers to; empty if none."""
     if not name.startswith("."):
         return next(
             (
@@ -192,17 +192,17 @@ PUT = re.compile(r"(?:^|;)\s*(\w+)\s*(?:\[[^\]\n]*\]\s*)?=(?!=)", re.MULTILINE)
 
 
 def functions_in_variables(text: str) -> frozenset[str]:
-    """The variables of a Go file that hold a function which is written there."""
+    """The variables in a Go file that are assigned a function literal."""
     return frozenset(HELD.findall(text))
 
 
 def kept_functions(text: str) -> frozenset[str]:
-    """The variables of a Go file that can hold functions: one, a list of them, or a table by name."""
+    """The variables in a Go file that can hold functions: one, a slice or a map of them."""
     return frozenset(KEPT.findall(text))
 
 
 def put_when_loaded(text: str) -> Iterator[tuple[int, str]]:
-    """What a Go file assigns when it is loaded, or before all tests: line and name."""
+    """What a Go file assigns at initialization or before all tests: line and name."""
     for found in LOADING.finditer(text):
         group = next(name for name, said in found.groupdict().items() if said is not None)
         for put in PUT.finditer(found[group]):

@@ -1,7 +1,7 @@
-"""Python that takes the place of other Python: files that are imported instead of a module, and tests that put code into the product. Pure.
+"""Python that shadows other Python: files imported instead of a module, and tests that replace code of the product. Pure.
 
-Ordinary mocking is not meant: a test that replaces what the code under test calls. Meant is what replaces the very thing that changed: for
-all tests at once, or in a test that then asks it.
+Ordinary mocks, which replace what the code under test calls, are fine. Flagged is replacing the very thing that changed, for all tests or in a
+test that then calls it.
 """
 
 import ast
@@ -18,24 +18,24 @@ ROOTS = ("", "src/", "lib/", "python/")
 RUNNERS = frozenset(
     {"pytest", "_pytest", "pluggy", "iniconfig", "unittest", "py", "coverage", "xdist", "pytest_cov", "nose", "hypothesis", "doctest"}
 )
-COMMON = frozenset({"test", "this", "antigravity", "idlelib", "turtledemo", "lib2to3", "__main__", "__init__"})  # names that hide nothing
+COMMON = frozenset({"test", "this", "antigravity", "idlelib", "turtledemo", "lib2to3", "__main__", "__init__"})  # harmless to shadow
 PATCHERS = frozenset({"setattr", "patch", "object", "setitem", "dict", "__setattr__"})
 MOCKS = frozenset({"Mock", "MagicMock", "AsyncMock", "NonCallableMock", "create_autospec", "sentinel"})
 ANSWERS = frozenset({"return_value", "side_effect", "wraps"})
 
 
 class Replacement(NamedTuple):
-    """A place where a file of tests puts something into a module."""
+    """A place where a test file replaces something in a module."""
 
     line: int
     module: str  # its full name
-    names: tuple[str, ...]  # of what is replaced in it; none: the module itself
-    scope: str  # `test`, or empty: for every test that uses it
-    asked: bool = False  # the test asks what it put there
+    names: tuple[str, ...]  # the replaced names in it; empty: the module itself
+    scope: str  # `test`, or empty: every test that uses it
+    asked: bool = False  # the test calls what it put there
 
 
 def modules_of(paths: Iterable[str]) -> dict[str, str]:
-    """The modules of the product by their full names, with their files."""
+    """The modules of the product: full name to file."""
     found = dict[str, str]()
     for path in paths:
         if path.endswith(".py") and not is_named_as_test(path):
@@ -50,9 +50,9 @@ def _dotted(path: str) -> str:
 
 
 def taken_names(path: str, paths: Collection[str], ruled: bool) -> Iterator[str]:
-    """The full names by which a new file can be imported before others: from the root, from a source folder, from a folder of tests.
+    """The full names under which a new file is importable before others: from the root, a source folder or a test folder.
 
-    A folder of tests is searched first unless it is a package; where path rules came with the change (`ruled`), it is searched all the same.
+    A test folder is searched first unless it is a package, or in any case if the change adds path rules (`ruled`).
     """
     if is_named_as_test(path):
         folder = PurePosixPath(path).parent
@@ -67,12 +67,12 @@ def taken_names(path: str, paths: Collection[str], ruled: bool) -> Iterator[str]
 
 
 def is_foreign(name: str, declared: frozenset[str]) -> bool:
-    """Whether a name is that of the standard library or of a package that the project depends on."""
+    """Whether a name belongs to the standard library or a declared dependency."""
     return name not in COMMON and (name in sys.stdlib_module_names or name.lower() in declared)
 
 
 def says_something(text: str) -> bool:
-    """Whether a file defines or brings in anything."""
+    """Whether a file has any statement besides docstrings."""
     try:
         body = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError):
@@ -81,7 +81,7 @@ def says_something(text: str) -> bool:
 
 
 def changed_names(text: str, lines: Collection[int]) -> frozenset[str]:
-    """The functions, classes and values of a file that these lines belong to."""
+    """The functions, classes and variables in a file that contain these lines."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
@@ -98,7 +98,7 @@ def changed_names(text: str, lines: Collection[int]) -> frozenset[str]:
 
 
 def replacements(text: str, modules: Mapping[str, str], lines: Collection[int]) -> list[Replacement]:
-    """What these lines of a file of tests put into modules of the product."""
+    """What these lines of a test file replace in product modules."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
