@@ -1,4 +1,4 @@
-"""Whether a change of a CI file, or that of pre-commit or tox, is an ordinary one: other versions of its tools, one more version to test with, other pushes.
+"""Ordinary changes to CI, pre-commit and tox files: other versions of the same tools, additional versions to test with, other push triggers.
 
 Pure: texts in, an answer out.
 """
@@ -11,17 +11,17 @@ TOOL = re.compile(r"(\buses:\s*[\w./-]+@|\brev:\s*[\"']?)(?:v?\d[\w.+-]*[\"']?|[
 RUNTIME = r"(?:py(?:py|thon)?|pypy|graalpy|node|go|ruby|php|jruby)?-?v?\d+(?:\.\d+)*(?:\.x|t|-dev)?"
 TESTED = re.compile(
     r"""((?:^|[\s{,"'])(?:(?:python|node|go|ruby|php|java|rust|dotnet|deno|bun|tox|env)(?:[-_]?(?:version|env|list))?s?|name)["']?\s*[:=](?!=)\s*)(\[[^\]\n]*\]|"[^"\n]*"|'[^'\n]*'|[^\s,#{}\[\]"']+(?:,[^\s,#{}\[\]"']+)*)"""
-)  # what a matrix tests with, or a list of environments
+)  # the versions in a CI matrix, or a list of environments
 ALONE = re.compile(rf"""^(\s*(?:-\s+)?)((?:["']?{RUNTIME}["']?,?\s*)+)$""")
-BY_HAND = re.compile(r"^\s+-?\s*workflow_dispatch:?\s*$|(?<=\w)\s*,\s*workflow_dispatch(?=\s*[\],])")  # people may start it as well
-STARTS = re.compile(r"^[\"']?on[\"']?:[ \t]*([^\n]*)\n((?:[ \t]+[^\n]*\n|-[^\n]*\n|[ \t]*\n|#[^\n]*\n)*)", re.MULTILINE)  # with its block
+BY_HAND = re.compile(r"^\s+-?\s*workflow_dispatch:?\s*$|(?<=\w)\s*,\s*workflow_dispatch(?=\s*[\],])")  # the trigger by hand
+STARTS = re.compile(r"^[\"']?on[\"']?:[ \t]*([^\n]*)\n((?:[ \t]+[^\n]*\n|-[^\n]*\n|[ \t]*\n|#[^\n]*\n)*)", re.MULTILINE)  # the triggers
 ITEM = re.compile(rf"""(?<![\w.-]){RUNTIME}(?![\w.-])""")
 
 
 def only_versions_differ(path: str, before: str, after: str) -> bool:
-    """Whether a CI file, or that of pre-commit or tox, only names other versions of the tools that it had, or further ones to test with.
+    """Whether a CI, pre-commit or tox file changed only versions of tools it already used, or added versions to test with.
 
-    So does a workflow that each pull request starts as before: which pushes start it is an ordinary change.
+    Also true if a workflow changed only which pushes start it, as long as every pull request still does.
     """
     if not before or not after or not path.endswith((".yml", ".yaml", "tox.ini")):
         return False
@@ -36,7 +36,7 @@ def only_versions_differ(path: str, before: str, after: str) -> bool:
 
 
 def _without_pushes(text: str) -> str:
-    """A workflow that each pull request starts, without saying which pushes start it as well: no pull request is judged less."""
+    """A workflow without its push triggers, if every pull request starts it: no pull request is judged less then."""
     found = STARTS.search(text)
     if found is None or "{" in found[1]:
         return text
@@ -48,7 +48,7 @@ def _without_pushes(text: str) -> str:
 
 
 def _triggers(line: str, block: str) -> dict[str, str]:
-    """What starts a workflow, each with its conditions."""
+    """The triggers of a workflow, each with its conditions."""
     triggers = dict.fromkeys(re.findall(r"[\w]+", line.partition("#")[0]), "")
     last, deep = "", ""
     for each in [each for each in block.splitlines() if each.strip() and not each.lstrip().startswith("#")]:
@@ -68,13 +68,13 @@ def _lines(text: str) -> list[str]:
 
 
 def _tested(line: str) -> list[str]:
-    """The versions that a line says to test with."""
+    """The versions to test with that a line names."""
     alone = ALONE.match(line)
     return ITEM.findall(alone[2]) if alone else [item for found in TESTED.finditer(line) for item in ITEM.findall(found[2])]
 
 
 def _without_tested(line: str) -> str:
-    """A line with one blank for all its versions."""
+    """A line with its versions replaced by a single placeholder."""
     if alone := ALONE.match(line):
         return alone[1].strip()
     bare = TESTED.sub(lambda found: found[1] + _listed(found[2]), line)
@@ -87,5 +87,5 @@ def _listed(said: str) -> str:
 
 
 def _in_turn(lines: list[str]) -> list[str]:
-    """Lines without those that say the same as the one before."""
+    """The lines without consecutive duplicates."""
     return [line for n, line in enumerate(lines) if n == 0 or line != lines[n - 1]]

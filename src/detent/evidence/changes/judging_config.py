@@ -1,4 +1,4 @@
-"""Which files judge besides the tests, by their names: configuration of linters, type checkers and coverage, and files of targets. Pure."""
+"""The files that judge work beside the tests, by name: configuration of linters, type checkers and coverage, and make or task files. Pure."""
 
 import re
 from pathlib import PurePosixPath
@@ -28,7 +28,7 @@ EXCEPTIONS = re.compile(
     rf"(?:[._-][\w-]+)*\.(?:{DATA}|php|rules|supp))"
     r"|\.[\w-]+[._-](?:baseline|suppressions?|todo)|\.?[\w-]+[_-]todo\.ya?ml|[\w.-]+\.supp|GlobalSuppressions\.cs"
     r"|\.(?:betterer\.results|nancy-ignore|cfnlintignore)|\.?vulture[-_]?(?:white|allow)list\.py|stored\.rules"
-)  # what tools of any kind are told to let pass
+)  # lists of exceptions, for tools of any kind
 OF_LINTERS = re.compile(
     rf"\.[\w-]*lint(?:er)?[\w-]*(?:\.[\w-]+)*|[\w-]*lint(?:er)?(?:rc)?(?:[._-][\w-]+)*\.{DATA}|[\w-]*lint-(?:local-)?rules\.[cm]?[jt]s"
 )
@@ -39,12 +39,12 @@ MORE = re.compile(
     r"|infection\.json5?(?:\.dist)?|rector\.php|ecs\.php|grumphp\.ya?ml(?:\.dist)?|phparkitect\.php|pint\.json|\.?tarpaulin\.toml|archunit\.properties|stylecop\.json|\.globalconfig"
     r"|\.?gosec\.json|\.?revive\.toml|lombok\.config|fabfile\.py|dodo\.py|buildspec\.ya?ml|cloudbuild\.ya?ml|codecov\.yaml|\.coveralls\.yaml|\.gitlab-ci[\w-]*\.ya?ml|azure-pipelines[\w-]*\.ya?ml"
     r"|\.yarnrc(?:\.yml)?|\.?pnpmfile\.c?js|bunfig\.toml"
-)  # settings of further tools, and of what starts the runner
+)  # settings of further tools and of launchers of the runner
 FOLDERS = (
     ".husky/", ".githooks/", ".github/settings.yml", ".github/rulesets/", ".mergify/", ".gitlab/ci/", ".teamcity/", ".semaphore/", ".harness/", ".tekton/",
     ".phan/", ".basedpyright/", ".semgrep/", "supply-chain/", ".cargo/audit.toml", ".cargo/mutants.toml", ".yarn/releases/", ".yarn/plugins/", ".bundle/",
 )  # fmt: skip
-SHARED = ("pyproject.toml", "setup.cfg", "tox.ini", "package.json", "composer.json")  # files in which a part judges
+SHARED = ("pyproject.toml", "setup.cfg", "tox.ini", "package.json", "composer.json")  # files of which only a part judges
 TARGETS = (
     "Makefile", "makefile", "GNUmakefile", "justfile", "Justfile", ".justfile", "Taskfile.yml", "Taskfile.yaml", "Taskfile.dist.yml", "Rakefile",
 )  # fmt: skip
@@ -57,7 +57,7 @@ CALLS = {
 
 
 def is_judging(path: str) -> bool:
-    """Whether a file, by its name, configures a tool that judges code, or may in a part of it."""
+    """Whether a file's name says that it, or a part of it, configures a tool that judges code."""
     name = PurePosixPath(path).name
     known = any(form.fullmatch(name) for form in (NAMES, EXCEPTIONS, OF_LINTERS, MORE))
     return known or path.startswith(FOLDERS) or name in SHARED or has_targets(name)
@@ -68,5 +68,5 @@ def has_targets(name: str) -> bool:
 
 
 def targets_called(commands: tuple[str, ...], tool: str) -> frozenset[str]:
-    """The scripts or targets that commands call by name."""
+    """The script or target names that commands call."""
     return frozenset(word for command in commands for hit in CALLS[tool].findall(command) for word in hit.split())

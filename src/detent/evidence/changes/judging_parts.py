@@ -1,6 +1,6 @@
-"""What of a file judges: whether a change in it lets more through, or only other versions, dependencies and layout. Pure: texts in, texts out.
+"""The part of a file that judges: tool configuration, and the targets that preflight calls. Pure: texts in, texts out.
 
-A longer line or a longer report lets nothing through that was held before, so settings of layout and of what is shown are left out.
+Versions and dependencies in the same file are left out, and so are settings for layout and output, since they let no bad code through.
 """
 
 import json
@@ -12,15 +12,15 @@ from detent.evidence.changes.judging_config import has_targets, is_judging, targ
 HIDES = re.compile(
     r"^(?!\s*#).*\s(?:-diff\b|linguist-(?:generated|vendored)\b(?!=false)|filter=(?!lfs\b)|merge=ours)"
     r"|^\s*(?:\S*/)?(?:\*|\S*\.(?:py|[cm]?[jt]sx?|go|rb|php|rs|java|kt|cs))\s+(?:.*\s)?binary\b"
-)  # by such a line of .gitattributes a reviewer is not shown a change, or git changes what is read
+)  # lines of .gitattributes that hide changes from reviewers, or make git alter file contents
 STEERS = re.compile(
     r"^\s*(?:export\s+)?(?:NODE_OPTIONS|NODE_PATH|PYTHON(?:PATH|STARTUP|HOME|OPTIMIZE)|PYTEST_\w+|RUBY(?:OPT|LIB)|GOFLAGS|LD_\w+|(?:VI|JE)TEST_?\w*)\s*=",
     re.MULTILINE,
-)  # variables of a .env by which tests are run otherwise
+)  # variables in a .env that change how tests run
 TOOLS = (
     "ruff", "mypy", "pyright", "basedpyright", "pylint", "flake8", "black", "isort", "bandit", "pydocstyle", "vulture", "interrogate", "ty", "codespell",
     "deptry", "importlinter", "import-linter", "poe", "taskipy", "pyrefly", "yapf", "autopep8", "pyupgrade", "docformatter", "pytest", "coverage", "tox", "nox",
-)  # tables below [tool] of a pyproject  # fmt: skip
+)  # tables below [tool] in pyproject.toml  # fmt: skip
 SECTIONS = (
     "mypy",
     "flake8",
@@ -39,9 +39,9 @@ SECTIONS = (
     "importlinter",
     "doc8",
 )
-INIS = (".flake8", ".pylintrc", "pylintrc", ".isort.cfg")  # which judge as a whole
-ENVIRONMENTS = ("tox.toml", "hatch.toml")  # what they install beside the runner is an ordinary change
-NEEDS = ("deps", "dependencies", "extra-dependencies", "features", "requires", "extras")  # what such a table asks to be installed
+INIS = (".flake8", ".pylintrc", "pylintrc", ".isort.cfg")  # files that judge as a whole
+ENVIRONMENTS = ("tox.toml", "hatch.toml")  # files whose dependency lists may change freely
+NEEDS = ("deps", "dependencies", "extra-dependencies", "features", "requires", "extras")  # keys of dependency lists
 PACKAGE = (
     "eslintConfig",
     "eslintIgnore",
@@ -85,7 +85,7 @@ RULES = ("ignore", "disable", "extend-ignore", "extend-select", "enable")
 
 
 def judges(path: str, before: str, after: str, preflight: tuple[str, ...]) -> bool:
-    """Whether what judges was changed in a file: configuration of a tool, or a target that preflight calls."""
+    """Whether the judging part of a file changed: tool configuration, or a target that preflight calls."""
     name = PurePosixPath(path).name
     if has_targets(name):
         return _targets(before, preflight) != _targets(after, preflight)
@@ -106,7 +106,7 @@ def _scripts(text: str) -> dict[str, object]:
 
 
 def _targets(text: str, preflight: tuple[str, ...]) -> dict[str, str]:
-    """The targets that preflight calls, or that judge by their name, each with what it runs."""
+    """The targets that preflight calls or whose name says that they judge, each with its recipe."""
     found, name = dict[str, str](), ""
     wanted = targets_called(preflight, "make")
     for line in text.splitlines():
@@ -125,7 +125,7 @@ def _targets(text: str, preflight: tuple[str, ...]) -> dict[str, str]:
 
 
 def judging_part(path: str, text: str) -> str:
-    """What of such a file judges, as text that can be compared; the whole file if it cannot be taken apart."""
+    """The judging part of a file, as text for comparison; the whole file if it does not parse."""
     name = PurePosixPath(path).name
     try:
         if name == "pyproject.toml":
@@ -153,7 +153,7 @@ def judging_part(path: str, text: str) -> str:
 
 
 def jsonc(text: str) -> str:
-    """JSON with comments and commas at the end, as plain JSON."""
+    """Turn JSON with comments and trailing commas into plain JSON."""
     bare = re.sub(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/', lambda m: m[1] or "", text, flags=re.DOTALL)
     return re.sub(r",(\s*[}\]])", r"\1", bare)
 
@@ -199,7 +199,7 @@ def _package(text: str) -> str:
 
 
 def judging_value(value: object, key: str = "") -> object:
-    """The same settings without those of layout and of what is shown."""
+    """The settings without those for layout and output."""
     if isinstance(value, dict):
         return {name: judging_value(below, name) for name, below in value.items() if name not in KEYS}
     if isinstance(value, list):
@@ -212,7 +212,7 @@ def _is_of_looks(word: str, key: str) -> bool:
 
 
 def _of_words(said: str, key: str) -> str:
-    """A text of settings: rules in a row, or lines of which some call pytest."""
+    """A string setting without layout rules and output options: a list of rules, or lines that may call pytest."""
     if key in RULES:
         return " ".join(word for word in re.split(r"[\s,]+", said) if word and not RULE.fullmatch(word))
     return "\n".join(" ".join(SHOWS.sub("", line).split()) if key in OPTIONS or PYTEST.search(line) else line for line in said.splitlines())
