@@ -278,6 +278,34 @@ def functions_are_small(modules: Modules) -> list[str]:
     return [f"{name} has {lines} lines; the most is {FUNCTION_LINES}" for name, lines in counted if lines > FUNCTION_LINES]
 
 
+def names_are_assigned_once(modules: Modules) -> list[str]:
+    """At the top of a module a name has one value: of two, the first is silently gone."""
+    return [f"{m.name}:{line} assigns {name} again" for m in modules for line, name in assigned_again(m.tree.body)]
+
+
+def assigned_again(body: list[ast.stmt]) -> Iterator[tuple[int, str]]:
+    seen: set[str] = set()
+    for node in body:
+        for name in assigned(node):
+            if name in seen:
+                yield node.lineno, name
+            seen.add(name)
+
+
+def assigned(node: ast.stmt) -> set[str]:
+    """The names that a statement gives a value; a function that only says another of its types gives none."""
+    match node:
+        case ast.Assign(targets=targets):
+            return {
+                each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+            }
+        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()):
+            return {name}
+        case ast.FunctionDef(name=name, decorator_list=marks) | ast.ClassDef(name=name, decorator_list=marks):
+            return set() if any(ast.unparse(mark) == "overload" for mark in marks) else {name}
+    return set()
+
+
 def modules_say_what_they_own(modules: Modules) -> list[str]:
     return [f"{m.name} has no docstring" for m in modules if not (ast.get_docstring(m.tree) or "").strip()]
 
@@ -377,6 +405,7 @@ RULES: tuple[Rule, ...] = (
     class_names_stand_once,
     modules_are_small,
     functions_are_small,
+    names_are_assigned_once,
     modules_say_what_they_own,
     no_star_import,
     module_names_say_something,
@@ -446,6 +475,8 @@ BROKEN: tuple[tuple[Rule, Tree, str], ...] = (
     (modules_are_small, {"door.py": "x = 1\n" * (MODULE_LINES + 1)}, "detent.door has 401 lines"),
     (functions_are_small, {"door.py": LONG_FUNCTION}, "detent.door.f has 41 lines"),
     (functions_are_small, {"door.py": "async " + LONG_FUNCTION}, "detent.door.f has 41 lines"),
+    (names_are_assigned_once, {"door.py": "A = 1\nB = 2\nA: int = 3"}, "detent.door:3 assigns A again"),
+    (names_are_assigned_once, {"door.py": "A, B = 1, 2\ndef B() -> None: ..."}, "detent.door:2 assigns B again"),
     (modules_say_what_they_own, {"door.py": "x = 1"}, "detent.door has no docstring"),
     (modules_say_what_they_own, {"git/__init__.py": ""}, "detent.git has no docstring"),
     (no_star_import, {"door.py": "from detent.errors import *"}, "detent.door:1 imports *"),
@@ -482,6 +513,7 @@ KEPT: tuple[tuple[Rule, Tree], ...] = (
     (class_names_stand_once, {"git/a.py": "class _Part: ...", "git/b.py": "class _Part: ..."}),
     (modules_are_small, {"door.py": "x = 1\n" * MODULE_LINES}),
     (functions_are_small, {"door.py": LONG_FUNCTION.removesuffix("    f()\n")}),
+    (names_are_assigned_once, {"door.py": "A: int\nA = 1\nA.b = A[0] = 2\n@overload\ndef f(): ...\ndef f():\n    B = 1\n    B = 2"}),
     (class_names_say_something, {"door.py": "class Database: ..."}),
     (protocols_are_small, {"door.py": "class Small(Protocol):\n" + "".join(f"    @property\n    def f{n}(self): ...\n" for n in range(6))}),
     (kernel_is_pure, {"journal/a.py": "import os", "kernel/a.py": "import re"}),
