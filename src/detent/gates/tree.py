@@ -51,7 +51,9 @@ def tree_is_kept(look: FilesLook[Data]) -> str | None:
 def strays_of_red(look: ChangeLook[Data]) -> list[str]:
     """The changed files that a RED step may not write. Stubs that throw, in the file that is to be written, are no such change; nor is the
     configuration of the runner where a person named the file: a test may need its marker."""
-    kept = {c.path for c in look.changed() if c.sort == "config"} - set(_config_not_named(look))
+    from detent.evidence.changes.judging_config import is_judging  # a step that writes tests alone touches nothing of the kind
+
+    kept = {c.path for c in look.changed() if (c.sort == "config" or is_judging(c.path)) and names(asked(look), c.path)}
     strange = [c.path for c in look.changed() if c.sort not in ("test", "list", "unknown") and not c.path.endswith("conftest.py")]
     strange = [path for path in strange if path not in kept]
     wrong = [path for path in strange if not (path == look.run.data.file_to_write() and look.only_stubs(path))]

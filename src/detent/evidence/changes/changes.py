@@ -180,8 +180,9 @@ class Changes:
         if path.rpartition("/")[2] == "conftest.py" and runner.is_config(path) and self._stays_plain(path):
             return "test"
         if runner.is_config(path):
-            parts = {runner.runner_part(path, self.text(path)(tree)) for tree in (self.good, self.tree)}
-            return "config" if len(parts) > 1 or path.endswith("conftest.py") or self._judges(path) else "production"
+            parts = [runner.runner_part(path, self.text(path)(tree)) for tree in (self.good, self.tree)]
+            is_other = parts[0] != parts[1] and not self._asks_only_more(path, parts)
+            return "config" if is_other or path.endswith("conftest.py") or self._judges(path) else "production"
         if path in {word.rpartition("=")[2].removeprefix("./") for word in base.argv if word not in base.paths}:
             return "config"  # a file named on the command line
         if path == "test-list.md" or self._is_test(path):
@@ -192,6 +193,11 @@ class Changes:
         from detent.evidence.changes.ci_versions import only_versions_differ
 
         return only_versions_differ(path, self.text(path)(self.good), self.text(path)(self.tree))
+
+    def _asks_only_more(self, path: str, parts: list[str]) -> bool:
+        from detent.evidence.changes.judging_parts import asks_only_more  # few changes touch such a file
+
+        return asks_only_more(path, *parts)
 
     def _is_of_an_example(self, path: str, argv: tuple[str, ...]) -> bool:
         """Whether a file only configures an example or benchmark: no tests were collected below its folder, and no command names the folder."""

@@ -7,7 +7,8 @@ import json
 import re
 from pathlib import PurePosixPath
 
-from detent.evidence.changes.judging_config import has_targets, is_judging, targets_called
+from detent.evidence.changes.judging_config import SHARED, has_targets, is_judging, targets_called
+from detent.evidence.changes.stricter_settings import is_of_rules, is_read_whole, only_more, only_more_rules, read_settings
 
 HIDES = re.compile(
     r"^(?!\s*#).*\s(?:-diff\b|linguist-(?:generated|vendored)\b(?!=false)|filter=(?!lfs\b)|merge=ours)"
@@ -89,7 +90,8 @@ def judges(path: str, before: str, after: str, preflight: tuple[str, ...]) -> bo
     name = PurePosixPath(path).name
     if has_targets(name):
         return _targets(before, preflight) != _targets(after, preflight)
-    if is_judging(path) and judging_part(path, before) != judging_part(path, after):
+    parts = [judging_part(path, text) for text in (before, after)] if is_judging(path) else ["", ""]
+    if parts[0] != parts[1] and not asks_only_more(path, *([before, after] if is_read_whole(path) else parts)):
         return True
     if name != "package.json":
         return False
@@ -150,6 +152,47 @@ def judging_part(path: str, text: str) -> str:
     except (ValueError, AttributeError, RecursionError):
         return text
     return "\n".join(line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith(("#", ";", "//")))
+
+
+def asks_only_more(path: str, before: str, after: str) -> bool:
+    """Whether a file of settings only asks for more than before. Of both sides, what judges as JSON, or the whole text of a file that is read so."""
+    if is_of_rules(path):
+        return only_more_rules(before.splitlines(), after.splitlines())
+    try:
+        return only_more(*(judging_value(read_settings(path, text)) for text in (before, after)))
+    except (ValueError, RecursionError):
+        return False
+
+
+def only_judging_differs(path: str, before: str, after: str) -> bool:
+    """Whether two versions of a file of settings differ only in what tools that judge read."""
+    name = PurePosixPath(path).name
+    if name.startswith(".env") or has_targets(name) or not is_judging(path) or not before:
+        return False
+    if name not in SHARED or name == "tox.ini":
+        return True
+    try:
+        return _besides(name, before) == _besides(name, after)
+    except (ValueError, AttributeError, RecursionError):
+        return False
+
+
+def _besides(name: str, text: str) -> object:
+    """What of a shared file is read by others than such tools."""
+    import configparser
+    import tomllib
+
+    if name == "pyproject.toml":
+        whole = tomllib.loads(text)
+        return {**whole, "tool": {tool: table for tool, table in whole.get("tool", {}).items() if tool not in TOOLS}}
+    if name == "package.json":
+        return {key: said for key, said in json.loads(text).items() if key not in PACKAGE}
+    parser = configparser.RawConfigParser(strict=False)
+    try:
+        parser.read_string(text)
+    except configparser.Error as e:
+        raise ValueError(str(e)) from e
+    return {s: dict(parser[s]) for s in parser.sections() if re.split(r"[:\-.]", s)[0] not in SECTIONS}
 
 
 def jsonc(text: str) -> str:

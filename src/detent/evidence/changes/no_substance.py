@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 
 from detent.evidence.changes.changes import Changes
 from detent.evidence.changes.dependencies import REQUIREMENTS, is_lock
+from detent.evidence.changes.judging_parts import only_judging_differs
 from detent.evidence.source.diff import Changed
 from detent.evidence.source.file_patterns import is_document
 from detent.evidence.source.renamed_files import imports_renamed, renamed_words
@@ -227,7 +228,10 @@ def is_no_substance(changes: Changes, change: Changed) -> bool:
     old, new = map(changes.text(change.path), (changes.good, changes.tree))
     renamed = imports_renamed(old, renamed_words(changes.moves))
     return change.how == "modified" and (
-        same_code(change.path, renamed, new) or only_hints_changed(change.path, old, new) or only_versions_changed(change.path, old, new)
+        same_code(change.path, renamed, new)
+        or only_hints_changed(change.path, old, new)
+        or only_versions_changed(change.path, old, new)
+        or only_judging_differs(change.path, old, new)
     )
 
 
