@@ -1,4 +1,4 @@
-"""`execute`: one work item, in a workspace of its own, to a pushed branch."""
+"""The `execute` workflow: takes one work item, in a workspace of its own, to a pushed branch."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from detent.blocks.terms import Terms
     from detent.journal.journal import Head
 
-LONGEST_REPORT = 50_000  # characters of a final report that are kept, its end
+LONGEST_REPORT = 50_000  # a final report is cut to its last so many characters
 
 
 def _start(app: "App", sent: Sent, terms: "Terms") -> str:
@@ -57,7 +57,7 @@ def _claims(event: AnyEvent, chain: Chain) -> list[Proved]:
 
 
 def _read(briefing: Briefing, text: str, known: Mapping[str, str]) -> Sent:
-    """A work agent's final report is its last words as they stand: their last line may say BLOCKED."""
+    """The submit of a work agent: its whole last message, because a final line may say BLOCKED."""
     return Sent("submit", summary=summary_of(text), reply=text[-LONGEST_REPORT:])
 
 
@@ -72,7 +72,7 @@ def _result(app: "App", run: Run[ExecuteData]) -> dict[str, Any]:
 
 
 def _lay(root: Path, run: AnyRun) -> None:
-    if getattr(run.data, "plan", ""):  # one that stands for main has none
+    if getattr(run.data, "plan", ""):  # a stand-in run for main has no plan
         from detent.workflows.execute.execute_effects import lay_plan
 
         lay_plan(root, run)
@@ -97,7 +97,7 @@ WORKFLOW = Workflow(
     read=_read,
     title=lambda run: f"{run.data.item.id}: {run.data.item.title}",
     claims=_claims,
-    failures={"Timeout": "out-of-time", "Stuck": "silent"},  # it has limits of time of its own
+    failures={"Timeout": "out-of-time", "Stuck": "silent"},  # it has time limits of its own
     result=_result,
     lay=_lay,
     in_workspace=("commit_judged_tree", "publish_claims", "snapshot"),

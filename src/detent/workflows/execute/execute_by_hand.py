@@ -1,4 +1,4 @@
-"""A review by hand: any branch of the repository, read by a fresh agent; its issues become items. No run is changed by it."""
+"""`detent review BRANCH`: a fresh agent reviews any branch, and its issues become items. It changes no run."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ from detent.world.reviewer import Limited, ask_reviewer, kept_review
 
 
 def waiting_for(app: App, branch: str) -> AnyRun | None:
-    """The execution that waits because its branch is not ready, if there is one."""
+    """The execution that stopped at NOT_READY with this branch, if there is one."""
     for head in app.journal.heads():
         if head.workflow == EXECUTE.name and head.state == "NOT_READY" and not head.ended:
             run = app.door.load(head.run).run
@@ -34,7 +34,7 @@ def waiting_for(app: App, branch: str) -> AnyRun | None:
 
 
 def review(app: App, branch: str, agent: str, again: bool = False) -> dict[str, Any]:
-    """Have a branch reviewed, and its issues filed. The same commit is reviewed once, unless it is wanted again."""
+    """Have a branch reviewed and file its issues as items. A review of the same commit is reused unless `again` is set."""
     git: Git = app.world.git
     settings, _ = project_settings(git, app.world.outer)
     settings = with_reviewer(settings, CONFIGURED, app.world.outer, app.place.root)
@@ -55,7 +55,7 @@ def review(app: App, branch: str, agent: str, again: bool = False) -> dict[str, 
 
 
 def _span(git: Git, branch: str, main: str, remote: str) -> tuple[str, str]:
-    """The tip of a branch, here or at the remote, and where it left main."""
+    """The tip of a branch, local or at the remote, and its merge base with main."""
     name = f"refs/heads/{short(branch)}"
     if git.call("check-ref-format", name).code != 0:
         raise DetentError(f"'{branch}' is not a branch", "see `git branch --all`")

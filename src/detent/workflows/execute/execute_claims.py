@@ -1,6 +1,6 @@
-"""What an execution may claim: the work on an item; where it was rebased, or what was done for its review came to it, that commit too.
+"""The claims of an execution: the work on its item, and again the commit that a rebase or a join made of it.
 
-Of an inner run only the end was tested again, so nothing is claimed for it here.
+After a rebase of an inner run's commits only the last one was tested, so nothing is claimed for them here.
 """
 
 from detent.blocks.proved import AnyEvent, Chain, Proved, claim, step_of, whole_work

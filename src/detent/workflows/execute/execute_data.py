@@ -1,4 +1,4 @@
-"""What the `execute` workflow keeps about one execution of a work item, and the pure changes over it. Knows no git, no tracker, no processes."""
+"""What the `execute` workflow stores about one execution, and the pure changes to it. Knows no git, no tracker, no processes."""
 
 import hashlib
 import re
@@ -14,7 +14,7 @@ from detent.kernel.table import Child
 
 replace = msgspec.structs.replace
 
-HEAD, TAIL = 4_000, 16_000  # characters of an output that a follow-up item shows
+HEAD, TAIL = 4_000, 16_000  # a follow-up item shows this many characters of the start and the end of an output
 PLAIN = "plain"  # the strategy without an inner run
 CHILD = "work"  # the name of the inner run, where the strategy has one
 PUBLIC: Mapping[str, str] = {
@@ -24,7 +24,7 @@ PUBLIC: Mapping[str, str] = {
     "BLOCKED": "BLOCKED",
     "TIMEOUT": "TIMEOUT",
     "CANCELLED": "CANCELLED",
-}  # every finer state is RUNNING to the outside
+}  # every other state is RUNNING to the outside
 TITLES: Mapping[str, str] = {
     "tests": "Tests fail",
     "nothing": "Nothing was changed",
@@ -39,11 +39,11 @@ TITLES: Mapping[str, str] = {
     "time": "Timeout",
     "silence": "Timeout without output",
 }  # the causes that file a follow-up item
-BY_GATE: Mapping[str, str] = {"something_changed": "nothing", "files_within_budget": "files"}  # what failed, where it was not the tests
+BY_GATE: Mapping[str, str] = {"something_changed": "nothing", "files_within_budget": "files"}  # the cause by gate; else it is the tests
 
 
 class ProjectFacts(Value, frozen=True):
-    """What the prompt tells about the project."""
+    """What the prompt says about the project."""
 
     name: str = ""
     tech_stack: tuple[str, ...] = ()
@@ -51,19 +51,19 @@ class ProjectFacts(Value, frozen=True):
 
 
 class ExecuteSetup(Ground, frozen=True):
-    """The settings that shape the table's way, fixed when the execution is queued."""
+    """The settings that decide which rows an execution takes, fixed when it is queued."""
 
     strategy: str = PLAIN
     pull_request: bool = False
     hours: str = "6"
     silence: str = "6"
     limits: dict[str, int] = {}  # of the inner run, as the project configures them
-    branch_name: str = "beads-{id}-{title}"  # how branches and commits of items are called: those of beads have the form of its own tools
+    branch_name: str = "beads-{id}-{title}"  # names of an item's branch and commit; for beads in the form of its own tools
     commit_subject: str = "Bead {id}: {title}"
 
 
 class LastAttempt(Value, frozen=True):
-    """What became of the attempt before this one, for the agent that tries again."""
+    """How the previous attempt ended, for the agent that tries again."""
 
     run: str
     state: str
@@ -71,20 +71,20 @@ class LastAttempt(Value, frozen=True):
     failing: tuple[str, ...] = ()  # tests
     output: str = ""
     diff: str = ""
-    said: str = ""  # the last words of its agent
+    said: str = ""  # the last message of its agent
     kept: str = ""  # the commit that keeps its work
-    start: str = "main"  # or "kept": what this attempt is to begin from
+    start: str = "main"  # or "kept": what this attempt should start from
 
 
 class ItemChange(Value, frozen=True):
-    """What becomes of the item: an empty status leaves it as it is."""
+    """How the item is updated; an empty status leaves it unchanged."""
 
     status: str = ""
     labels: tuple[str, ...] = ()
 
 
 class FollowUp(Value, frozen=True):
-    """The item that a failure files. `key` is the same for the same cause, so that there is one of it."""
+    """The item that a failure files. The same cause always gives the same `key`, so it is filed once."""
 
     key: str
     title: str
@@ -105,33 +105,33 @@ class ExecuteData(ItemData, frozen=True):
     """One execution: one item, one branch, one workspace, one fresh agent."""
 
     project: ProjectFacts = ProjectFacts()
-    again: bool = False  # a person asked for this attempt, whatever became of earlier ones
+    again: bool = False  # a person asked for this attempt, however earlier ones ended
     setup: ExecuteSetup = ExecuteSetup()
     branch: str = ""
-    base: str = ""  # the commit the branch started from
-    onto: str = ""  # the branches of what it needs that are in its start, and not in main yet
+    base: str = ""  # the commit that the branch started from
+    onto: str = ""  # branches of needed items that this branch starts from and that main does not have yet
     part_of: str = ""  # the execution whose review found this item: this one works on its branch, and opens no pull request
-    continues: str = ""  # the execution whose pull request it brings up to date, on that branch
+    continues: str = ""  # the execution whose pull request it updates, on the same branch
     last: LastAttempt | None = None
-    begun: str = ""  # "kept" if it began with the work of the last attempt, "pull" if on the branch of a pull request; else why not
-    started: str = ""  # when the work began; the limit of time counts from there
-    plan: str = ""  # where the item's text stands as a one-entry plan, for the strategy pr
+    begun: str = ""  # "kept" if it started from the last attempt's work, "pull" if from a pull request's branch; else why not
+    started: str = ""  # when the work began; the time limit counts from there
+    plan: str = ""  # path of the item's text written as a plan with one entry, where the inner run wants a plan
     good_tree: str = ""  # the tree the branch started from, or the last one that passed
-    reds: tuple[str, ...] = ()  # none here: there is no RED step
+    reds: tuple[str, ...] = ()  # always empty: there is no RED step
     proved_tree: str = ""  # the tree the tests passed on
     pushed: str = ""  # the commit that the remote has
-    subject: str = ""  # the subject of the commit that is owed
-    reason: str = ""  # why it failed, in a sentence
+    subject: str = ""  # subject of the commit to be made
+    reason: str = ""  # why it failed, in one sentence
     review: BranchReview | None = None
-    reviewed: str = ""  # the commit that a review or a person found ready
-    pull: str = ""  # where its pull request is
+    reviewed: str = ""  # the commit that a review or a person approved
+    pull: str = ""  # the address of its pull request
 
 
 # -- changes -----------------------------------------------------------------------------------------------------------------
 
 
 def keep_workspace(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:
-    """Where the work happens, as the job made it."""
+    """Keep the branch and workspace that the job prepared."""
     told = sent.facts
     place = told.get("workspace", "")
     data = replace(
@@ -150,7 +150,7 @@ def keep_workspace(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[Execu
 
 
 def keep_proof(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:
-    """The tests passed on this tree; it is the one to commit and to push."""
+    """Keep the tree that the tests passed on; it is the one to commit and to push."""
     subject = subject_of(run.data.setup.commit_subject, run.data.item.id, run.data.item.title)
     data = replace(run.data, proved_tree=found.tree, good_tree=found.tree, subject=subject, reason="")
     return replace(run, last_error="", guidance="", data=data)
@@ -165,7 +165,7 @@ def keep_pull(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteDat
 
 
 def keep_reason(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:
-    """Why it failed, in a sentence and with the output, for the retry and for the follow-up item."""
+    """Keep why it failed, as a sentence and with the output, for the retry and the follow-up item."""
     reason = "; ".join(found.failed) or found.unclear or sent.note or sent.output.partition("\n")[0]
     output = found.output or sent.output
     text = output if output.startswith(reason) else f"{reason}\n\n{output}".rstrip()
@@ -183,58 +183,58 @@ def keep_stopped(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[Execute
 
 
 def keep_cause(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:
-    """Name what failed, where the tests were not even asked."""
+    """Set the cause to what failed, where a gate failed before the tests were run."""
     return replace(run, cause=BY_GATE.get(found.gate, run.cause))
 
 
 def keep_review(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:
-    """The review of the commit that is pushed. What was found ready is that commit, and no later one."""
+    """Keep the review of the pushed commit. If it approves, it approves that commit and no later one."""
     review = review_of(sent)
     ready = review is not None and review.pr_ready
     return replace(run, data=replace(run.data, review=review, reviewed=run.data.pushed if ready else run.data.reviewed))
 
 
 def keep_override(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:
-    """A person answers for the commit that is pushed."""
+    """Keep that a person approves the pushed commit in spite of the review."""
     return replace(run, guidance=sent.guidance or run.guidance, cause="", data=replace(run.data, reviewed=run.data.pushed))
 
 
 def keep_fix(run: Run[ExecuteData], sent: Sent, found: Found) -> Run[ExecuteData]:
-    """A person wants what the review found to be fixed; their words stand in the next briefing."""
+    """Keep a person's request to fix what the review found; their words go into the next briefing."""
     return replace(run, guidance=sent.note or sent.guidance or run.guidance, cause="")
 
 
 def review_of(sent: Sent) -> BranchReview | None:
-    """The review as it was handed in, or None if it cannot be read."""
+    """The review that was handed in, or None if it cannot be read."""
     try:
         return read_review(sent.findings)
     except CannotTell:
         return None
 
 
-# -- what follows from the data ----------------------------------------------------------------------------------------------
+# -- derived from the data ---------------------------------------------------------------------------------------------------
 
 
 def stem(item: str) -> str:
-    """The beginning of the ids of an item's executions; two items never share one."""
+    """The common prefix of the run ids of an item's executions; no two items share one."""
     name = re.sub(r"[^a-z0-9]+", "-", item.lower()).strip("-")[:40]
     return f"execute-{name}" if name == item else f"execute-{name}-{hashlib.sha256(item.encode()).hexdigest()[:6]}"
 
 
 def public_status(state: str) -> str:
-    """The status that the outside knows."""
+    """The status that is shown to the outside."""
     return PUBLIC.get(state, "RUNNING")
 
 
 def item_after(run: Run[ExecuteData]) -> ItemChange:
-    """What becomes of the item at the end. A skipped item stays as it is, and so does one that was cancelled before it was begun."""
+    """How the item is updated at the end. A skipped item is left unchanged, and so is one that was cancelled before its work began."""
     if run.state == "CANCELLED" and (run.cause == "skipped" or not run.data.branch):
         return ItemChange()
     return AFTER.get(run.state, ItemChange())
 
 
 def follow_up_of(run: Run[ExecuteData]) -> FollowUp | None:
-    """The follow-up item that this end files, if it is a failure."""
+    """The follow-up item that this end files; None if it is no failure."""
     item = run.data.item
     if run.state not in ("FAILED", "BLOCKED", "TIMEOUT"):
         return None
@@ -247,7 +247,7 @@ def _short(branch: str) -> str:
 
 
 def _bounded(text: str) -> str:
-    """An output as an item can hold it: its beginning and its end."""
+    """The beginning and the end of an output, short enough for an item."""
     cut = len(text) - HEAD - TAIL
     return text if cut <= 0 else f"{text[:HEAD]}\n[… {cut} characters left out; the journal has them]\n{text[-TAIL:]}"
 
@@ -262,7 +262,7 @@ def children(run: Run[ExecuteData]) -> tuple[Child, ...]:
     inner = workflow_of(data.setup.strategy).inner
     assert inner is not None, "looked at when the execution was queued"
     request = "\n\n".join(part for part in (f"{item.id}: {item.title}", item.description, data.context) if part)
-    ground = Ground(**{name: getattr(data.setup, name) for name in Ground.__struct_fields__})  # as its parent has it
+    ground = Ground(**{name: getattr(data.setup, name) for name in Ground.__struct_fields__})  # the same ground as its parent's
     return (
         inner(
             Inner(
@@ -281,19 +281,19 @@ def children(run: Run[ExecuteData]) -> tuple[Child, ...]:
 
 
 def subject_of(template: str, id: str, title: str) -> str:
-    """What the commit of an item is called."""
+    """The commit subject of an item."""
     return template.replace("{id}", id).replace("{title}", title)
 
 
 def plan_of(item: WorkItem, subject: str) -> str:
-    """The item's text as a plan with one entry; what stands in its description is no entry."""
+    """The item's text as a plan with one entry; its description is quoted so that no line of it counts as an entry."""
     title = item.title.replace("[DONE]", "").strip() or item.id
     quoted = "".join(f"> {line}\n" for line in item.description.splitlines())
     return f"# Work item {item.id}\n\n- {subject_of(subject, item.id, title)}\n\n{quoted}"
 
 
 def unproven(run: Run[ExecuteData]) -> tuple[str, ...]:
-    """What COMPLETED would still lack."""
+    """What is missing for COMPLETED."""
     data = run.data
     reviewed = not wants_pull(data) or data.reviewed == data.pushed
     lacks = (
@@ -305,7 +305,7 @@ def unproven(run: Run[ExecuteData]) -> tuple[str, ...]:
 
 
 def wants_pull(data: ExecuteData) -> bool:
-    """Whether a pull request is opened for it. What belongs to the branch of another execution goes out with that one."""
+    """Whether it opens a pull request. Work on the branch of another execution goes into the pull request of that one."""
     return data.setup.pull_request and not data.part_of
 
 
@@ -362,7 +362,7 @@ def _start(data: ExecuteData) -> str:
 
 
 def _found(run: Run[ExecuteData]) -> str:
-    """What the review of this branch found, for the agent that is to fix it."""
+    """The section of a briefing with the issues of the last review, for the agent that is to fix them."""
     review = run.data.review
     if run.state != "RUNNING" or review is None or review.pr_ready:
         return ""
@@ -376,7 +376,7 @@ def listed_issues(review: BranchReview) -> str:
 
 
 def told_last(run: Run[ExecuteData]) -> str:
-    """What the attempt before this one came to. Nothing of it once the work of this one was proved."""
+    """The section of a briefing about the previous attempt; empty once this attempt has proved its work."""
     last, data = run.data.last, run.data
     if last is None or run.state != "RUNNING" or data.proved_tree:
         return ""
@@ -391,7 +391,7 @@ def told_last(run: Run[ExecuteData]) -> str:
 
 
 def _told(run: Run[ExecuteData]) -> str:
-    """The failure that the next attempt has to deal with, if there was one."""
+    """The section of a briefing with the failure that this attempt has to fix; empty if there was none."""
     if not run.last_error:
         return ""
     last = "This is your one retry. What the previous attempt wrote is still there. " if run.counts.get("tries") else ""

@@ -1,4 +1,4 @@
-"""The jobs and effects of `execute` on a real repository: the item, its branch and workspace, one commit, the push, and what the tracker is told."""
+"""The jobs and effects of `execute` on a real repository: item, branch, workspace, commit, push, and updates of the tracker."""
 
 import json
 import re
@@ -35,13 +35,13 @@ from detent.world.pulls import reached
 from detent.world.work_tree import ITEM_FOLDER, Effects, Jobs, RepoWorld, is_plain, outcome, root_of
 
 PLAN = f"{ITEM_FOLDER}plan.md"
-NOTES = HANDOFFS  # they hang on the commits of an inner run, and follow them when these are rebased
+NOTES = HANDOFFS  # notes on the commits of an inner run, copied when these are rebased
 LONGEST_NAME = 60  # characters of an item's id, and of its title, in the name of its branch
-FAILED = ("FAILED", "TIMEOUT")  # the ends that count against an item
+FAILED = ("FAILED", "TIMEOUT")  # the end states that count as failures of an item
 
 
 def branch_wanted(template: str, item: str, title: str) -> str:
-    """The name of an item's branch: what the item itself says is made safe, and what is empty leaves no gap."""
+    """The branch name of an item: its id and title as slugs, without the gaps that empty ones would leave."""
     name = template.replace("{id}", slug(item, LONGEST_NAME)).replace("{title}", slug(title, LONGEST_NAME))
     return re.sub(r"-{2,}", "-", name).strip("-/") or "item"
 
@@ -50,7 +50,7 @@ def branch_wanted(template: str, item: str, title: str) -> str:
 
 
 def _prepare(world: RepoWorld, run: AnyRun) -> Sent:
-    """Look at the item; if it may run, claim it, and make branch and workspace."""
+    """Look at the item; if it may run, claim it and create branch and workspace."""
     with reached():
         tracker = world.config_of(run).tracker()
         try:
@@ -60,7 +60,7 @@ def _prepare(world: RepoWorld, run: AnyRun) -> Sent:
         waiting, failures = open_of(tracker, item.depends_on), _failures(world, run)
         facts = {"open_dependencies": " ".join(waiting), "failures": str(failures)}
         if waiting or failures >= run.limits["item_failures"]:
-            return outcome("started", **facts)  # the gates say that it may not run
+            return outcome("started", **facts)  # the gates refuse it
         if said := _unfit(tracker, item, run):
             return outcome("not-runnable", said)
     if (there := _on_pull(world, run)) is not None:
@@ -70,13 +70,13 @@ def _prepare(world: RepoWorld, run: AnyRun) -> Sent:
 
 
 def _wants_plan(run: AnyRun) -> bool:
-    from detent.app.registry import workflow_of  # few executions have an inner run
+    from detent.app.registry import workflow_of  # imported late: few executions have an inner run
 
     return run.data.setup.strategy != PLAIN and workflow_of(run.data.setup.strategy).wants_plan
 
 
 def _unfit(tracker: Tracker, item: Item, run: AnyRun) -> str:
-    """Why an item may not be run now; empty if it is claimed."""
+    """Why an item may not be run now; empty once it is claimed."""
     if item.status == "closed":
         return f"{item.id} is closed"
     if item.status in ("blocked", "deferred") and not run.data.again:
@@ -87,7 +87,7 @@ def _unfit(tracker: Tracker, item: Item, run: AnyRun) -> str:
 
 
 def _failures(world: RepoWorld, run: AnyRun) -> int:
-    """How often the item failed in a row before this attempt; an attempt that a person asked for begins again."""
+    """How many attempts at the item failed in a row before this one; the count starts again where a person asked for an attempt."""
     name, _, number = run.id.rpartition("-")
     failures = 0
     if run.data.again:
@@ -103,7 +103,7 @@ def _failures(world: RepoWorld, run: AnyRun) -> int:
 
 
 def _on_pull(world: RepoWorld, run: AnyRun) -> dict[str, str] | None:
-    """Begin on the branch of an open pull request, at its tip. Doing it again after a crash comes to the same: nothing moved there meanwhile."""
+    """Start on the branch of an open pull request, at its tip. Safe to repeat after a crash, since nothing moved in between."""
     git, ways, own = world.git, world.config_of(run).ways, f"refs/detent/{run.id}/tip"
     known = git.resolve(own)
     there = open_pull(world, run, fetch_main(git, main_branch(git, ways.main), ways.remote), bool(known))
@@ -142,7 +142,7 @@ def _begin(world: RepoWorld, run: AnyRun, facts: dict[str, str], needed: Mapping
 
 
 def lay_plan(root: Path, run: AnyRun) -> str:
-    """The item's text as a plan, where the agent finds it; its path. One that is there stays: its entry may be marked."""
+    """Write the item's text as a plan into the workspace and return its path. An existing one is kept, since its entry may be marked."""
     file = root / PLAN
     if not file.exists() and is_plain(root, PLAN):
         file.parent.mkdir(exist_ok=True)
@@ -157,7 +157,7 @@ def _push(world: RepoWorld, run: AnyRun) -> Sent:
         return stop
     if not has_remote(git, remote):
         return outcome("pushed", commit=tip)
-    write_claims(world, run)  # another machine may have proved it, and its evidence is not here
+    write_claims(world, run)  # its evidence may be on another machine
     pushed = push_branch(git, remote, tip, branch)
     if pushed.ok and (said := push_notes(git, remote, REF, HANDOFFS)):
         raise CannotTell(f"the notes could not be pushed with the branch: {said}")
@@ -165,7 +165,7 @@ def _push(world: RepoWorld, run: AnyRun) -> Sent:
 
 
 def _tip(git: Git, run: AnyRun) -> str:
-    """The commit to push: that of the tree that was proved, and no other."""
+    """The commit to push. Its tree must be the proved one."""
     tip = git.resolve(f"{run.data.branch}^{{commit}}")
     if not tip or git.tree(tip) != run.data.proved_tree:
         raise CannotTell(f"{run.data.branch} is not at the tree that was proved; someone moved it")
@@ -173,7 +173,7 @@ def _tip(git: Git, run: AnyRun) -> str:
 
 
 def _rebase(world: RepoWorld, run: AnyRun) -> Sent:
-    """Replay the branch on what the remote has of it. One that is on top of it already was rebased before a crash."""
+    """Replay the branch onto the remote's version of it. If it is already on top of that, a crash came after the rebase."""
     git, data = world.git, run.data
     tip, theirs = git.resolve(f"{data.branch}^{{commit}}"), fetch_branch(git, world.config_of(run).ways.remote, data.branch)
     if theirs and not git.is_ancestor(theirs, tip):
@@ -204,12 +204,12 @@ JOBS: Jobs = {
 
 def _commit(world: RepoWorld, event: AnyEvent) -> None:
     run = event.run
-    before = run.data.pushed or run.data.base  # commits of an inner run are its own; what is pushed has them
+    before = run.data.pushed or run.data.base  # an inner run commits by itself; what it made is in the pushed commit
     commit_phase(world.git, run.id, run.seq, event.found.tree, run.data.subject, event.at, before)
 
 
 def _snapshot(world: RepoWorld, event: AnyEvent) -> None:
-    """Keep what lies in the workspace, if it is there, under a name; a person's own checkout is none of it. Of a turn that was cut off, what it left."""
+    """Keep what is in the workspace, if it still exists, under a ref; never a person's own checkout. Of a turn that was cut off, keep what that left."""
     run = event.run
     if run.data.setup.workspace and world.place.root == root_of(world.place.common_dir, run):
         tree = world.snapshot(run)
@@ -217,14 +217,14 @@ def _snapshot(world: RepoWorld, event: AnyEvent) -> None:
 
 
 def _update_item(world: RepoWorld, event: AnyEvent) -> None:
-    """Set the item as the end says, and let go of it."""
+    """Update the item as the end demands, and release the claim."""
     run, tracker = event.run, world.config_of(event.run).tracker()
     if run.data.review is not None:
         let_go_of_issues(world, run, tracker)
     try:
         now = tracker.items(run.data.item.id)[0]
     except UnknownItem:
-        return  # there is nothing left to update
+        return  # the item is gone, so there is nothing to update
     after, mine = item_after(run), now.assignee == holder(run)
     status: Status | str = after.status or ("open" if mine and now.status == "in_progress" else "")
     if status or after.labels or mine:
@@ -233,7 +233,7 @@ def _update_item(world: RepoWorld, event: AnyEvent) -> None:
 
 
 def _proof(world: RepoWorld, run: AnyRun, tracker: Tracker) -> str:
-    """What is told where people read it: the proof card of what was done, and where its pull request is."""
+    """A comment for an external tracker: the branch, its pull request and the proof card; empty if the work is not done."""
     if run.state != "COMPLETED" or tracker.name in HERE:
         return ""
     where = f"Done on `{short(run.data.branch)}`" + (f": {run.data.pull}" if run.data.pull else ".")
@@ -251,7 +251,7 @@ def _file_follow_up(world: RepoWorld, event: AnyEvent) -> None:
     follow = msgspec.structs.replace(follow, title=redact(follow.title), description=redact(follow.description))
     new = NewItem(follow.title, follow.description, type="bug", labels=("follow-up",), found_in=follow.linked_to, key=KEY + follow.key)
     filed = tracker.add(new)
-    if follow.description.strip() not in filed.description:  # it was there before: the details of this time are a note
+    if follow.description.strip() not in filed.description:  # it existed before: add these details as a note
         tracker.change(filed.id, TrackerChange("open" if filed.status == "closed" else "", note=follow.description))
 
 
@@ -262,7 +262,7 @@ def _note(world: RepoWorld, event: AnyEvent) -> None:
 
 
 def _sync(world: RepoWorld, event: AnyEvent) -> None:
-    """Persist the tracker's data. That it fails is kept for whoever looks at the execution, and stops nothing."""
+    """Persist the tracker's data. A failure is kept as a warning of this execution and stops nothing."""
     file = warnings_file(world.place.common_dir, event.run.id)
     if said := world.config_of(event.run).tracker().sync():
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -280,7 +280,7 @@ def _clean_up(world: RepoWorld, event: AnyEvent) -> None:
 
 
 def _end_processes(world: RepoWorld, event: AnyEvent) -> None:
-    """Whoever drives the agent ends it with its whole tree; that is waited for."""
+    """Wait until the driver has ended the agent and its whole process tree."""
     from detent.world.turn_tree import wait_for_end
 
     wait_for_end(world.place.common_dir, event.run.id)

@@ -1,4 +1,4 @@
-"""The items that the machine files and holds, and their keys."""
+"""The items that the machine files and claims, and their keys."""
 
 import hashlib
 
@@ -6,18 +6,18 @@ from detent.door import AnyRun
 from detent.gates.item import BranchReview, FoundIssue
 from detent.tracker import NewItem
 
-KEY = "detent:"  # before the key of an item that the machine filed
-REVIEW = ":review:"  # in the key of one that a review found
+KEY = "detent:"  # prefix of the key of every item that the machine filed
+REVIEW = ":review:"  # part of the key of an item that a review filed
 PRIORITIES = (0, 4)
 
 
 def holder(run: AnyRun) -> str:
-    """Under which name an execution claims its item."""
+    """The name under which an execution claims its item."""
     return f"detent/{run.id}"
 
 
 def reviewed_in(key: str) -> str:
-    """What the review was about that filed the item of a key: the item of an execution, or a branch; empty if no review did."""
+    """What was reviewed when the item of this key was filed: an item's execution, or a branch; empty if no review filed it."""
     about, found, _ = key.rpartition(REVIEW)
     return about.removeprefix(KEY) if found and about.startswith(KEY) else ""
 
@@ -27,7 +27,7 @@ def keys_of(review: BranchReview, about: str) -> set[str]:
 
 
 def of_issue(issue: FoundIssue, about: str, branch: str, found_in: str = "") -> NewItem:
-    """The item that an issue of a review becomes. The same issue of the same branch is the same item."""
+    """The item to file for an issue of a review. The same issue on the same branch gives the same key."""
     same = hashlib.sha256(f"{issue.file_path}\n{issue.title}".encode("utf-8", "replace")).hexdigest()[:12]
     lines = ", ".join(str(n) for n in issue.line_numbers)
     where = f"{issue.file_path}{f', lines {lines}' if lines else ''}" if issue.file_path else "(no file named)"

@@ -1,4 +1,4 @@
-"""Bringing into a reviewed branch what was done for its review: by executions of the items that were filed, or by people. Objects first, refs last."""
+"""Merging into a reviewed branch the work done for its review, by executions of the filed items or by people. Objects first, refs last."""
 
 from detent.door import AnyRun
 from detent.errors import CannotTell
@@ -14,7 +14,7 @@ from detent.world.work_tree import RepoWorld, outcome
 
 
 def take_in(world: RepoWorld, run: AnyRun) -> Sent:
-    """The branch with everything that was done for its review. One that has it all already was brought so far before a crash, or is as it was."""
+    """Merge everything that was done for the review into the branch. If it is all there, it was merged before a crash or nothing is new."""
     git, data = world.git, run.data
     tip = git.resolve(f"{data.branch}^{{commit}}")
     if not tip:
@@ -43,7 +43,7 @@ def take_in(world: RepoWorld, run: AnyRun) -> Sent:
 
 
 def _done_for(world: RepoWorld, run: AnyRun) -> list[str]:
-    """The branches of completed executions that worked on what the reviews of this one found."""
+    """The branches of completed executions that worked on issues of this execution's reviews."""
     reviews = (event.run.data.review for event in world.runs.history(run.id) if event.run.data.review is not None)
     keys = {key for review in reviews for key in keys_of(review, run.data.item.id)}
     with reached():

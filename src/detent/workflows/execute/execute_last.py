@@ -1,4 +1,4 @@
-"""The attempt before: what is kept of its work and told of it, so that the next one does not begin blind."""
+"""The previous attempt: what is kept of its work, and what the next agent reads about it."""
 
 from collections.abc import Iterable
 
@@ -12,18 +12,18 @@ from detent.workflows.execute.execute_data import PLAIN, LastAttempt
 from detent.world.turn_tree import left_by
 
 LONGEST_DIFF = 20_000  # characters of the last attempt's change that the next agent reads
-LONGEST = 6_000  # and of each of the other texts, their end
+LONGEST = 6_000  # of each other text, its end
 MOST_TESTS = 20
 SAID = ("done", "blocked")  # events whose text is an agent's own
 
 
 def kept_ref(run: str) -> str:
-    """The name under which the work of an execution is kept when it ends."""
+    """The ref that keeps the work of an ended execution."""
     return f"refs/detent/{run}/kept"
 
 
 def newest_tree(git: Git, run: AnyRun, events: Iterable[AnyEvent]) -> str:
-    """What the last turn left, where it was cut off (out of time, silent, crashed) and its files were taken away; empty if it was judged."""
+    """The tree that the last turn left if it was cut off (out of time, silent, crashed) and its files were removed; empty if it was judged."""
     judged = max((event.run.seq for event in events if event.found.tree), default=0)
     turns = {int(number): left.ref for attempt, left in left_by(git, run.id).items() if (number := attempt.rpartition(".")[2]).isdecimal()}
     last = max(turns, default=-1)
@@ -31,7 +31,7 @@ def newest_tree(git: Git, run: AnyRun, events: Iterable[AnyEvent]) -> str:
 
 
 def keep_work(git: Git, run: AnyRun, tree: str, at: str) -> None:
-    """Give the work of an execution a name, as a commit over what it began from. Doing it again comes to the same."""
+    """Keep the work of an execution under a ref, as a commit on its base. Idempotent."""
     base = run.data.base
     if not base or not tree or tree == git.tree(base):
         return
@@ -41,7 +41,7 @@ def keep_work(git: Git, run: AnyRun, tree: str, at: str) -> None:
 
 
 def last_attempt(app: App, head: Head | None, start: str) -> LastAttempt | None:
-    """What is told of the newest execution of an item; None if it succeeded, never began, or there was none."""
+    """What the next agent reads about an item's newest execution; None if that succeeded, never began work, or does not exist."""
     if head is None or not head.ended:
         return None
     run, events = app.door.load(head.run).run, list(app.worlds.runs.history(head.run))
@@ -65,7 +65,7 @@ def last_attempt(app: App, head: Head | None, start: str) -> LastAttempt | None:
 
 
 def _failing(event: AnyEvent | None) -> tuple[str, ...]:
-    """The tests that did not pass when the work was judged last."""
+    """The tests that failed when the work was last judged."""
     if event is None or event.found.record is None or event.found.evidence is None:
         return ()
     counts = event.found.evidence.counts
@@ -81,7 +81,7 @@ def _diff(git: Git, base: str, kept: str) -> str:
 
 
 def lay_kept(inner: Git, run: AnyRun, base: str, at: str) -> str:
-    """Bring the work of the last attempt into a new workspace, on what this one begins from: "kept"; else why not."""
+    """Merge the work of the last attempt into a new workspace; "kept" if that worked, else why not, empty if it was not wanted."""
     last: LastAttempt | None = run.data.last
     if last is None or last.start != "kept" or run.data.setup.strategy != PLAIN:
         return ""

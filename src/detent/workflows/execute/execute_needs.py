@@ -1,6 +1,6 @@
-"""What an execution begins from: main, and the finished work of the items that it needs where main does not have it yet. As objects; no ref moves.
+"""What an execution starts from: main, with the finished branches of the items it needs merged in where main lacks them. Builds objects, moves no ref.
 
-What a review found begins with the reviewed code: at the tip of the branch that waits for it, or with that branch merged in.
+Work on an issue of a review starts from the reviewed code: at the tip of the waiting branch, or with that branch merged in.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from detent.world.work_tree import RepoWorld
 
 
 class OpenPull(NamedTuple):
-    """The branch of a pull request that is to be brought up to date: where it began, and where it stands."""
+    """The branch of a pull request that is to be updated, with its base and its tip."""
 
     branch: str
     base: str
@@ -27,14 +27,14 @@ class OpenPull(NamedTuple):
 
 
 class OfReview(NamedTuple):
-    """The branch whose review found an item, with its commit; and the execution that waits for it, if one does."""
+    """The branches that work on a review's issue needs, with their commits; and the execution that waits for this work, if there is one."""
 
     needed: Mapping[str, str] = {}
     part_of: str = ""
 
 
 def of_review(world: RepoWorld, run: AnyRun, item: Item) -> OfReview:
-    """Where the work on what a review found begins; nothing for any other item."""
+    """Where the work on an issue of a review starts; empty for any other item."""
     about = reviewed_in(item.key)
     if not about:
         return OfReview()
@@ -46,8 +46,8 @@ def of_review(world: RepoWorld, run: AnyRun, item: Item) -> OfReview:
 
 
 def open_pull(world: RepoWorld, run: AnyRun, main: str, begun: bool) -> OpenPull | None:
-    """Where to continue what people asked to be changed. None where that cannot be: the branch is gone, merged, conflicts with main, was moved
-    here, or is checked out by a person; the item is done again then. `begun`: it is this execution that has it checked out."""
+    """The pull request branch to continue on, when people requested changes. None if that is impossible (the branch is gone, merged, conflicts with
+    main, was moved here, or is checked out by a person); the item then starts from main. `begun`: this execution has it checked out."""
     git, before = world.git, next(iter(world.runs.family(run.data.continues)), None) if run.data.continues else None
     if before is None or run.data.setup.strategy != PLAIN or not before.data.base:
         return None
@@ -60,7 +60,7 @@ def open_pull(world: RepoWorld, run: AnyRun, main: str, begun: bool) -> OpenPull
 
 
 def _waiting(world: RepoWorld, item: str) -> AnyRun | None:
-    """The execution of an item whose branch is not ready."""
+    """The newest execution of an item, if it waits because its branch is not ready."""
     found, n = None, 1
     while family := world.runs.family(f"{stem(item)}-{n}"):
         found, n = family[0], n + 1
@@ -68,12 +68,12 @@ def _waiting(world: RepoWorld, item: str) -> AnyRun | None:
 
 
 def finished(world: RepoWorld, run: AnyRun, items: Sequence[str]) -> dict[str, str]:
-    """The branches of the newest completed executions of these items, with their commits. One that is gone has landed, by whatever way."""
+    """The branches of the newest completed executions of these items, with their commits. A branch that is gone counts as landed."""
     return tips(world, run, [branch for item in items if (branch := _branch(world, item))])
 
 
 def tips(world: RepoWorld, run: AnyRun, branches: Sequence[str]) -> dict[str, str]:
-    """These branches with their commits, as the remote has them where there is one; those that are nowhere are left out."""
+    """The commits of these branches, from the remote where there is one; branches that exist nowhere are left out."""
     git, remote = world.git, world.config_of(run).ways.remote
     far = has_remote(git, remote)
     found = {branch: (fetch_branch(git, remote, branch) if far else "") or git.resolve(f"{branch}^{{commit}}") for branch in branches}
@@ -88,7 +88,7 @@ def _branch(world: RepoWorld, item: str) -> str:
 
 
 def begun_from(git: Git, main: str, needed: Mapping[str, str], item: str, at: str) -> str:
-    """Main with these branches merged in, each that it lacks. What they conflict in is for a person."""
+    """Main with each needed branch merged in that it lacks. A conflict is left to a person."""
     commit = main
     for branch, tip in needed.items():
         if git.is_ancestor(tip, commit):
@@ -100,10 +100,10 @@ def begun_from(git: Git, main: str, needed: Mapping[str, str], item: str, at: st
                 f"{item} needs {name}, which is not in main yet and conflicts with what {item} starts from, in {merge.conflict}; "
                 f"land it first: detent land {name}"
             )
-        commit = merge.commit if merge.tree != git.tree(commit) else commit  # what it says is there already, by other commits
+        commit = merge.commit if merge.tree != git.tree(commit) else commit  # other commits have it all
     return commit
 
 
 def held(git: Git, base: str, main: str, needed: Mapping[str, str]) -> list[str]:
-    """Those of the branches whose work a start has and main has not."""
+    """The branches that `base` contains and main does not."""
     return [short(branch) for branch, tip in needed.items() if git.is_ancestor(tip, base) and not git.is_ancestor(tip, main)]

@@ -1,4 +1,4 @@
-"""The review of a branch by a fresh agent, the items it files, and the pull request that it may hold back. On a real repository."""
+"""The review of a branch by a fresh agent, the items filed for its issues, and the pull request that waits for its approval."""
 
 import shlex
 from pathlib import Path
@@ -25,9 +25,9 @@ PROMPTS = Path(__file__).parent / "prompts"
 
 
 class About(NamedTuple):
-    """What is reviewed."""
+    """What is reviewed, and what the reviewer reads about it."""
 
-    name: str  # of the run or the review, for the record
+    name: str  # of the run or the review, for its record
     branch: str
     base: str
     tip: str
@@ -36,7 +36,7 @@ class About(NamedTuple):
     description: str = ""
     guidance: str = ""
     flags: tuple[Flag, ...] = ()
-    seq: int = 0  # of the event that asks for it: a branch that is reviewed again is a new attempt, also where it is as it was
+    seq: int = 0  # of the event that asks for it: another review of the same branch is a new attempt, even if nothing changed
 
 
 def question_about(git: Git, about: About) -> ReviewQuestion:
@@ -64,7 +64,7 @@ def _read(words: str) -> str:
 
 
 def review_branch(world: RepoWorld, run: AnyRun) -> Sent | None:
-    """Have the pushed branch reviewed. A crash after a paid call does not pay again; a usage limit is waited for."""
+    """Have the pushed branch reviewed. The answer is kept, so a crash does not pay twice; a usage limit parks the run."""
     data, item = run.data, run.data.item
     if is_parked(run.not_before, world.clock()):
         return None
@@ -80,12 +80,12 @@ def review_branch(world: RepoWorld, run: AnyRun) -> Sent | None:
 
 
 def filed(tracker: Tracker, review: BranchReview, about: str, branch: str, found_in: str) -> list[Item]:
-    """Every issue of a review as an item, each filed once."""
+    """File every issue of a review as an item, once each."""
     return [tracker.add(of_issue(issue, about, branch, found_in)) for issue in review.issues]
 
 
 def file_issues(world: RepoWorld, event: AnyEvent) -> None:
-    """File what the review found. What this execution is to fix itself is claimed by it, what was fixed is closed, and the rest is open."""
+    """File the review's issues. Claim those that this execution fixes itself, close those that are gone, and leave the rest open."""
     run, review = event.run, event.run.data.review
     if review is None:
         return
@@ -103,25 +103,25 @@ def file_issues(world: RepoWorld, event: AnyEvent) -> None:
 
 
 def _of_earlier(world: RepoWorld, run: AnyRun) -> set[str]:
-    """The keys of everything that reviews of this execution found."""
+    """The keys of all issues that reviews of this execution have found."""
     reviews = (each.run.data.review for each in world.runs.history(run.id) if each.run.seq <= run.seq and each.run.data.review is not None)
     return {key for review in reviews for key in keys_of(review, run.data.item.id)}
 
 
 def _let_go(tracker: Tracker, run: AnyRun, keys: set[str]) -> None:
-    """Open again what this execution claimed of these and no longer works on."""
+    """Release the items of these keys that this execution holds, and open them again."""
     for each in tracker.items() if keys else ():
         if each.key in keys and each.assignee == holder(run):
             tracker.change(each.id, TrackerChange("open" if each.status == "in_progress" else "", ""))
 
 
 def let_go_of_issues(world: RepoWorld, run: AnyRun, tracker: Tracker) -> None:
-    """The execution has ended: what its reviews found and it has not fixed is anybody's."""
+    """Release the unfixed issues of an execution that has ended."""
     _let_go(tracker, run, _of_earlier(world, run))
 
 
 def watch_items(world: RepoWorld, run: AnyRun) -> Sent | None:
-    """Whether every item that the review filed is closed."""
+    """Report "items-closed" once every item that the review filed is closed."""
     keys = keys_of(run.data.review, run.data.item.id) if run.data.review else set()
     with reached():
         mine = [item for item in world.config_of(run).tracker().items() if item.key in keys]
@@ -130,7 +130,7 @@ def watch_items(world: RepoWorld, run: AnyRun) -> Sent | None:
 
 
 def open_pull_request(world: RepoWorld, run: AnyRun) -> Sent:
-    """Open it once: what was offered at this commit is open. Only for a commit that a review or a person found ready."""
+    """Open the pull request, once per commit, and only for a commit that a review or a person approved."""
     if run.data.reviewed != run.data.pushed:
         raise CannotTell(f"no review found {run.data.pushed[:12]} ready; nothing was opened")
     mark = offered(world.git, run.data.branch)

@@ -1,4 +1,4 @@
-"""Starting an execution: from the id of a work item to a journaled run that is queued. The work itself begins when the run is driven."""
+"""Starting an execution: from the id of a work item to a queued run in the journal. The work begins when the run is driven."""
 
 from collections.abc import Callable
 
@@ -24,24 +24,24 @@ from detent.workflows.execute.execute_data import PLAIN, ExecuteData, ExecuteSet
 from detent.workflows.execute.execute_last import last_attempt
 
 LONGEST_TITLE = 200
-NAMES = {  # by the kind of tracker: branch, subject of the commit
+NAMES = {  # branch name and commit subject by kind of tracker
     "builtin": ("{id}-{title}", "{id}: {title}"),
     "beads": ("beads-{id}-{title}", "Bead {id}: {title}"),
     "github": ("issue-{id}-{title}", "{title} (#{id})"),
     "gitlab": ("issue-{id}-{title}", "{title} (#{id})"),
 }
-OTHERS = ("{id}-{title}", "{title} ({id})")  # of what a package brings
+OTHERS = ("{id}-{title}", "{title} ({id})")  # for trackers of other packages
 
 
 def start_execution(app: App, sent: Sent, terms: Terms) -> str:
-    """Queue one item as a person asked for it; the id of its execution. An item whose execution has not ended keeps that one."""
+    """Queue one item for a person and return the id of its execution. An execution that has not ended is returned instead of a new one."""
     if not terms.request.strip():
         raise DetentError("there is no item to execute", "name one: detent run --workflow execute ID (see `detent items list`)")
     return starter(app, sent, terms)(terms.request.strip())
 
 
 def starter(app: App, sent: Sent, terms: Terms) -> Callable[[str], str]:
-    """How to queue items, one after another: what is the same for all of them is found out once."""
+    """A function that queues one item after another; settings, tracker and setup are read once for all of them."""
     settings, _ = project_settings(app.world.git, app.world.outer)
     tracker = tracker_of(settings, app.place, app.world.outer)
     setup = setup_of(app, terms)
@@ -72,7 +72,7 @@ def starter(app: App, sent: Sent, terms: Terms) -> Callable[[str], str]:
 
 
 def last_of(app: App, item: str) -> Head | None:
-    """The newest execution of an item. They are numbered, so that two that queue it at once queue the same one."""
+    """The newest execution of an item. Executions are numbered, so two callers that queue it at once get the same one."""
     found, n = None, 1
     while heads := app.journal.heads(f"{stem(item)}-{n}"):
         found, n = heads[0], n + 1
@@ -84,12 +84,12 @@ def _number(head: Head | None) -> int:
 
 
 def _kept(item: Item) -> WorkItem:
-    """The item as the prompt and the commit need it; its title is one line."""
+    """The item as the prompt and the commit need it: its title in one line."""
     return WorkItem(item.id, " ".join(item.title.split())[:LONGEST_TITLE] or item.id, item.description.strip())
 
 
 def setup_of(app: App, terms: Terms) -> ExecuteSetup:
-    """What is fixed for an execution that is queued now."""
+    """The settings that are fixed for an execution queued now."""
     settings, main = project_settings(app.world.git, app.world.outer)
     may_answer(terms.policies, settings)
     fixed, strategy = ground_of_main(app, terms.agent), settings.queue.strategy
@@ -110,7 +110,7 @@ def setup_of(app: App, terms: Terms) -> ExecuteSetup:
 
 
 def _names(settings: Settings) -> dict[str, str]:
-    """How branches and commits of items are called: as configured, or as the kind of tracker has it."""
+    """The templates of branch name and commit subject: as configured, or the default of the tracker's kind."""
     branch, commit = NAMES.get(settings.tracker.kind, OTHERS)
     return {"branch_name": settings.tracker.branch or branch, "commit_subject": settings.tracker.commit or commit}
 

@@ -1,6 +1,6 @@
 """The `execute` workflow: one work item in isolation, from the queue to a pushed branch. The table is the specification.
 
-The agent works; the machine tests, commits, rebases, pushes, and keeps the tracker. A retry by a person is a new execution, so ends stay ends.
+The agent works; the machine tests, commits, rebases, pushes and updates the tracker. A person's retry is a new execution, so end states are final.
 """
 
 from detent.blocks.common import DRIVEN, ERRORS, PEOPLE, alive, because, caused_by, count, driven, keep_guidance, keep_steer, park, zero
@@ -140,12 +140,12 @@ MOVES: dict[str, Move] = {
 
 RUNNABLE = (dependencies_closed, not_failed_twice)
 CLEAN = (no_keys_added, instructions_kept)
-TESTS = (at_least_one_ran, canary_held, nothing_broke, passes_when_clean)  # what is pushed passed where nothing else lies
+TESTS = (at_least_one_ran, canary_held, nothing_broke, passes_when_clean)  # what is pushed also passed in a clean checkout
 KEPT = (at_least_one_ran, canary_held, none_is_lost, nothing_broke, red_tests_pass)
 WORK = (something_changed, files_within_budget, *KEPT, passes_when_clean, reading_is_flagged)
 
-ENDS = (snapshot, update_item, sync_tracker, clean_up)  # owed by every end
-BAD = (stop_children, end_processes, snapshot, update_item, file_follow_up, sync_tracker, clean_up)  # by every failure
+ENDS = (snapshot, update_item, sync_tracker, clean_up)  # owed at every end
+BAD = (stop_children, end_processes, snapshot, update_item, file_follow_up, sync_tracker, clean_up)  # owed at every failure
 
 
 def failed(cause: str) -> Go[ExecuteData]:
@@ -164,7 +164,7 @@ BLOCKED: Go[ExecuteData] = go("BLOCKED", because("blocked"), keep_blocked, owes=
 STOPPED: Go[ExecuteData] = go("FAILED", because("child"), keep_stopped, owes=BAD, says="FAILURE")
 RETRY = go(STAY, count("tries"), count("attempts"), keep_reason, says="FAILURE", spent=NO_WORK)
 NOT_READY: Go[ExecuteData] = go("NOT_READY", because("review"), keep_review, owes=(file_issues,), says="HALTED")
-# on the reviewed branch, at its tip
+# continues on the reviewed branch, at its tip
 ON_BRANCH = go("RUNNING", count("rounds"), keep_review, owes=(file_issues,), says="FAILURE", spent=NOT_READY)
 RED_JOIN = go("RUNNING", count("joins"), keep_reason, says="FAILURE", spent=NO_TESTS)
 AGAIN = go("PUSHING", keep_proof, owes=(publish_claims,))
@@ -217,7 +217,7 @@ ROWS: tuple[Row[ExecuteData], ...] = (
 
 
 def kind(run: Run[ExecuteData], sent: Sent) -> str:
-    """The event that a call causes. A report that ends in BLOCKED is `blocked`; the settings pick the way after start and push."""
+    """The event that a call causes. A report whose last line says BLOCKED is `blocked`; the settings choose the event after start and push."""
     if sent.verb == "due":
         return ""
     if sent.verb == "submit":
@@ -227,7 +227,7 @@ def kind(run: Run[ExecuteData], sent: Sent) -> str:
     if sent.verb == "outcome":
         return _came_out(run, sent)
     if sent.verb == "answer" and run.state == "HALTED":
-        plain = run.data.setup.strategy == PLAIN  # an inner run has ended, and does not begin again
+        plain = run.data.setup.strategy == PLAIN  # an inner run has ended and cannot continue
         return event_of(run, sent, (ACCEPT, FIX, END) if plain else (ACCEPT, END)) or sent.verb
     return {"answer": sent.value, "review": "review-again"}.get(sent.verb, sent.verb)
 

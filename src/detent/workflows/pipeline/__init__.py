@@ -1,4 +1,4 @@
-"""`pipeline`: from a request to a release, with people at the gates; and its inner workflow, one task of a session."""
+"""The `pipeline` workflow: from a request to a release, with people deciding at the gates; and `task`, the inner workflow for one task of a session."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from detent.world.work_tree import RepoWorld
 
 HERE = Path(__file__).parent
-SESSIONS = ".agents-work"  # where sessions keep their documents: open to the roles that write them, and only what is theirs
+SESSIONS = ".agents-work"  # where sessions keep their documents; a role may write only its own
 THE_MACHINES = tuple(
     f"{SESSIONS}/*/{name}" for name in ("status.json", "report.md", "approve-design-history.jsonl", "instructions/**", "diffs/**")
 )

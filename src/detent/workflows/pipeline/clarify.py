@@ -1,4 +1,4 @@
-"""Questions of the SpecAgent before it specifies: at most five, asked together and once, and a person may skip them. Pure; knows no rows."""
+"""The SpecAgent's questions before it writes the specification: at most five, asked once and together; a person may skip them. Pure; knows no rows."""
 
 import msgspec
 
@@ -16,7 +16,7 @@ TWICE = (
 
 
 def ask_clarify(run: Session, sent: Sent, found: Found) -> Session:
-    """All questions in one; a person answers them in any words, or skips them."""
+    """Ask all questions as one; a person answers in any words, or skips them."""
     reply = reply_of(run, sent)
     asked = tuple(" ".join(note.split()) for note in (reply.artifacts.notes if reply else ()) if note.strip()) or (
         (reply.summary,) if reply else ()

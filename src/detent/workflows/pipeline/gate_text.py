@@ -1,4 +1,4 @@
-"""What a person reads before they decide: the question with everything it is about, as markdown, for every door. Pure; knows no git and no rows."""
+"""What a person reads before deciding: the question and everything it is about, as markdown, the same for every interface. Pure; knows no git, no rows."""
 
 from collections.abc import Callable, Mapping
 
@@ -16,7 +16,7 @@ LONGEST_DIFF = 6000
 
 
 def gate_text(run: Session, asked: PersonDecision, since: str | None = None) -> str:
-    """The question and what is decided by it. `since`: how the documents differ from when it was asked before; None: nobody has looked."""
+    """The question with what is decided by it. `since`: the diff of the documents since it was last asked; None if it was not computed."""
     made = TEXTS.get(asked.kind)
     if asked.kind == "notes" and asked.points:
         return f"{asked.question}\n\n{PICKING}"
@@ -24,7 +24,7 @@ def gate_text(run: Session, asked: PersonDecision, since: str | None = None) -> 
 
 
 def _round(asked: PersonDecision, since: str | None) -> list[str]:
-    """In a later round: what was asked for, and what became of it."""
+    """In a later round: what the person asked for, and what changed since."""
     if since is None:
         return [f"### What was asked for\n\n{asked.wanted}\n\n`detent decisions` shows what changed since."] if asked.wanted else []
     short = since if len(since) <= LONGEST_DIFF else since[:LONGEST_DIFF].rpartition("\n")[0] + "\n[…] the documents have the rest"
@@ -86,7 +86,7 @@ def _manual(run: Session, asked: PersonDecision, since: str | None) -> str:
 
 
 def _seen_before(run: Session, asked: PersonDecision) -> list[str]:
-    """In a later round: what the person saw the last time, and where to find what became of it."""
+    """In a later round: what the person reported last time, and where to find the fix."""
     earlier = [d for d in run.data.decisions if d.question == asked.question and d.answer == "failed"]
     if not earlier:
         return []

@@ -1,4 +1,4 @@
-"""The children of a session: which tasks are to be worked on now, with what data, and the review of all of them. Pure; knows no git and no rows."""
+"""The child runs of a session: which tasks are worked on now, with what data, and the final review. Pure; knows no git and no rows."""
 
 from typing import Literal
 
@@ -16,7 +16,7 @@ replace = msgspec.structs.replace
 
 
 def children(run: Session) -> tuple[Child, ...]:
-    """The tasks whose dependencies are done, as many as may be at work at once; once all are done, the review of whatever is not reviewed."""
+    """The tasks whose dependencies are done, up to the parallel limit; once all are done, a final review if the tree is not reviewed."""
     data = run.data
     if run.state != "IMPLEMENT_LOOP":
         return ()
@@ -30,7 +30,7 @@ def children(run: Session) -> tuple[Child, ...]:
 
 
 def _child(data: PipelineData, task: TaskEntry) -> Child:
-    """A task at work: in the session's workspace, or, where several are, in one of its own."""
+    """The child run of a task, in the session's workspace, or in one of its own where tasks run in parallel."""
     name, made, laid = child_name(data, task.id), _task_data(data, task), data.laid.get(task.id)
     if is_apart(data):
         setup = replace(data.setup, workspace=f"{data.setup.workspace}.{name}")
@@ -79,7 +79,7 @@ def _task_data(data: PipelineData, task: TaskEntry) -> TaskData:
 
 
 def _meta_data(data: PipelineData) -> TaskData:
-    """The final review: Reviewer alone if each task was reviewed, all three if none was; and whoever has not run yet."""
+    """The data of the final review: the Reviewer alone if each task was reviewed, all three roles if none was, and any core role that has not run yet."""
     single = data.strategy == "single-final" and any(t.status == "implemented" for t in data.tasks)
     missing = set(CORE) - set(data.roles) if data.mode == "full" else set[str]()
     goal = f"{'Single-final' if single else 'Cross-task final'} review of all session changes"

@@ -1,4 +1,4 @@
-"""What a session keeps about itself, the pure changes over it, its children, and what it still lacks. Knows no git and no rows."""
+"""What a session stores about itself, the pure changes to it, and what it still lacks for DONE. Knows no git and no rows."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -30,7 +30,7 @@ from detent.workflows.pipeline.task_data import keep_prepared as keep_input
 
 replace = msgspec.structs.replace
 
-DONE = ("implemented", "completed")  # what a task that another depends on must be
+DONE = ("implemented", "completed")  # a task that others depend on must have one of these statuses
 CORE = ("SpecAgent", "Architect", "Planner", "Coder", "Reviewer", "QA", "Security", "Integrator", "Docs")
 PUBLISHED: Mapping[str, str] = {
     "DESIGN_RESEARCH": "DESIGN", "DESIGN_UI": "DESIGN", "INTEGRATE_CHECKS": "INTEGRATE", "INTEGRATED": "INTEGRATE",
@@ -39,7 +39,7 @@ PUBLISHED: Mapping[str, str] = {
 
 
 class Manual(Value, frozen=True):
-    """A manual check that a person confirmed, at a tree."""
+    """A manual check that a person confirmed for a tree."""
 
     check: str
     tree: str
@@ -47,64 +47,64 @@ class Manual(Value, frozen=True):
 
 
 class Merging(Value, frozen=True):
-    """The work of a task that worked apart, on its way into the session."""
+    """The finished work of a task that ran in parallel, while it is merged into the session."""
 
     task_id: str
-    start: str  # the tree that it began from
+    start: str  # the tree it started from
     tree: str
     status: Literal["implemented", "completed"]
 
 
 class Laid(Value, frozen=True):
-    """Work that could not be merged: it is laid before the Coder again, over what the session has by now."""
+    """Work that could not be merged: the Coder gets it again, on top of the session's current tree."""
 
     tree: str
     said: str
 
 
 class PipelineData(Grounded, frozen=True):
-    """One session, from request to release."""
+    """What is stored about one session, from request to release."""
 
     wants_research: bool = False  # by SpecAgent or a person
     wants_ui: bool = False
-    clarified: bool = False  # the SpecAgent has asked its questions; they are answered once
-    assumptions: tuple[str, ...] = ()  # what the specification takes for granted
+    clarified: bool = False  # the SpecAgent has asked its questions; it may do so once
+    assumptions: tuple[str, ...] = ()  # assumptions that the specification lists
     criteria: tuple[Criterion, ...] = ()
     correction: Literal["none", "queued", "dispatched", "completed"] = "none"
     correction_note: str = ""
-    keeps_plan: bool = False  # once the design is approved again, the work continues with the tasks as they are
+    keeps_plan: bool = False  # once the design is approved again, the work continues with the same tasks
     strategy: Literal["", "per-batch", "single-final"] = ""
-    parallel: int = 1  # how many tasks may be at work at once
-    ended: dict[str, int] = {}  # children that have ended, by task
+    parallel: int = 1  # how many tasks may run at once
+    ended: dict[str, int] = {}  # by task: how many of its child runs have ended
     merging: Merging | None = None
     laid: dict[str, Laid] = {}  # by task
-    left_out: tuple[str, ...] = ()  # tasks that were done and are not planned any more: what they did is still in the branch
-    roles: tuple[str, ...] = ()  # who has worked
-    reviewed_tree: str = ""  # what the last review covers
-    checked_tree: str = ""  # what the last green checks ran on
+    left_out: tuple[str, ...] = ()  # tasks that were done and are no longer planned; their work is still in the branch
+    roles: tuple[str, ...] = ()  # roles that have run
+    reviewed_tree: str = ""  # the tree that the last review covers
+    checked_tree: str = ""  # the tree that the last green checks ran on
     last_ci_result: str = ""
-    proofs: tuple[CommandProof, ...] = ()  # what the last checks came to, command by command
+    proofs: tuple[CommandProof, ...] = ()  # the result of each command of the last checks
     manual: tuple[Manual, ...] = ()
-    fixing: str = ""  # what a person found that does not hold, until its fix is committed
-    commit_subject: str = ""  # of the tree that just passed
-    integrated: bool = False  # the Integrator has done its part
-    documented: bool = False  # Docs and release files are done
-    report_notes: tuple[str, ...] = ()  # what Docs says, for the report
+    fixing: str = ""  # what a person found wrong, until its fix is committed
+    commit_subject: str = ""  # for the tree that just passed
+    integrated: bool = False  # the Integrator has finished
+    documented: bool = False  # Docs and the release files are finished
+    report_notes: tuple[str, ...] = ()  # notes from Docs for the report
 
 
 Session = Run[PipelineData]
 
 
-# What is true of a session
+# Derived from the data
 
 
 def published_state(run: Session) -> str:
-    """The state by its name in the specification: finer ones are part of a coarser one."""
+    """The state's name in the specification, which does not know the finer ones."""
     return "INTEGRATE" if run.state == "LANDING" and run.data.mode == "lean" else PUBLISHED.get(run.state, run.state)
 
 
 def manual_open(data: PipelineData) -> str:
-    """The first manual check without a person's word at the present tree."""
+    """The first manual check that no person has confirmed for the current tree."""
     checks = (*(v for c in data.criteria for v in c.verify), *(c for t in data.tasks for c in t.acceptance_checks))
     held = {m.check for m in data.manual if m.tree == data.good_tree}
     return next((c for c in checks if c.startswith("manual:") and c not in held), "")
@@ -115,12 +115,12 @@ def reviewed(data: PipelineData) -> bool:
 
 
 def all_done(data: PipelineData) -> bool:
-    """Every task is completed, and the tree as it stands is reviewed."""
+    """Whether every task is completed and the current tree is reviewed."""
     return bool(data.tasks) and all(t.status == "completed" for t in data.tasks) and reviewed(data)
 
 
 def unproven(run: Session) -> tuple[str, ...]:
-    """Open tasks, unverified criteria, open decisions, unreviewed changes, and roles that never ran."""
+    """What DONE still lacks: open tasks, unverified criteria, open decisions, unreviewed changes, roles that never ran."""
     data = run.data
     full = data.mode == "full"
     answered = {d.decision_id for d in data.decisions if d.status == "answered"}
@@ -158,7 +158,7 @@ def role_ran(run: Session, sent: Sent, found: Found) -> Session:
 
 
 def keep_spec(run: Session, sent: Sent, found: Found) -> Session:
-    """Take over the criteria that the gate just read, and whether research or design is wanted; once wanted, it stays so."""
+    """Keep the criteria that the gate just read, and whether research or UI design is wanted; a wish is never taken back."""
     acceptance, _ = read_acceptance(found.documents.get(f"{run.data.session}/{ACCEPTANCE}", ""))
     reply = reply_of(run, sent)
     research, ui = (reply.next.research, reply.next.ui) if reply else (False, False)
@@ -177,7 +177,7 @@ def keep_research(run: Session, sent: Sent, found: Found) -> Session:
 
 
 def keep_records(run: Session, sent: Sent, found: Found) -> Session:
-    """Every record of a decision that is there: those named now, and those of earlier rounds."""
+    """Keep the paths of all decision records (ADRs) that exist: those named now and those of earlier rounds."""
     known = dict.fromkeys((*run.data.records, *_files(run, sent, RECORDS)))
     return replace(run, data=replace(run.data, records=tuple(path for path in known if found.documents.get(path))))
 
@@ -187,7 +187,7 @@ def keep_design(run: Session, sent: Sent, found: Found) -> Session:
 
 
 def keep_tasks(run: Session, sent: Sent, found: Found) -> Session:
-    """Take over the tasks that the gate just read. What was done before and is planned again word for word stays done."""
+    """Keep the tasks that the gate just read. A done task that is planned again word for word stays done."""
     listing, _ = read_tasks(found.documents.get(f"{run.data.session}/{TASKS}", ""))
     known = {replace(t, status="not-started"): t.status for t in run.data.tasks if t.status in DONE}
     bare = tuple(replace(t, status="not-started") for t in (listing.tasks if listing else ()))
@@ -201,7 +201,7 @@ def keep_tasks(run: Session, sent: Sent, found: Found) -> Session:
 
 
 def ask_approval(run: Session, sent: Sent, found: Found) -> Session:
-    """Ask for approval of the design as it stands, bound to its content. A correction is completed by being asked about again."""
+    """Ask for approval of the current design, bound to its content. Asking again completes a correction."""
     shown = {path: content_hash(found.documents.get(path, "")) for path in design_files(run.data)}
     words = "Do you approve the specification and the design, or what must change?"
     made = PersonDecision(APPROVE, "approval", words, ("approved", "changes-requested: TEXT"), "APPROVE_DESIGN", 0, shown=shown)
@@ -211,18 +211,18 @@ def ask_approval(run: Session, sent: Sent, found: Found) -> Session:
 
 
 def _round_before(run: Session, id: str) -> int:
-    """The event that asked this question before; 0 if it is asked for the first time."""
+    """The sequence number of the event that asked this question before; 0 if it was never asked."""
     return next((d.asked for d in run.data.decisions if d.decision_id == id), 0)
 
 
 def begun_again(run: Session) -> Session:
-    """A session that goes back begins with all its questions: they were asked and answered before its first event."""
+    """A session that starts from a rollback: it keeps all its decisions, numbered as if made at its first event."""
     known = tuple(replace(d, asked=1, before=0, resolved=1 if d.resolved else 0) for d in run.data.decisions)
     return replace(run, data=replace(run.data, decisions=known))
 
 
 def request_changes(run: Session, sent: Sent, found: Found) -> Session:
-    """The correction is queued, and its words go into the briefing of every role that runs again."""
+    """Queue the correction; its words go into the briefing of every role that runs again."""
     after = resolve(run, sent, found)
     words = "\n".join(filter(None, (sent.value.partition(":")[2].strip(), sent.note)))
     research, ui = run.data.wants_research or sent.to == "research", run.data.wants_ui or sent.to == "design"
@@ -236,13 +236,13 @@ def approve(run: Session, sent: Sent, found: Found) -> Session:
 
 
 def keep_prepared(run: Session, sent: Sent, found: Found) -> Session:
-    """The role is dispatched, and with it a correction that was queued: that happens once."""
+    """Keep the role's input, and mark a queued correction as dispatched, once."""
     after = keep_input(run, sent, found)
     return replace(after, data=replace(after.data, correction="dispatched")) if run.data.correction == "queued" else after
 
 
 def ask_strategy(run: Session, sent: Sent, found: Found) -> Session:
-    """Ask for the review strategy, with a recommendation, bound to the tasks as they are planned."""
+    """Ask for the review strategy, with a recommendation, bound to the planned tasks."""
     which, why = recommended(run.data.tasks)
     count = len(run.data.tasks)
     words = f"{count} task{' is' if count == 1 else 's are'} planned. How should the work be reviewed? Recommended: {which}, because {why}."
@@ -259,20 +259,20 @@ def ask_strategy(run: Session, sent: Sent, found: Found) -> Session:
 
 
 def choose(run: Session, sent: Sent, found: Found) -> Session:
-    """The strategy, as answered."""
+    """Keep the chosen review strategy."""
     chosen: Literal["per-batch", "single-final"] = "single-final" if meant(pending(run.data), sent.value) == "single-final" else "per-batch"
     after = resolve(run, sent, found)
     return replace(after, data=replace(after.data, strategy=chosen), guidance="")
 
 
 def to_full(run: Session, sent: Sent, found: Found) -> Session:
-    """The lean way ends: everything is specified, designed and planned again."""
+    """End lean mode: everything is specified, designed and planned again."""
     data = replace(run.data, mode="full", tasks=(), criteria=(), strategy="", reviewed_tree="", checked_tree="", manual=())
     return replace(run, data=data, guidance=run.guidance or sent.facts.get("reason", ""))
 
 
 def keep_reason(run: Session, sent: Sent, found: Found) -> Session:
-    """What a person said when they cut the scope down, for the Planner."""
+    """Keep why a person reduced the scope, for the Planner."""
     return replace(run, guidance=sent.facts.get("reason", "") or run.guidance)
 
 
@@ -280,12 +280,12 @@ def keep_reason(run: Session, sent: Sent, found: Found) -> Session:
 
 
 def keep_tree(run: Session, sent: Sent, found: Found) -> Session:
-    """The tree as the role left it; what was reviewed and checked before is another one."""
+    """Keep the tree that the role left; earlier reviews and checks do not cover it."""
     return replace(run, data=replace(run.data, good_tree=found.tree or run.data.good_tree))
 
 
 def part_done(run: Session, sent: Sent, found: Found) -> Session:
-    """The Integrator has integrated, or finished what the release needs."""
+    """Keep that the Integrator has integrated, or has finished the release files."""
     data, at = run.data, run.state
     return replace(
         run, data=replace(data, integrated=data.integrated or at == "INTEGRATE", documented=data.documented or at == "RELEASE_FILES")
@@ -298,7 +298,7 @@ def keep_docs(run: Session, sent: Sent, found: Found) -> Session:
 
 
 def keep_ci(run: Session, sent: Sent, found: Found) -> Session:
-    """The outcome of the checks, and the tree they ran on."""
+    """Keep the result of the checks and the tree they ran on."""
     tree, green = sent.facts.get("tree", ""), sent.outcome == "green"
     data = replace(
         run.data, last_ci_result=f"{sent.outcome} at {tree[:12]}", good_tree=tree if green else run.data.good_tree, proofs=_proofs(sent)
@@ -318,12 +318,12 @@ def _proofs(sent: Sent) -> tuple[CommandProof, ...]:
 
 
 def ask_manual(run: Session, sent: Sent, found: Found) -> Session:
-    """A check that only a person can make."""
+    """Ask a person about the first open manual check."""
     return question(run, "manual", manual_open(run.data))
 
 
 def keep_manual(run: Session, sent: Sent, found: Found) -> Session:
-    """The person's word on a manual check holds for the tree as it stands."""
+    """Keep a person's confirmation of a manual check for the current tree."""
     asked = pending(run.data)
     if asked is None:
         return run
@@ -332,7 +332,7 @@ def keep_manual(run: Session, sent: Sent, found: Found) -> Session:
 
 
 def keep_failed_manual(run: Session, sent: Sent, found: Found) -> Session:
-    """The person says that it does not hold: that is what is to be fixed."""
+    """Keep what a person found wrong in a manual check, as what is to be fixed."""
     asked = pending(run.data)
     after, failed = resolve(run, sent, found), asked.question.removeprefix("manual:").strip() if asked else ""
     return replace(

@@ -1,4 +1,4 @@
-"""The effects and jobs of `pipeline` and of its tasks on a real repository: documents, one commit a task, dispatches, checks, report, landing."""
+"""The jobs and effects of `pipeline` and `task` on a real repository: documents, one commit per task, dispatches, checks, report, landing."""
 
 import json
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ from detent.world.work_tree import Effects, Jobs, RepoWorld, is_apart, is_plain,
 
 TABLES: Mapping[str, Table[Any]] = {"pipeline": PIPELINE, "task": TASK}
 HISTORY = "approve-design-history.jsonl"
-OURS = (STATUS, TASKS, HISTORY, REPORT, "instructions/**", f"{DIFFS}**")  # written again by the machine, whatever stands there
+OURS = (STATUS, TASKS, HISTORY, REPORT, "instructions/**", f"{DIFFS}**")  # the machine writes these again, whatever they contain
 
 # -- effects -----------------------------------------------------------------------------------------------------------------
 
@@ -62,7 +62,7 @@ def _publish(world: RepoWorld, event: AnyEvent) -> None:
 
 
 def _own_documents(event: AnyEvent) -> tuple[str, ...] | None:
-    """The documents that the role at work or the machine could write, as patterns; None where no role was at work."""
+    """Patterns of the documents that the acting role or the machine may write; None if no role was acting."""
     state = TABLES[event.run.workflow].states.get(event.was)
     if state is None or state.actor != "agent":
         return None
@@ -71,7 +71,7 @@ def _own_documents(event: AnyEvent) -> tuple[str, ...] | None:
 
 
 def _history(world: RepoWorld, event: AnyEvent) -> None:
-    """One line for every change that was asked for, from the journal."""
+    """Write one line for every requested change, from the journal."""
     lines = [json.dumps(_line(e), ensure_ascii=False) for e in world.runs.history(event.run.id) if "append_design_history" in e.owes]
     write_document(world.place.root, f"{event.run.data.session}/{HISTORY}", "".join(f"{line}\n" for line in lines))
 
@@ -89,13 +89,13 @@ def _line(event: AnyEvent) -> dict[str, str | int]:
 
 
 def _revised(event: AnyEvent) -> str:
-    """What a person changed by themselves, or wants done again."""
+    """What a person edited, or "revise" if they asked for a stage to run again."""
     names = [path.removeprefix(f"{event.run.data.session}/") for path in event.sent.documents]
     return f"edited: {', '.join(sorted(names))}" if names else "revise"
 
 
 def _lay(world: RepoWorld, event: AnyEvent) -> None:
-    """What a person wrote, in the session's folder; their own copy is the same from now on."""
+    """Write a person's edits into the session's folder, and update the copy in their checkout."""
     with alone(world, event.run):
         bring_back(world, event.run)
         for path, text in event.sent.documents.items():
@@ -111,7 +111,7 @@ def _drop(world: RepoWorld, event: AnyEvent) -> None:
 
 
 def _commit(world: RepoWorld, event: AnyEvent, message: str) -> None:
-    """The judged tree over the session's last commit; nothing to commit is fine."""
+    """Commit the judged tree on top of the session's last commit; nothing to commit is fine."""
     run, git = event.run, world.git
     root, base = root_id(run), run.data.base
     if not git.resolve(marker(run.id, run.seq, "phase")) and git.tree(tip := tip_of(git, root, base)) == event.found.tree:
@@ -123,7 +123,7 @@ def _commit(world: RepoWorld, event: AnyEvent, message: str) -> None:
 
 def _commit_task(world: RepoWorld, event: AnyEvent) -> None:
     if is_apart(event.run):
-        return  # the tree is kept; the session merges it and commits
+        return  # the session merges this tree and commits it
     data = event.run.data
     title = data.task.title if data.task else data.goal
     _commit(world, event, f"{data.task_id}: {' '.join(title.split())}")
@@ -137,7 +137,7 @@ def _reset(world: RepoWorld, event: AnyEvent) -> None:
     run, git = event.run, world.git
     kept, root = world.snapshot(run), root_id(run)
     if is_apart(run):
-        return  # its workspace goes with it
+        return  # its workspace is removed with it
     back_to_tip(git, root, run.seq, run.data.base)
     bring_to(git, git.tree(tip_of(git, root, run.data.base)), kept)
 
@@ -160,7 +160,7 @@ def _report(world: RepoWorld, event: AnyEvent) -> None:
 
 
 def _until(world: RepoWorld, old: str, seq: int) -> list[AnyEvent]:
-    """What had happened in a run until an event: its own events, and those of the tasks that had come back by then."""
+    """The events of a run up to one event, and those of the tasks that had joined by then."""
     events = [e for e in world.runs.history(old) if e.run.seq <= seq]
     return events + [e for child in (events[-1].run.joined if events else ()) for e in world.runs.history(f"{old}.{child}")]
 
@@ -190,7 +190,7 @@ EFFECTS: Effects = {
 
 
 def _prepare(world: RepoWorld, run: AnyRun) -> Sent | None:
-    """See that a role has what it must read. Nothing to do if the newest event already did it."""
+    """Prepare a role's dispatch: branch, documents, instructions, diff, and a check that its context exists. None if the newest event already did it."""
     if is_prepared(run):
         return None
     _on_its_branch(world, run)
@@ -215,7 +215,7 @@ def _prepare(world: RepoWorld, run: AnyRun) -> Sent | None:
 
 
 def _on_its_branch(world: RepoWorld, run: AnyRun) -> None:
-    """A person's checkout is brought onto the session's branch once; later it is theirs to be on it."""
+    """Switch a person's checkout to the session's branch, once; if they leave it later, that is theirs to undo."""
     git, data = world.git, run.data
     if data.setup.workspace or git.branch() == data.branch:
         return
@@ -229,7 +229,7 @@ def _on_its_branch(world: RepoWorld, run: AnyRun) -> None:
 
 
 def _checks(world: RepoWorld, run: AnyRun) -> Sent:
-    """Tests, preflight, every check of every task and every acceptance command, at the tree as it stands."""
+    """Run tests, preflight, every check of every task and every acceptance command on the current tree."""
     tree, config, collect = world.snapshot(run), world.config_of(run), world.collector(run)
     wrong = [tests_of(world, run, collect, tree)]
     said, output = collect.preflight(tree, config.preflight, world.runs.wanted)
@@ -264,7 +264,7 @@ SETTING, FOLDER = "pipeline.keep_documents", "docs/sessions"
 
 
 def lay_kept(world: RepoWorld, run: AnyRun) -> None:
-    """Lay the documents into the tree before the release is written: they are reviewed, checked and committed with it."""
+    """Copy the session's documents into the tree before the release is written, so that they are reviewed, checked and committed with it."""
     if run.state != "RELEASE" or world.config_of(run).settings.get(SETTING) != "true":
         return
     name = run.data.session.rpartition("/")[2]

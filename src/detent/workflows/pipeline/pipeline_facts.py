@@ -1,4 +1,4 @@
-"""The names that the briefings of a session may use, made of a run alone: those that tasks share, and its own. Knows no git and no rows."""
+"""The names that a session's briefings may use, computed from a run alone: those shared with tasks, and its own. Knows no git and no rows."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ WANTED = "A person wants something fixed; their words are above."
 
 
 def facts(run: Session) -> Mapping[str, str]:
-    """The names and what they stand for now."""
+    """Each name with its current value."""
     data, asked = run.data, pending(run.data)
     return {
         **session_facts(run),

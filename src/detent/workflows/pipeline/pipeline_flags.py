@@ -1,4 +1,4 @@
-"""The question about open flags as a session asks it: one of its decisions, with an id, a record and an answer like any other. Pure changes."""
+"""The question about open flags, asked as a decision of the session with an id, a record and an answer. Pure changes."""
 
 import msgspec
 
@@ -11,17 +11,17 @@ replace = msgspec.structs.replace
 
 
 def ask_flags(run: Session, sent: Sent, found: Found) -> Session:
-    """Ask about the flags of the branch as it stands; the tree is the one that was looked at."""
+    """Ask about the open flags of the branch, bound to the tree that was judged."""
     flags = asking(run)
     words = f"{question_of(flags)}\n{sent.output}".strip()
     return ask(run, PersonDecision(FLAGS, "flags", words, tuple(ANSWERS["flags"]), run.back, 0, summary=listed(flags)))
 
 
 def accept_flags(run: Session, sent: Sent, found: Found) -> Session:
-    """Recorded as a decision, and bound to the tree. It is nothing for a role to read: nobody works after it."""
+    """Record the acceptance as a decision bound to the tree. Clears the guidance, because no role works after it."""
     return replace(keep_accepted(resolve(run, sent, found), sent, found), guidance="")
 
 
 def fix_flags(run: Session, sent: Sent, found: Found) -> Session:
-    """What the person wants fixed, and the flags, for the Coder."""
+    """Pass the flags and what the person wants fixed to the Coder."""
     return keep_to_fix(resolve(run, sent, found), sent, found)

@@ -1,4 +1,4 @@
-"""Which event a call to a session causes. Pure: reads the run and what was sent, looks at nothing else, and decides nothing."""
+"""Which event a call to a session causes. Pure: reads only the run and what was sent, and decides nothing."""
 
 from detent.gates.human import event_of, pending, reopened
 from detent.gates.reply import RoleReply, amounts_to, read_reply
@@ -14,7 +14,7 @@ STOPS = {"ESCALATED_TO_FULL": "task-escalated", "ABORTED": "task-aborted"}
 
 
 def kind(run: Run[PipelineData], sent: Sent) -> str:
-    """The event that a call causes. Replies are read for the role that acts; what cannot be read is no reply."""
+    """The event that a call causes. A reply is read in the format of the acting role; one that cannot be read is `no-reply`."""
     if sent.verb == "due":
         return _due(run)
     if sent.verb == "submit":
@@ -39,7 +39,7 @@ def kind(run: Run[PipelineData], sent: Sent) -> str:
 
 
 def _due(run: Run[PipelineData]) -> str:
-    """The system move that is due, if one is."""
+    """The system event that is due, if there is one."""
     data = run.data
     if run.state in ACTING:
         return _forward(run, data.accepted) if data.accepted else ""
@@ -69,7 +69,7 @@ def _submitted(run: Run[PipelineData], sent: Sent) -> str:
 
 
 def _forward(run: Run[PipelineData], reply: RoleReply) -> str:
-    """The event by which a role's OK moves the session on."""
+    """The event that moves the session on when a role's reply is OK."""
     data = run.data
     if run.state == "INTAKE":
         return "specified-research" if data.wants_research or reply.next.research else "specified"
@@ -83,7 +83,7 @@ def _forward(run: Run[PipelineData], reply: RoleReply) -> str:
 
 
 def _child_ended(run: Run[PipelineData], sent: Sent) -> str:
-    """What a child's end means. One of an earlier round means nothing any more."""
+    """The event that a child's end causes; the end of a child of an earlier round is `old-child`."""
     task = task_of(run.data, sent.child)
     on = {**ENDS, **STOPS}.get(sent.outcome, "")
     if not task or not on:

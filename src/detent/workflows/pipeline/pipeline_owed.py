@@ -1,4 +1,4 @@
-"""What the pipeline and its tasks do to the world: owed effects, and the jobs whose outcome decides. Named here, performed elsewhere."""
+"""The declarations of the pipeline's and its tasks' own effects and jobs. `pipeline_effects.py` performs them."""
 
 from detent.kernel.table import Effect, Job
 

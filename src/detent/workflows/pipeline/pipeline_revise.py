@@ -1,5 +1,5 @@
-"""Revisions of a session: documents that a person changed, and stages that a person wants done again. What is possible when, what it changes, and
-what it invalidates, in words. Pure; knows no git and no rows."""
+"""Revisions of a session: documents that a person edited, and stages that a person wants done again. Which are possible when, what they change,
+and what they invalidate, in words. Pure; knows no git and no rows."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -33,7 +33,7 @@ from detent.workflows.pipeline.task_data import META, ROLES
 
 replace = msgspec.structs.replace
 
-STAGES: Mapping[str, str] = {  # what a person may have done again, and where that is done
+STAGES: Mapping[str, str] = {  # the stages that a person may have done again, and the state that does each
     "spec": "INTAKE",
     "acceptance": "FIX_ACCEPTANCE",
     "research": "DESIGN_RESEARCH",
@@ -41,14 +41,14 @@ STAGES: Mapping[str, str] = {  # what a person may have done again, and where th
     "design": "DESIGN_UI",
     "plan": "PLAN",
 }
-AT_WORK = "at_work"  # the fact that names the tasks somebody works on
-EARLY = ("INTAKE", "INTAKE_LEAN", "DESIGN_RESEARCH", "DESIGN", "DESIGN_UI", "FIX_ACCEPTANCE")  # what is written there is asked about later
+AT_WORK = "at_work"  # the fact that names the tasks now being worked on
+EARLY = ("INTAKE", "INTAKE_LEAN", "DESIGN_RESEARCH", "DESIGN", "DESIGN_UI", "FIX_ACCEPTANCE")  # before the approval
 EDITABLE = (SPEC, ACCEPTANCE, ARCHITECTURE, TASKS)
 FOLDERS = (RESEARCH, RECORDS, SPECS)
 
 
 def is_editable(data: PipelineData, path: str) -> bool:
-    """Whether a path is a document that a person may change; the others are the machine's own."""
+    """Whether a path is a document that a person may edit; the others are written by the machine."""
     name = path.removeprefix(f"{data.session}/")
     return name in EDITABLE or (name.startswith(FOLDERS) and not name.endswith((".rejected", ".new")))
 
@@ -82,7 +82,7 @@ def _faults(look: FilesLook[PipelineData]) -> Iterator[str]:
     lean, start = run.data.mode == "lean", f"{run.data.session}/"
     changed = {path.removeprefix(start) for path in look.sent.documents}
     for path in design_files(run.data):
-        look.read(path)  # what is asked about again is bound to all of them
+        look.read(path)  # reads them all, because the new approval is bound to all of them
     checks: dict[str, tuple[Callable[[FilesLook[PipelineData]], str | None], ...]]
     checks = {SPEC: (short_spec_is_sound if lean else spec_is_sound,), ACCEPTANCE: (acceptance_is_sound,)}
     checks |= {ARCHITECTURE: (architecture_is_sound,), TASKS: (_tasks_fit, context_is_there, *((one_task_only,) if lean else ()))}
@@ -101,7 +101,7 @@ def _covers(pattern: str, name: str) -> bool:
 
 
 def _tasks_fit(look: FilesLook[PipelineData]) -> str | None:
-    """tasks.yaml fits its form. The statuses in it are the machine's, and are not read."""
+    """Whether tasks.yaml is well formed. Its statuses are the machine's and are not read."""
     return "; ".join(read_tasks(look.read(f"{look.run.data.session}/{TASKS}") or "")[1]) or None
 
 
@@ -124,7 +124,7 @@ def stage_can_run(look: SubmitLook[PipelineData]) -> str | None:
 
 
 def keep_edits(run: Session, sent: Sent, found: Found) -> Session:
-    """Take over what the person wrote; every check of a criterion lapses."""
+    """Keep what the person wrote; the last checks no longer count."""
     data, start = run.data, run.data.session
     if text := sent.documents.get(f"{start}/{ACCEPTANCE}"):
         read = read_acceptance(text)[0]
@@ -135,12 +135,12 @@ def keep_edits(run: Session, sent: Sent, found: Found) -> Session:
 
 
 def _keeps_plan(run: Session, sent: Sent) -> bool:
-    """Whether the tasks stand although the design is asked about again: only acceptance.json changed, and the tasks were decided on."""
+    """Whether the tasks stay although the design is asked about again: only acceptance.json changed, and the tasks were approved."""
     return _plan_stands(run) and _names(run, sent) == {ACCEPTANCE}
 
 
 def _plan_stands(run: Session) -> bool:
-    """Whether the tasks are being worked on, or were."""
+    """Whether work on the planned tasks had begun."""
     at = run.back if run.state in ("ASK_USER", "BLOCKED") else run.state
     if at == "APPROVE_DESIGN":
         return run.data.keeps_plan
@@ -148,7 +148,7 @@ def _plan_stands(run: Session) -> bool:
 
 
 def keep_lean(run: Session, sent: Sent, found: Found) -> Session:
-    """A lean session: the task is worked on again if it, or what it is for, changed."""
+    """Keep an edit in lean mode: the task is worked on again if it or its purpose changed."""
     names = _names(run, sent)
     if TASKS in names:
         return keep_tasks(run, sent, found)
@@ -157,14 +157,14 @@ def keep_lean(run: Session, sent: Sent, found: Found) -> Session:
 
 
 def tell_role(run: Session, sent: Sent, found: Found) -> Session:
-    """The role at work, or the next one, hears of it."""
+    """Tell the role that acts now or next about the edit."""
     return replace(
         run, steers=(*run.steers, f"A person changed {', '.join(sorted(_names(run, sent)))}. Read it again before you continue.")
     )
 
 
 def release(run: Session, sent: Sent, found: Found) -> Session:
-    """Whatever the run waited for is overtaken, and those at work on its tasks are stopped: whoever takes one up again gets a name of its own."""
+    """Drop whatever the run waited for and stop its child runs; the next child of a task gets a new name."""
     data, asked = run.data, pending(run.data)
     ended = {id: data.ended.get(id, 0) + 1 for id in (META, *(t.id for t in data.tasks if t.status not in DONE))}
     tasks = tuple(replace(t, status="not-started") if t.status == "blocked" else t for t in data.tasks)
@@ -174,7 +174,7 @@ def release(run: Session, sent: Sent, found: Found) -> Session:
 
 
 def ask_stage(run: Session, sent: Sent, found: Found) -> Session:
-    """What must change goes into the briefing of the role, and of those that run again after it."""
+    """Keep what must change for the briefing of the stage's role and of the roles after it."""
     words = sent.note.strip() or "A person wants this stage done again, without a note."
     research, ui = run.data.wants_research or sent.to == "research", run.data.wants_ui or sent.to == "design"
     data = replace(run.data, correction="queued", correction_note=words, wants_research=research, wants_ui=ui, checked_tree="")
@@ -182,28 +182,28 @@ def ask_stage(run: Session, sent: Sent, found: Found) -> Session:
 
 
 def ask_planner(run: Session, sent: Sent, found: Found) -> Session:
-    """What must change in the plan, for the Planner."""
+    """Keep what must change in the plan, for the Planner."""
     return replace(run, guidance=f"A person sends the plan back: {sent.note.strip() or 'plan again; the person left no note.'}")
 
 
 def ask_acceptance(run: Session, sent: Sent, found: Found) -> Session:
-    """Only the checks are corrected: once they are approved, the work continues with the tasks as they are planned."""
+    """Correct only the acceptance checks: once they are approved, the work continues with the same tasks."""
     after = resolve(run, sent, found)
     data = replace(after.data, correction="queued", correction_note=after.guidance, keeps_plan=True, checked_tree="")
     return replace(after, data=data, guidance="")
 
 
 def send_back(run: Session, sent: Sent, found: Found) -> Session:
-    """The plan is sent back with what must change, for the Planner."""
+    """Send the plan back to the Planner, with what must change."""
     after, words = resolve(run, sent, found), " ".join((sent.value.partition(":")[2].strip(), sent.note)).strip()
     return replace(after, guidance=f"A person sends the plan back: {words}")
 
 
-# What is told
+# What a person is told
 
 
 def invalidated(run: Session, sent: Sent) -> tuple[str, ...]:
-    """What a revision makes void, and what happens instead, a line each."""
+    """What a revision invalidates and what happens instead, one line each."""
     return tuple(_invalid(run, sent, revision(run, sent)))
 
 

@@ -1,4 +1,4 @@
-"""Starting a session of `pipeline`: its name, its branch, its folder, and what is fixed for it."""
+"""Starting a session of `pipeline`: its name, branch and folder, and the settings fixed for it."""
 
 import secrets
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ FOLDER = ".agents-work"
 
 
 def start_pipeline(app: App, sent: Sent, terms: Terms) -> str:
-    """Create a session and give its id: in this checkout on a branch of its own, or in a workspace."""
+    """Create a session and return its id: on a branch of its own in this checkout, or in a workspace."""
     if not terms.request.strip():
         raise DetentError("there is no request", 'say what is wanted: detent run --workflow pipeline "add …"')
     if terms.lean and (terms.research or terms.ui):
@@ -63,13 +63,13 @@ def start_pipeline(app: App, sent: Sent, terms: Terms) -> str:
 
 
 def day(env: Mapping[str, str]) -> str:
-    """Today, for a session's name; or the day that SOURCE_DATE_EPOCH says, where things are to come out the same every time."""
+    """Today's date for a session's name; SOURCE_DATE_EPOCH overrides it for reproducible runs."""
     seconds = env.get("SOURCE_DATE_EPOCH", "")
     return datetime.fromtimestamp(int(seconds), UTC).date().isoformat() if seconds.isdigit() else now()[:10]
 
 
 def free_session(git: Git, wanted: str) -> str:
-    """The wanted name, or with -2, -3, … if a session of that name has left its folder or its branch."""
+    """The wanted name, with -2, -3, … if a session of that name left its folder or its branch."""
     for n in range(1, 1000):
         name = wanted if n == 1 else f"{wanted}-{n}"
         taken = (git.place.root / FOLDER / name).exists() or git.run("ls-files", "--", f"{FOLDER}/{name}").text

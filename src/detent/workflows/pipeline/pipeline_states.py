@@ -1,4 +1,4 @@
-"""The states of `pipeline` and what can happen in them: who acts in which role, what may be written, and the words for every event. The rows are the table's."""
+"""The states of `pipeline` and the events in them: which role acts, what it may write, and a description of every event. The rows are in the table's module."""
 
 from detent.blocks.common import DRIVEN, PEOPLE
 from detent.blocks.open_flags import BY_MACHINE
@@ -7,7 +7,7 @@ from detent.kernel.table import Move, State, by_human, by_system
 from detent.workflows.pipeline.pipeline_owed import land, merge_task, prepare_dispatch, run_checks
 from detent.workflows.pipeline.task_data import ROLES
 
-BUILD_FILES = tuple(f"{name}*" if name.endswith("/*") else f"**/{name}" for name in BUILD_NAMES)  # what the gate takes, as patterns
+BUILD_FILES = tuple(f"{name}*" if name.endswith("/*") else f"**/{name}" for name in BUILD_NAMES)  # the gate takes these
 
 
 def _role(state: str, *writes: str) -> State:
@@ -42,14 +42,14 @@ STATES = {
 ACTING = tuple(name for name, state in STATES.items() if state.actor == "agent")
 DOCUMENTS = tuple(
     name for name in ACTING if all(w.startswith("$session/") for w in STATES[name].writes)
-)  # roles that write no project file
+)  # states whose role writes no project file
 PROJECT = tuple(name for name in ACTING if name not in DOCUMENTS)
 GATES = ("APPROVE_DESIGN", "REVIEW_STRATEGY")
 
 HAND_IN = "call submit_work with summary and reply, the one JSON object that the briefing describes"
 ANSWER = "detent answer ID VALUE [--note TEXT], or detent answer ID --cancel REASON; `detent decisions` shows the values"
 REPLY = Move(("agent",), "submit_work", HAND_IN)
-WORK = Move(("agent", "system"), "submit_work", HAND_IN)  # by the role, or by the machine once a person has accepted its notes
+WORK = Move(("agent", "system"), "submit_work", HAND_IN)  # the machine submits once a person has accepted the notes
 ANSWERED = by_human("answer", ANSWER)
 CHANGES = by_human("answer", "detent answer UD-APPROVE-DESIGN 'changes-requested: TEXT' [--to spec|research|architecture|design]")
 STRATEGIES = by_human("answer", "detent answer UD-REVIEW-STRATEGY per-batch, single-final or 'changes-requested: TEXT'")

@@ -1,6 +1,6 @@
-"""The `pipeline` workflow: one session from a request to a release, each role a dispatch of its own. The table is the specification.
+"""The `pipeline` workflow: one session from a request to a release, with a separate dispatch for each role. The table is the specification.
 
-Tasks and final reviews are children with a table of their own (`task`). DONE is computed from what is recorded, never claimed.
+Tasks and final reviews are child runs with a table of their own (`task`). DONE is computed from the record, never claimed.
 """
 
 from detent.blocks.common import ERRORS, alive, because, clear_error, count, keep_error, keep_guidance, park, people, zero
@@ -107,7 +107,7 @@ from detent.workflows.pipeline.pipeline_tasks import (
 from detent.workflows.pipeline.task_data import keep_aside, keep_fault, keep_notes, role_is_known
 from detent.workflows.pipeline.task_questions import ask_after_failure, ask_notes, ask_question, tried
 
-SPEC = (wrote_nothing, spec_is_sound, acceptance_is_sound)  # nothing of the project: the documents lie outside the tree
+SPEC = (wrote_nothing, spec_is_sound, acceptance_is_sound)  # no project file may change: the documents are outside the tree
 LEAN = (wrote_nothing, short_spec_is_sound, acceptance_is_sound, tasks_are_sound, one_task_only, context_is_there)
 RESEARCHED = (wrote_nothing, research_is_there)
 DESIGNED_BY = (wrote_nothing, architecture_is_sound, records_are_there)
@@ -119,7 +119,7 @@ APPROVED = (
     spec_is_sound,
     acceptance_is_sound,
     architecture_is_sound,
-)  # what is approved is sound as it stands
+)  # checked again as it is now
 DRAWN = (wrote_nothing, design_spec_is_there, design_is_complete)
 PLANNED = (wrote_nothing, tasks_are_sound, context_is_there)
 BUILD = (no_keys_added, wrote_only_build_files, none_is_lost)
@@ -136,8 +136,8 @@ NO_AGENT_UNDONE: Go[PipelineData] = go("BLOCKED", because("subagent_failure"), k
 REDO: Go[PipelineData] = go(STAY, count("dispatch"), keep_fault, forget, says="FAILURE", spent=NO_AGENT_UNDONE, owes=(undo_strays,))
 ASKS: Go[PipelineData] = go("ASK_USER", because("question"), ask_question, zero("dispatch"))
 NOTES: Go[PipelineData] = go("ASK_USER", because("question"), ask_notes, zero("dispatch"))
-UNANSWERED: Go[PipelineData] = go("BLOCKED", because(MISSING), says="HALTED")  # at a gate: back to the gate
-STILL_OPEN: Go[PipelineData] = go("BLOCKED", unanswered, says="HALTED")  # at ASK_USER: the state it returns to is kept
+UNANSWERED: Go[PipelineData] = go("BLOCKED", because(MISSING), says="HALTED")  # at a gate: resumes at the gate
+STILL_OPEN: Go[PipelineData] = go("BLOCKED", unanswered, says="HALTED")  # at ASK_USER: keeps the state to return to
 LAPSED_OFTEN = go("BLOCKED", Because("design_changed", "APPROVE_DESIGN"), ask_approval, keep_error, says="HALTED")
 LAPSED = go("APPROVE_DESIGN", ask_approval, keep_error, count("approvals"), says="FAILURE", spent=LAPSED_OFTEN)
 DESIGNED = (*OK, ask_approval)

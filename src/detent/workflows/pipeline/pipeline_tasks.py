@@ -1,4 +1,5 @@
-"""What the end of a child means for its session: names of children, what is learnt from them, and the way of work that was done apart. Pure; knows no git and no rows."""
+"""What the end of a child run means for its session: names of children, what is learnt from them, and the merge of tasks that ran in parallel.
+Pure; knows no git and no rows."""
 
 import re
 from typing import Literal
@@ -15,19 +16,19 @@ replace = msgspec.structs.replace
 
 
 def task_of(data: PipelineData, child: str) -> str:
-    """The task that a child works on now; empty if the child is of an earlier round."""
+    """The task that a child run works on; empty if the child belongs to an earlier round."""
     found = re.fullmatch(r"(T-\d+|meta)(-\d+)?", child)
     return found[1] if found and child == child_name(data, found[1]) else ""
 
 
 def child_name(data: PipelineData, task: str) -> str:
-    """A name that no earlier child had: the task, and from its second try on the number of it."""
+    """The name of the next child run for a task: the task's id, with -2, -3, … after its first."""
     n = 1 + data.ended.get(task, 0)
     return task if n == 1 else f"{task}-{n}"
 
 
 def _learn(run: Session, sent: Sent) -> PipelineData:
-    """What the session takes over from a child that ended: its tree, its known issues, and the roles that worked."""
+    """Take over from a child that ended: its tree, known issues, decisions, roles, notes and asides."""
     try:
         issues = msgspec.json.decode(sent.facts.get("issues", "[]"), type=tuple[KnownIssue, ...])
         told = msgspec.json.decode(sent.facts.get("decisions", "[]"), type=tuple[KnownDecision, ...])
@@ -46,13 +47,13 @@ def _learn(run: Session, sent: Sent) -> PipelineData:
         roles=tuple(dict.fromkeys((*run.data.roles, *roles))),
         earlier=(*run.data.earlier, *told),
         notes={**run.data.notes, **notes},
-        asides=left,  # the child had all of them: what it left was for others
+        asides=left,  # the child had all of them; those left are for other roles
         instructed=tuple(dict.fromkeys((*run.data.instructed, *sent.facts.get("instructed", "").splitlines()))),
     )
 
 
 def _one_more(data: PipelineData, sent: Sent) -> dict[str, int]:
-    """Every end is counted, so that the next child for the same task gets a name of its own."""
+    """Count the end of a child, so that the task's next child gets a new name."""
     id = task_of(data, sent.child)
     return {**data.ended, id: data.ended.get(id, 0) + 1}
 
@@ -62,40 +63,40 @@ def _mark(data: PipelineData, id: str, status: Literal["implemented", "completed
 
 
 def task_completed(run: Session, sent: Sent, found: Found) -> Session:
-    """All gates of the task passed. In a lean session its review is the only one."""
+    """Mark the task completed. In lean mode its review is the only one, so it covers the session."""
     data = _mark(_learn(run, sent), task_of(run.data, sent.child), "completed")
     return replace(run, data=replace(data, reviewed_tree=data.good_tree) if data.mode == "lean" else data)
 
 
 def task_implemented(run: Session, sent: Sent, found: Found) -> Session:
-    """Coded and proved; it is completed by the final review."""
+    """Mark the task implemented: coded and proved. The final review completes it."""
     return replace(run, data=_mark(_learn(run, sent), task_of(run.data, sent.child), "implemented"))
 
 
 def final_review_passed(run: Session, sent: Sent, found: Found) -> Session:
-    """The review covers every change so far, so what was implemented is completed."""
+    """Mark every implemented task completed, since the final review covers all changes so far."""
     data = _learn(run, sent)
     tasks = tuple(replace(t, status="completed") if t.status == "implemented" else t for t in data.tasks)
     return replace(run, data=replace(data, tasks=tasks, reviewed_tree=data.good_tree))
 
 
 def task_stopped(run: Session, sent: Sent, found: Found) -> Session:
-    """The child ended without success."""
+    """Mark the task of a child that ended without success as blocked."""
     return replace(run, data=replace(_mark(run.data, task_of(run.data, sent.child), "blocked"), ended=_one_more(run.data, sent)))
 
 
 def all_stopped(run: Session, sent: Sent, found: Found) -> Session:
-    """The child ended without success, and those at work beside it are stopped: whoever takes up a task again gets a name of its own."""
+    """A child ended without success, and the children beside it are stopped; the next child of each task gets a new name."""
     data = task_stopped(run, sent, found).data
     beside = {t.id: data.ended.get(t.id, 0) + 1 for t in data.tasks if t.status == "not-started"}
     return replace(run, data=replace(data, ended={**data.ended, **beside}, laid={}))
 
 
-# Changes: tasks that worked apart
+# Changes: tasks that ran in parallel
 
 
 def begin_merge(run: Session, sent: Sent, found: Found) -> Session:
-    """The task is done where it worked; it counts once it is merged."""
+    """The task is done in its own workspace; it counts once it is merged."""
     status: Literal["implemented", "completed"] = "completed" if sent.outcome == "COMPLETED" else "implemented"
     made = Merging(task_of(run.data, sent.child), sent.facts.get("start", ""), sent.facts.get("tree", ""), status)
     learnt = replace(_learn(run, sent), good_tree=run.data.good_tree, changed_files=run.data.changed_files, merging=made)
@@ -103,7 +104,7 @@ def begin_merge(run: Session, sent: Sent, found: Found) -> Session:
 
 
 def task_merged(run: Session, sent: Sent, found: Found) -> Session:
-    """The merged tree passes: it is the session's, and the task is done."""
+    """The merged tree passes: it becomes the session's tree, and the task is done."""
     data, made = run.data, run.data.merging
     if made is None:
         return run
@@ -114,7 +115,7 @@ def task_merged(run: Session, sent: Sent, found: Found) -> Session:
 
 
 def merge_failed(run: Session, sent: Sent, found: Found) -> Session:
-    """The work goes back to a Coder, laid over what the session has by now."""
+    """The merge failed: the work goes back to a Coder, on top of the session's current tree."""
     data, made = run.data, run.data.merging
     if made is None:
         return run

@@ -1,4 +1,4 @@
-"""A look at the project as a session finds it: its constitution and templates, and what exists already (tests, modules, conventions). Reads git only."""
+"""What a session learns about the project at its base commit: constitution, templates, and what exists (tests, modules, conventions). Reads git only."""
 
 from collections import Counter
 from pathlib import Path
@@ -11,7 +11,7 @@ CONSTITUTION, AGENTS = ".detent/constitution.md", "AGENTS.md"
 TEMPLATES = {"template-spec.md": ".detent/templates/spec.md", "template-architecture.md": ".detent/templates/architecture.md"}
 PROJECT = "project.md"
 OWN = Path(__file__).parent / "templates"
-CONVENTIONS = {  # what a file at the root says of how the project is written
+CONVENTIONS = {  # what a file at the root says about how the project is written
     "pyproject.toml": "Python project and tool settings", "setup.cfg": "Python tool settings", "ruff.toml": "ruff", ".editorconfig": "editor settings",
     "package.json": "JavaScript project and scripts", "tsconfig.json": "TypeScript", ".eslintrc.json": "ESLint", "eslint.config.js": "ESLint", ".prettierrc": "Prettier",
     "go.mod": "Go module", "Cargo.toml": "Rust crate", "pom.xml": "Maven", "build.gradle": "Gradle", "Makefile": "make targets", "CMakeLists.txt": "CMake",
@@ -21,7 +21,7 @@ MOST = 12
 
 
 def laid_texts(world: RepoWorld, run: AnyRun) -> dict[str, str]:
-    """What every role finds below instructions/: the constitution, the outlines of documents, and what exists already, as of the base commit."""
+    """The texts that every role finds below instructions/: constitution, document templates, and what exists, all as of the base commit."""
     git, base = world.git, run.data.base
     texts = {PROJECT: project_text(world, run)}
     if (law := git.read(base, CONSTITUTION)) is not None:
@@ -33,7 +33,7 @@ def laid_texts(world: RepoWorld, run: AnyRun) -> dict[str, str]:
 
 
 def project_text(world: RepoWorld, run: AnyRun) -> str:
-    """Existing tests, modules and conventions, in a page."""
+    """Existing tests, modules and conventions, on one page."""
     every = world.git.run("ls-tree", "-r", "-z", "--name-only", run.data.base).items
     paths = [path for path in every if path and not path.startswith(".detent/")]
     suite = world.config_of(run).suite.base
@@ -61,7 +61,7 @@ def project_text(world: RepoWorld, run: AnyRun) -> str:
 
 
 def _folders(paths: list[str]) -> list[str]:
-    """Where the code lies: folders by their number of files, two levels deep, with the endings that are most frequent there."""
+    """The folders with the most files, two levels deep, with their most frequent file endings."""
     by: dict[str, list[str]] = {}
     for path in paths:
         by.setdefault("/".join(path.split("/")[:-1][:2]) or "(root)", []).append(path)

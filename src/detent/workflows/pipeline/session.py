@@ -1,4 +1,4 @@
-"""What every run of a session stands on, the session itself and its tasks alike: where the work happens, and what is fixed for it. Values only."""
+"""The data that a session and its tasks share: where the work happens, and what is fixed for it. Values only."""
 
 from typing import Literal
 
@@ -9,17 +9,17 @@ from detent.kernel.model import Value
 
 
 class CommandProof(Value, frozen=True, omit_defaults=False):
-    """One command that the machine ran on a tree: what the report shows as evidence."""
+    """The result of one command that the machine ran on a tree, shown as evidence in the report."""
 
     check: str
     tree: str
     outcome: Literal["passed", "failed"]
     seconds: float = 0.0
-    said: str = ""  # the end of its output, where it failed
+    said: str = ""  # the end of its output, if it failed
 
 
 class KnownDecision(Value, frozen=True, omit_defaults=False):
-    """A decision as roles see it."""
+    """A decision as it is shown to roles."""
 
     decision_id: str
     question: str
@@ -27,12 +27,12 @@ class KnownDecision(Value, frozen=True, omit_defaults=False):
 
 
 def told_of(data: DecisionData) -> tuple[KnownDecision, ...]:
-    """The decisions of a run that are answered."""
+    """The answered decisions of a run."""
     return tuple(KnownDecision(d.decision_id, d.question, d.answer) for d in data.decisions if d.status == "answered")
 
 
 class Aside(Value, frozen=True):
-    """What a person said for one role, until that role is next."""
+    """A person's message to one role, kept until that role acts next."""
 
     role: str
     text: str
@@ -42,15 +42,15 @@ MOST_NOTES, LONGEST_NOTE = 20, 500
 
 
 class Grounded(DecisionData, frozen=True):
-    """Data of a run that works in a session's checkout, on its branch."""
+    """Data of a run that works on a session's branch."""
 
     setup: Ground = Ground()
-    base: str = ""  # the commit that the session began from
-    branch: str = ""  # the session's branch, by its full name
+    base: str = ""  # the commit that the session started from
+    branch: str = ""  # the full ref name of the session's branch
     reds: tuple[str, ...] = ()  # a session has no RED steps; evidence is compared with the last good tree
     project: ProjectHead | None = None  # the head of tasks.yaml
-    earlier: tuple[KnownDecision, ...] = ()  # what people decided in other runs of the session, before or beside this one
-    notes: dict[str, tuple[str, ...]] = {}  # what roles passed the work with and nobody had to decide, by task and role, for the report
-    asides: tuple[Aside, ...] = ()  # what people said for a role that was not at work then
-    instructed: tuple[str, ...] = ()  # changes of the project's instructions to agents that a person took: path, and what it holds
-    policies: dict[str, str] = {}  # what a person answered beforehand, by kind of question
+    earlier: tuple[KnownDecision, ...] = ()  # people's decisions in other runs of the session, before this one or beside it
+    notes: dict[str, tuple[str, ...]] = {}  # by task and role, for the report: notes that needed no decision
+    asides: tuple[Aside, ...] = ()  # messages for roles that have not acted since
+    instructed: tuple[str, ...] = ()  # changes of the project's agent instructions that a person accepted: path and blob
+    policies: dict[str, str] = {}  # answers that a person gave in advance, by kind of question

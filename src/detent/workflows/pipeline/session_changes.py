@@ -1,4 +1,4 @@
-"""What a session's work comes to at a tree: the files it changed since it began, and what the whole suite says. Knows no documents."""
+"""What a session changed at a tree: the files since its start, and the result of the whole test suite. Knows no documents."""
 
 import msgspec
 
@@ -20,7 +20,7 @@ LETTERS = {"A": "added", "D": "deleted", "R": "renamed"}
 
 
 def changed_files(world: RepoWorld, run: AnyRun, tree: str, since: str = "") -> list[ChangedFile]:
-    """Every file that differs from where the session began (or from another tree), by whichever role."""
+    """Every file that differs from the session's start or from another tree, whichever role changed it."""
     words = iter(world.git.run("diff-tree", "-r", "-z", "-M", "--name-status", since or world.git.tree(run.data.base), tree).items)
     found = []
     for letter in words:
@@ -31,7 +31,7 @@ def changed_files(world: RepoWorld, run: AnyRun, tree: str, since: str = "") -> 
 
 
 def task_diff(world: RepoWorld, run: AnyRun, tree: str) -> str:
-    """What a task changed, as git shows it; of the final review, what the session changed. A very long one is cut, and says so."""
+    """The diff of a task; for the final review, of the whole session. A very long one is cut with a notice."""
     git, data = world.git, run.data
     whole = git.tree(data.base)
     since = whole if data.task_id == META else getattr(data, "start_tree", "") or git.tree(tip_of(git, root_id(run), data.base))
@@ -40,7 +40,7 @@ def task_diff(world: RepoWorld, run: AnyRun, tree: str) -> str:
 
 
 def touched(world: RepoWorld, run: AnyRun, tree: str) -> str:
-    """What sorts of files a task has changed so far, by their names: docs, tests, code."""
+    """Which kinds of files a task has changed so far: docs, tests, code."""
     git, data, base = world.git, run.data, world.config_of(run).suite.base
     since = getattr(data, "start_tree", "") or git.tree(tip_of(git, root_id(run), data.base))
     is_test = RUNNERS[base.runner].is_test if base and base.runner in RUNNERS else lambda path: False
@@ -49,13 +49,13 @@ def touched(world: RepoWorld, run: AnyRun, tree: str) -> str:
 
 
 def instructions_changed(world: RepoWorld, changed: list[ChangedFile], tree: str) -> str:
-    """The instructions to agents that the session changed, a line for each: its path, and what it holds now."""
+    """The agent instructions that the session changed, one line each: path and blob."""
     paths = sorted({path for file in changed for path in (file.path, file.old_path) if path and is_instruction(path)})
     return "\n".join(f"{path} {world.git.resolve(f'{tree}:{path}') or 'removed'}" for path in paths)
 
 
 def tests_of(world: RepoWorld, run: AnyRun, collect: Collector, tree: str) -> str:
-    """What is wrong by the whole suite; trouble that the tree before the session does not have is the session's own."""
+    """What is wrong with a tree according to the whole suite. A suite that cannot run counts against the session only if it ran before."""
     try:
         report = collect.passed(tree) or collect.clean(tree, world.runs.wanted)
     except Disturbed:

@@ -1,4 +1,4 @@
-"""What a session and its tasks may claim: one commit a task, proved as a whole, and what the session does around them."""
+"""The claims of a session and its tasks: one commit per task, proved as a whole, and the session's own commits."""
 
 from detent.blocks.proved import AnyEvent, Chain, Proved, whole_work
 

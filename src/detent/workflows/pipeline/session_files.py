@@ -1,4 +1,4 @@
-"""The files of a session that are the machine's alone to write: status.json, and tasks.yaml with its statuses. Made from the journal, never read back."""
+"""The session files that only the machine writes: status.json, and tasks.yaml with its statuses. Made from the journal, never read back."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -19,14 +19,14 @@ from detent.workflows.pipeline.task_table import TASK
 STATUS = "status.json"
 COPILOT = "copilot-instructions.md"
 LOOPS = ("FIX_REVIEW", "FIX_TESTS", "FIX_SECURITY", "FIX_BUILD")
-PLANNING = ("INTAKE", "INTAKE_LEAN", "PLAN")  # where tasks.yaml is an agent's to write
+PLANNING = ("INTAKE", "INTAKE_LEAN", "PLAN")  # the states in which an agent writes tasks.yaml
 
-When = Callable[[str, int], str]  # the time of an event, by run and number
+When = Callable[[str, int], str]  # the time of an event, by run id and sequence number
 AnyRun = Run[Any]
 
 
 def published(family: Sequence[AnyRun], when: When, at: str) -> dict[str, str]:
-    """Every file of the machine's own, by its path in the repository. `family` is the session and its children, oldest first."""
+    """Every file that the machine writes, by its path in the repository. `family` is the session and its children, oldest first."""
     root = family[0]
     files = {f"{root.data.session}/{STATUS}": status_json(family, when, at)}
     if root.data.tasks and root.data.project and root.state not in PLANNING:
@@ -63,21 +63,21 @@ def _ended(run: AnyRun) -> bool:
 
 
 def _at_work(family: Sequence[AnyRun]) -> AnyRun | None:
-    """The child that a session in its loop is waiting for."""
+    """The newest open child while the session waits for its children."""
     root = family[0]
     open_children = [r for r in family[1:] if r.id.removeprefix(f"{root.id}.") not in root.joined]
     return open_children[-1] if open_children and root.state in ("IMPLEMENT_LOOP", "MERGING") else None
 
 
 def _shown(root: AnyRun, child: AnyRun | None) -> str:
-    """The state by its name in the specification: finer ones are part of a coarser one."""
+    """The state that status.json shows: that of a child in a loop or waiting, else the session's by its name in the specification."""
     if child is not None and child.state in (*LOOPS, "ASK_USER", "BLOCKED"):
         return child.state
     return published_state(root)
 
 
 def retry_counts(family: Sequence[AnyRun]) -> dict[str, dict[str, int]]:
-    """The repairs so far, by task and kind of loop; those of the build count for all tasks together."""
+    """The repairs so far, by task and loop; build repairs are counted for the session."""
     found: dict[str, dict[str, int]] = {}
     for run in family:
         name = run.data.task_id or META
@@ -87,7 +87,7 @@ def retry_counts(family: Sequence[AnyRun]) -> dict[str, dict[str, int]]:
 
 
 def tasks_yaml(root: AnyRun) -> str:
-    """tasks.yaml with the statuses as the journal has them; a task that is being worked on is in progress."""
+    """tasks.yaml with the journal's statuses; a task that is being worked on is in progress."""
     import yaml
 
     looping = msgspec.structs.replace(root, state="IMPLEMENT_LOOP") if root.state == "MERGING" else root

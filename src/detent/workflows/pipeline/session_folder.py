@@ -1,7 +1,7 @@
-"""The folder of a session in a checkout: its documents lie outside every tree, so they are kept by themselves, under a ref of the run.
+"""The document folder of a session in a checkout. Documents are in no judged tree, so they are kept separately, under a ref of the run.
 
-Made where it is missing, kept whenever something was handed in, brought back where a workspace was made again, and shown in the person's own
-checkout where the work is elsewhere. Nothing is read or written through a link.
+The folder is made where it is missing, kept after every submit, restored in a new workspace, and copied to the person's own checkout when the
+work is done elsewhere. Nothing is read or written through a link.
 """
 
 import fcntl
@@ -21,13 +21,13 @@ from detent.git.repo import ZERO, Git
 from detent.world.work_tree import RepoWorld, is_plain
 
 REJECTED, NEWER = ".rejected", ".new"
-OWN = ("status.json", "report.md", "approve-design-history.jsonl")  # the machine's own
-STATUS_LINE = re.compile(r"\s+status: [\w-]+$")  # of a task, as the machine writes it
+OWN = ("status.json", "report.md", "approve-design-history.jsonl")  # files that only the machine writes
+STATUS_LINE = re.compile(r"\s+status: [\w-]+$")  # of a task; written by the machine
 LARGEST = 1_000_000  # bytes of one document
 
 
 def root_id(run: AnyRun) -> str:
-    """The session that a run belongs to."""
+    """The id of the session that a run belongs to."""
     return str(run.parent or run.id)
 
 
@@ -36,7 +36,7 @@ def kept_ref(run: AnyRun) -> str:
 
 
 def real_folder(root: Path, path: str) -> Path:
-    """A folder below a checkout, made if it is missing; a link on the way is refused."""
+    """Create a folder below a checkout if it is missing; refuse a link on the way."""
     here = root
     for part in PurePosixPath(path).parts:
         here = here / part
@@ -47,7 +47,7 @@ def real_folder(root: Path, path: str) -> Path:
 
 
 def write_document(root: Path, path: str, text: str) -> None:
-    """Write one document of a session, if it is not there word for word."""
+    """Write one document of a session, unless it is there with the same text."""
     folder, name = path.rpartition("/")[::2]
     file = real_folder(root, folder) / name
     if read_document(root, path) != text:
@@ -55,18 +55,18 @@ def write_document(root: Path, path: str, text: str) -> None:
 
 
 def read_document(root: Path, path: str) -> str | None:
-    """A document of a session; None if it is not there, or not a plain file in a plain folder."""
+    """The text of a session's document; None if it is missing or not a plain file in plain folders."""
     file = root / path
     if not is_plain(root, path) or not file.is_file() or file.is_symlink() or file.stat().st_size > LARGEST:
         return None
     return file.read_text("utf-8", "surrogateescape")
 
 
-# -- keeping and bringing back -------------------------------------------------------------------------------------------------
+# -- keeping and restoring -----------------------------------------------------------------------------------------------------
 
 
 def keep_documents(world: RepoWorld, run: AnyRun) -> None:
-    """Keep the session's folder as it stands, as a tree under the run's ref."""
+    """Store the session's current folder as a tree under the run's ref."""
     _keep_tree(world, run, kept_ref(run))
 
 
@@ -75,8 +75,8 @@ def _keep_tree(world: RepoWorld, run: AnyRun, ref: str) -> None:
     if not folder.is_dir() or folder.is_symlink():
         return
     index = world.place.git_dir / "detent" / f"documents.{root_id(run)}"
-    index.parent.mkdir(exist_ok=True)  # a workspace that was just made has none
-    for left in (index, index.with_name(f"{index.name}.lock")):  # of a call that was killed
+    index.parent.mkdir(exist_ok=True)  # a new workspace has no such folder
+    for left in (index, index.with_name(f"{index.name}.lock")):  # left by a call that was killed
         left.unlink(missing_ok=True)
     git.run("add", "-f", "-A", "--", run.data.session, index=index)
     tree, was = git.run("write-tree", index=index).text, git.resolve(ref)
@@ -87,12 +87,12 @@ def _keep_tree(world: RepoWorld, run: AnyRun, ref: str) -> None:
 
 
 def at_ref(run: AnyRun, seq: int) -> str:
-    """The session's folder as an event of the session left it, for whoever goes back to it."""
+    """The ref of the session's folder as one event left it, for a rollback to that event."""
     return f"refs/detent/{root_id(run)}/documents-at/{seq}"
 
 
 def bring_documents(world: RepoWorld, old: AnyRun, run: AnyRun) -> None:
-    """A session that goes back has the documents as they stood then; those that came later go, and stay reachable under the old session's refs."""
+    """Give a rolled-back session the documents of that time. Later ones are removed but stay reachable under the old session's refs."""
     git, root = world.git, world.place.root
     tree = documents_at(git, old, old.seq) or git.resolve(kept_ref(old))
     if not tree:
@@ -110,7 +110,7 @@ def bring_documents(world: RepoWorld, old: AnyRun, run: AnyRun) -> None:
 
 
 def kept_documents(git: Git, run: AnyRun) -> dict[str, str]:
-    """The blobs of the documents as they were kept, by path; links are none."""
+    """The blobs of the kept documents by path, without links."""
     return _blobs(git, run, kept_ref(run))
 
 
@@ -122,7 +122,7 @@ def _blobs(git: Git, run: AnyRun, ref: str) -> dict[str, str]:
 
 
 def shown_documents(git: Git, run: AnyRun, paths: Iterable[str]) -> dict[str, str]:
-    """Documents by path, as they lie in the session's checkout; those that do not, as they were kept."""
+    """The texts of documents by path: from the session's checkout, else from the kept copies."""
     root, kept = Path(run.data.setup.workspace or run.worktree), kept_documents(git, run)
     found = {path: read_document(root, path) if root.is_dir() else None for path in paths}
     return {path: text if text is not None else _shown_text(git, kept.get(path, "")) for path, text in found.items()}
@@ -133,7 +133,7 @@ def _shown_text(git: Git, blob: str) -> str:
 
 
 def bring_back(world: RepoWorld, run: AnyRun) -> None:
-    """Make the session's folder; what was kept and is missing is brought back."""
+    """Create the session's folder, and restore kept documents that are missing."""
     real_folder(world.place.root, run.data.session)
     for path, blob in kept_documents(world.git, run).items():
         if read_document(world.place.root, path) is None:
@@ -141,7 +141,7 @@ def bring_back(world: RepoWorld, run: AnyRun) -> None:
 
 
 def take_back(world: RepoWorld, run: AnyRun, own: tuple[str, ...]) -> None:
-    """Documents that the role at work does not own are as they were kept; an edited copy stands beside them as *.rejected."""
+    """Restore kept documents that the acting role may not change; an edited copy stays beside them as *.rejected."""
     for path, blob in kept_documents(world.git, run).items():
         if any(path == glob or (glob.endswith("/**") and path.startswith(glob[:-2])) for glob in own) or path.endswith(REJECTED):
             continue
@@ -153,7 +153,7 @@ def take_back(world: RepoWorld, run: AnyRun, own: tuple[str, ...]) -> None:
 
 
 def forget_turn(world: RepoWorld, run: AnyRun) -> None:
-    """Bring the session's folder back to how it was kept last, after a turn that came to nothing. What the turn wrote stays under a ref."""
+    """Restore the session's folder to its last kept state after a turn without result. What the turn wrote stays under a ref."""
     kept, root = kept_documents(world.git, run), world.place.root
     with alone(world, run):
         there = _documents_in(root, run.data.session) if kept else []
@@ -169,7 +169,7 @@ def forget_turn(world: RepoWorld, run: AnyRun) -> None:
 
 
 def _documents_in(root: Path, session: str) -> list[str]:
-    """Every plain file of a session's folder, by its path in the checkout."""
+    """The paths of all files in a session's folder, relative to the checkout."""
     found = ((Path(here), name) for here, _, names in os.walk(root / session) for name in names)
     return [str((here / name).relative_to(root)) for here, name in found]
 
@@ -179,15 +179,15 @@ def _text(git: Git, blob: str) -> str:
 
 
 def is_editable(path: str, run: AnyRun) -> bool:
-    """Whether a document is a person's to change as well."""
+    """Whether a person may edit a document."""
     name = path.removeprefix(f"{run.data.session}/")
     return name not in OWN and not name.startswith(("instructions/", "diffs/")) and not name.endswith((REJECTED, NEWER))
 
 
 def edited_documents(git: Git, run: AnyRun, writes: tuple[str, ...]) -> dict[str, str]:
-    """Documents that a person changed in their own checkout and that do not count yet, as they stand there: path -> text.
+    """Documents that a person edited in their own checkout and that do not count yet: path -> text.
 
-    Where the agent works in that same checkout, what the role at work may write is its own.
+    If the agent works in the same checkout, the files that the acting role may write are left out.
     """
     home, apart = Path(run.worktree), bool(run.data.setup.workspace)
     known = _blobs(git, run, shown_ref(run) if apart else kept_ref(run))
@@ -201,14 +201,14 @@ def edited_documents(git: Git, run: AnyRun, writes: tuple[str, ...]) -> dict[str
 
 
 def documents_at(git: Git, run: AnyRun, seq: int) -> str:
-    """The tree of the session's folder after an event of the session; empty if that is not known."""
+    """The tree of the session's folder after an event; empty if unknown."""
     marks = git.run("for-each-ref", "--format=%(refname)", at_ref(run, 0)[:-1]).text.splitlines()
     until = [at for ref in marks if (at := int(ref.rpartition("/")[2])) <= seq]
     return git.resolve(at_ref(run, max(until))) if until else ""
 
 
 def documents_diff(git: Git, run: AnyRun, before: int, after: int, paths: tuple[str, ...]) -> str:
-    """How documents differ between two events of the session, as a diff has it; empty if that is not known."""
+    """The diff of documents between two events of the session; empty if one of them is unknown."""
     was, now = documents_at(git, run, before), documents_at(git, run, after)
     if not was or not now or was == now or not paths:
         return ""
@@ -216,12 +216,12 @@ def documents_diff(git: Git, run: AnyRun, before: int, after: int, paths: tuple[
     for path in sorted(paths):
         old, new = (_without_statuses(path, git.read(tree, path) or b"") for tree in (was, now))
         changed = list(unified_diff(old, new, "", path.removeprefix(f"{run.data.session}/"), n=1, lineterm=""))
-        lines += changed[1:]  # the name once
+        lines += changed[1:]  # without the line for the old name
     return "\n".join(lines)
 
 
 def _without_statuses(path: str, text: bytes) -> list[str]:
-    """The lines of a document. How far tasks have come is the machine's to say, and no change that a person is asked about."""
+    """The lines of a document without task statuses, which the machine writes and nobody is asked about."""
     lines = text.decode("utf-8", "replace").splitlines()
     return [line for line in lines if not STATUS_LINE.match(line)] if path.endswith(f"/{TASKS}") else lines
 
@@ -231,10 +231,10 @@ def shown_ref(run: AnyRun) -> str:
 
 
 def show(world: RepoWorld, run: AnyRun) -> None:
-    """Where the work is in a workspace: the session's folder in the person's own checkout says the same.
+    """Copy the session's folder from a workspace to the person's own checkout.
 
-    A document that the person changed there stays as they left it, with the machine's newer one beside it as *.new; a file of the machine's own is
-    written again, and what stood there is beside it as *.rejected.
+    A document that the person edited there is left alone, and a newer version is put beside it as *.new. A machine-written file is overwritten, and
+    an edit of it is put beside it as *.rejected.
     """
     home = Path(run.worktree)
     if not run.data.setup.workspace or home == world.place.root or not home.is_dir():
@@ -248,7 +248,7 @@ def show(world: RepoWorld, run: AnyRun) -> None:
         if there is not None and there != shown and is_editable(path, run):
             if text != shown:
                 write_document(home, f"{path}{NEWER}", text)
-            continue  # theirs: it counts once they say so, and is named until then
+            continue  # the person's edit; it counts once they submit it, and is listed until then
         if there is not None and there != shown:
             write_document(home, f"{path}{REJECTED}", there)
         write_document(home, path, text)
@@ -259,7 +259,7 @@ def show(world: RepoWorld, run: AnyRun) -> None:
 
 @contextmanager
 def alone(world: RepoWorld, run: AnyRun) -> Iterator[None]:
-    """One at a time for a session: its tasks may be at work at once, and its folder is one."""
+    """The session's lock on its folder, which tasks in parallel share."""
     file = world.place.common_dir / "detent" / f"documents-{root_id(run)}.lock"
     with file.open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -267,7 +267,7 @@ def alone(world: RepoWorld, run: AnyRun) -> Iterator[None]:
 
 
 def lay_instructions(world: RepoWorld, run: AnyRun) -> tuple[str, ...]:
-    """The project's own instructions as they are at the base commit, copied into the session's folder; their paths."""
+    """Copy the project's own agent instructions, as of the base commit, into the session's folder; their paths."""
     found: Mapping[str, bytes | None] = {name: world.git.read(run.data.base, name) for name in PROJECT}
     paths = []
     for name, data in found.items():

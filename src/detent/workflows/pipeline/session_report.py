@@ -1,4 +1,4 @@
-"""The report of a session, made from the journal: what was done, how to run and test it, what is known to be open, the evidence, and what it took. Pure."""
+"""The report of a session, made from the journal: what was done, how to run and test it, known issues, evidence, and cost. Pure."""
 
 import json
 import shlex
@@ -15,7 +15,7 @@ AnyEvent = Event[Any]
 
 
 class Cost(NamedTuple):
-    """What one role took."""
+    """What one role used."""
 
     turns: int = 0
     seconds: float = 0.0
@@ -24,7 +24,7 @@ class Cost(NamedTuple):
 
 
 def costs(events: Iterable[AnyEvent]) -> dict[str, Cost]:
-    """Cost and time by role, off the turns that the machine drove; a role that an agent of its own played has handed in, and no more is known."""
+    """Cost and time by role, from driven turns; for a role that a person's own agent played, only its submits are known."""
     found: dict[str, Cost] = {}
     for event in events:
         role, facts = ROLES.get(event.was, ""), event.sent.facts
@@ -40,9 +40,9 @@ def costs(events: Iterable[AnyEvent]) -> dict[str, Cost]:
 def report_of(
     run: Run[Any], events: Sequence[AnyEvent], commits: Sequence[str], before: Sequence[AnyEvent] = (), spent: dict[str, Cost] | None = None
 ) -> str:
-    """The whole report. `before`: what happened in the runs that this one was rolled back from; `spent`: what all of them took."""
+    """The whole report. `before`: events of the runs that this one was rolled back from; `spent`: the cost of all these runs."""
     data = run.data
-    asked = (*(r for r in _newest(before) if r.parent), *_newest(events))  # what a session was asked itself goes with it when it goes back
+    asked = (*(r for r in _newest(before) if r.parent), *_newest(events))  # a rolled-back session still has its own decisions
     decisions = [d for r in asked for d in r.data.decisions]
     parts = [
         f"# Report: {data.session.rpartition('/')[2]}",
@@ -76,7 +76,7 @@ def report_of(
 
 
 def _rounds(session: str, events: Sequence[AnyEvent]) -> Iterable[str]:
-    """What people asked to have changed, or changed themselves, in order."""
+    """What people asked to change or changed themselves, in order."""
     for e in events:
         if e.sent.verb == "rollback":
             yield f"{e.at[:10]} {e.at[11:16]} UTC, {e.sent.facts.get('who') or 'a person'} went back: {e.sent.note}"
@@ -90,7 +90,7 @@ def _rounds(session: str, events: Sequence[AnyEvent]) -> Iterable[str]:
 
 
 def _facts(run: Run[Any]) -> tuple[str, ...]:
-    """Where nobody wrote how to run and test it: what is known of the project."""
+    """How to run and test it, from the settings, where Docs wrote nothing about it."""
     setup = run.data.setup
     known = json.loads(setup.settings or "{}").get("project", {})
     command = json.loads(setup.command or "{}").get("argv", [])
@@ -140,7 +140,7 @@ def _decided(d: PersonDecision) -> str:
 
 
 def _counted(cost: Cost) -> str:
-    """An agent that counts nothing is not one that costs nothing."""
+    """Tokens and cost; "not said" if the agent did not report them, which is not the same as zero."""
     return f"{cost.tokens} | ${cost.usd:.2f}" if cost.tokens or cost.usd else "not said | not said"
 
 

@@ -1,4 +1,4 @@
-"""What one task of a session keeps about itself, the pure changes over it, and what any role of a session is dispatched with. Knows no git and no rows."""
+"""What a run of `task` stores about itself, the pure changes to it, and the documents each role of a session reads. Knows no git and no rows."""
 
 from collections.abc import Mapping
 from typing import Literal, TypeVar
@@ -17,7 +17,7 @@ replace = msgspec.structs.replace
 META = "meta"
 DD = TypeVar("DD", bound=DecisionData)
 GD = TypeVar("GD", bound=Grounded)
-ROLES: Mapping[str, str] = {  # who acts in which state, of a session and of its tasks
+ROLES: Mapping[str, str] = {  # which role acts in which state, of a session and of its tasks
     "INTAKE": "SpecAgent",
     "INTAKE_LEAN": "SpecAgent",
     "FIX_ACCEPTANCE": "SpecAgent",
@@ -40,14 +40,14 @@ ROLES: Mapping[str, str] = {  # who acts in which state, of a session and of its
 }
 
 CODING = (SPEC, TASKS, ARCHITECTURE, RECORDS, SPECS)
-OWN: Mapping[str, tuple[str, ...]] = {  # what a role wrote: it gets it again when it runs again
+OWN: Mapping[str, tuple[str, ...]] = {  # what a role wrote itself, to read when it runs again
     "SpecAgent": (SPEC, ACCEPTANCE),
     "Researcher": (RESEARCH,),
     "Architect": (ARCHITECTURE, RECORDS),
     "Designer": (SPECS,),
     "Planner": (TASKS,),
 }
-READS: Mapping[str, tuple[str, ...]] = {  # what each role is given to read; a folder stands for the files a role named in it
+READS: Mapping[str, tuple[str, ...]] = {  # what each role reads; a folder stands for the files that were named in it
     "SpecAgent": (),
     "Researcher": (SPEC, ACCEPTANCE),
     "Architect": (SPEC, ACCEPTANCE, RESEARCH),
@@ -61,12 +61,12 @@ READS: Mapping[str, tuple[str, ...]] = {  # what each role is given to read; a f
     "Docs": (SPEC, ACCEPTANCE, ARCHITECTURE, RECORDS, TASKS, RESEARCH, SPECS),
 }
 DIFFS = "diffs/"
-JUDGING = ("Reviewer", "QA", "Security")  # they are given the diff of what they judge
-CALM_TYPES = ("docs", "documentation", "chore")  # tasks that touch no behaviour, so that QA has nothing to test
+JUDGING = ("Reviewer", "QA", "Security")  # they get the diff of what they judge
+CALM_TYPES = ("docs", "documentation", "chore")  # task types that change no behaviour, so QA has nothing to test
 
 
 class TaskData(Grounded, frozen=True):
-    """One task, or the final review of all of them (`meta`)."""
+    """What is stored about one task, or about the final review of all tasks (`meta`)."""
 
     task: TaskEntry | None = None
     goal: str = ""
@@ -74,34 +74,34 @@ class TaskData(Grounded, frozen=True):
     qa: bool = True  # QA must pass it
     security: bool = True  # Security must pass it
     points: tuple[ReviewPoint, ...] = ()  # what a reviewing role found last
-    reviewed_tree: str = ""  # each verdict, by the tree it was given for
+    reviewed_tree: str = ""  # the tree that each verdict was given for
     tested_tree: str = ""
     secured_tree: str = ""
-    roles: tuple[str, ...] = ()  # who has worked on it
-    start_tree: str = ""  # what it began from, where it works in a workspace of its own; empty: in the session's
-    laid: str = ""  # earlier work that could not be merged, laid into its workspace over what the session has by now
+    roles: tuple[str, ...] = ()  # roles that have worked on it
+    start_tree: str = ""  # the tree it started from, if it has a workspace of its own
+    laid: str = ""  # earlier work that could not be merged, merged again into its workspace on top of the session's tree
 
     @property
     def only_code(self) -> bool:
-        """Coded and proved is as far as it goes by itself: the review comes with `meta`."""
+        """Whether the task ends once it is coded and proved; `meta` reviews it later."""
         return self.strategy == "single-final" and self.task_id != META and self.mode == "full"
 
 
-# What is true of a task
+# Derived from the data
 
 
 def needs_qa(task: TaskEntry) -> bool:
-    """QA runs where behaviour, logic or acceptance is concerned; what the task turns out to change can only add to it."""
+    """Whether QA must run by the task's type. What the task really changes can only add to it."""
     return task.type.lower() not in CALM_TYPES
 
 
 def needs_security(task: TaskEntry) -> bool:
-    """Security runs where any risk is flagged; what the task turns out to change can only add to it."""
+    """Whether Security must run by the flagged risks. What the task really changes can only add to it."""
     return bool(task.risk_flags)
 
 
 def reply_of(run: Run[DD], sent: Sent) -> RoleReply | None:
-    """The reply that a move rests on: the one just handed in, or the one that a person accepted."""
+    """The reply that an event rests on: the one just submitted, or the one that a person accepted."""
     return read_reply(sent.reply, ROLES.get(run.state, ""))[0] if sent.reply else run.data.accepted
 
 
@@ -110,7 +110,7 @@ def verdict_of(run: Run[TaskData], reply: RoleReply) -> str:
 
 
 def changed_of(sent: Sent, name: str = "changed_files") -> tuple[ChangedFile, ...] | None:
-    """The files the session changed, as the job or a task listed them."""
+    """The files that the session changed, as a job or a task listed them."""
     try:
         return msgspec.json.decode(sent.facts.get(name, ""), type=tuple[ChangedFile, ...])
     except msgspec.DecodeError:
@@ -118,12 +118,12 @@ def changed_of(sent: Sent, name: str = "changed_files") -> tuple[ChangedFile, ..
 
 
 def is_prepared(run: Run[DD]) -> bool:
-    """Whether the dispatch of the role that acts now has been prepared; whatever happens since makes it lapse."""
+    """Whether the dispatch of the acting role is prepared; any later event makes it lapse."""
     return run.data.prepared == run.seq
 
 
 def unproven(run: Run[TaskData]) -> tuple[str, ...]:
-    """What the task still lacks: verdicts at the tree as it stands, and answers."""
+    """What the task still lacks: verdicts on the current tree, and answers."""
     data = run.data
     asked = pending(data)
     wanted = {
@@ -147,7 +147,7 @@ def unproven(run: Run[TaskData]) -> tuple[str, ...]:
 
 
 def keep_prepared(run: Run[GD], sent: Sent, found: Found) -> Run[GD]:
-    """What the dispatch is given: the files changed so far, the project's own instructions, and what people said for this role."""
+    """Keep the input of the dispatch: the files changed so far, the project's own instructions, and people's messages to this role."""
     changed = changed_of(sent)
     files = tuple(name for name in sent.facts.get("instructions", "").split("\n") if name)
     data = replace(run.data, prepared=run.seq + 1, instructions=files, changed_files=run.data.changed_files if changed is None else changed)
@@ -157,7 +157,7 @@ def keep_prepared(run: Run[GD], sent: Sent, found: Found) -> Run[GD]:
 
 
 def role_of(name: str) -> str:
-    """The role that a person means; empty if there is none of that name."""
+    """The role of this name in any case; empty if there is none."""
     return next((role for role in ROLES.values() if role.lower() == name.strip().lower()), "")
 
 
@@ -172,14 +172,14 @@ def keep_aside(run: Run[GD], sent: Sent, found: Found) -> Run[GD]:
 
 
 def keep_touched(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
-    """Who must look follows from what was changed, not from what anybody called it: QA at all but documents, Security at all but documents and tests."""
+    """Keep who must judge, by what was really changed: QA for anything but documents, Security for anything but documents and tests."""
     sorts = set(sent.facts.get("touched", "").split())
     data = replace(run.data, qa=run.data.qa or bool(sorts - {"docs"}), security=run.data.security or bool(sorts - {"docs", "tests"}))
     return keep_prepared(replace(run, data=data), sent, found)
 
 
 def keep_fault(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
-    """Why the dispatch came to nothing: a failed proof with its output, a reply that cannot be read, or the role's own FAIL."""
+    """Keep why the dispatch failed: a failed proof with its output, an unreadable reply, or the role's own FAIL."""
     reply, fault = read_reply(sent.reply, ROLES.get(run.state, ""))
     told = "\n".join((*found.failed, found.output)).strip() if found.failed else ""
     said = sent.output or (f"{reply.status}: {reply.summary} {reply.next.reason}".strip() if reply else fault)
@@ -187,7 +187,7 @@ def keep_fault(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
 
 
 def keep_size(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
-    """Why a lean task goes to the full way."""
+    """Keep why a lean task becomes a full one."""
     count = len(changed_of(sent) or ())
     return (
         replace(run, last_error=f"The change touches {count} files, too many for the lean way.") if count else keep_fault(run, sent, found)
@@ -195,7 +195,7 @@ def keep_size(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
 
 
 def keep_coded(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
-    """The work is proved at this tree, so every verdict on an older one lapses. A Coder can ask for more scrutiny, never for less."""
+    """Keep the proved tree; every verdict on an older one lapses. A Coder can ask for more scrutiny, never for less."""
     reply = reply_of(run, sent)
     more = replace(
         run.data,
@@ -211,7 +211,7 @@ def keep_coded(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
 
 
 def keep_review(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
-    """The Reviewer passes the tree. What it is worried about, Security looks at."""
+    """Keep that the Reviewer passed the tree. If the Reviewer has a security concern, Security must look."""
     reply = reply_of(run, sent)
     worried = bool(reply and reply.gates.security_concerns)
     data = replace(run.data, reviewed_tree=found.tree, points=(), security=run.data.security or worried)
@@ -223,7 +223,7 @@ def keep_tests(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
 
 
 def keep_new_tests(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
-    """QA wrote tests, and they pass: the tree is a new one, so it is reviewed again."""
+    """Keep the tree with QA's new, passing tests; it must be reviewed again."""
     return _ran(replace(run, data=replace(run.data, good_tree=found.tree, reviewed_tree="", points=())), "QA")
 
 
@@ -236,7 +236,7 @@ def _ran(run: Run[TaskData], role: str) -> Run[TaskData]:
 
 
 def keep_notes(run: Run[GD], sent: Sent, found: Found) -> Run[GD]:
-    """What the role passed the work with, in place of what it said before; what a person accepted is a known issue already."""
+    """Keep the notes of the role's reply in place of its earlier ones, without those that a person accepted as known issues."""
     reply, role = reply_of(run, sent), ROLES.get(run.state, "")
     known = {issue.text for issue in run.data.known_issues}
     new = tuple(note[:LONGEST_NOTE] for note in left_open(reply) if note not in known)[:MOST_NOTES] if reply else ()
@@ -244,19 +244,19 @@ def keep_notes(run: Run[GD], sent: Sent, found: Found) -> Run[GD]:
 
 
 def keep_points(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
-    """What a reviewing role found, less what a person waived, for the Coder to fix."""
+    """Keep the findings of a reviewing role for the Coder, without those that a person waived."""
     reply = reply_of(run, sent)
     left = tuple(p for p in points(reply) if p.id not in waived(run.data)) if reply else ()
     return _ran(replace(run, data=replace(run.data, points=left), last_error=told_points(left)), ROLES.get(run.state, ""))
 
 
 def told_points(found: tuple[ReviewPoint, ...]) -> str:
-    """What a reviewing role found, a line each."""
+    """The findings of a reviewing role, one line each."""
     return "\n".join(f"- [{p.id}] {p.text}" for p in found)
 
 
 def keep_noted(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
-    """The person wants notes fixed: those named in the remark, else all. They are what the Coder is given; the others become known issues."""
+    """Keep the notes that a person wants fixed: those named in the answer, else all. The others become known issues."""
     asked = pending(run.data)
     every = asked.points if asked else ()
     named = tuple(p for p in every if p.id in sent.note) or every
@@ -265,11 +265,11 @@ def keep_noted(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
     return replace(run, data=replace(run.data, points=named, known_issues=(*run.data.known_issues, *left)))
 
 
-# What briefings say
+# For the briefings
 
 
 def context_files(data: DecisionData, role: str) -> tuple[str, ...]:
-    """The documents a role must have; a missing one blocks the run. A lean session has no architecture."""
+    """The documents that a role must have; a missing one blocks the run. A lean session has no architecture."""
     named = {RESEARCH: data.research, RECORDS: data.records, SPECS: data.design_specs}
     lacking = (ARCHITECTURE,) if data.mode == "lean" else ()
     task = data.task if isinstance(data, TaskData) else None
@@ -283,7 +283,7 @@ def context_files(data: DecisionData, role: str) -> tuple[str, ...]:
 
 
 def diff_file(session: str, task: str) -> str:
-    """Where the machine writes what a task changed, for those who judge it."""
+    """The path of the diff that the machine writes for those who judge a task."""
     return f"{session}/{DIFFS}{task}.diff"
 
 
@@ -292,7 +292,7 @@ def listed(lines: tuple[str, ...]) -> str:
 
 
 def result(run: Run[TaskData]) -> dict[str, str]:
-    """What the session learns when the task has ended."""
+    """What an ended task reports to its session."""
     return {
         "tree": run.data.good_tree,
         "roles": ",".join(run.data.roles),

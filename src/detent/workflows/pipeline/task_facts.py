@@ -1,5 +1,5 @@
-"""The names that the briefings of sessions and of tasks share, made of a run alone. What stands in several briefings is a file of parts/; texts that depend on
-the role, on a cause or on the open question stand here. Knows no git and no rows."""
+"""The names that the briefings of sessions and tasks share, computed from a run alone. Texts used by several briefings are files in parts/; texts that
+depend on the role, a cause or the open question are here. Knows no git and no rows."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -18,7 +18,7 @@ from detent.workflows.pipeline.session import Grounded, KnownDecision, told_of
 from detent.workflows.pipeline.task_data import DD, META, ROLES, TaskData, context_files, listed, result, told_points, unproven
 
 PARTS = Path(__file__).parent / "parts"
-JUDGES = ("REVIEW", "SECURITY")  # they write nothing, and what they judge was tested before
+JUDGES = ("REVIEW", "SECURITY")  # they write nothing, and what they judge was already tested
 READ = (
     "INTAKE",
     "INTAKE_LEAN",
@@ -28,7 +28,7 @@ READ = (
     "DESIGN_UI",
     "PLAN",
     "RELEASE",
-)  # what is handed in is read, not tested
+)  # their submits are read, not tested
 TESTED = "The machine runs them itself when you hand in; what you say about a result is not evidence."
 ONLY_READ = "Nothing is tested when you hand in: the machine reads what you wrote."
 NO_WORD = "What you say about a result is not evidence."
@@ -43,7 +43,7 @@ ASKS_FIRST = (
     "- `NEEDS_INFO`: before you write anything, ask what the request leaves open and only a person can know: at most five short questions, each an entry of "
     "`artifacts.notes`. You ask once; the person answers, or skips them. What is open after that, decide yourself and list it below **Assumptions**."
 )
-OWN_KEYS: Mapping[str, str] = {  # what the reply of one role alone has, as a sample
+OWN_KEYS: Mapping[str, str] = {  # keys that only one role's reply has, with a sample
     "review_comments": '[{"severity": "minor", "category": "correctness", "file": "src/a.py", "line": 12, "message": "what is wrong", "suggested_fix": "how to fix it"}]',
     "test_results": '{"passed": 0, "failed": 0, "summary": "what you looked at"}',
     "coverage_gaps": '["behaviour that no test covers"]',
@@ -68,7 +68,7 @@ FINAL = (
 )
 BREACH = "Check the work against the project's constitution (below): a breach of it is at least `major`."
 NEXT = ',\n  "next": {"research": false, "ui": false, "complexity": "low", "reason": ""}'
-WAYS_OUT: Mapping[str, str] = {  # of BLOCKED: what happened, and what a person can do
+WAYS_OUT: Mapping[str, str] = {  # of BLOCKED, by cause: what happened, and what a person can do
     "subagent_failure": "The role failed, or gave no readable reply, three times. `detent resume` asks it again.",
     "mandatory_user_decision_missing": "A question was cancelled, or three answers to it could not be understood. `detent resume` asks it again.",
     "context_missing": "A document that the role must read is missing; its path is below. Restore it, then `detent resume`.",
@@ -87,7 +87,7 @@ UNMERGED = "Tasks that ran in parallel could not be merged, three times. `detent
 NOT_LANDED = "The branch could not land. The output below says why and what to type; the last step is `detent resume`."
 REPLAN = " Or `detent answer CONTEXT replan`: the Planner plans the tasks again, without it."
 CHANGES = "changes-requested: TEXT"
-ANSWERS_MEAN: Mapping[tuple[str, str], str] = {  # what an answer does, by the kind of the question
+ANSWERS_MEAN: Mapping[tuple[str, str], str] = {  # what an answer does, by kind of question
     ("notes", "accept"): "continue with the work as it is; the notes become known issues.",
     ("notes", "fix"): "they are fixed. Name codes in the note to have only those fixed; the others become known issues.",
     ("flags", "accept"): "the branch lands as it is.",
@@ -138,7 +138,7 @@ class Dispatch(Value, frozen=True, omit_defaults=False):
     project_instructions: tuple[str, ...]
 
 
-# What both tables share
+# For both tables
 
 
 def session_facts(run: Run[DD], task: TaskEntry | None = None) -> dict[str, str]:
@@ -162,12 +162,12 @@ def session_facts(run: Run[DD], task: TaskEntry | None = None) -> dict[str, str]
 
 
 def below(title: str, lines: tuple[str, ...]) -> str:
-    """A list with what it is; nothing where there is nothing to list."""
+    """A list with a heading; empty if there is nothing to list."""
     return f"{title}\n\n{listed(lines)}" if lines else ""
 
 
 def part(name: str, **names: str) -> str:
-    """A text that several briefings share."""
+    """A text from parts/ that several briefings share."""
     return filled(_template(name), names).strip()
 
 
@@ -181,7 +181,7 @@ def _section(title: str, text: str) -> str:
 
 
 def _given(run: Run[DD], task: TaskEntry | None) -> str:
-    """What a role is given, and its whole input."""
+    """What a role gets to read, and its whole input as JSON."""
     data, role = run.data, ROLES.get(run.state, "")
     told = (*(data.earlier if isinstance(data, Grounded) else ()), *told_of(data))
     files, law = context_files(data, role), law_of(data)
@@ -198,13 +198,13 @@ def _given(run: Run[DD], task: TaskEntry | None) -> str:
 
 
 def law_of(data: DecisionData) -> str:
-    """The project's constitution: its own file, else what it tells agents."""
+    """The path of the project's constitution: its own file, else AGENTS.md."""
     named = {path.rpartition("/")[2]: path for path in data.instructions}
     return named.get("constitution.md") or named.get("AGENTS.md", "")
 
 
 def last_seen(run: Run[DD]) -> str:
-    """What came of the last attempt, or what is to be fixed; findings that are listed above are not said twice."""
+    """Why the last attempt failed, or what must be fixed; empty if it only repeats the findings listed above."""
     if isinstance(run.data, TaskData) and run.last_error == told_points(run.data.points):
         return ""
     return _section("What the machine saw last" if run.state.startswith("FIX_") else "What came of the last attempt", run.last_error)
@@ -221,14 +221,14 @@ def _asking(run: Run[DD]) -> str:
 
 
 def _asks(run: Run[DD]) -> tuple[str, ...]:
-    """The statuses by which a role asks a person; the SpecAgent asks for what it does not know once."""
+    """The statuses by which a role asks a person. The SpecAgent may ask its questions only once."""
     if run.state not in ("INTAKE", "INTAKE_LEAN"):
         return (ASKS,)
     return (ASKS_DECISION,) if getattr(run.data, "clarified", False) else (ASKS_FIRST, ASKS_DECISION)
 
 
 def _reply_form(run: Run[DD]) -> str:
-    """The keys of a reply. `next` is for whom it means something: the SpecAgent, and the Coder of the lean way."""
+    """The keys of a reply. `next` is only for the SpecAgent and for the Coder in lean mode."""
     state, role = run.state, ROLES.get(run.state, "")
     knows_next = state == "INTAKE" or (role == "Coder" and run.data.mode == "lean")
     told = (
@@ -252,7 +252,7 @@ def _reply_form(run: Run[DD]) -> str:
 
 
 def meanings(data: DecisionData, asked: PersonDecision) -> dict[str, str]:
-    """The answers that a question takes, each as it is typed after its name, with what it does."""
+    """The answers that a question takes: how each is typed, and what it does."""
     free = ("'TEXT'",) if _is_free(asked) else ()
     only = " Since it is about security, only in a terminal or on the page." if asked.security else ""
     return {
@@ -262,13 +262,13 @@ def meanings(data: DecisionData, asked: PersonDecision) -> dict[str, str]:
 
 
 def answers(data: DecisionData, asked: PersonDecision) -> str:
-    """The same, as a list of commands."""
+    """The answers as a list of commands."""
     lines = tuple(f"`detent answer {asked.decision_id} {typed}`: {does}" for typed, does in meanings(data, asked).items())
     return f"{listed(lines)}\n\n{'' if _is_free(asked) else ASKED_AGAIN}{NO_HURRY}"
 
 
 def _is_free(asked: PersonDecision) -> bool:
-    """Whether any words answer it."""
+    """Whether free text is an answer."""
     return not asked.options or asked.kind == "clarify"
 
 
@@ -295,7 +295,7 @@ def way_out(run: Run[DD]) -> str:
     return WAYS_OUT.get(run.cause, "`detent resume` goes back to where it stopped.") + replan
 
 
-# What the briefings of a task say
+# For the briefings of a task
 
 
 def facts(run: Run[TaskData]) -> Mapping[str, str]:

@@ -1,6 +1,6 @@
 """The `task` workflow: one task of a session from code to completed, or the final review of all of them. A child of `pipeline`.
 
-Each role is a dispatch of its own, so no one approves their own work. Whatever changes the tree goes through all gates again.
+Each role is a separate dispatch, so none approves its own work. Any change of the tree goes through all gates again.
 """
 
 from detent.blocks.common import (
@@ -102,13 +102,13 @@ STATES = {
 }
 ACTING = tuple(name for name, state in STATES.items() if state.actor == "agent")
 CODER = tuple(name for name in ACTING if ROLES[name] == "Coder")
-JUDGES = ("REVIEW", "SECURITY")  # they write nothing, whatever they come to
+JUDGES = ("REVIEW", "SECURITY")  # they may never write
 LOOPS = ("FIX_REVIEW", "FIX_TESTS", "FIX_SECURITY")
 
 HAND_IN = "call submit_work with summary and reply, the one JSON object that the briefing describes"
 ANSWER = "detent answer ID VALUE [--note TEXT], or detent answer ID --cancel REASON; `detent decisions` shows the values"
 REPLY = Move(("agent",), "submit_work", HAND_IN)
-VERDICT = Move(("agent", "system"), "submit_work", HAND_IN)  # by the role, or by the machine once a person has accepted its notes
+VERDICT = Move(("agent", "system"), "submit_work", HAND_IN)  # the machine submits once a person has accepted the notes
 ANSWERED = by_human("answer", ANSWER)
 
 MOVES: dict[str, Move] = {
@@ -224,7 +224,7 @@ ROWS: tuple[Row[TaskData], ...] = (
 
 
 def kind(run: Run[TaskData], sent: Sent) -> str:
-    """The event that a call causes. Replies are read for the role that acts; what cannot be read is no reply."""
+    """The event that a call causes. A reply is read in the format of the acting role; one that cannot be read is `no-reply`."""
     if sent.verb == "due":
         return _forward(run, run.data.accepted) if run.data.accepted and run.state in ACTING else ""
     if sent.verb == "submit":
@@ -241,7 +241,7 @@ def kind(run: Run[TaskData], sent: Sent) -> str:
 
 
 def _prepared(run: Run[TaskData], sent: Sent) -> str:
-    """A lean task that is about to be reviewed must be small; and no task changes what agents are told without a person's word."""
+    """Stop before the review: a lean task that grew too big, or a change of agent instructions that no person has accepted."""
     most = run.limits.get("lean_files", 3)
     if sent.outcome != "prepared" or run.state != "REVIEW":
         return sent.outcome
@@ -269,7 +269,7 @@ def _submitted(run: Run[TaskData], sent: Sent) -> str:
 
 
 def _forward(run: Run[TaskData], reply: RoleReply) -> str:
-    """The event by which a role's OK moves the task on: through every gate it needs."""
+    """The event that moves the task on when a role's reply is OK: to the next gate it needs."""
     data, role = run.data, ROLES[run.state]
     if role == "Coder":
         return "implemented" if data.only_code else "coded"

@@ -1,4 +1,4 @@
-"""Tasks that work apart: where each begins, and how its work comes into the session, one after another. Merges are built and tested before anything moves."""
+"""Tasks that run in parallel, each in its own workspace, and their merge into the session, one by one. A merge is built and tested before a ref moves."""
 
 import msgspec
 
@@ -18,7 +18,7 @@ CONFLICT = "The work of {id} conflicts with what other tasks did in the meantime
 
 
 def merge_task(world: RepoWorld, run: AnyRun) -> Sent:
-    """Merge with what the session has by now; what is merged is tested unless it is the very tree that the task proved."""
+    """Merge a task's work into the session. The merged tree is tested, unless it is the tree that the task proved."""
     git, data, made = world.git, run.data, run.data.merging
     tip = tip_of(git, run.id, data.base)
     if git.tree(tip) == made.start:
@@ -38,7 +38,7 @@ def _merged(world: RepoWorld, run: AnyRun, tree: str) -> Sent:
 
 
 def _fault(world: RepoWorld, run: AnyRun, tree: str) -> str:
-    """What is wrong with a merged tree: by the whole suite, by preflight, by the checks of the task."""
+    """What is wrong with a merged tree: by the whole suite, preflight, or the task's checks."""
     collect, wanted = world.collector(run), world.runs.wanted
     if said := tests_of(world, run, collect, tree):
         return said
@@ -53,7 +53,7 @@ def _fault(world: RepoWorld, run: AnyRun, tree: str) -> str:
 
 
 def commit_merged(world: RepoWorld, event: AnyEvent) -> None:
-    """The merged tree over the session's last commit, and the session's own checkout at it."""
+    """Commit the merged tree on the session's last commit, and check it out in the session's workspace."""
     run, git, facts = event.run, world.git, event.sent.facts
     title = next((t.title for t in run.data.tasks if t.id == facts["task"]), "")
     kept = world.snapshot(run)

@@ -1,4 +1,4 @@
-"""`pr`: one plan, pull request by pull request, every step gated."""
+"""The `pr` workflow: one plan, pull request by pull request, every step gated."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""What a run of `pr` may claim: all steps of a pull request end in one commit; the update of the plan is another."""
+"""The claims of a run of `pr`: one commit for all steps of a pull request, and one for the update of the plan."""
 
 from collections.abc import Mapping
 
@@ -22,7 +22,7 @@ def claims(event: AnyEvent, chain: Chain) -> list[Proved]:
     elif event.on in PHASES:
         chain.steps.append(step_of(event, PHASES[event.on], _described(event), data.good_tree))
     elif event.on == "test-wrong" and chain.steps:
-        chain.steps.pop()  # the RED whose test was wrong is not claimed; its trees stay reachable
+        chain.steps.pop()  # the RED with the wrong test is not claimed; its tree stays reachable
     elif event.on == "scope-reduction":
         chain.steps = _back_to(chain.steps, data.good_tree)
     elif event.on == "squashed":
@@ -38,7 +38,7 @@ def claims(event: AnyEvent, chain: Chain) -> list[Proved]:
 
 
 def _red(event: AnyEvent, tree: str) -> ClaimedStep:
-    """A RED step was judged by one event and accepted by another; the first one has the evidence."""
+    """The claim of a RED step: one event judged it and has the evidence, a later one accepted it."""
     now, over = current(event.run.data), verified_from(event.run.data.plan)
     seen = event.found.evidence
     about, counts = now[2].description if now else "", seen.counts if seen else None
@@ -51,7 +51,7 @@ def _described(event: AnyEvent) -> str:
 
 
 def _taken_over(event: AnyEvent) -> list[ClaimedStep]:
-    """What was there before the first step and nobody proved: changes that were adopted, and work of which only files were left."""
+    """What was there before the first step without proof: adopted changes, or the work of an earlier agent."""
     data: PrData = event.run.data
     adopted = data.setup.adopted and data.setup.adopted == data.good_tree
     left = event.on == "start" and data.plan is not None
@@ -59,6 +59,6 @@ def _taken_over(event: AnyEvent) -> list[ClaimedStep]:
 
 
 def _back_to(steps: list[ClaimedStep], tree: str) -> list[ClaimedStep]:
-    """The steps up to the newest one that ended with a tree; what came after it was given up."""
+    """The steps up to the newest one with this tree; a scope reduction gave up the rest."""
     last = max((i for i, step in enumerate(steps) if step.tree == tree), default=-1)
     return steps[: last + 1]

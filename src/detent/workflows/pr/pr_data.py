@@ -1,4 +1,4 @@
-"""What the `pr` workflow keeps about a run, and the pure changes over it. Knows no git and no states."""
+"""What the `pr` workflow stores about a run, and the pure changes to it. Knows no git and no states."""
 
 import json
 from collections.abc import Callable
@@ -18,50 +18,50 @@ replace = msgspec.structs.replace
 
 
 class PrSetup(Ground, frozen=True):
-    """The settings that shape the table's way, fixed when the run starts."""
+    """The settings that decide how a run moves, fixed when it starts."""
 
     plan: str = "docs/Plan_Doc/Active_Plan.md"
     branching: bool = True
     checkpoint: Literal["auto", "agent"] = "auto"
     block_at: str = "MINOR"
-    independent: bool = False  # the review is a configured reviewer's, or at least not the agent's own
-    entries: tuple[str, ...] = ()  # the plan's open entries when the run began
-    adopted: str = ""  # the tree of a checkout that was taken over with changes
-    adopted_over: str = ""  # the tree that those changes were made over
-    aside: tuple[str, ...] = ()  # published files that stand elsewhere, since the project has files of their names
+    independent: bool = False  # only a configured reviewer may review, or at least not the agent itself
+    entries: tuple[str, ...] = ()  # the plan's open entries when the run started
+    adopted: str = ""  # the tree of a checkout whose changes were adopted
+    adopted_over: str = ""  # the tree that those changes were made on
+    aside: tuple[str, ...] = ()  # published files kept elsewhere, because the project has files of the same names
 
     def before_first(self, head: Callable[[], str]) -> str:
-        """Between two pull requests: what is committed, or what was taken over when the run began."""
+        """The tree to compare with between two pull requests: the committed one, or the adopted one."""
         return self.first_tree(head())
 
     def first_tree(self, base: str) -> str:
-        """The tree that the first step starts from, over the tree of a commit."""
+        """The tree that the first step starts from, given the tree of its base commit."""
         return self.adopted if self.adopted and self.adopted_over == base else base
 
 
 class PrData(PlanData, frozen=True):
-    """One pull request on its way, and what was done before it."""
+    """What is stored about the current pull request and those finished before it."""
 
     setup: PrSetup = PrSetup()
-    base: str = ""  # the commit the branch started from
+    base: str = ""  # the commit that the branch started from
     good_tree: str = ""  # the tree of the last passed step
-    reds: tuple[str, ...] = ()  # the trees of the proved RED steps: their tests fail there
-    committed: str = ""  # the tree of the last step that was committed: a scope reduction goes back to it
+    reds: tuple[str, ...] = ()  # the trees of the proved RED steps; their tests fail there
+    committed: str = ""  # the tree of the last committed step; a scope reduction goes back to it
     checkpoint_due: bool = False
-    test_wrong: str = ""  # the tree whose test was called wrong, until its RED is proved again
-    tries: int = 0  # how often the present step was judged
-    attempts: tuple[str, ...] = ()  # what was tried at it, and why that failed, a line for each; the newest last
-    kept: str = ""  # the tree that a scope reduction took away
-    passes_now: bool = False  # of the RED of a verification task: its tests pass at the present tree
+    test_wrong: str = ""  # the tree whose test was called wrong, until that RED is proved again
+    tries: int = 0  # how often the current step was judged
+    attempts: tuple[str, ...] = ()  # what was tried at the current step and why it failed, one line each, newest last
+    kept: str = ""  # the tree that a scope reduction discarded
+    passes_now: bool = False  # the tests of a verification task's RED pass on the current tree
     self_reported: bool = False
-    report: str = ""  # what the agent told a person when it escalated
+    report: str = ""  # the agent's report to a person, when it escalated
     notes: tuple[str, ...] = ()  # findings below block_at
     merged: tuple[str, ...] = ()  # titles of finished pull requests
-    landed: bool = False  # where there is no branch: it is finished, and not yet looked at as a whole
+    landed: bool = False  # finished without a branch, and not yet checked as a whole
 
 
 def current(data: PrData) -> tuple[PlanTask, int, PlannedStep] | None:
-    """The first step that is TODO, over all tasks in order."""
+    """The first TODO step over all tasks in order: its task, its index and the step."""
     for task in data.plan.tasks if data.plan else ():
         for i, step in enumerate(task.tdd_steps):
             if step.status == "TODO":
@@ -70,7 +70,7 @@ def current(data: PrData) -> tuple[PlanTask, int, PlannedStep] | None:
 
 
 def failed_again(run: Run[Data]) -> bool:
-    """A re-planned task has failed again. Where nothing is known of tasks, as in the walk over the table, it may have."""
+    """Whether a re-planned task has failed again. Without data, as when the table is explored, it may have."""
     now = current(run.data) if isinstance(run.data, PrData) else None
     return bool(run.counts.get("replans") and run.counts.get("debug")) and (now is None or bool(now[0].replaces))
 
@@ -90,7 +90,7 @@ def _mark(data: PrData, proof: int) -> ActivePr | None:
 
 
 def step_done(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
-    """Mark the current step DONE, proved by this event, at the tree it was judged on."""
+    """Mark the current step DONE, proved by this event on the tree that was judged."""
     tree = found.tree or run.data.judged_tree
     now = current(run.data)
     reds = (*run.data.reds, tree) if now and now[2].type == "RED" else run.data.reds
@@ -102,7 +102,7 @@ SAID_WRONG = "you said that the test is wrong: "
 
 
 def back_to_red(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
-    """The RED before the present step is to be done again, over the tree that it was done over."""
+    """Reopen the RED before the current step, on the tree that it was written on."""
     now, plan = current(run.data), run.data.plan
     assert now is not None, "the row is for a step"
     assert plan is not None, "and for one of a plan"
@@ -118,18 +118,18 @@ def back_to_red(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
 
 
 def has_red(run: Run[PrData]) -> bool:
-    """Whether the present step is a GREEN with a RED before it that was proved."""
+    """Whether the current step is a GREEN after a proved RED."""
     now = current(run.data)
     return now is not None and now[2].type == "GREEN" and any(s.type == "RED" and s.proof for s in now[0].tdd_steps[: now[1]])
 
 
 def keep_committed(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
-    """The step that passed is committed."""
+    """Keep the tree of the passed step as the committed one."""
     return replace(run, data=replace(run.data, committed=run.data.good_tree))
 
 
 def checkpoint_asked(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
-    """Where the agent makes the checkpoint commits, it is asked for one next."""
+    """Ask the agent for a checkpoint commit, if it makes these itself."""
     return replace(run, data=replace(run.data, checkpoint_due=run.data.setup.checkpoint == "agent"))
 
 
@@ -138,7 +138,7 @@ def checkpoint_made(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
 
 
 def tried(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
-    """One more attempt failed: what it was, and why."""
+    """Count one more failed attempt, with what it was and why it failed."""
     data = _attempted(run.data, sent.summary, next(iter(found.failed), ""))
     return replace(run, data=replace(data, tries=run.data.tries + 1, judged_tree="", failed_try=try_of(run, found.tree, sent)))
 
@@ -152,7 +152,7 @@ def _attempted(data: PrData, summary: str, why: str) -> PrData:
 
 
 def keep_analysis(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
-    """The agent says that its test failed for another reason: what the machine saw stays to be looked at."""
+    """Keep that the agent calls the failure of its test unrelated to the step; what the machine saw stays in the briefing."""
     data = replace(_attempted(run.data, sent.summary, "you said that the test failed for another reason"), judged_tree="", passes_now=False)
     return replace(
         run, data=replace(data, tries=run.data.tries + 1), last_reason=f"you said that it failed for another reason: {sent.summary}"
@@ -160,7 +160,7 @@ def keep_analysis(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
 
 
 def forget_failed_try(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
-    """A person spoke: what failed may be tried again as it is."""
+    """A person gave guidance, so the work that failed may be submitted again unchanged."""
     return replace(run, data=replace(run.data, failed_try=""))
 
 
@@ -171,7 +171,7 @@ def keep_judged(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
 
 
 def keep_plan(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
-    """Take over the plan that the gate just read; what was proved before stays proved."""
+    """Keep the plan that the gate just read; steps that were proved stay proved."""
     plan, _ = read_plan(found.documents.get(FILE, ""))
     assert plan is not None, "the gate read a sound plan"
     if run.data.plan is not None and run.data.replacing:
@@ -180,7 +180,7 @@ def keep_plan(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
 
 
 def _keep_proofs(old: ActivePr, new: ActivePr, name: str, tree: str) -> ActivePr:
-    """Every other task stays as it was; the last of the new ones verifies, over the tree that it is planned from."""
+    """Put new tasks in place of one. The others stay as they were, and the last new one verifies against the tree it is planned from."""
     at = replaced_at(old, name)
     before, after = old.tasks[:at], old.tasks[at + 1 :]
     *first, last = new.tasks[at : len(new.tasks) - len(after)]
@@ -195,18 +195,18 @@ def keep_branch(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
 
 
 def keep_base(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
-    """Without a branch of its own, the pull request starts from the commit that the checkout stands on."""
+    """Start the pull request from HEAD, where it has no branch of its own."""
     tree = run.data.setup.first_tree(found.documents.get("HEAD^{tree}", found.tree))
     return replace(run, data=replace(run.data, base=found.documents.get("HEAD", ""), good_tree=tree, committed=tree))
 
 
 def keep_report(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
-    """The agent's report stands in the briefing until a person has answered it."""
+    """Keep the agent's report for the briefing until a person has answered it."""
     return replace(run, data=replace(run.data, report=sent.report))
 
 
 def keep_goal(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
-    """Remember which task is to be replaced, and how its RED step was described."""
+    """Remember which task is being replaced, and the description of its RED step."""
     now = current(run.data)
     if now is None:
         return run
@@ -228,7 +228,7 @@ def keep_goal(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
 
 
 def findings_of(run: Run[PrData], sent: Sent) -> tuple[Finding, ...] | None:
-    """The findings that block, or None if the review cannot be read."""
+    """The blocking findings, or None if the review cannot be read."""
     try:
         return blocking(read_findings(sent.findings), run.data.setup.block_at)
     except CannotTell:
@@ -236,7 +236,7 @@ def findings_of(run: Run[PrData], sent: Sent) -> tuple[Finding, ...] | None:
 
 
 def keep_findings(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
-    """Turn each blocking finding into a task: behaviour by RED and GREEN, anything else by one REFACTOR step."""
+    """Make a task of each blocking finding: RED and GREEN if it wants a test, else one REFACTOR step."""
     plan = run.data.plan
     assert plan is not None, "a review is of a plan"
     open_now = {t.finding for t in plan.tasks if t.finding and any(s.status == "TODO" for s in t.tdd_steps)}
@@ -245,19 +245,19 @@ def keep_findings(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
 
 
 def open_findings(data: PrData) -> tuple[str, ...]:
-    """What the review found and nobody has dealt with yet, a line for each."""
+    """The review findings that are not fixed yet, one line each."""
     tasks = [t for t in data.plan.tasks if t.finding and any(s.status == "TODO" for s in t.tdd_steps)] if data.plan else []
     return tuple(t.tdd_steps[-1].description.removeprefix("Fix: ") for t in tasks)
 
 
 def shown_findings(run: Run[PrData]) -> str:
-    """What the review found that the run waits because of."""
+    """The findings that a run stopped at "review rounds" waits for."""
     found = open_findings(run.data) if run.cause == "review rounds" else ()
     return "\n".join(("### Findings", "", *(f"- {finding}" for finding in found))) if found else ""
 
 
 def inner_of(asked: Inner) -> Child:
-    """The child run that works on an item for an execution: the item's text is its plan, and the execution's branch is its own."""
+    """The child run of `pr` for an execution: the item's text is its plan, and it works on the execution's branch."""
     known = json.loads(asked.ground.settings or "{}")
     settings = json.dumps({**known, "pr": {**known.get("pr", {}), "plan": asked.plan}})
     same = replace(asked.ground, settings=settings)
@@ -278,7 +278,7 @@ def _task_for(finding: Finding) -> PlanTask:
 
 
 def keep_review(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
-    """An approval binds to the tree it was given for."""
+    """Bind an approval to the tree that it was given for."""
     return replace(
         run,
         data=replace(
@@ -302,25 +302,25 @@ def keep_commit(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
 
 
 def next_pr(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
-    """Forget the finished pull request, all but its title and what reviewers remarked."""
+    """Forget the finished pull request, except its title and the reviewers' notes."""
     title = run.data.plan.prTitle if run.data.plan else ""
     data = PrData(setup=run.data.setup, notes=run.data.notes, merged=(*run.data.merged, title))
-    kept = tuple(flag for flag in run.flags if flag.stays and run.parent)  # the parent has yet to land what an inner run did
+    kept = tuple(flag for flag in run.flags if flag.stays and run.parent)  # the parent still has to land the work of an inner run
     return replace(run, data=data, guidance="", flags=kept, accepted="")
 
 
 def landed_here(run: Run[PrData], sent: Sent, found: Found) -> Run[PrData]:
-    """Finished where there is no branch. What an inner run did is its parent's to look at; any other is looked at before the next one begins."""
+    """Finish a pull request that has no branch. A parent checks its inner run; any other run is checked as a whole before the next one begins."""
     return next_pr(run, sent, found) if run.parent else replace(run, data=replace(run.data, landed=True))
 
 
 def not_looked_at(run: Run[Data]) -> str | None:
-    """Why nothing new may begin."""
+    """Why no new pull request may begin; None if one may."""
     landed = isinstance(run.data, PrData) and run.data.landed
     return "the finished pull request has not been checked as a whole yet; call get_task first" if landed else None
 
 
 def unproven(run: Run[PrData]) -> tuple[str, ...]:
-    """Steps that are not done, or done without proof."""
+    """Steps that are not DONE, or DONE without proof."""
     steps = ((t.taskName, s) for t in (run.data.plan.tasks if run.data.plan else ()) for s in t.tdd_steps)
     return tuple(f"{task}: {s.type} {s.description}" for task, s in steps if s.status != "DONE" or not s.proof)

@@ -1,4 +1,4 @@
-"""The effects of `pr` on a real repository: published files, checkpoints, and going back to what was good."""
+"""The effects of `pr` on a real repository: published files, checkpoints, and resets to good trees."""
 
 from detent.door import AnyEvent
 from detent.effects.publish import publish, where
@@ -7,15 +7,15 @@ from detent.git.repo import ZERO
 from detent.workflows.pr.pr_data import step_shown
 from detent.world.work_tree import FINDINGS, Effects, RepoWorld, keep_snapshot, leave, undo
 
-FINISHED = ("merged", "plan-done-here")  # after these, the plan of the pull request is done with
-REVIEWED = ("approved", "findings")  # after these, what was found is in the journal
+FINISHED = ("merged", "plan-done-here")  # events after which the plan of the pull request is finished
+REVIEWED = ("approved", "findings")  # events after which the findings are in the journal
 
 
 def _publish(world: RepoWorld, event: AnyEvent) -> None:
     run = event.run
     files = dict(world.files_of(run))
     if files.get("ACTIVE_PR.json") is None and not (event.on in FINISHED or run.data.landed):
-        files.pop("ACTIVE_PR.json")  # the agent may have begun to write it; only a plan that is finished is taken away
+        files.pop("ACTIVE_PR.json")  # keep the agent's draft; only a finished plan is removed
     publish(world.place, files)
     if event.on in REVIEWED:
         where(world.place, FINDINGS).unlink(missing_ok=True)
@@ -23,7 +23,7 @@ def _publish(world: RepoWorld, event: AnyEvent) -> None:
 
 def _checkpoint(world: RepoWorld, event: AnyEvent) -> None:
     if event.run.data.checkpoint_due:
-        return  # the agent is asked for it
+        return  # the agent makes this commit itself
     from detent.git.commits import commit_tree  # a verdict that passes nothing commits nothing
 
     done = next((s.description for t in event.run.data.plan.tasks for s in t.tdd_steps if s.proof == event.run.seq), "")
@@ -37,7 +37,7 @@ def _commit_plan(world: RepoWorld, event: AnyEvent) -> None:
 
 
 def _reset(world: RepoWorld, event: AnyEvent) -> None:
-    """To the last good tree, and the branch to the commit that holds it: what an agent committed by itself is kept, and no part of it any more."""
+    """Reset to the last good tree, and move the branch off the agent's own commits, which stay reachable."""
     from detent.git.commits import back_to_tree, bring_to, marker
 
     run, git = event.run, world.git

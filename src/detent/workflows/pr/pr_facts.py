@@ -1,4 +1,4 @@
-"""The names that the briefings of `pr` may use, made of a run alone. Texts that depend on counters or causes stand here; all others in the files."""
+"""The names that the briefings of `pr` may use, computed from a run alone. Texts that depend on counters or causes are here, all others in files."""
 
 import shlex
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ NUDGES: Mapping[str, str] = {
     "is kept), and you plan it again as smaller tasks. Do not submit another fix.",
     "Escalate for External Help": "You are stuck. Write a markdown report (goal, what you tried, the last error, your analysis) and "
     "call escalate_for_external_help with markdown_report. A person reads it and comes back with guidance.",
-}  # the words a debugging goal starts with, and what they ask for
+}  # debugging goals by their first words, and what each asks for
 
 STEPS: Mapping[str, str] = {
     "RED": "Write a test that fails for this step, or extend an existing one, in test files only. At least one test must fail that did not "
@@ -34,7 +34,7 @@ ALREADY = (
     "If the behaviour already exists, so that a correct test passes at once: keep the test, and "
     'call submit_work with summary, test_command, expectation "FAIL" and reply "ALREADY_SATISFIED". The step is closed if the machine can show that '
     "your test fails against a small change to the code."
-)  # open for a RED step that was tried
+)  # offered at a RED step that failed before
 WRONG = (
     "You said that the test of this step is wrong$why, so you write it again; a person sees that before the branch lands. Code that you wrote since is "
     "not part of a RED step: restore it ($restore). Everything you had is kept in the tree $tree."
@@ -42,7 +42,7 @@ WRONG = (
 TEST_IS_WRONG = (
     'If the test itself is wrong, so that no correct code can pass it: call submit_work with reply "TEST_WRONG" and a summary, which says why. You get its '
     "RED step back; it counts as an attempt."
-)  # open for a GREEN step
+)  # offered at a GREEN step
 ENTRY = "Each entry is a heading or a list item; it is done when its line has `[DONE]` and a commit hash, or a ticked box."
 CHECKPOINT = "The previous step passed. Commit everything that belongs to it, so that the tree is clean; change nothing else. Then you get the step above."
 MAY_WRITE: Mapping[str, str] = {
@@ -51,7 +51,7 @@ MAY_WRITE: Mapping[str, str] = {
     "GREEN": "You may write production code, and nothing else: test files and the test runner's configuration are frozen as RED left them.",
     "REFACTOR": "You may write production code and tests, with the same behaviour. The configuration of the test runner stays unchanged, no test may be removed or "
     "skipped, and a changed test must still be able to fail.",
-}  # in a step of this kind
+}  # by type of step
 WRITE_NOTHING = "Write nothing now."
 HOW_TESTED = (
     "- $run_tests The machine runs your test command, and the whole suite, when you submit; what you say about a result is not evidence.\n"
@@ -66,7 +66,7 @@ VERIFY: Mapping[str, str] = {
     "asks for, in test files only. The machine runs it on the tree that the task was re-planned from, where it must fail; on the current tree it may pass.",
     "GREEN": "This is a verification task: its test is written. If it already passes, change nothing and submit. If not, write the minimal code that makes "
     "it pass; leave test files and the test runner's configuration unchanged.",
-}  # what the steps of a verification task ask for
+}  # the steps of a verification task
 FAILED_RED = (
     "The machine ran your RED step, and it failed, as a RED step should. Whether it failed for the right reason needs your judgement."
 )
@@ -117,12 +117,12 @@ WAYS_OUT: Mapping[str, str] = {
 
 
 def attempts(run: Run[PrData]) -> int:
-    """How often the present step failed."""
+    """How often the current step failed."""
     return run.counts.get("debug", 0)
 
 
 def nudge(run: Run[PrData]) -> str:
-    """What the number of failed attempts suggests."""
+    """The debugging goal for this number of failed attempts."""
     tried, limits = attempts(run), run.limits
     if tried >= (limits["reduce_scope"] if failed_again(run) else limits["escalate"]):
         return "Escalate for External Help"
@@ -143,7 +143,7 @@ BY_HAND = (
     "(or review it yourself, as a stranger would), and hand in what it finds. It is recorded as self-reported."
 )
 INDEPENDENT = "You cannot report this review: an independent one is required, and the machine asks the configured reviewer. "
-NO_ANSWER = {  # by whether the machine drives
+NO_ANSWER = {  # key: whether the machine drives the agent
     True: "It gave no answer yet, and is asked again once your turn ends.",
     False: "If no answer came, the journal says why (`detent history`); call get_task again, and ask a person to fix `[review] agent` if that does "
     "not help.",
@@ -156,7 +156,7 @@ ONE_REVIEW = "Make one attempt, then report: one review, in one call."
 
 
 def _review(data: PrData) -> Mapping[str, str]:
-    """Who reviews, and how the answer is written, if it is for the agent to write one."""
+    """Who reviews; and what a review must contain, if the agent is to write it."""
     if data.setup.independent:
         told = {"look_for": "", "review_answer": "", "review_report": "Do not hand in a review of your own: it would be refused."}
         return {**told, "reviewed_by": INDEPENDENT + NO_ANSWER[is_driven(data)], "review_writes": "Write nothing"}
@@ -175,7 +175,7 @@ def _way_out(run: Run[PrData]) -> str:
 
 
 def facts(run: Run[PrData]) -> Mapping[str, str]:
-    """The names and what they stand for now."""
+    """Each name with its current value."""
     data, plan = run.data, run.data.plan
     title = plan.prTitle if plan else ""
     return {
@@ -217,17 +217,17 @@ def facts(run: Run[PrData]) -> Mapping[str, str]:
 
 
 def _left(data: PrData) -> list[str]:
-    """The entries that were open when the run began and are not done since."""
+    """The entries that were open when the run started and are not done yet."""
     return [each for each in data.setup.entries if not any(title in each for title in data.merged)]
 
 
 def worked_through(data: PrData) -> bool:
-    """Every entry that was open when the run began is done."""
+    """Whether every entry that was open when the run started is done."""
     return bool(data.setup.entries) and not _left(data)
 
 
 def _entries(data: PrData) -> str:
-    """Which entries of the plan are to be done, as far as that was known when the run began."""
+    """The plan's entries that are left, as far as they were known when the run started."""
     left = _left(data)
     listed = "".join(f"\n   - {each}" for each in left)
     return (
@@ -236,7 +236,7 @@ def _entries(data: PrData) -> str:
 
 
 def _seen(data: PrData) -> str:
-    """What came of a RED step that waits for analysis."""
+    """How a RED step that waits for analysis ended."""
     return FAILED_BEFORE.replace("$now", "passes" if data.passes_now else "still fails") if verified_from(data.plan) else FAILED_RED
 
 
@@ -246,20 +246,20 @@ def _earlier(data: PrData) -> str:
 
 
 def _seen_last(run: Run[PrData]) -> str:
-    """What the machine saw before it stopped, if that says anything."""
+    """What the machine saw before it stopped, if anything."""
     shown = f"~~~~text\n{run.last_error}\n~~~~" if run.last_error else ""
     return "\n\n".join(filter(None, ("## What was seen last", run.last_reason, shown))) if run.last_reason or run.last_error else ""
 
 
 def _kept(run: Run[PrData]) -> str:
-    """Where the work is that was taken away, and the line that brings it back."""
+    """Where discarded work is kept, and the command that restores a file of it."""
     tree = run.data.kept[:12]
     back = "" if run.data.setup.agent else f": `git restore --source={tree} -- FILE` restores a file"
     return f"What you had is kept as the tree {tree}{back}." if tree else ""
 
 
 def _is_urged(run: Run[PrData]) -> bool:
-    """A way out is asked for, and no further fix."""
+    """Whether the briefing asks for a way out and no further fix."""
     return nudge(run) in ("Request Scope Reduction", "Escalate for External Help")
 
 
@@ -287,7 +287,7 @@ def _how_tested(run: Run[PrData]) -> str:
 
 
 def _test_command(data: PrData) -> str:
-    """How the project is tested, as far as that was known when the run began."""
+    """The project's test command, as far as it was known when the run started."""
     known = msgspec.json.decode(data.setup.command, type=Command).text if data.setup.command else ""
     return f"`{known}`" if known else "none was configured or recognised when the run began, so name the command that runs your tests"
 
@@ -305,7 +305,7 @@ def _shown(task: PlanTask) -> str:
 
 
 def _now(run: Run[PrData]) -> str:
-    """The goal of the moment in EXECUTING_TDD: the next step, or the commit of the last one."""
+    """The current goal in EXECUTING_TDD: the next step, or the commit of the last one."""
     now = current(run.data)
     if run.data.checkpoint_due:
         return "Make the safety checkpoint commit"
@@ -326,7 +326,7 @@ def _work(run: Run[PrData]) -> str:
 
 
 def _doors(run: Run[PrData]) -> str:
-    """Which escape hatches are open, and how far the others are."""
+    """Which escape hatches are open, and after how many failed attempts the others open."""
     tried, limits = attempts(run), run.limits
     reduce, escalate = limits["reduce_scope"] - tried, 0 if failed_again(run) else limits["escalate"] - tried
     return "\n".join(

@@ -1,4 +1,4 @@
-"""The jobs of `pr` on a real repository: the branch, the review, squash and merge."""
+"""The jobs of `pr` on a real repository: branch, review, squash and merge."""
 
 from pathlib import Path
 
@@ -26,13 +26,13 @@ def _create_branch(world: RepoWorld, run: AnyRun) -> Sent:
 
 
 def _review(world: RepoWorld, run: AnyRun) -> Sent | None:
-    """The configured reviewer, in a fresh context. Where there is none: findings at the root, or else the agent is asked for them."""
+    """Ask the configured reviewer, in a fresh context. Without one, take FINDINGS.json at the root; else the agent is asked."""
     config, file = world.config_of(run), where(world.place, FINDINGS)
     by_hand = file.is_file() and config.settings.get("review.require_independent") != "true"
     if is_parked(run.not_before, world.clock()) if config.reviewer else not by_hand:
         return None
     if changed := world.git.changes(run.data.good_tree, world.snapshot(run)):
-        raise (CannotTell if run.data.setup.agent else NotYet)(unproved(changed[0][1]))  # a driven agent is not asked without end
+        raise (CannotTell if run.data.setup.agent else NotYet)(unproved(changed[0][1]))  # or a driven agent would be asked forever
     try:
         text, took = _ask_reviewer(world, run) if config.reviewer else (_at_root(file), {})
     except Limited as e:
@@ -42,7 +42,7 @@ def _review(world: RepoWorld, run: AnyRun) -> Sent | None:
 
 
 def _at_root(file: Path) -> str:
-    """Findings that lie at the root. Those that cannot be read are shown, and count nothing: looking at a run changes nothing."""
+    """The findings in FINDINGS.json at the root. Unreadable ones are reported without effect, since showing a run changes nothing."""
     text = file.read_text("utf-8", "replace")
     try:
         read_findings(text)
@@ -52,13 +52,13 @@ def _at_root(file: Path) -> str:
 
 
 def _findings_prompt() -> str:
-    """What the reviewer of a pull request is told."""
+    """The instructions to the reviewer of a pull request."""
     folder = Path(__file__).parent / "prompts"
     return f"{prompt(folder, 'reviewer')}\n\n{prompt(folder, 'hand-in-findings')}\n"
 
 
 def _ask_reviewer(world: RepoWorld, run: AnyRun) -> tuple[str, dict[str, str]]:
-    """The reviewer's answer for this tree, asked once: a crash after a paid call does not pay again."""
+    """The reviewer's answer for this tree. It is kept, so a crash after a paid call does not pay again."""
     tree, git = world.snapshot(run), world.git
     parts = {"plan": world.files_of(run).get("ACTIVE_PR.json") or "", "diff": bounded_diff(git, run.data.base, tree)}
     head = f"# Review of the pull request {run.data.plan.prTitle}\n\nThe files as it leaves them are in your folder."
@@ -82,7 +82,7 @@ def _merge(world: RepoWorld, run: AnyRun) -> Sent | None:
     if (stop := held_up(world, run)) is not None:
         return stop
     if run.data.landed:
-        return outcome("merged")  # its commits are where they belong
+        return outcome("merged")  # its commits are already in place
     landed = bring_in(world, run)
     return outcome(landed.outcome, landed.output, branch=run.data.branch, main=landed.main, **landed.reports) if landed.outcome else None
 

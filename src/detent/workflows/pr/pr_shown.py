@@ -1,5 +1,5 @@
-"""What a run of `pr` shows, and what is said to it: its moves in words, how an agent's last words are read, its published files (ACTIVE_PR.json,
-ORCHESTRATION_STATE.json, error.log), its title, and how far its plan has come.
+"""What a run of `pr` shows and reads: descriptions of its events, an agent's last message, its published files (ACTIVE_PR.json,
+ORCHESTRATION_STATE.json, error.log), its title, and the progress of its plan.
 
 Made from the run alone; published files are written, never read back as truth.
 """
@@ -78,15 +78,15 @@ def read(briefing: Briefing, text: str, known: Mapping[str, str]) -> Sent:
 
 
 def known(briefing: Briefing, command: str) -> dict[str, str]:
-    """The step's expectation and the full test command."""
+    """Defaults for an agent's message: the step's expectation and the full test command."""
     if briefing.state not in ("EXECUTING_TDD", "DEBUGGING") or briefing.step is None:
         return {}
     return {"expectation": EXPECTATIONS[briefing.step.type], **({"test_command": command} if command else {})}
 
 
 ASIDE = "The project has its own files with these names, so read and write the machine's copies instead: "
-UNPROVEN = "unproven"  # done, as an earlier agent said; nobody saw it
-MOST = 20  # entries that are shown
+UNPROVEN = "unproven"  # done according to an earlier agent, without evidence
+MOST = 20  # limit of the entries that are shown
 OTHER_ENTRIES = (
     "Not these? Mark the right lines with check boxes (- [ ]) or as 'PR 1: …', or set [pr] entries to a pattern, and start again."
 )
@@ -95,29 +95,29 @@ PLAN_FILE, STATE_FILE, ERROR_FILE = "ACTIVE_PR.json", "ORCHESTRATION_STATE.json"
 
 
 def protected(briefing: Briefing) -> tuple[str, ...]:
-    """The plan is the agent's own only while it is asked for."""
+    """The agent may change the plan only while it is asked for."""
     return () if PLAN_FILE in briefing.writes else (PLAN_FILE,)
 
 
 def being_written(run: Run[PrData]) -> tuple[str, ...]:
-    """While the agent is asked to write the plan, the plan is its own."""
+    """The plan belongs to the agent while it is asked to write it."""
     return (PLAN_FILE,) if run.state in WRITES_PLAN else ()
 
 
 def published(run: Run[PrData]) -> dict[str, str | None]:
-    """Every published file by name; None means that it is not there. Of a finished pull request nothing is."""
+    """Every published file by name; None means that it must not exist. After a finished pull request all are None."""
     run = replace(run, data=PrData(setup=run.data.setup)) if run.data.landed else run
     return {PLAN_FILE: active_pr(run), STATE_FILE: orchestration_state(run), ERROR_FILE: run.last_error or None}
 
 
 def facts_and_places(run: Run[PrData]) -> Mapping[str, str]:
-    """The names that briefings may use; `aside` says where published files stand that cannot be at the root."""
+    """The names that briefings may use; `aside` says where published files are that cannot be at the root."""
     elsewhere = run.data.setup.aside
     return {**facts(run), "aside": ASIDE + ", ".join(f"`{path}`" for path in elsewhere) if elsewhere else ""}
 
 
 def active_pr(run: Run[PrData]) -> str | None:
-    """The plan with the statuses as they stand."""
+    """ACTIVE_PR.json: the plan with its current statuses."""
     plan = run.data.plan
     if plan is None:
         return None
@@ -154,7 +154,7 @@ def _status(run: Run[PrData], task: PlanTask) -> str:
 
 
 def orchestration_state(run: Run[PrData]) -> str:
-    """The live state, in the field names that agents know."""
+    """ORCHESTRATION_STATE.json: the live state, with the field names that agents know."""
     done = [s for t in (run.data.plan.tasks if run.data.plan else ()) for s in t.tdd_steps if s.status == "DONE"]
     fields: dict[str, object] = {
         "status": run.state,
@@ -168,7 +168,7 @@ def orchestration_state(run: Run[PrData]) -> str:
 
 
 def title(run: Run[PrData]) -> str:
-    """The pull request at hand; before and after all of them, those that are done, or the first one that is open: runs of one plan are told apart."""
+    """The current pull request; without one, those that are done, or the first open entry, so that runs of one plan can be told apart."""
     data = run.data
     if data.plan:
         return data.plan.prTitle
@@ -176,7 +176,7 @@ def title(run: Run[PrData]) -> str:
 
 
 def at_start(run: Run[PrData]) -> tuple[str, ...]:
-    """The plan's open entries, before the first step."""
+    """The plan's open entries, shown before the first step."""
     path, left = run.data.setup.plan, run.data.setup.entries
     if not left:
         return (f"The plan {path} has no open entry.", OTHER_ENTRIES)

@@ -1,4 +1,4 @@
-"""Starting a run: what must hold of the checkout, what is fixed for the run, and what is taken over of files that are there."""
+"""Starting a run of `pr`: what must hold for the checkout, the settings fixed for the run, and what it takes over from existing files."""
 
 import json
 import os
@@ -39,7 +39,7 @@ PUBLISHED = (PLAN_FILE, STATE_FILE, ERROR_FILE, "FINDINGS.json")
 
 
 def start_pr(app: App, sent: Sent, terms: Terms | None = None) -> str:
-    """Create a run of `pr` and give its id: in this checkout, or in a workspace of the machine's own."""
+    """Create a run of `pr` and return its id: in this checkout, or in a workspace."""
     terms, git, run_id = terms or Terms(), app.world.git, f"pr-{secrets.token_hex(3)}"
     no_run_is_open(app)
     head = checkout_is_fit(git)
@@ -72,7 +72,7 @@ def start_pr(app: App, sent: Sent, terms: Terms | None = None) -> str:
 
 
 def limits_of(settings: Settings) -> dict[str, int]:
-    """How often a run of `pr` may fail, as the project configures it."""
+    """The retry limits of a run of `pr`, as configured."""
     return {
         "hypothesize": settings.debug.hypothesize,
         "instrument": settings.debug.instrument,
@@ -107,7 +107,7 @@ def _setup(git: Git, of: MainSettings, head: str, env: Mapping[str, str], terms:
 
 
 def _pattern(form: str) -> str:
-    """The pattern that a person named for entries, if it is one."""
+    """The configured pattern for entries, if it is valid."""
     try:
         re.compile(form)
     except re.error as e:
@@ -115,16 +115,16 @@ def _pattern(form: str) -> str:
     return form
 
 
-# -- files that are there already ---------------------------------------------------------------------------------------------
+# -- files that exist already -------------------------------------------------------------------------------------------------
 
 
 def _aside(place: Place) -> tuple[str, ...]:
-    """The published files that stand in the git dir, since the project tracks files of their names."""
+    """The published files that are in the git dir because the project tracks files of the same names."""
     return tuple(str(file) for file in (where(place, name) for name in PUBLISHED) if file.parent != place.root)
 
 
 def _first_state(app: App, git: Git, setup: PrSetup, run: str, settings: Settings) -> Run[PrData]:
-    """A new run, or what can be taken over without proof of files that an earlier agent left at the root."""
+    """A new run, or one that continues without proof from the files that an earlier agent left at the root."""
     fresh = Run(run, "pr", "INITIALIZING", 0, PrData(setup=setup))
     plan = _left_plan(where(app.place, PLAN_FILE))
     if plan is None:
@@ -149,7 +149,7 @@ def _first_state(app: App, git: Git, setup: PrSetup, run: str, settings: Setting
 
 
 def _taken_over(git: Git, setup: PrSetup, plan: ActivePr, run: str, settings: Settings) -> PrData:
-    """The plan as it stands; its DONE steps are unproven and shown so. Work goes on on the branch that is there, but never on main."""
+    """Take over an existing plan; its DONE steps are unproven and shown as such. The work continues on the current branch, but never on main."""
     main = main_branch(git, settings.git.main)
     if setup.branching and git.branch() == main:
         create_branch(git, run, 0, plan.prTitle, settings.git.main, remote="")
@@ -163,7 +163,7 @@ def _taken_over(git: Git, setup: PrSetup, plan: ActivePr, run: str, settings: Se
 
 
 def _is_red(plan: ActivePr) -> bool:
-    """Whether the next step of a plan that was left is a GREEN: the tests of its RED fail then, as they should."""
+    """Whether the next step of an existing plan is a GREEN: the tests of its RED are then expected to fail."""
     left = [s.type for t in plan.tasks for s in t.tdd_steps if s.status != "DONE"]
     return left[:1] == ["GREEN"]
 

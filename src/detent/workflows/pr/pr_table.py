@@ -1,6 +1,6 @@
-"""The `pr` workflow: the tool-gated way of one plan, pull request by pull request. The table is the specification.
+"""The `pr` workflow: one plan, pull request by pull request, gated step by step. The table is the specification.
 
-An agent calls get_task and submit_work; every step is judged by the machine before the next one is served.
+An agent calls get_task and submit_work; the machine judges every step before it serves the next one.
 """
 
 from detent.blocks.common import (
@@ -187,13 +187,13 @@ REFACTOR = (
 ALREADY = (at_least_one_ran, *ONLY_TESTS, canary_held, none_is_lost, nothing_broke, test_can_fail, already_is_flagged, reading_is_flagged)
 SQUASH = (on_its_branch, commit_is_head, one_commit_over_base, message_is_title, tree_is_as_reviewed)
 MARKED = (on_its_branch, entry_is_marked, only_the_entry_changed)
-CLEAN = (passes_when_clean,)  # the last look before a change counts as landed; with a branch, the merge has its own
+CLEAN = (passes_when_clean,)  # the last check before a change counts as landed; a merge has its own
 REVIEW = (review_is_readable, review_is_independent, tree_is_as_proved)
 OWN = (own_review_is_flagged,)
 
 
 def _stuck(run: Run[Data]) -> str | None:
-    """Open at `escalate` failed attempts, or at the first one of a re-planned task."""
+    """None once `escalate` attempts failed, or one at a re-planned task; else why it is locked."""
     left = run.limits["escalate"] - run.counts.get("debug", 0)
     return None if failed_again(run) or left <= 0 else f"locked until {left} more failed attempt{'s' if left > 1 else ''}"
 
@@ -233,17 +233,15 @@ REDUCED = go("REPLANNING", keep_goal, count("replans"), zero("debug"), owes=(res
 PLANNED_HERE = go("EXECUTING_TDD", keep_plan, keep_base, zero("review", "replans"), clear_error)
 FOUND = go("EXECUTING_TDD", keep_findings, count("review"), clear_error, spent=HALT_REVIEW)
 
-OF_AGENT = ("errors", "agent", "model", "budget")  # why an agent that the machine drives had to stop
-OF_MACHINE = ("conflict", "red merge", "clean", "review rounds", "plan", *OF_AGENT)  # why a run stops where it goes on from later
+OF_AGENT = ("errors", "agent", "model", "budget")  # why a driven agent had to stop
+OF_MACHINE = ("conflict", "red merge", "clean", "review rounds", "plan", *OF_AGENT)  # causes from which `resume` goes on
 
 
 def stopped(cause: str) -> Go[PrData]:
     return go("HALTED", because(cause), keep_error, says="HALTED")
 
 
-ALL_DONE: Go[PrData] = go(
-    "DONE", clear_error, owes=(publish, leave_workspace)
-)  # in this order: what is published may stand in the workspace
+ALL_DONE: Go[PrData] = go("DONE", clear_error, owes=(publish, leave_workspace))  # in this order: published files may be in the workspace
 
 ROWS: tuple[Row[PrData], ...] = (
     #   at                        on                 ask                                prove      to                                              failed proof
@@ -297,11 +295,11 @@ ROWS: tuple[Row[PrData], ...] = (
 ANSWERS = {
     "REVIEW": ("approve", "another-round", "abort"),
     "PLAN": ("finish",),
-}  # the decisions by name, and what they can be answered with
+}  # the answers that each decision takes
 
 
 def kind(run: Run[PrData], sent: Sent) -> str:
-    """The event that a call causes. A submit in EXECUTING_TDD is red, verify, green or refactor, as the step is."""
+    """The event that a call causes. A submit in EXECUTING_TDD is red, verify, green or refactor, depending on the step."""
     if sent.verb == "due":
         return _due(run)
     if sent.verb == "submit":
@@ -317,7 +315,7 @@ def kind(run: Run[PrData], sent: Sent) -> str:
 
 
 def _due(run: Run[PrData]) -> str:
-    """The system move that is due, if one is."""
+    """The system event that is due, if there is one."""
     if run.state == "PLAN_UPDATED" or (run.state == "INITIALIZING" and run.data.landed):
         return "to-merge"
     done = run.state == "EXECUTING_TDD" and current(run.data) is None and not run.data.checkpoint_due
@@ -359,7 +357,7 @@ URGED = {"Request Scope Reduction": "scope-reduction", "Escalate for External He
 
 
 def urged(run: Run[PrData]) -> str:
-    """From so many failed attempts on, the briefing asks for a way out and not for another fix; and for the end once the plan is worked through."""
+    """The event that the briefing asks for: a way out after too many failed attempts, or the end once the plan is worked through."""
     if run.state == "INITIALIZING":
         return "no-pr-left" if worked_through(run.data) else ""
     return URGED.get(nudge(run), "") if run.state == "DEBUGGING" else ""

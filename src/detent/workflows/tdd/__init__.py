@@ -1,4 +1,4 @@
-"""`tdd`: red, green, refactor, with an agent for each and a handoff note after every phase."""
+"""The `tdd` workflow: red, green, refactor, with a separate agent for each and a handoff note after every phase."""
 
 import json
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from detent.config import Settings
     from detent.world.work_tree import RepoWorld
 
-WORDS = {"RED": "ALREADY_SATISFIED", "GREEN": "TEST_WRONG"}  # what may be said instead of handing in, by phase
+WORDS = {"RED": "ALREADY_SATISFIED", "GREEN": "TEST_WRONG"}  # by phase, the word that an agent may say instead of handing in
 
 
 def read(briefing: Briefing, text: str, known: Mapping[str, str]) -> Sent:

@@ -1,4 +1,4 @@
-"""What a run of `tdd` may claim: every phase ends in a commit of its own."""
+"""The claims of a run of `tdd`: one commit per phase."""
 
 from collections.abc import Mapping
 

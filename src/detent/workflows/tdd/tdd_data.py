@@ -1,4 +1,4 @@
-"""What the `tdd` workflow keeps about a run, the pure changes over it, and the handoff note made of it. Knows no git and no states."""
+"""What the `tdd` workflow stores about a run, the pure changes to it, and the handoff note made from it. Knows no git and no states."""
 
 import json
 import re
@@ -26,13 +26,13 @@ OF_AGENT: Mapping[str, Trouble] = {
     "Timeout": "Timeout",
     "RateLimit": "RateLimit",
     "Network": "Network",
-}  # what a driver can say of an agent
+}  # the trouble that a driver can report of an agent
 SCHEMA = 1
 FIX = re.compile(r"\s*fix(es|ed|ing)?\b", re.IGNORECASE)
 ALREADY = (
     'If you are sure that the behaviour already exists: {keep} the test, and call submit_work with summary and reply "ALREADY_SATISFIED". '
     "The entry is closed if the machine can show that your test fails against a small change to the code."
-)  # open from the second try of RED on
+)  # offered from the second try of RED on
 
 
 STUBS = (
@@ -42,36 +42,36 @@ STUBS = (
 
 
 class TddData(ListData, frozen=True):
-    """One feature on its way, test by test."""
+    """What is stored about one feature, built test by test."""
 
     setup: Ground = Ground()
-    base: str = ""  # the commit the run started from
+    base: str = ""  # the commit that the run started from
     phase: Phase = "PLAN"  # the phase that passed last
-    next_phase: Phase = "PLAN"  # the phase that runs, or runs when the run is resumed
+    next_phase: Phase = "PLAN"  # the phase that runs now, or when the run is resumed
     cycle: int = 0
     test_result: Result | None = None
-    trouble: Trouble | None = None  # what sort of failure the last one was
-    reason: str = ""  # what was wrong, in a sentence
-    tried: tuple[str, ...] = ()  # the summaries of the attempts at this phase that failed
+    trouble: Trouble | None = None  # the kind of the last failure
+    reason: str = ""  # what was wrong, in one sentence
+    tried: tuple[str, ...] = ()  # summaries of the failed attempts at this phase
     good_tree: str = ""  # the tree of the last passed phase
-    reds: tuple[str, ...] = ()  # the trees of this run before the code of each cycle: what a changed test must still fail on
-    subject: str = ""  # the subject of the commit that the last passed phase owes
-    before_red: str = ""  # the tree that the last RED was written over
+    reds: tuple[str, ...] = ()  # the tree before the code of each cycle; a changed test must still fail on it
+    subject: str = ""  # subject of the commit that the last passed phase owes
+    before_red: str = ""  # the tree that the last RED was written on
     test_wrong: str = ""  # the tree whose test was called wrong, until its RED has passed again
-    taken_back: str = ""  # the tree of the last attempt, where it failed and was rolled back
+    taken_back: str = ""  # the tree of the last attempt, if it failed and was rolled back
     red_tries: int = 0  # failed attempts at the RED that passed last
-    red_over: str = ""  # of a RED that came again: the tree it is proved over, which its commit does not stand on
+    red_over: str = ""  # for a repeated RED: the tree it is proved against, which is not its commit's parent
 
 
 class ErrorDetails(Value, frozen=True, omit_defaults=False):
-    """What went wrong, by its sort."""
+    """What went wrong, with its kind."""
 
     type: Trouble
     message: str
 
 
 class Note(Value, frozen=True, omit_defaults=False, rename="camel"):
-    """The handoff note on a phase commit: the phase that made it, the one that comes next, and how far that one got."""
+    """The handoff note on a phase commit: the phase that made it, the next one, and how far that got."""
 
     phase: Phase
     next_phase: Phase
@@ -90,7 +90,7 @@ class Note(Value, frozen=True, omit_defaults=False, rename="camel"):
 def begin(
     feature_request: str, list_text: str = "", setup: Ground | None = None, base: str = "", tree: str = "", branch: str = ""
 ) -> TddData:
-    """The data of a new run. Boxes that stand ticked in the list already are not this run's to prove."""
+    """The data of a new run. Boxes that are already ticked are not for this run to prove."""
     entries = tuple(replace(e, before=e.done) for e in read_list(list_text)[0])
     return TddData(entries=entries, setup=setup or Ground(), feature_request=feature_request, base=base, good_tree=tree, branch=branch)
 
@@ -100,13 +100,13 @@ def completed(data: TddData) -> tuple[str, ...]:
 
 
 def pending(data: TddData) -> tuple[str, ...]:
-    """The open entries, less the one that is being worked on."""
+    """The open entries without the current one."""
     now = data.current.description if data.current else ""
     return tuple(e.text for e in data.entries if not e.done and e.text != now)
 
 
 def note_of(run: Run[TddData]) -> Note:
-    """The handoff note as the run stands."""
+    """The handoff note of a run in its current state."""
     data = run.data
     return Note(
         phase=data.phase,
@@ -132,7 +132,7 @@ def _details(run: Run[TddData]) -> ErrorDetails | None:
 
 
 def from_note(note: Note) -> TddData:
-    """The data of a run of which only the note is left. What it says is done is taken as it stood; the gates run again before going on."""
+    """The data of a run that continues from its note alone. What the note calls done is believed; the last phase is judged again before going on."""
     now = (note.current_test.description,) if note.current_test else ()
     left = dict.fromkeys((*now, *note.pending_tests))
     done = tuple(ListedTest(t, done=True, before=True) for t in note.completed_tests)
@@ -151,7 +151,7 @@ def from_note(note: Note) -> TddData:
 
 
 def keep_list(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
-    """Take over the list that the gates just read; what was proved before stays proved."""
+    """Keep the list that the gates just read; entries that were proved stay proved."""
     text = found.documents.get(FILE)
     if text is None:
         return run
@@ -161,7 +161,7 @@ def keep_list(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
 
 
 def planned(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
-    """The next cycle begins with the test that the reply names."""
+    """Begin the next cycle with the test that the reply names."""
     reply, _ = read_reply(sent.reply)
     assert reply is not None, "the gate read the reply"
     assert reply.current_test is not None, "the gate found a test in it"
@@ -186,40 +186,40 @@ def red_seen(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
 
 
 def back_to_red(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
-    """The test of this cycle is to be written again, over the tree that it was written over."""
+    """Write the test of this cycle again, on the tree that it was first written on."""
     data = run.data
     said = f"the implementing agent says that the test is wrong: {sent.summary}"
-    if not data.setup.agent:  # where the machine drives, it does that itself
+    if not data.setup.agent:  # the machine restores the files of an agent that it drives
         said += f"\nRestore what was written since, except the test: git restore --source={data.good_tree[:12]} -- FILE"
     again = replace(data, good_tree=data.before_red, reds=data.reds[:-1], test_wrong=data.good_tree, reason=said, next_phase="RED")
     return replace(run, last_error=said, data=again)
 
 
 def tries_of_red(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
-    """A wrong test is a failed attempt at its RED, and is counted with those before it."""
+    """Count a wrong test as a failed attempt at its RED, on top of the earlier ones."""
     tries = min(run.data.red_tries + 1, run.limits["retries"])
     return replace(run, counts={**run.counts, "retries": tries}) if tries else run
 
 
 def green_seen(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
-    """The agent may call its work a fix; without a word from it, it is a feature."""
+    """The tests pass. The agent may call its work a fix; otherwise the commit is a feature."""
     sort = "fix" if FIX.match(sent.summary) else "feat"
     return _passed(run, found, "GREEN", "REFACTOR", f"{sort}: {_named(run)}")
 
 
 def refactored(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
-    """The cycle ends: its entry is done, proved by this event."""
+    """End the cycle: its entry is done, proved by this event."""
     same = found.tree == run.data.good_tree
     return _passed(_closed(run), found, "REFACTOR", "PLAN", "refactor: no changes needed" if same else f"refactor: {_named(run)}")
 
 
 def already_there(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
-    """The cycle ends early: the behaviour was there, and a test that can fail guards it now."""
+    """End the cycle early: the behaviour was there already, and a test that can fail now guards it."""
     return _passed(_closed(run), found, "RED", "PLAN", f"test: {_named(run)} (already satisfied)")
 
 
 def keep_failure(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
-    """Keep why the attempt failed and what was tried, for the next one and for the note."""
+    """Keep why the attempt failed and what was tried, for the next attempt and for the note."""
     reason = "; ".join(found.failed) or found.unclear
     text = "\n\n".join(part for part in (reason, found.output) if part)
     tried = (*run.data.tried, sent.summary) if sent.summary else run.data.tried
@@ -243,7 +243,7 @@ def _trouble(run: Run[TddData], sent: Sent, sort: Trouble) -> Run[TddData]:
 
 
 def sort_of(phase: str, found: Found) -> Trouble:
-    """What sort of failure this is, by the counts of the report and never by words of the output."""
+    """The kind of a failure, by the counts of the report and never by words in the output."""
     if found.unclear:
         return "CouldNotVerify"
     if found.evidence is None or found.evidence.kind == "none":
@@ -284,20 +284,20 @@ def _passed(run: Run[TddData], found: Found, phase: Phase, then: Phase, subject:
 
 
 def unproven(run: Run[TddData]) -> tuple[str, ...]:
-    """What an end in success would still lack: entries that are open, or ticked without proof."""
+    """What COMPLETE still lacks: entries that are open, or ticked without proof."""
     if not run.data.entries:
         return (f"{FILE} has no entry",)
     return tuple(e.text for e in run.data.entries if not e.done or not (e.proof or e.before))
 
 
 def backoff(run: Run[TddData]) -> int:
-    """Seconds to wait before the next try of a phase: 1, 2, 4. An agent that failed is waited for like work that did."""
+    """Seconds to wait before the next try of a phase: 1, 2, 4. The same after an agent that failed as after work that did."""
     tries = min(run.counts.get("retries", 0), 3)
     return 2 ** (tries - 1) if tries else 0
 
 
 def judged_tries(run: Run[T]) -> int:
-    """How many failed attempts there are at a phase, up to the last that was judged; the agents since then gave nothing to judge."""
+    """The failed attempts at a phase that were judged, without those whose agent gave nothing to judge."""
     return max(0, run.counts.get("retries", 0) - run.counts.get("agent", 0))
 
 
@@ -351,19 +351,19 @@ def facts(run: Run[TddData]) -> Mapping[str, str]:
 
 
 def _taken_back(data: TddData) -> str:
-    """What became of what the attempt before wrote."""
+    """What was done with the files of the previous attempt."""
     if data.setup.agent:
         return "The machine undid everything that the previous attempt wrote; if there was anything, it is listed below."
     return told_of_strays(driven=False)
 
 
 def _compiled(data: TddData) -> StubLanguage | None:
-    """The language of the project, if its tests cannot be compiled without what they name."""
+    """The project's language, if its tests do not compile without the names they use."""
     return LANGUAGES.get(json.loads(data.setup.command).get("runner", "")) if data.setup.command else None
 
 
 def _rolled_back(run: Run[TddData]) -> str:
-    """What became of an attempt at GREEN or REFACTOR that failed, and the line that brings a file of it back."""
+    """That a failed GREEN or REFACTOR was rolled back, with the command that restores a file of it."""
     if not run.data.taken_back or not run.last_error:
         return ""
     tree = run.data.taken_back[:12]
@@ -379,7 +379,7 @@ def _previous(data: TddData) -> str:
 
 
 def _told(run: Run[TddData]) -> str:
-    """The failure that the next attempt has to deal with, if there was one."""
+    """The section of a briefing with the failure that this attempt has to fix; empty if there was none."""
     if not run.last_error:
         return ""
     tried = "".join(f"- {t}\n" for t in run.data.tried)

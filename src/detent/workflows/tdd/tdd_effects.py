@@ -1,4 +1,4 @@
-"""The effects and jobs of `tdd` on a real repository: one commit a phase, handoff notes, ticked boxes, and landing."""
+"""The jobs and effects of `tdd` on a real repository: one commit per phase, handoff notes, ticked boxes, and landing."""
 
 import re
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ SCRATCH = re.compile(r"(?:/private)?/(?:tmp|var/folders/[^/\s]+/[^/\s]+/T)/[^/\s
 
 
 def portable(note: Note, roots: tuple[str, ...]) -> Note:
-    """The note as it is published: without the paths of the machine that wrote it."""
+    """The note as it is published, without paths of this machine."""
 
     def bare(text: str) -> str:
         return PERSONAL.sub("~", SCRATCH.sub("", without_root(text, tuple(root for root in roots if root))))
@@ -50,10 +50,10 @@ def _reset(world: RepoWorld, event: AnyEvent) -> None:
 
 
 def _take_back(world: RepoWorld, event: AnyEvent) -> None:
-    """Where the machine drives, a failed attempt is taken back whole. In a person's checkout the agent puts right what it wrote."""
+    """Undo a failed attempt of a driven agent. In a person's checkout the agent cleans up by itself."""
     if event.run.data.setup.agent and event.run.data.good_tree:
         _reset(world, event)
-        tick_list(world, event.run)  # no commit holds the ticks before the next plan
+        tick_list(world, event.run)  # no commit has the ticks before the next plan
 
 
 def _tick(world: RepoWorld, event: AnyEvent) -> None:
@@ -61,7 +61,7 @@ def _tick(world: RepoWorld, event: AnyEvent) -> None:
 
 
 def tick_list(world: RepoWorld, run: AnyRun) -> None:
-    """Tick what a run has proved in the list as it lies in its checkout, after the checkout was brought to an earlier tree."""
+    """Tick the entries that a run has proved in the list of its checkout, after a reset to an earlier tree."""
     file = world.place.root / FILE
     _tick_in(world, run, file.read_bytes() if file.is_file() and not file.is_symlink() else None)
 
@@ -73,7 +73,7 @@ def _tick_in(world: RepoWorld, run: AnyRun, text: bytes | None) -> None:
 
 
 def notes_of(world: RepoWorld, run: AnyRun) -> Mapping[str, str]:
-    """Every handoff note of a run as the journal says it, by commit."""
+    """All handoff notes of a run according to the journal, by commit."""
     commits, notes = commits_by_event(world.git, run.id, "phase"), {}
     first = min(commits, default=0)
     at = world.git.resolve(f"{commits[first]}^") if first else tip_of(world.git, run.id, run.data.base)
@@ -86,7 +86,7 @@ def notes_of(world: RepoWorld, run: AnyRun) -> Mapping[str, str]:
 
 
 def write_run_notes(world: RepoWorld, run: AnyRun) -> int:
-    """Make the notes of a run say what the journal says; how many did not. A note that someone forged is set right too."""
+    """Rewrite the notes of a run to match the journal, forged ones too; returns how many did not."""
     try:
         return write_notes(world.git, NOTES, notes_of(world, run))
     except GitError as e:
@@ -98,7 +98,7 @@ def _note(world: RepoWorld, event: AnyEvent) -> None:
 
 
 def _nothing(world: RepoWorld, event: AnyEvent) -> None:
-    """This workflow publishes no files."""
+    """Nothing: this workflow publishes no files."""
 
 
 EFFECTS: Effects = {
@@ -115,7 +115,7 @@ EFFECTS: Effects = {
 
 
 def _land(world: RepoWorld, run: AnyRun) -> Sent:
-    """As it is configured. In a person's own checkout the work is on its branch already; a child's is its parent's to push."""
+    """Land as configured. In a person's own checkout the work is on its branch already; a child's branch is landed by its parent."""
     if run.parent:
         return outcome("offered", branch=run.data.branch)
     lands = bool(run.data.setup.workspace) and world.config_of(run).ways.merge != "branch"

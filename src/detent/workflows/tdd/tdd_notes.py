@@ -1,4 +1,4 @@
-"""Going on where only the handoff notes are left: a clone without a journal. What they say is shown to hold again before it is built on."""
+"""Continuing a run from its handoff notes alone, in a clone without a journal. The last phase is judged again before anything builds on it."""
 
 import secrets
 from pathlib import Path
@@ -29,7 +29,7 @@ ROWS = {"PLAN": "planned", "RED": "red", "GREEN": "green", "REFACTOR": "refactor
 
 
 def start_from_notes(app: App, sent: Sent, agent: str) -> str:
-    """A new run that goes on after the newest handoff note of this branch; its id."""
+    """Start a run that continues after the newest handoff note of this branch; its id."""
     git: Git = app.world.git
     head = checkout_is_fit(git)
     is_clean(git)
@@ -55,7 +55,7 @@ def start_from_notes(app: App, sent: Sent, agent: str) -> str:
 
 
 def newest_handoff(git: Git, head: str) -> tuple[str, Note]:
-    """The newest commit of this branch that carries a handoff note, and what it says."""
+    """The newest commit of this branch with a handoff note, and the note."""
     noted = list_notes(git, NOTES)
     commits = git.run("rev-list", "--first-parent", head).text.split()
     commit = next((c for c in commits if c in noted), "")
@@ -73,7 +73,7 @@ def parse(text: str, commit: str) -> Note:
 
 
 def _list_agrees(git: Git, commit: str, note: Note) -> None:
-    """What the note calls done is ticked in the list of its commit; only the test that was just finished is ticked later."""
+    """Check that what the note calls done is ticked in the list of its commit; only the test that was just finished may lack its tick."""
     entries = read_list((git.read(commit, FILE) or b"").decode("utf-8", "replace"))[0]
     just = {note.current_test.description} if note.current_test and note.next_phase == "PLAN" else set()
     wrong = sorted(set(note.completed_tests) - {e.text for e in entries if e.done} - just)
@@ -84,7 +84,7 @@ def _list_agrees(git: Git, commit: str, note: Note) -> None:
 
 
 def _reds(git: Git, commit: str, note: Note) -> tuple[str, ...]:
-    """The tree of this cycle's RED commit: what a changed test must still fail on."""
+    """The tree of this cycle's RED commit; a changed test must still fail on it."""
     for back in git.run("rev-list", "--first-parent", "-n", "4", commit).text.split():
         text = read_note(git, NOTES, back)
         if text and (then := parse(text, back)).phase == "RED" and then.cycle_number == note.cycle_number:
@@ -93,7 +93,7 @@ def _reds(git: Git, commit: str, note: Note) -> tuple[str, ...]:
 
 
 def _holds_again(git: Git, world: RepoWorld, run: Run[TddData], note: Note) -> None:
-    """Judge the last phase once more, on its own commit. A note can be written by anyone; a proof cannot."""
+    """Judge the last phase again, on its own commit. Anyone can write a note, but not a proof."""
     parent = git.resolve(f"{run.data.base}^")
     on = "already" if (note.phase, note.next_phase) == ("RED", "PLAN") else ROWS.get(note.phase, "")
     row = TDD.row(note.phase, on)

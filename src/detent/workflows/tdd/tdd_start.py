@@ -1,4 +1,4 @@
-"""Starting a run of `tdd` on a request, in a checkout or a workspace."""
+"""Starting a run of `tdd` for a request, in a checkout or a workspace."""
 
 from detent.app import App
 from detent.app.beginning import Beginning, begin_run
@@ -10,7 +10,7 @@ from detent.workflows.tdd.tdd_data import TddData, begin
 
 
 def start_tdd(app: App, sent: Sent, terms: Terms) -> str:
-    """Create a run of `tdd` and give its id."""
+    """Create a run of `tdd` and return its id."""
     if not terms.request.strip():
         raise DetentError("there is no feature request", 'say what is wanted: detent run "add …"')
 

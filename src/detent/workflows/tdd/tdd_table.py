@@ -1,6 +1,6 @@
-"""The `tdd` workflow: red, green, refactor, one test of the list at a time, four agents in fresh sessions. The table is the specification.
+"""The `tdd` workflow: red, green, refactor, one test of the list at a time, four agents with a fresh context each. The table is the specification.
 
-The machine runs all tests itself after every phase and decides by them; an agent's word is never evidence.
+The machine runs all tests itself after every phase and decides by the results; an agent's word is never evidence.
 """
 
 from detent.blocks.common import (
@@ -222,7 +222,7 @@ ROWS: tuple[Row[TddData], ...] = (
 
 
 def kind(run: Run[TddData], sent: Sent) -> str:
-    """The event that a call causes. A submit is what the phase is; a reply can make it `complete` or `already`."""
+    """The event that a call causes. A submit is the event of its phase; a reply can make it `complete`, `already` or `test-wrong`."""
     if sent.verb == "due":
         return ""
     if sent.verb == "submit":
@@ -243,7 +243,7 @@ def _submitted(run: Run[TddData], sent: Sent) -> str:
 
 
 def _is_over(run: Run[TddData], sent: Sent) -> bool:
-    """The reply says that no test is left; without a reply the list decides what is to be said."""
+    """Whether the reply says that no test is left; without a reply, whether every entry of the list is ticked."""
     if not sent.reply.strip():
         return bool(run.data.entries) and all(e.done for e in run.data.entries)
     reply, _ = read_reply(sent.reply)
@@ -254,7 +254,7 @@ TDD: Table[TddData] = Table(
     name="tdd",
     title="red, green, refactor, one test of the list at a time",
     data=TddData,
-    starts=("PLAN", "RED", "GREEN", "REFACTOR"),  # a clone that has only the notes goes on where they say
+    starts=("PLAN", "RED", "GREEN", "REFACTOR"),  # a clone that has only the notes continues where they say
     states=STATES,
     moves=MOVES,
     rows=ROWS,
