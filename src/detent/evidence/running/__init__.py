@@ -1,4 +1,4 @@
-"""Running tests: clean checkouts and what is installed for them, the canary, caches, reports kept by tree, commands that must pass.
+"""Running tests: clean checkouts and installed dependencies, the canary, caches, reports kept by tree, commands that must pass.
 
-Must not know what a change is, what a result proves, or any mutation: a tree and a command in, a report out.
+Tree and command in, report out. Must not know what a change is, what a result proves, or any mutation.
 """

@@ -1,8 +1,8 @@
-"""The canary: tests of our own in a run of the project's, one that must fail and one that must pass. If they do not come back so, the
-test runner was tampered with. And what test runs leave in a checkout: files that tests made, and those of a canary.
+"""The canary: two tests of our own in a run of the project's, of which one must fail and one must pass. If they do not, the test runner was
+tampered with. Also the files that test runs leave in a checkout: those that tests made, and a canary's.
 
-Owns the files while they lie there and the comparison; what such a test looks like is the adapter's (see `Runner`). Their names are in no
-tree, are new in each run, and are taken out of the report. What is left never belongs to a change; it is kept under a seal.
+Owns these files and the comparison; the adapters write the tests (see `Runner`). Their names are new in each run, are in no tree, and are removed
+from the report. Leftover files never belong to a change; they are listed under a seal.
 """
 
 import json
@@ -32,7 +32,7 @@ BESIDE = "it exited with code 0, although the run contained a test that must fai
 
 @contextmanager
 def planted(root: Path, canary: Canary | str) -> Iterator[None]:
-    """The canary's files below a folder, gone afterwards. A folder that is a link is not gone into."""
+    """Put the canary's files below a folder while this is open, never through a linked folder."""
     with ExitStack() as stack:
         for nest in () if isinstance(canary, str) else canary.nests:
             stack.enter_context(_file(root, nest))
@@ -50,7 +50,7 @@ def _file(root: Path, nest: Nest) -> Iterator[None]:
         _write(folder, where.name, nest.text)
         yield
     finally:
-        with suppress(FileNotFoundError):  # the tests took it away, or it was never there
+        with suppress(FileNotFoundError):  # the tests removed it, or it was never created
             os.unlink(where.name, dir_fd=folder)
         os.close(folder)
 
@@ -65,7 +65,7 @@ def _write(folder: int, name: str, text: str) -> None:
 
 
 def _opened(root: Path, folder: PurePosixPath) -> int:
-    """A folder, opened step by step from the root, through no link."""
+    """Open a folder step by step from the root, without following links."""
     here = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
     for part in folder.parts:
         try:
@@ -80,7 +80,7 @@ def _opened(root: Path, folder: PurePosixPath) -> int:
 
 
 def judged(report: TestReport, canary: Canary) -> TestReport:
-    """The report without the canary, and whether it held."""
+    """The report without the canary, with whether it held."""
     words = words_of(canary)
     mine = {test for test in report.ids if any(w in test for w in words)}
     heard = [nest for nest in canary.nests if _is_heard(nest, report, mine)]
@@ -99,17 +99,17 @@ def judged(report: TestReport, canary: Canary) -> TestReport:
 
 
 def _is_heard(nest: Nest, report: TestReport, mine: set[str]) -> bool:
-    """A folder from which no test ran says nothing, and neither does a process that ended while the project's own tests ran."""
+    """Whether a canary's result counts: not if no test of its folder ran, or if the process exited during the project's own tests."""
     ours = [test for test in mine if any(w in test for w in words_in(nest))]
     rest = report.ids - mine
     if ours:
         return not (rest & report.bad and all(report.kinds.get(test) == "Exit" for test in ours))
-    ran = {test for test in rest if report.files.get(test, "") != test}  # not a file that could not be loaded or built
+    ran = {test for test in rest if report.files.get(test, "") != test}  # not a file that failed to load or build
     return os.path.dirname(nest.path) in {os.path.dirname(report.files.get(test, test)) for test in ran}
 
 
 def _code(report: TestReport, found: TestReport, canary: Canary) -> int | None:
-    """The exit code that the run would have had."""
+    """The exit code that the run would have had without the canary."""
     code = report.exit_code
     if code is None or not (canary.counts or code in canary.failing):
         return code
@@ -123,7 +123,7 @@ def _without(of: dict[str, V], tests: set[str]) -> dict[str, V]:
 
 
 def _differences(nest: Nest, report: TestReport) -> Iterator[str]:
-    """What did not come back as it must, in words that name no test."""
+    """What did not come back as it must, without the canary's test names."""
     for token, must, sentence in ((nest.passes, "passed", "a test that must pass"), (nest.fails, "failed", "a test that must fail")):
         found = [test for test in report.ids if token in test]
         if not found:
@@ -143,26 +143,26 @@ def _plain(said: str, nest: Nest) -> str:
     return said.partition("\n")[0][:200]
 
 
-MOST_KEPT = 500  # reports of one repository
+MOST_KEPT = 500  # reports kept per repository
 
 
 def planted_file(place: Place) -> Path:
-    """Which files of a canary lie in a checkout, while its tests run and if we were killed meanwhile."""
+    """The list of canary files in a checkout, kept for the case that we are killed."""
     return place.git_dir / "detent" / "planted.json"
 
 
 def made_by_tests(place: Place) -> set[str]:
-    """Files that test runs made in a checkout and nobody touched since, and those of a canary."""
+    """Files that test runs created in a checkout and nobody changed since, including a canary's."""
     return {path for path, was in _made(place).items() if was == stamp(place.root / path)} | set(left_planted(place))
 
 
 def left_planted(place: Place) -> list[str]:
-    """The files of a canary that lie in a checkout."""
+    """The canary files that are left in a checkout."""
     return [str(path) for path in json.loads(state.kept(planted_file(place)) or "[]")]
 
 
 def note_made(place: Place, stamps: dict[str, str]) -> None:
-    """Remember files that a test run made, as they are."""
+    """Remember files that a test run created, with their stamps."""
     made = {**_made(place), **stamps}
     state.keep(_made_file(place), json.dumps({path: was for path, was in made.items() if was}), durable=False)
 
@@ -176,7 +176,7 @@ def _made(place: Place) -> dict[str, str]:
 
 
 def thin_out(store: Path) -> None:
-    """Keep the newest reports only; one that is missed later is made again."""
+    """Keep only the newest reports; a missing one is made again."""
     kept = [file for file in store.glob("*.json") if not file.name.startswith("python-")]
     for file in sorted(kept, key=_age)[: len(kept) - MOST_KEPT * 9 // 10] if len(kept) > MOST_KEPT else ():
         file.unlink(missing_ok=True)
@@ -186,4 +186,4 @@ def _age(file: Path) -> float:
     try:
         return file.stat().st_mtime
     except OSError:
-        return 0.0  # another process was quicker
+        return 0.0  # another process removed it first

@@ -1,7 +1,7 @@
-"""Commands that must pass at a tree besides its tests: linters, type checkers, what a criterion or preflight names. A pass on the same tree is not run again.
+"""Commands that must pass on a tree besides its tests: linters, type checkers, acceptance commands, preflight. A pass on the same tree is reused.
 
-Owns how a command line is run, what its end means, and that a command which failed before the work began is held against nobody until it
-passes once; knows no tasks, no criteria and no states.
+Owns how a command line is run and what its exit code means. A command that failed before the work began does not count until it passes
+once. Knows no tasks, no criteria and no states.
 """
 
 import json
@@ -16,14 +16,14 @@ from detent.errors import CannotTell, Disturbed
 from detent.evidence.running.collect import Collector, Wanted
 from detent.storage.state import keep, kept
 
-SHOWN = 4000  # characters of a failing command's output that are kept
-NOT_THERE = (126, 127)  # what a shell says of a program that it cannot start
+SHOWN = 4000  # characters kept of a failing command's output
+NOT_THERE = (126, 127)  # a shell's exit codes for a program that it cannot start
 Ran = tuple[str | None, str]  # what is wrong, and the output
 Run = Callable[[tuple[str, ...]], Ran]
 
 
 class CommandEnded(NamedTuple):
-    """One command and what came of it."""
+    """The result of one command."""
 
     command: str
     passed: bool
@@ -33,12 +33,12 @@ class CommandEnded(NamedTuple):
 
 
 def check_all(collect: Collector, tree: str, commands: tuple[str, ...], wanted: Wanted) -> tuple[CommandEnded, ...]:
-    """Every command at a tree, each in a clean checkout of its own. All are run: whoever fixes it sees everything that fails."""
+    """Run every command on a tree, each in its own clean checkout, without stopping at a failure."""
     return tuple(check_one(collect, tree, command, wanted) for command in dict.fromkeys(commands))
 
 
 def check_one(collect: Collector, tree: str, command: str, wanted: Wanted) -> CommandEnded:
-    """One command at a tree. A program that is not on PATH is CannotTell."""
+    """Run one command on a tree. CannotTell if its program is not on PATH."""
     known = _known(collect, tree)
     if command in known:
         return CommandEnded(command, True, known[command])
@@ -61,16 +61,16 @@ def _check(collect: Collector, folder: Path, command: str, wanted: Wanted) -> Co
 
 
 def _is_a_program(command: str) -> bool:
-    """The line begins with the plain name of a program, which is found on PATH or not at all; a path in the tree is the tree's own matter."""
+    """Whether the line begins with a bare program name, to be found on PATH; a path would be in the tree."""
     first = (command.split() or [""])[0]
     return bool(first) and "/" not in first and first.replace("-", "").replace("_", "").replace(".", "").isalnum()
 
 
-# -- passes that are kept ------------------------------------------------------------------------------------------------------
+# -- kept passes ---------------------------------------------------------------------------------------------------------------
 
 
 def _file(collect: Collector, tree: str) -> Path:
-    """Where the passes of a tree are kept, under the very same conditions."""
+    """The file with the passes of a tree under exactly these conditions."""
     return collect.store / f"checks-{tree}-{sha256(collect.key(tree).encode()).hexdigest()[:16]}.json"
 
 
@@ -87,23 +87,23 @@ def _keep(collect: Collector, tree: str, known: Mapping[str, float]) -> None:
 
 
 class ChecksAsked(NamedTuple):
-    """What is run."""
+    """The checks to run, and what is known about them."""
 
     commands: tuple[str, ...]
-    red: tuple[str, ...]  # those of them that failed before the work began
+    red: tuple[str, ...]  # commands that failed before the work began
     changed: Set[str]  # the files that the work changed
 
 
 class OwnChecks(NamedTuple):
-    """What came of it."""
+    """The result of the checks."""
 
     wrong: str | None = None
     output: str = ""
-    passing: tuple[str, ...] = ()  # commands that failed before the work began, and pass now
+    passing: tuple[str, ...] = ()  # commands that failed before the work began and pass now
 
 
 def own_checks(asked: ChecksAsked, run: Run) -> OwnChecks:
-    """What the checks say of a tree."""
+    """Run the checks. One that failed before the work began counts only once it has passed."""
     passing = tuple(command for command in asked.red if command in asked.commands and _passes(run, command))
     held = tuple(command for command in asked.commands if command not in asked.red)
     try:
@@ -114,7 +114,7 @@ def own_checks(asked: ChecksAsked, run: Run) -> OwnChecks:
         programs = {shlex.split(command)[0].removeprefix("./") for command in asked.commands}
         if not programs & asked.changed:
             raise
-        return OwnChecks(f"preflight: {e}", passing=passing)  # a program that the change itself took away
+        return OwnChecks(f"preflight: {e}", passing=passing)  # the change removed a program
     return OwnChecks(wrong, output if wrong else "", passing)
 
 

@@ -1,6 +1,6 @@
-"""Test runs without a workspace: every tree in a clean checkout of its own, each once, several at a time.
+"""Test runs without a workspace: each tree once in its own clean checkout, several at a time.
 
-Nothing that was kept from earlier runs is read, unless it is handed in. Knows trees, not what they are about.
+Reads no reports of earlier runs unless they are handed in. Knows trees, not what they mean.
 """
 
 import threading
@@ -14,7 +14,7 @@ from detent.git.repo import GitError
 
 
 class CleanRuns:
-    """The tests of many trees, as a look asks for them."""
+    """The test reports of many trees, behind the interface that a look uses."""
 
     def __init__(self, collector: Collector, known: Mapping[str, TestReport] | None = None) -> None:
         self.suite, self.digests = collector.suite, collector.digests
@@ -25,13 +25,13 @@ class CleanRuns:
     def run_all(
         self, trees: Collection[str], jobs: int, stop: threading.Event, done: Callable[[str], None], wanted: Wanted = lambda: True
     ) -> None:
-        """Run the tests of all these trees. Whatever cannot be told is told to whoever asks for the tree. `stop` ends what runs."""
+        """Run the tests of all these trees. A CannotTell is kept and raised when its tree is asked for. `stop` ends running tests."""
 
         def goes_on() -> bool:
             return not stop.is_set() and wanted()
 
         first = [] if self._collector.warm else [tree for tree in trees if tree == self._collector.began]
-        for tree in first:  # what it builds is there for the others then
+        for tree in first:  # first, because the other trees reuse what it builds
             self._run(tree, goes_on)
             done(tree)
         trees = [tree for tree in trees if tree not in first]
@@ -57,7 +57,7 @@ class CleanRuns:
             self._seen[tree] = seen
 
     def here(self, tree: str, wanted: Wanted, command: str = "", near: Near = ()) -> TestReport:
-        """What the tests say of a tree. There is no workspace: it is a clean checkout too."""
+        """The report of a tree. Without a workspace this is a clean checkout too."""
         if tree not in self._seen:
             self._run(tree, wanted)
         seen = self._seen[tree]
@@ -80,7 +80,7 @@ class CleanRuns:
         return seen if isinstance(seen, TestReport) else None
 
     def keep(self, tree: str, report: TestReport) -> TestReport:
-        """A report that was put together for a tree; what was really run on it counts more."""
+        """Keep a derived report of a tree, unless the tree was really run."""
         with self._one:
             self._seen.setdefault(tree, report)
         return report

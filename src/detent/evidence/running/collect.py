@@ -1,7 +1,7 @@
 """Collecting evidence, memoised by tree: the suite runs once per tree. Only complete passes are reused as proof.
 
-A kept report is keyed by tree, command, settings and what the tests run on. A report that is not a pass is kept for comparing later
-trees with, never for skipping a run. A kept file can be edited, so one is believed only if its digest stands in the journal for its tree.
+A kept report is keyed by tree, command, settings and toolchain. One that is no pass is kept only to compare later trees with, never to skip a
+run. A kept file could be edited, so it is believed only if the journal has its digest for its tree.
 """
 
 import json
@@ -46,21 +46,21 @@ from detent.storage import state
 
 Wanted = Callable[[], bool]
 Stands = Callable[[str, str], bool]  # whether the journal has this digest for the report of this tree
-Overlay = Mapping[str, bytes | None]  # files that are laid over a tree; None takes one away
-Near = tuple[str, ...] | None  # test files that changed, where a canary is best put; None for a run without one
+Overlay = Mapping[str, bytes | None]  # files laid over a tree; None removes one
+Near = tuple[str, ...] | None  # changed test files, next to which the canary is put; None: no canary
 
 
 class ReportStore(Protocol):
     """The reports of test runs, kept by tree."""
 
-    digests: dict[str, str]  # of each tree whose report was kept or believed: the digest of that report
+    digests: dict[str, str]  # of each kept or believed report, by tree
 
     def known(self, tree: str) -> TestReport | None: ...
     def keep(self, tree: str, report: TestReport) -> TestReport: ...
 
 
 class Collects(ReportStore, Protocol):
-    """Who runs the project's tests for a look: where the work lies, or in clean checkouts only."""
+    """Runs the project's tests for a look: in the workspace, or only in clean checkouts."""
 
     suite: Suite
 
@@ -81,7 +81,7 @@ class Collects(ReportStore, Protocol):
 
 
 class KeptReport(msgspec.Struct, frozen=True):
-    """A report as it is kept."""
+    """A report as it is stored."""
 
     key: str
     report: TestReport
@@ -89,12 +89,12 @@ class KeptReport(msgspec.Struct, frozen=True):
 
 
 def believe_none(tree: str, digest: str) -> bool:
-    """No report that was kept before is believed."""
+    """Believe no kept report."""
     return False
 
 
 class Collector:
-    """Runs the project's tests for one run, and remembers what it saw."""
+    """Runs the project's tests for one run, and keeps the reports."""
 
     def __init__(
         self,
@@ -112,18 +112,18 @@ class Collector:
         self.root = git.place.root
         self.site = site or Site(home or self.root, self.root)
         self.suite = suite._replace(whole=self.site.whole)
-        self.home = self.site.home(suite.base) if site else home or self.root  # the project's own checkout: where its environment lies
+        self.home = self.site.home(suite.base) if site else home or self.root  # the project's own checkout, with its environment
         self.store = git.place.common_dir / "detent" / "evidence"  # a tree is the same in every checkout of the repository
         self.env = environment(suite, outer, git.place.git_dir / "detent" / "pycache", folder_of(git.place.common_dir, outer))
-        self.redact = redactor(secrets_of(outer))  # what is kept of a run says no key
-        self.began = ""  # the tree that the work began from: its run may leave what it built for later runs
-        self.say: Say = quietly  # what is done now
-        self.expected: Callable[[], int] = lambda: 0  # how many tests there were the last time
-        self.runs = 0  # how often the suite was really run
+        self.redact = redactor(secrets_of(outer))  # removes keys from what is kept
+        self.began = ""  # the tree that the work began from; later runs may reuse what its run built
+        self.say: Say = quietly  # reports progress
+        self.expected: Callable[[], int] = lambda: 0  # how many tests there were last time
+        self.runs = 0  # how often the suite really ran
         self.made_in = get_ident()
-        self.there: Set[str] | None = None  # files that git does not know, as they were after our last run, or when the tree was taken
+        self.there: Set[str] | None = None  # untracked files after our last run, or when the tree was taken
 
-    # -- what is kept --------------------------------------------------------------------------------------------------------
+    # -- kept reports --------------------------------------------------------------------------------------------------------
 
     def key(self, tree: str) -> str:
         base, home = self.suite.base, self.of(tree).home
@@ -139,7 +139,7 @@ class Collector:
         return sha256("\n".join([*parts, fingerprint(base, home, self.env, self.store)]).encode()).hexdigest()
 
     def of(self, tree: str) -> "Collector":
-        """As this one, for a tree that has dependencies of its own."""
+        """This collector for a tree with its own dependencies, else itself."""
         if tree not in self.site.installed:
             return self
         own = copy(self)
@@ -148,12 +148,12 @@ class Collector:
         return own
 
     def known(self, tree: str) -> TestReport | None:
-        """The newest complete report of a tree, whatever it says."""
+        """The newest complete report of a tree, passed or not."""
         kept = self._kept(tree)
         return kept.report if kept else None
 
     def passed(self, tree: str, clean: bool = False) -> TestReport | None:
-        """The report of a tree, if it is a complete pass under the very same conditions; where it is wanted, in a clean checkout."""
+        """The report of a tree, if it is a complete pass under exactly these conditions; with `clean`, from a clean checkout."""
         kept = self._kept(tree)
         if (
             not kept
@@ -194,9 +194,9 @@ class Collector:
     # -- running -------------------------------------------------------------------------------------------------------------
 
     def here(self, tree: str, wanted: Wanted, command: str = "", near: Near = ()) -> TestReport:
-        """The suite in the workspace, which holds the judged tree. What changes in it meanwhile makes the run worthless.
+        """Run the suite in the workspace, which holds the judged tree. Changes in the workspace meanwhile void the run.
 
-        `near` are test files that changed: where the canary is best put.
+        `near`: changed test files, next to which the canary is put.
         """
         if not command and (known := self.passed(tree)) is not None:
             return known
@@ -215,25 +215,25 @@ class Collector:
         command: str = "",
         name: str = "",
     ) -> TestReport:
-        """The suite in a clean checkout of a tree, with other files laid over it where given: a probe, which nothing tells from a plain run."""
+        """Run the suite in a clean checkout of a tree. An overlay makes it a probe, which tests cannot tell from a plain run."""
         own = self.of(tree)
         with own.checkout(tree, overlay or {}, name) as folder:
             self.runs += 1
             plain = tree == self.began and not (overlay or selectors or command)
             report = (own._filling() if plain else own)._run(selectors, folder, wanted, command, near)
         if overlay and report.canary == "broken" and not report.outcomes:
-            raise CannotTell(report.canary_said)  # of a probe, no report is no answer
+            raise CannotTell(report.canary_said)  # a probe without a report gives no answer
         return report if overlay or selectors or command else self.keep(tree, report, clean=True)
 
     def _filling(self) -> "Collector":
-        """As this one, for a run whose builds are kept."""
+        """A copy of this collector whose builds are kept."""
         filling = copy(self)
         filling.suite = self.suite._replace(fills=True)
         return filling
 
     @property
     def warm(self) -> bool:
-        """Whether what the base built is there for later runs, where anything is kept."""
+        """Whether the builds kept of the base are there for later runs; also true if none are kept."""
         base = self.suite.base
         return base is None or all(each.holds() for each in builds(base.runner, self.env, self.suite.also).values())
 
@@ -243,7 +243,7 @@ class Collector:
 
     @contextmanager
     def checkout(self, tree: str, overlay: Overlay | None = None, name: str = "") -> Iterator[Path]:
-        """A tree in a folder of its own. Installed dependencies are lent to it, and what a person configured; nothing else that lies in the workspace."""
+        """A tree in a folder of its own, with installed dependencies and configured files lent to it, and nothing else of the workspace."""
         with self.site.checkout(self.git, tree, name) as folder:
             self.furnish(self.site.whole(folder))
             for path, data in (overlay or {}).items():
@@ -252,7 +252,7 @@ class Collector:
             yield folder
 
     def probe(self, tree: str, wanted: Wanted, selectors: tuple[str, ...], overlay: Overlay, seconds: float, name: str = "") -> TestReport:
-        """Some tests on a mutant, in a clean checkout and in little time. `name`: another one for the folder."""
+        """Run some tests on a mutant, in a clean checkout and with a short limit. `name` replaces the folder's name."""
         self.say(f"probing whether the tests notice (try {self.runs + 1})")
         short, self.runs = copy(self), self.runs + 1
         short.say = quietly
@@ -266,7 +266,7 @@ class Collector:
         return in_time(seconds, run)
 
     def preflight(self, tree: str, commands: tuple[str, ...], wanted: Wanted) -> tuple[str | None, str]:
-        """What the project's own checks say of the workspace, or of a clean checkout of the tree it holds, and their output."""
+        """Run the preflight in the workspace or a clean checkout of its tree: what is wrong, and the output."""
         if self.suite.clean and commands:
             with self.checkout(tree, {}) as folder:
                 return preflight(commands, self.suite, self.home, folder, self.away(folder), wanted)
@@ -279,12 +279,12 @@ class Collector:
         return None, ""
 
     def line(self, command: str, folder: Path, wanted: Wanted) -> Ran:
-        """One command line in a clean checkout, with the environment that tests have there."""
+        """Run one command line in a clean checkout, with the environment of tests."""
         ran = run_line(command, self.suite, folder, self.away(folder), wanted)
         return ran._replace(output=self.redact(ran.output))
 
     def selection(self, tree: str, selectors: tuple[str, ...], wanted: Wanted, command: str = "", near: Near = ()) -> TestReport:
-        """Tests in the workspace, which holds this tree."""
+        """Run selected tests in the workspace, which holds this tree."""
         if self.suite.clean:
             return self.clean(tree, wanted, selectors, near=near, command=command)
         self.runs += 1
@@ -293,7 +293,7 @@ class Collector:
 
     @contextmanager
     def _our_run(self, what: str) -> Iterator[None]:
-        """A run of ours in the workspace. What it makes there, and makes again, is remembered as its own; what changes meanwhile makes it worthless."""
+        """Wrap a run in the workspace: remember the files that it creates, and raise Disturbed if tracked files change meanwhile."""
         with self._planting():
             self._remove_planted()
             before, ours = set(untracked(self.git)) if self.there is None else self.there, self.created()
@@ -302,7 +302,7 @@ class Collector:
             finally:
                 self._remove_planted()
                 unknown, changed = looked_over(self.git, self.run)
-                self.there = set(unknown)  # which is what the next run begins with, if there is one at once
+                self.there = set(unknown)  # the next run starts with these, if it follows at once
                 self._created((self.there - before) | ours)
         if changed:
             raise Disturbed(f"{changed[0]} changed while {what} ran, so the run does not count; stop what writes there, and submit again")
@@ -331,14 +331,14 @@ class Collector:
             return run_command(base.text if base else command, suite, cwd, env, wanted)
 
     def _env(self, cwd: Path) -> Mapping[str, str]:
-        """Away from the project's own checkout, what is installed there in place must not be taken for the code here."""
+        """Outside the project's own checkout, PYTHONPATH makes the code here win over the project's editable installs."""
         return self.env if cwd == self.home else {**self.env, "PYTHONPATH": os.pathsep.join(self.site.in_place(cwd))}
 
     # -- bytecode --------------------------------------------------------------------------------------------------------------
 
     @contextmanager
     def _bytecode(self, env: Mapping[str, str], cwd: Path, whole: bool) -> Iterator[Mapping[str, str]]:
-        """The environment of a run that reads no bytecode which a test could have written. The first whole one of an environment shows what is needed."""
+        """The environment of a run, without bytecode that a test could have written. The first whole run of an environment shows what to compile."""
         kept = self._kept_bytecode() if whole else None
         if kept is None or kept.holds():
             yield self._reading(env) if kept is None else read_only(env, kept)
@@ -357,7 +357,7 @@ class Collector:
         return read_only(env, kept) if kept is not None and kept.folder.is_dir() and kept.holds() else without(env)
 
     def _kept_bytecode(self) -> Bytecode | None:
-        """Where a Python runner's bytecode is kept; None where it is not, or where a person keeps their own."""
+        """The kept bytecode of a Python runner; None for other runners, or if the person sets their own prefix."""
         base = self.suite.base
         if BYTECODE in self.suite.also or base is None or base.runner not in ("pytest", "unittest"):
             return None
@@ -365,7 +365,7 @@ class Collector:
         kept = Bytecode(self.home, sha256(f"{fingerprint(base, self.home, self.env, self.store)}\n{python}".encode()).hexdigest(), python)
         return kept if kept.python else None
 
-    # -- what our own runs leave in the workspace ----------------------------------------------------------------------------
+    # -- files that our runs leave in the workspace --------------------------------------------------------------------------
 
     def created(self) -> set[str]:
         return made_by_tests(self.git.place)
@@ -376,14 +376,14 @@ class Collector:
 
     @contextmanager
     def _planting(self, how: int = LOCK_EX) -> Iterator[None]:
-        """While this is held, the canary in the workspace is needed by whoever holds it. A process that is killed holds nothing."""
+        """Lock the canary files in the workspace. A killed process releases the lock."""
         self._planted.parent.mkdir(exist_ok=True)
         with self._planted.with_suffix(".lock").open("a") as lock:
             flock(lock, how)
             yield
 
     def sweep(self) -> None:
-        """Take away the canary of a run that was killed; that of one that is at work stays."""
+        """Remove the canary files of a killed run, but not those of one that still runs."""
         if self._planted.exists():
             with suppress(BlockingIOError), self._planting(LOCK_EX | LOCK_NB):
                 self._remove_planted()

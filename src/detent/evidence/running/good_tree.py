@@ -1,4 +1,4 @@
-"""The tests of the last good tree, and whose trouble it is where tests cannot be run: the change's, if they run there; else the machine's."""
+"""The tests of the last good tree, and who is to blame if tests cannot run: the change, if they run on that tree; else the machine."""
 
 from detent.errors import TESTS, Away, CannotTell, Disturbed
 from detent.evidence.report import TestReport
@@ -7,7 +7,7 @@ from detent.git.repo import GitError
 
 
 def run_good(collect: Collects, good: str, wanted: Wanted) -> TestReport:
-    """The tests of the last good tree. Where even they cannot be run, no change can be judged here now."""
+    """Run the tests of the last good tree. If even they cannot run, no change can be judged now."""
     try:
         return collect.clean(good, wanted)
     except (Away, Disturbed):
@@ -17,7 +17,7 @@ def run_good(collect: Collects, good: str, wanted: Wanted) -> TestReport:
 
 
 def blamed(trouble: CannotTell, collect: Collects, good: str, wanted: Wanted) -> TestReport:
-    """If the same command works on the last good tree, the trouble came with the change: it is a failure, not an error."""
+    """Turn an error into a failed report if the same command works on the last good tree, so the change is to blame; else raise it."""
     if isinstance(trouble, (Away, Disturbed)):
         raise trouble
     try:

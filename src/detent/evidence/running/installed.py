@@ -1,10 +1,9 @@
-"""What the tests run on: the program, and what is installed for it, with its bytecode. Changes when a dependency is installed, so it is part of
-what a report stands for.
+"""What tests run on: the program and its installed packages, as a fingerprint that is part of a report's key; and the bytecode of these packages.
 
-Owns where packages lie; runs nothing but, once for each interpreter, a question where it keeps them. Knows nothing of reports.
-Bytecode for judged runs is made by us from the sources, and only read by tests: one that a test wrote would decide the next run. The first
-run of an environment writes its bytecode to a folder that is thrown away; what it wrote says which modules are needed, no more. These are
-compiled by the interpreter itself, alone. Nothing is taken that was touched since.
+Owns where packages are; runs only the interpreter, once each, to ask for its package folders. Knows nothing of reports.
+Judged runs read bytecode that we compiled from the sources and never write any, because bytecode written by a test could decide the next run. The
+first run of an environment writes its bytecode to a scratch folder, which only shows which modules are needed; the interpreter alone then
+compiles these. Kept bytecode that was touched since is not used.
 """
 
 import fcntl
@@ -27,7 +26,7 @@ PATIENCE = 30  # seconds
 
 
 def fingerprint(command: Command | None, root: Path, env: Mapping[str, str], cache: Path) -> str:
-    """One word for the program and everything that is installed beside it."""
+    """A hash of the program and everything installed beside it."""
     if command is None or not command.argv:
         return ""
     homes = packages(command, root, env, cache)
@@ -39,7 +38,7 @@ def fingerprint(command: Command | None, root: Path, env: Mapping[str, str], cac
 
 
 def version_of(command: Command, root: Path, env: Mapping[str, str], cache: Path) -> str:
-    """The version of a test runner that is a package of the project's environment; empty where that cannot be seen."""
+    """The version of a test runner that is a package of the project's environment; empty if unknown."""
     homes = packages(command, root, env, cache)
     found = (info.name for home in homes for info in home.glob(f"{command.runner}-*-info"))
     if name := next(found, ""):
@@ -51,12 +50,12 @@ def version_of(command: Command, root: Path, env: Mapping[str, str], cache: Path
 
 
 def python_behind(command: Command, root: Path, env: Mapping[str, str]) -> Path | None:
-    """The Python that a test command runs on, where that can be seen."""
+    """The Python that a test command runs on, if known."""
     return _behind(_program(command, root), env) if command.argv else None
 
 
 def packages(command: Command, root: Path, env: Mapping[str, str], cache: Path) -> list[Path]:
-    """The folders of Python packages that a command may take from: the project's own environments, and that of the interpreter behind it."""
+    """The folders of Python packages that a command may import from: the project's own environments, and the interpreter's."""
     own = [home for name in ENVIRONMENTS for home in sorted(root.glob(f"{name}/lib/python*/site-packages"))]
     return list(dict.fromkeys([*own, *_packages_of(_behind(_program(command, root), env), env, cache)]))
 
@@ -72,7 +71,7 @@ def _program(command: Command, root: Path) -> str:
 
 
 def _behind(program: str, env: Mapping[str, str]) -> Path | None:
-    """The Python that a program is, or that its first lines name; None if it is neither."""
+    """The Python that a program is, or that its first lines name; None if neither."""
     file = Path(program if "/" in program else shutil.which(program, path=env.get("PATH")) or "")
     if "python" in file.name:
         return file
@@ -90,7 +89,7 @@ def _behind(program: str, env: Mapping[str, str]) -> Path | None:
 
 
 def _packages_of(python: Path | None, env: Mapping[str, str], cache: Path) -> list[Path]:
-    """Where an interpreter keeps its packages: beside it in an environment of its own; else asked once and remembered by its stamp."""
+    """The package folders of an interpreter: beside it in a virtual environment; else asked once and remembered by its stamp."""
     if python is None:
         return []
     if (python.parent.parent / "pyvenv.cfg").is_file():
@@ -112,7 +111,7 @@ def _packages_of(python: Path | None, env: Mapping[str, str], cache: Path) -> li
 
 
 def _node_packages(program: str, root: Path, env: Mapping[str, str]) -> list[str]:
-    """What stands for a node program and its packages: npm writes down what it installed."""
+    """The stamps of node and of npm's record of installed packages."""
     lock, is_node = root / "node_modules" / ".package-lock.json", Path(program).name == "node"
     if not is_node and not lock.is_file():
         return []
@@ -135,7 +134,7 @@ for source, made in json.load(sys.stdin):
 
 
 class Bytecode:
-    """What is kept for one environment of one project."""
+    """The kept bytecode of one environment of one project."""
 
     def __init__(self, home: Path, key: str, python: Path | None) -> None:
         own = state_dir() / "bytecode" / sha256(str(home.resolve()).encode("utf-8", "surrogateescape")).hexdigest()[:16]
@@ -143,10 +142,10 @@ class Bytecode:
         real = Path(os.path.realpath(python)) if python else None
         self.python = (
             real if real and real.is_file() and not real.is_relative_to(home.resolve()) else None
-        )  # a project's own file compiles nothing
+        )  # never run a file of the project as the compiler
 
     def holds(self) -> bool:
-        """Whether it is there, and every file as we made it."""
+        """Whether it exists and every file is as we made it."""
         said = state.kept(self.record) if self.record.is_file() else None
         try:
             return said is not None and said == json.dumps(self._stamps())
@@ -162,15 +161,15 @@ class Bytecode:
         return dict(sorted(found.items()))
 
     def fill(self, scratch: Path, project: Path) -> None:
-        """Compile what a run needed, from the sources. The project's own modules are not among it: they change."""
+        """Compile the modules that a run needed, from their sources, without the project's own, because they change."""
         wanted = [pair for pair in self._needed(scratch) if not Path(pair[0]).is_relative_to(project)][:MOST]
-        with suppress(OSError), self._alone():  # what is kept only saves time
-            if not self.holds():  # else another run was quicker
+        with suppress(OSError), self._alone():  # the kept bytecode only saves time
+            if not self.holds():  # else another run made it first
                 self._make(wanted)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """One run at a time makes it: those of two trees begin together."""
+        """Let one run at a time compile: the runs of two trees start together."""
         own = self.folder.parent
         own.parent.mkdir(parents=True, exist_ok=True)
         fd = os.open(own.with_name(f"{own.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -192,7 +191,7 @@ class Bytecode:
         state.keep(self.record, json.dumps(self._stamps()), durable=False)
 
     def _needed(self, scratch: Path) -> Iterator[tuple[str, str]]:
-        """Each source whose bytecode was written, and where ours goes. What a runner rewrites (`…-pytest-…`) is not what the source says."""
+        """Source and target of each module whose bytecode was written, without rewritten ones (`…-pytest-…`), which differ from their source."""
         for here, _, files in os.walk(scratch):
             for name in sorted(files):
                 stem, _, tag = name.removesuffix(".pyc").rpartition(".")
@@ -206,10 +205,10 @@ def scratch_folder() -> Path:
 
 
 def read_only(env: Mapping[str, str], kept: Bytecode) -> dict[str, str]:
-    """The environment of a run that reads what is kept and writes none."""
+    """The environment of a run that reads the kept bytecode and writes none."""
     return {**env, PREFIX: str(kept.folder), NEVER: "1"}
 
 
 def without(env: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a run that keeps none: that of what is installed lies where it is installed, and is as good as that."""
+    """The environment of a run that writes no bytecode and reads only what lies beside the installed packages."""
     return {**{name: value for name, value in env.items() if name != PREFIX}, NEVER: "1"}

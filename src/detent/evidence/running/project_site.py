@@ -1,8 +1,8 @@
-"""Where a project lies: in its repository, in a clean checkout, and where what is installed for it is lent from. Knows files; runs nothing.
+"""Where a project is: in its repository, in a clean checkout, and where its installed dependencies are lent from. Knows files; runs nothing.
 
-Most projects are a whole repository. One that is a folder of it is tested in that folder of a checkout of everything, since it may use what lies
-beside it; its trees are those of the folder alone. Packages are not part of a tree, but its tests need them: they are linked, not copied. One
-that is a link itself (a workspace of the same project) is linked by the same words, so that the checkout's own files are found.
+Most projects are a whole repository. One in a subfolder is tested in that folder of a full checkout, since it may use what is beside it; its
+trees are those of the folder alone. Packages are not in a tree but tests need them, so they are linked, not copied. A package that is a
+link itself (a workspace of the same project) is linked with the same relative target, so that it leads to the checkout's own files.
 """
 
 import os
@@ -25,24 +25,24 @@ ENVIRONMENTS = (".venv", "venv")
 
 
 class Installed(NamedTuple):
-    """What was installed for one tree of a repository."""
+    """Dependencies installed for one tree of a repository."""
 
-    home: Path  # laid out as the repository
-    paths: tuple[str, ...]  # all that was made
+    home: Path  # laid out like the repository
+    paths: tuple[str, ...]  # everything that was created
 
 
 class Site(NamedTuple):
-    """Where a project lies."""
+    """Where a project is, and where its dependencies are lent from."""
 
-    lender: Path  # laid out as the repository: where its installed dependencies are
-    packages: Path  # the same for those of node
-    folder: str = ""  # of the repository; empty: the project is all of it
-    around: Mapping[str, str] = NOTHING  # of each tree of the folder: the whole tree that it is a part of
-    installed: Mapping[str, Installed] = MappingProxyType({})  # of trees that have dependencies of their own, and of these alone
-    built: tuple[str, ...] | None = None  # of such a tree: what was made for it beside dependencies
+    lender: Path  # laid out like the repository: has the installed dependencies
+    packages: Path  # the same for packages of node
+    folder: str = ""  # the project's folder in the repository; empty: all of it
+    around: Mapping[str, str] = NOTHING  # tree of the folder -> tree of the repository
+    installed: Mapping[str, Installed] = MappingProxyType({})  # trees with dependencies of their own
+    built: tuple[str, ...] | None = None  # for such a tree: what was created besides dependencies
 
     def of(self, tree: str) -> "Site":
-        """The same for one tree."""
+        """The site for one tree."""
         own = self.installed.get(tree)
         if own is None:
             return self
@@ -50,12 +50,12 @@ class Site(NamedTuple):
         return self._replace(lender=own.home, packages=own.home, built=built)
 
     def words(self, tree: str) -> list[str]:
-        """What a report of a tree depends on besides the tree: where it lies, and what was installed for it."""
+        """What a report depends on besides its tree: the folder's surroundings, and the tree's own dependencies."""
         own = self.installed.get(tree)
         return [*([self.folder, self.around[tree]] if tree in self.around else []), *([str(own.home)] if own else [])]
 
     def home(self, command: Command | None) -> Path:
-        """The folder that a command's own program lies below, or else what is installed: the project's, or one above it."""
+        """The folder with a command's program, or with installed dependencies: the project's, or one above it."""
         places = [self.lender / each for each in (self.folder, *above(self.folder))]
         word = command.argv[program_at(command.argv)] if command and command.argv else ""
         signs = (word,) if "/" in word and not word.startswith("/") else BORROWED
@@ -63,24 +63,24 @@ class Site(NamedTuple):
 
     @contextmanager
     def checkout(self, git: Git, tree: str, name: str = "") -> Iterator[Path]:
-        """The project of a tree in a clean checkout. What is installed for it is lent."""
+        """A clean checkout of a tree with lent dependencies; yields the project's folder in it."""
         from detent.git.checkout import clean_checkout  # most steps are judged where the work lies
 
         with clean_checkout(git, self.around.get(tree, tree), name) as whole:
             yield self.of(tree).furnished(whole)
 
     def furnished(self, whole: Path) -> Path:
-        """The folder of the project in a checkout, once what is installed for it was lent."""
+        """Lend dependencies to a checkout and return the project's folder in it."""
         here = whole
         for part in Path(self.folder).parts:
             here = here / part
             if here.is_symlink() or here.is_file():
-                here.unlink()  # never through a link of the tree
+                here.unlink()  # never write through a link of the tree
             here.mkdir(exist_ok=True)
         for path in self.built or ():
             copy_in(self.lender / path, whole, path)
         if self.folder or self.built is not None:
-            # by the same words, so first: a package of the repository itself is that of the checkout
+            # first, so that a package of the repository itself leads to the checkout
             link_node_modules(self.packages, whole)
         for each in (self.folder, *above(self.folder)):
             borrow(self.lender / each, whole / each)
@@ -90,17 +90,17 @@ class Site(NamedTuple):
         return here
 
     def link_packages(self, tree: str, here: Path) -> None:
-        """The packages that are found by what a checkout says."""
+        """Link the packages that a checkout's own manifests name."""
         of = self.of(tree)
         link_node_modules(of.packages, self.whole(here))
         link_composer_packages(of.lender / self.folder, here)
 
     def whole(self, here: Path) -> Path:
-        """The checkout that a project's folder lies in."""
+        """The checkout that contains a project's folder."""
         return here.parents[len(Path(self.folder).parts) - 1] if self.folder else here
 
     def in_place(self, here: Path) -> list[str]:
-        """Where the code of a checkout lies that is installed in place at the lender's: without a word it would be taken from there."""
+        """The import paths of a checkout in place of the lender's editable installs."""
         found = [here, here / "src"]
         for file in self._paths_files():
             with suppress(OSError, ValueError):
@@ -115,13 +115,13 @@ class Site(NamedTuple):
 
 
 def above(folder: str) -> list[str]:
-    """The folders above one, the nearest first; the repository itself is the empty text."""
+    """The folders above one, nearest first; the repository itself is the empty string."""
     parts = Path(folder).parts
     return ["/".join(parts[:end]) for end in range(len(parts) - 1, -1, -1)]
 
 
 def _borrow_environment(lender: Path, here: Path) -> None:
-    """An environment of Python above a project serves it too."""
+    """Link a Python environment above a project into it."""
     for name in ENVIRONMENTS:
         if (lender / name).is_dir() and not os.path.lexists(here / name):
             (here / name).symlink_to(lender / name)
@@ -129,11 +129,11 @@ def _borrow_environment(lender: Path, here: Path) -> None:
 
 PACKAGES = "node_modules"
 COMPOSER = "vendor"
-OF_ITS_PLACE = ("autoload.php", "composer", "bin")  # what goes by where it lies: behind a link it would find the code of another checkout
+OF_ITS_PLACE = ("autoload.php", "composer", "bin")  # these find code beside their own location, so a link would find another checkout's
 
 
 def write_in_checkout(folder: Path, path: str, data: bytes | None) -> None:
-    """Write a file into a checkout, and never through a link of the tree: what is in its way is taken away. Its times are those of the others."""
+    """Write a file into a checkout, never through a link of the tree, which is removed instead. It gets the times of the other files."""
     here = folder
     for name in Path(path).parts:
         here = here / name
@@ -150,7 +150,7 @@ def write_in_checkout(folder: Path, path: str, data: bytes | None) -> None:
 
 
 def copy_as_is(source: Path, target: Path) -> None:
-    """Copy a file or a folder as it is."""
+    """Copy a file or folder, links as links."""
     target.parent.mkdir(parents=True, exist_ok=True)
     if source.is_dir() and not source.is_symlink():
         shutil.copytree(source, target, symlinks=True)
@@ -159,7 +159,7 @@ def copy_as_is(source: Path, target: Path) -> None:
 
 
 def copy_in(source: Path, whole: Path, path: str) -> None:
-    """Lay a copy of what was built into a checkout, unless something stands there; never through a link of the tree."""
+    """Copy a built file into a checkout unless one exists there, never through a link of the tree."""
     target = whole / path
     if os.path.lexists(target) or os.path.realpath(target.parent) != os.path.normpath(Path(os.path.realpath(whole)) / Path(path).parent):
         return
@@ -167,7 +167,7 @@ def copy_in(source: Path, whole: Path, path: str) -> None:
 
 
 def link_node_modules(root: Path, checkout: Path) -> None:
-    """Link the `node_modules` beside every `package.json` of a checkout to those of the project."""
+    """Link the `node_modules` beside every `package.json` of a checkout to the project's."""
     for folder in list(_packages(checkout)):
         ours, theirs = root / folder / PACKAGES, checkout / folder / PACKAGES
         if ours.is_dir() and not os.path.lexists(theirs):
@@ -175,7 +175,7 @@ def link_node_modules(root: Path, checkout: Path) -> None:
 
 
 def link_composer_packages(root: Path, checkout: Path) -> None:
-    """Packages of composer for a checkout: links, but for its autoloader, which finds the project's code beside itself."""
+    """Link composer's packages into a checkout; its autoloader is copied, because it finds code beside itself."""
     ours, theirs = root / COMPOSER, checkout / COMPOSER
     if not (ours / "composer").is_dir() or (os.path.lexists(theirs) and not theirs.is_symlink()):
         return
@@ -198,7 +198,7 @@ def _packages(checkout: Path) -> Iterator[Path]:
 
 
 def _link(ours: Path, theirs: Path) -> None:
-    """A folder of links; a scope (`@name`) is a folder of packages again."""
+    """Link every package of a folder; a scope (`@name`) is a folder of packages."""
     theirs.mkdir()
     for entry in ours.iterdir():
         if entry.is_dir() and not entry.is_symlink() and entry.name.startswith("@"):

@@ -1,6 +1,7 @@
 """One run of the project's tests by the machine: in the workspace or in a clean checkout, with a fresh report outside the tree.
 
-Owns how a run is made, how far it has come for whoever watches, and what of it can be believed; knows nothing of gates. Trouble that is not the tests' own is CannotTell.
+Owns how a run is made, its progress, and what of its result can be believed. Knows nothing of gates. Trouble that is not the tests' own is
+CannotTell.
 """
 
 import os
@@ -28,8 +29,8 @@ from detent.sandbox.process import Ran, run
 from detent.storage.state import scratch_folder
 
 CACHE = "__pycache__"
-STARTING = ".timestamp-"  # in the name of what vite writes while it starts; another name each time
-BYTECODE = PREFIX  # a folder that tests write to: a person's own only if test.env names it
+STARTING = ".timestamp-"  # in the names of vite's temporary start-up files
+BYTECODE = PREFIX  # tests write to this folder; a person's own value counts only if test.env names it
 PASSED_ON = ("HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SHELL", "VIRTUAL_ENV", "UV_CACHE_DIR", "XDG_CACHE_HOME", "PYENV_ROOT")
 TOOLCHAINS = (
     "GOROOT",
@@ -41,11 +42,11 @@ TOOLCHAINS = (
     "GEM_HOME",
     "GEM_PATH",
     "JAVA_HOME",
-)  # where they lie
+)  # where these are installed
 
 
 class StartProgram(Protocol):
-    """How a program of the project is started: in the sandbox or plainly. It may write its folder and the folders named, and read those named."""
+    """Starts a program of the project, sandboxed or not. It may write its folder and the writable ones, and read the readable ones."""
 
     def __call__(
         self,
@@ -75,14 +76,14 @@ def start_unsandboxed(
 
 
 class NamedSandbox(Protocol):
-    """What programs are kept in; asked for its name, it may have to be tried first."""
+    """The sandbox of programs; asking for its name may have to try it first."""
 
     @property
     def name(self) -> str: ...
 
 
 class SandboxName(NamedTuple):
-    """The name of a sandbox; that of none, where nothing else is said."""
+    """A sandbox known by name; "none" by default."""
 
     name: str = "none"
 
@@ -92,34 +93,34 @@ class Suite(NamedTuple):
 
     base: Command | None
     timeout: float
-    path: str  # PATH as it was when the run started
-    also: tuple[str, ...] = ()  # names of further variables that tests may see
+    path: str  # PATH when the run started
+    also: tuple[str, ...] = ()  # names of more variables that tests may see
     start: StartProgram = start_unsandboxed
     sandbox: NamedSandbox = SandboxName()  # what `start` keeps programs in
-    patterns: tuple[str, ...] = ()  # which files are tests, as the project says
+    patterns: tuple[str, ...] = ()  # patterns of test files, as the project configures them
     clean: bool = False  # every run that counts is in a clean checkout of the judged tree
-    fills: bool = False  # what runs is what the work began from: what it builds may be kept for later runs
-    seen: Callable[[bytes], None] | None = None  # gets what the tests print as they do
-    whole: Callable[[Path], Path] = lambda cwd: cwd  # the checkout that the folder of the tests lies in: they may use what is beside it
+    fills: bool = False  # this runs the base of the work, so its builds may be kept for later runs
+    seen: Callable[[bytes], None] | None = None  # receives the output of tests as it comes
+    whole: Callable[[Path], Path] = lambda cwd: cwd  # folder of the tests -> the whole checkout
 
     @property
     def walls(self) -> str:
-        """What tests are kept in, and why in nothing better, for people."""
+        """The sandbox of tests, and why it is no better one, for people."""
         because = getattr(self.sandbox, "because", "")
         return self.sandbox.name + (f" ({because})" if because else "")
 
 
 def environment(suite: Suite, outer: Mapping[str, str], pycache: Path, kept: Path | None = None) -> dict[str, str]:
-    """The environment of the project's programs: from a list of what is let through, never what is kept out."""
+    """The environment of the project's programs: an allowlist of variables and our own."""
     names = (*PASSED_ON, *TOOLCHAINS, *suite.also, *(n for n in outer if n.startswith("LC_")))
     base = {n: outer[n] for n in names if n in outer}
     ours = settings(suite.base.runner, kept or pycache.parent / "caches") if suite.base else {}
-    ours = {name: value for name, value in ours.items() if name not in base}  # a person's own only if test.env names it
+    ours = {name: value for name, value in ours.items() if name not in base}  # a person's own value counts only if test.env names it
     return {BYTECODE: str(pycache), **base, **ours, "PATH": suite.path, "TERM": "dumb", "CI": outer.get("CI", "")}
 
 
 def forget_bytecode(env: Mapping[str, str], folder: Path) -> None:
-    """Remove the bytecode of a folder's own modules: Python takes it for fresh after two edits of one size in one second."""
+    """Remove the bytecode of a folder's own modules: Python would take it as fresh after two edits of equal size within a second."""
     kept = env.get(BYTECODE)
     for here, inner, files in os.walk(Path(kept) / str(folder).lstrip("/") if kept else folder):
         inner[:] = [name for name in inner if name not in FOLDERS or name == CACHE]
@@ -129,13 +130,13 @@ def forget_bytecode(env: Mapping[str, str], folder: Path) -> None:
 
 
 def absolute(argv: list[str], root: Path) -> list[str]:
-    """A program named by a relative path lies in the project's own folder, also when the tests run in a clean checkout."""
+    """The call with the path of its program made absolute below the project's own folder, for runs in a clean checkout."""
     at = program_at(argv)
     return [str(root / word) if n == at and "/" in word and not word.startswith("/") else word for n, word in enumerate(argv)]
 
 
 def program_at(argv: Sequence[str]) -> int:
-    """Which word of a call is the program: not `env` and its settings."""
+    """The index of the program in a call, after `env` and its settings."""
     return next((n for n, word in enumerate(argv) if n and "=" not in word), 0) if argv[0] == "env" else 0
 
 
@@ -148,9 +149,9 @@ def run_suite(
     wanted: Callable[[], bool],
     canary: Canary | str = "none was requested",
 ) -> TestReport:
-    """Run the tests of a framework that is understood; `root` is the project's own checkout, `cwd` where they run.
+    """Run the tests with a known runner; `root` is the project's own checkout, `cwd` where they run.
 
-    The report is read from the file that was opened before: one that a test puts in its place is not seen.
+    The report is read through the file opened before the run, so a file that a test puts in its place is ignored.
     """
     assert suite.base is not None, "only a known runner writes reports"
     runner = RUNNERS[suite.base.runner]
@@ -170,20 +171,20 @@ def run_suite(
 
 
 def placed(report: TestReport, cwd: Path) -> TestReport:
-    """The report with ids and places that do not say where the checkout lies."""
+    """The report with ids and places that do not depend on the checkout's path."""
     roots = tuple(dict.fromkeys((str(cwd), os.path.realpath(cwd))))
     places = {test: without_root(place, roots) for test, place in report.places.items()}
     report = msgspec.structs.replace(report, places=places)
     new = {test: without_root(test, roots) for test in report.outcomes if any(root in test for root in roots)}
     if not new or len({*new.values(), *(report.outcomes.keys() - new)}) < len(report.outcomes):
-        return report  # none does, or two would become one
+        return report  # nothing to change, or two ids would become one
     maps = ("outcomes", "files", "messages", "kinds", "places")
     moved = {name: {new.get(test, test): value for test, value in getattr(report, name).items()} for name in maps}
     return msgspec.structs.replace(report, **moved, missing_names=tuple(new.get(test, test) for test in report.missing_names))
 
 
 def _read(runner: Runner, data: bytes | None, ran: Ran, canary: Canary | str) -> TestReport:
-    """What the report says without the canary, and what that says of the runner."""
+    """Read the report, and judge and remove the canary."""
     if isinstance(canary, str):
         found = runner.read(data, ran.exit_code, ran.output)
         return msgspec.structs.replace(found, exit_code=ran.exit_code, canary_said=canary)
@@ -197,9 +198,9 @@ def _read(runner: Runner, data: bytes | None, ran: Ran, canary: Canary | str) ->
 
 
 def _scratch(names: tuple[str, ...], root: Path) -> list[Path]:
-    """Folders beside installed packages that a runner writes to while it starts; nothing else there may be written.
+    """Folders beside installed packages that a runner writes while it starts; it may write nothing else there.
 
-    Whatever an earlier run left there is taken away: packages are looked for there first. What a run that starts just now has written stays.
+    Leftovers of earlier runs are removed, since packages are looked up there first; files of a run that is just starting are kept.
     """
     found = [(root / name).resolve() for name in names if (root / name.partition("/")[0]).is_dir()]
     for folder in found:
@@ -215,21 +216,21 @@ def _scratch(names: tuple[str, ...], root: Path) -> list[Path]:
 
 
 def _still_there(file: Path, written: BinaryIO) -> bytes | None:
-    """What stands in the report that we made ourselves; one that was taken away or put in its place is none."""
+    """The content of the report file that we created; None if it was removed or replaced."""
     try:
         same = os.path.samestat(os.lstat(file), os.fstat(written.fileno()))
     except FileNotFoundError:
         return None
-    return (written.read(LARGEST + 1) or None) if same else None  # whoever reads it says that it is too large
+    return (written.read(LARGEST + 1) or None) if same else None  # the reader reports that it is too large
 
 
 def run_line(command: str, suite: Suite, cwd: Path, env: Mapping[str, str], wanted: Callable[[], bool]) -> Ran:
-    """One command line, as a shell reads it."""
+    """Run one command line in a shell."""
     return _run(suite, ["sh", "-c", command], cwd, env, wanted)
 
 
 def run_command(command: str, suite: Suite, cwd: Path, env: Mapping[str, str], wanted: Callable[[], bool]) -> TestReport:
-    """Run a command of which only the exit code can be read: one test, named after the command."""
+    """Run a command without a known runner: its exit code becomes one test, named after the command."""
     ran = run_line(command, suite, cwd, env, wanted)
     if ran.timed_out:
         return msgspec.structs.replace(_cut(suite, ran, too_long(suite)), command=command)
@@ -248,7 +249,7 @@ def too_long(suite: Suite) -> str:
 
 
 def in_time(report: TestReport, before: TestReport, limit: float) -> TestReport:
-    """Tests that were stopped for their time. Those of the last good tree that take half of it at most blame the change; else nothing can be told."""
+    """A report that hit the timeout: the change is to blame if the last good tree needs at most half the time; else CannotTell."""
     if before.late or before.wall > limit / 2:
         raise Disturbed(f"{report.fault}; without the change they take {before.wall:.0f} s. Set [test] timeout higher")
     return report
@@ -277,7 +278,7 @@ def _run(suite: Suite, argv: list[str], cwd: Path, env: Mapping[str, str], wante
 
 
 def _build_library(suite: Suite, env: Mapping[str, str], wanted: Callable[[], bool]) -> None:
-    """Have a toolchain build its own library where that is kept, once for all projects. Without it the project's run builds what it needs."""
+    """Have a toolchain build its own library into the kept builds, once for all projects. Without it each run builds what it needs."""
     runner = suite.base.runner if suite.base and suite.fills else ""
     for name, build in builds(runner, env, suite.also).items():
         if build.library is None or build.library.holds():
@@ -292,7 +293,7 @@ def _build_library(suite: Suite, env: Mapping[str, str], wanted: Callable[[], bo
 def preflight(
     commands: tuple[str, ...], suite: Suite, root: Path, cwd: Path, env: Mapping[str, str], wanted: Callable[[], bool]
 ) -> tuple[str | None, str]:
-    """What is wrong by the first preflight command that fails, and its output. A program that is not there: CannotTell."""
+    """Run preflight commands until one fails: what is wrong, and its output. CannotTell if a program is missing."""
     for command in commands:
         ran = _run(suite, absolute(shlex.split(command), root), cwd, env, wanted)
         if ran.timed_out or ran.exit_code != 0:
@@ -302,15 +303,15 @@ def preflight(
 
 
 Say = Callable[[str], None]
-PERCENT = re.compile(rb"\[\s*(\d{1,3})%\]")  # as pytest writes it, whatever it says before
+PERCENT = re.compile(rb"\[\s*(\d{1,3})%\]")  # pytest's progress, after any other text
 
 
 def quietly(words: str) -> None:
-    """Nobody watches."""
+    """Report no progress."""
 
 
 class ProgressReader:
-    """How far tests have come, read off what they print. `total`: how many there were the last time; 0: not known."""
+    """Reports the progress of tests, read from their output. `total`: how many there were last time; 0 if unknown."""
 
     def __init__(self, say: Say, what: str, total: int) -> None:
         self.say, self.what, self.total, self.rest = say, what, total, b""

@@ -1,7 +1,7 @@
-"""The test runner as it is installed: its own packages, their plugins, and what Python or Node load before them. Taken when a run starts.
+"""The installed test runner: its packages, their plugins, and what Python or Node load before them. Recorded when a run starts.
 
-What judges must not change while it judges. Files are told apart by size and times, and read only where those differ. What was taken lies
-in the git dir under its own digest, and the run's first event holds that digest. Knows paths and bytes; runs nothing.
+What judges must not change while it judges. Files are compared by size and times, and read only where those differ. The record is in the
+git dir under its own digest, which the run's first event holds. Knows paths and bytes; runs nothing.
 """
 
 import json
@@ -17,15 +17,15 @@ from detent.evidence.running.installed import packages
 from detent.storage import state
 from detent.storage.state import state_dir
 
-Listing = dict[str, str]  # each path with the digest of its content, or what it is if it is no file
+Listing = dict[str, str]  # path -> digest of the content, or a link's target
 PYTHON = (
     "pytest", "pluggy", "iniconfig", "packaging", "exceptiongroup", "tomli", "coverage", "nose2", "unittest_xml_reporting",
     "pyhamcrest", "assertpy", "sure", "expects", "testfixtures",
 )  # runners, and what decides for tests whether an answer is right; so below  # fmt: skip
 JAVASCRIPT = ("jest", "vitest", "mocha", "node")
 NODE = ("chai", "expect", "should", "sinon", "unexpected", "power-assert", "@jest/globals", "@testing-library/jest-dom", "jest-extended")
-NAMED = re.compile(r"[\"'\s=,:\[]((?:@[\w.-]+/)?[a-z][\w.-]*)(?:/[\w./-]*)?(?=[\"'\s,\]]|$)", re.MULTILINE)  # what may be a package
-SECTIONS = ("jest", "mocha", "vitest", "ava", "babel", "nyc", "c8")  # of a package.json: what a runner reads
+NAMED = re.compile(r"[\"'\s=,:\[]((?:@[\w.-]+/)?[a-z][\w.-]*)(?:/[\w./-]*)?(?=[\"'\s,\]]|$)", re.MULTILINE)  # may be a package name
+SECTIONS = ("jest", "mocha", "vitest", "ava", "babel", "nyc", "c8")  # keys of package.json that a runner reads
 SYSTEM_GEMS = (
     "/var/lib/gems/*",
     "/usr/share/rubygems-integration/*",
@@ -49,7 +49,7 @@ SELF_MADE = (".pyc", ".pyo")
 
 
 def listing(command: Command | None, home: Path, env: Mapping[str, str], cache: Path) -> Listing:
-    """Every file that belongs to the runner, with its digest. Digests of files that look as they did are remembered, not made again."""
+    """Every file of the runner with its digest. Digests of files with unchanged stamps are remembered."""
     known = _remembered()
     fresh: dict[str, list[str]] = {}
     found: Listing = {}
@@ -64,13 +64,13 @@ def listing(command: Command | None, home: Path, env: Mapping[str, str], cache: 
 
 
 def stamps(found: Listing, *folders: Path) -> dict[str, str]:
-    """How these files look, and all that lie below some folders: whatever is written meanwhile looks otherwise, also if it is put back."""
+    """The stamps of these files and of everything below some folders. A file that is written and restored gets a new stamp too."""
     paths = [*found, *(path for folder in folders for path in _below(folder))]
     return {path: _stamp(path) for path in paths}
 
 
 def take(found: Listing, folder: Path) -> str:
-    """Keep what is installed now in a folder; its digest. Empty where there is nothing to take."""
+    """Store a listing in a folder and return its digest; empty if the listing is."""
     if not found:
         return ""
     text = json.dumps(found, sort_keys=True)
@@ -85,7 +85,7 @@ def take(found: Listing, folder: Path) -> str:
 
 
 def changed(digest: str, now: Listing, folder: Path) -> tuple[str, ...] | None:
-    """The paths that differ from what was taken, the telling ones first; None if that is not known any more."""
+    """The paths that differ from a stored listing, lists of names last; None if it is lost or damaged."""
     if not digest:
         return ()
     try:
@@ -101,23 +101,23 @@ def changed(digest: str, now: Listing, folder: Path) -> tuple[str, ...] | None:
 
 
 def accept(home: Path, now: Listing) -> None:
-    """A person takes what is installed now for the runner of a checkout."""
+    """Record that a person accepts what is installed now as a checkout's runner."""
     state.keep(_accepted(home), take(now, _folder()))
 
 
 def is_accepted(home: Path, now: Listing) -> bool:
-    """Whether what is installed is what a person accepted last for a checkout."""
+    """Whether what is installed is what a person last accepted for a checkout."""
     said = state.kept(_accepted(home)) if _accepted(home).is_file() else ""
     return bool(said) and changed(said or "", now, _folder()) == ()
 
 
 def place_of(home: Path) -> str:
-    """This machine and this checkout: elsewhere other files are installed, and nothing can be compared."""
+    """A key for this machine and checkout; listings of other places cannot be compared."""
     return sha256(f"{os.uname().nodename}\n{home.resolve()}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
 def records(common: Path) -> Path:
-    """Where a repository keeps what runs found installed."""
+    """The folder with a repository's stored listings."""
     return common / "detent" / "toolchains"
 
 
@@ -143,7 +143,7 @@ def _files(command: Command | None, home: Path, env: Mapping[str, str], cache: P
 
 
 def _python(site: Path) -> Iterator[str]:
-    """What is loaded before any test: start-up files and what they load, the runner, its plugins, the lists that name plugins, and all that these need."""
+    """What is loaded before any test: start-up files and their imports, the runner, its plugins, the lists that name plugins, and the requirements of all these."""
     if not site.is_dir():
         return
     entries = sorted(os.scandir(site), key=lambda entry: entry.name)
@@ -168,7 +168,7 @@ def _python(site: Path) -> Iterator[str]:
 
 
 def _in_place(folder: Path) -> Iterator[str]:
-    """What Python and its runner load by themselves from a folder that a path file names: start-up files and lists of plugins, not the code there."""
+    """What Python and the runner load by themselves from a folder that a .pth file names: start-up files and plugin lists, not its code."""
     if not folder.is_dir() or "import " in str(folder):
         return
     for name in STARTUP:
@@ -177,7 +177,7 @@ def _in_place(folder: Path) -> Iterator[str]:
 
 
 def _module(site: Path, name: str) -> Iterator[str]:
-    """The files of a module, by its first name."""
+    """The files of a top-level module."""
     for path in (site / name, site / f"{name}.py"):
         if path.exists():
             yield from _below(path)
@@ -188,7 +188,7 @@ def _named(folder: str) -> str:
 
 
 def _distribution(site: Path, info: Path) -> Iterator[str]:
-    """The files of one installed distribution: every file of its folders, also those that nobody wrote down."""
+    """All files in the folders of an installed distribution, also those missing in its RECORD."""
     lines = _text(info / "RECORD").splitlines()
     paths = [line.partition(",")[0].strip('"') for line in lines]
     for top in sorted({path.split("/")[0] for path in paths if path and not path.startswith(("..", "/"))}):
@@ -197,21 +197,21 @@ def _distribution(site: Path, info: Path) -> Iterator[str]:
 
 
 def _gems() -> Iterator[Path]:
-    """Where gems are installed that belong to no project."""
+    """The folders of gems that are installed outside projects."""
     own = (above for pattern in OWN_GEMS for above in Path.home().glob(pattern))
     system = (above for pattern in SYSTEM_GEMS for above in Path("/").glob(pattern.lstrip("/")))
     yield from (above / "gems" for above in (*own, *system) if (above / "gems").is_dir())
 
 
 def _go(env: Mapping[str, str]) -> Iterator[str]:
-    """The toolchain of Go: its programs, and the part of its library that runs tests. It is built again for each run."""
+    """The Go toolchain: its programs, and the library part that runs tests, which is compiled again for each run."""
     program = shutil.which("go", path=env.get("PATH"))
     root = Path(os.path.realpath(program)).parent.parent if program else Path("/nonexistent")
     yield from (path for name in GO for path in _below(root / name))
 
 
 def _configured(home: Path, command: Command) -> list[str]:
-    """What the configuration of the runner, or the call itself, names that may be a package: transforms, environments, set-ups, reporters."""
+    """Possible packages named in the runner's configuration or its command line: transforms, environments, set-ups, reporters."""
     own = RUNNERS[command.runner].config if command.runner in RUNNERS else bool
     texts = (
         [_text(file) for file in sorted(home.iterdir()) if file.name not in SHARED and own(file.name) and file.is_file()]
@@ -227,7 +227,7 @@ def _configured(home: Path, command: Command) -> list[str]:
 
 
 def _node(modules: Path, names: Iterable[str]) -> Iterator[str]:
-    """The links of programs, and the packages of the runner with all that they need."""
+    """The links to programs, and the runner's packages with all they depend on."""
     if not modules.is_dir():
         return
     yield from (each.path for each in sorted(os.scandir(modules / ".bin"), key=lambda e: e.name)) if (modules / ".bin").is_dir() else ()
@@ -241,7 +241,7 @@ def _node(modules: Path, names: Iterable[str]) -> Iterator[str]:
 
 
 def _needed(folder: Path, name: str) -> Path | None:
-    """Where node finds a package from a folder: in the nearest `node_modules` above it that has it."""
+    """Where node finds a package from a folder: in the nearest `node_modules` at or above it."""
     found = (above / "node_modules" / name for above in (folder, *folder.parents) if above.name != "node_modules")
     return next((each.resolve() for each in found if each.is_dir()), None)
 
@@ -263,11 +263,11 @@ def _below(path: Path) -> Iterator[str]:
         yield from (f"{here}/{name}" for name in sorted(files) if not name.endswith(SELF_MADE))
 
 
-# -- what they hold ------------------------------------------------------------------------------------------------------------
+# -- their content -------------------------------------------------------------------------------------------------------------
 
 
 def _stamp(path: str) -> str:
-    """Size, times and number of a file, and where it leads if it is a link; empty if it cannot be seen."""
+    """Size, times and inode of a file, and its target if it is a link; empty if it cannot be seen."""
     try:
         seen, link = os.stat(path), os.readlink(path) if os.path.islink(path) else ""
     except OSError:

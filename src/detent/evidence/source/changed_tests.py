@@ -1,6 +1,6 @@
-"""Which tests of a file changed: by their words, and in Python by what the names stand for that they use. Pure.
+"""Which tests of a file changed: by their own text, and in Python also by the definitions of the names they use. Pure.
 
-An import that became a stand-in, a helper that was changed, a test whose name is bound once more: the test itself was not touched.
+An import that became a stand-in, a changed helper, a rebound name: each changes a test whose own text is the same.
 """
 
 import ast
@@ -10,25 +10,25 @@ from collections.abc import Iterator, Mapping
 
 from detent.evidence.source.test_blocks import Function, blocks, named_tests, preamble
 
-EVERY = ("", "pytestmark")  # what holds for each test of a file: statements that bind no name, and marks
+EVERY = ("", "pytestmark")  # names that affect every test of a file: statements that bind no name, and marks
 IMPORT = re.compile(
     r"""(?:import|use|using|require|require_relative|package|from)\b|["`][\w./-]+["`]$|[()]$|(?:const|let|var)\s[^=]+=\s*require\("""
 )
 QUOTED = re.compile(r"""["'`]([^"'`]+)["'`]""")
 NAME = re.compile(r"[^\W\d]\w*")
-DEEPEST = 4  # helpers that call helpers
+DEEPEST = 4  # levels of helpers that call helpers
 Bound = Mapping[str, tuple[str, ...]]
 
 
 def changed_tests(path: str, old: str, new: str) -> frozenset[str]:
-    """The names of the tests of a file that are in both versions and do not say the same, or say it of something else."""
+    """The names of tests in both versions of a file whose text or used definitions differ."""
     before, now = blocks(path, old), blocks(path, new)
     otherwise = _meaning_otherwise(old, new) if path.endswith(".py") else frozenset[str]()
     return frozenset(name for name in before.keys() & now.keys() if before[name] != now[name] or name in otherwise)
 
 
 def speaking_of_imports(path: str, old: str, new: str) -> frozenset[str]:
-    """Of the tests that changed: those that speak of a name which their file imports only now. All of them, where it imports nothing more."""
+    """The changed tests that use a name which only the new version imports; all changed tests if it imports no new name."""
     names = changed_tests(path, old, new)
     lines = [line for line in new.splitlines() if IMPORT.match(line.strip())]
     came = {word for line in lines for word in NAME.findall(line)} - set(NAME.findall(old))
@@ -37,9 +37,9 @@ def speaking_of_imports(path: str, old: str, new: str) -> frozenset[str]:
 
 
 def standing_otherwise(path: str, old: str, new: str) -> frozenset[str]:
-    """The tests of a file that are in both versions, where what stands above them all was changed: what they call may mean something else there.
+    """All tests in both versions of a file if the code above the first test changed, because their calls may then mean something else.
 
-    Something more to import, also from a module that was imported before, is no such change. In Python the names tell more (`changed_tests`).
+    New imports are no such change. In Python the names tell more (`changed_tests`), so this returns nothing.
     """
     if path.endswith(".py"):
         return frozenset()
@@ -51,7 +51,7 @@ def standing_otherwise(path: str, old: str, new: str) -> frozenset[str]:
 
 
 def _meaning_otherwise(old: str, new: str) -> frozenset[str]:
-    """The tests of a file for which a name that they use stands for something else in its newer version."""
+    """The tests of a file that use a name with another definition in the newer version."""
     try:
         before, now = ast.parse(old).body, ast.parse(new).body
     except (SyntaxError, ValueError, RecursionError):
@@ -65,7 +65,7 @@ def _meaning_otherwise(old: str, new: str) -> frozenset[str]:
 
 
 def _used(test: Function, helpers: Mapping[str, Function]) -> set[str]:
-    """The names that a test uses, and those that its helpers and fixtures of the same file use."""
+    """The names used by a test, and by its helpers and fixtures in the same file."""
     names, todo = {test.name, *EVERY}, [test]
     for _ in range(DEEPEST):
         found = {each.id for node in todo for each in ast.walk(node) if isinstance(each, ast.Name)}
@@ -76,7 +76,7 @@ def _used(test: Function, helpers: Mapping[str, Function]) -> set[str]:
 
 
 def _bound(body: list[ast.stmt]) -> Bound:
-    """What each name of a file stands for, in the order in which it is bound; the tests themselves are compared by their words."""
+    """The definitions of each name of a file, in order; tests are left out, because their text is compared elsewhere."""
     found = defaultdict[str, list[str]](list)
     for node in body:
         for name, said in _binds(node):

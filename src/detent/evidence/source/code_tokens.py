@@ -1,4 +1,4 @@
-"""The tokens of one line of code in any language, and what a line lost of those of another one. Pure."""
+"""The tokens of one line of code in any language, and which of them another line lacks. Pure."""
 
 import re
 from collections.abc import Sequence
@@ -7,16 +7,16 @@ TOKEN = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`[^`]*`|\w+[?!]?|&&|
 REMARK = re.compile(r"\s(?:#|//)\s.*$")
 
 
-FILLED = re.compile(r"[#$]\{([^{}]*)\}")  # what a text puts in
+FILLED = re.compile(r"[#$]\{([^{}]*)\}")  # an interpolation in a string
 
 
 def tokens(line: str) -> list[str]:
-    """The tokens of a line without the remark at its end. What a text puts in is code."""
+    """The tokens of a line without its trailing comment. Interpolations in strings are code."""
     return TOKEN.findall(FILLED.sub(r'" \1 "', REMARK.sub("", line)))
 
 
 def left_out(a: Sequence[str], b: Sequence[str]) -> list[str]:
-    """What of `a` is not in `b`, where `b` is `a` without some tokens; else nothing."""
+    """The tokens of `a` that `b` lacks, if `b` is `a` without some tokens; else nothing."""
     left, at = list[str](), 0
     for token in a:
         if at < len(b) and token == b[at]:

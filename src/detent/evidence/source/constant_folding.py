@@ -1,6 +1,6 @@
-"""What constant expressions of Python come to: texts that are put together, turned round, decoded or named first. Pure; nothing of it is run.
+"""The values of constant expressions in Python: concatenated, reversed, decoded or named strings. Pure; no code is run.
 
-Who hides a word writes it in pieces. Only what certainly comes to one value is told, and only small values.
+A word can be hidden by writing it in pieces. Only values that are certain are returned, and only small ones.
 """
 
 import ast
@@ -10,7 +10,7 @@ import codecs
 from collections import Counter
 from collections.abc import Callable, Mapping
 
-LARGEST = 2000  # letters of a value
+LARGEST = 2000  # characters of a value
 DEEPEST = 40
 Value = str | bytes | int | tuple["Value", ...]
 METHODS = frozenset(
@@ -30,10 +30,10 @@ class FoldedConstants:
 
     def __init__(self, tree: ast.AST) -> None:
         often, values = _bound(tree)
-        self.named = {name: value for name, value in values.items() if often[name] == 1}  # those that are bound once
+        self.named = {name: value for name, value in values.items() if often[name] == 1}  # only names that are bound once
 
     def value(self, node: ast.AST | None, deep: int = 0) -> Value | None:
-        """What an expression comes to; None where that is not certain."""
+        """The value of an expression; None if it is not certain."""
         if node is None or deep > DEEPEST:
             return None
         try:
@@ -43,7 +43,7 @@ class FoldedConstants:
         return found if isinstance(found, int) or (found is not None and len(found) <= LARGEST) else None
 
     def text(self, node: ast.AST | None) -> str:
-        """The same where it is a text; else an empty one."""
+        """The value as text; empty if it is no text."""
         found = self.value(node)
         return found if isinstance(found, str) else found.decode("latin-1") if isinstance(found, bytes) else ""
 
@@ -78,7 +78,7 @@ class FoldedConstants:
         if left is None or right is None:
             return None
         if isinstance(node.op, ast.Add) and type(left) is type(right):
-            return left + right  # type: ignore[operator]  # both are of one type
+            return left + right  # both have the same type
         if isinstance(node.op, ast.Mod) and isinstance(left, str):
             return left % right
         numbers = isinstance(left, int) and isinstance(right, int)
@@ -112,7 +112,7 @@ class FoldedConstants:
 
 
 def _made(name: str, args: list[Value]) -> Value | None:
-    """What a function of the standard library makes of constants: those that turn one text into another."""
+    """The result of a standard library function that turns one constant text into another."""
     first = args[0] if args else ""
     match name:
         case "chr" if isinstance(first, int):
@@ -142,7 +142,7 @@ def _number(node: ast.expr) -> int | None:
 
 
 def _bound(tree: ast.AST) -> tuple[Counter[str], dict[str, ast.expr]]:
-    """How often a file binds each name, and the values of those that are bound by themselves."""
+    """How often a file binds each name, and the values assigned to single names."""
     often, values = Counter[str](), dict[str, ast.expr]()
     for node in ast.walk(tree):
         match node:

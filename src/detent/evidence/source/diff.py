@@ -1,7 +1,7 @@
-"""What differs between two trees: changed paths, the hunks of a patch, and expectations of older tests that were taken out or rewritten. Pure.
+"""What differs between two trees: changed paths, hunks of a patch, and expectations of older tests that were removed or rewritten. Pure.
 
-It goes by git's own diff, in any language. A line that only moved, got a comma or another indent says what it said. Whether the change of
-an expectation is right, nobody can tell from it: it is shown, both versions side by side.
+Works on git's own diff, in any language. A line that only moved or changed its indent or trailing comma counts as unchanged. Whether a changed
+expectation is right cannot be decided here; both versions are shown side by side.
 """
 
 import re
@@ -19,21 +19,21 @@ EXPECTS = re.compile(
 ROW = re.compile(r"^\s*(?:[\[{(].*[\]})]|(?!\"\"\")[\"'\d-][^;]*),?\s*$")
 IMPORT = re.compile(r"^\s*(?:import\b|from\s+\S+\s+import\b|use\s|using\s|require\b|#include\b|(?:const|let|var)\s.*\brequire\()")
 COMMENT = re.compile(r"^\s*(?://|#(?!\[)|/\*|\*|--\s)")
-MOST_LINES = 12  # of each version that is shown
+MOST_LINES = 12  # shown of each version
 
 
 class Hunk(NamedTuple):
-    """A run of lines that a change took out, and what it put there."""
+    """A run of lines that a change removed, and the lines it put there."""
 
     path: str
-    line: int  # of the first line that is gone
+    line: int  # number of the first removed line
     gone: tuple[str, ...]
     new: tuple[str, ...]
-    at: int = 0  # of the first line that is new
+    at: int = 0  # number of the first new line
 
 
 class Rewritten(NamedTuple):
-    """An expectation that is not there any more."""
+    """An expectation that a change removed or replaced."""
 
     place: str
     before: str
@@ -41,7 +41,7 @@ class Rewritten(NamedTuple):
 
 
 def hunks(patch: bytes) -> Iterator[Hunk]:
-    """The hunks of a patch without context, file by file. A hunk says how long it is, so nothing in it is taken for a head."""
+    """The hunks of a patch without context lines. Each is read by the length in its header, so no content is taken for a header."""
     lines = iter(patch.decode("utf-8", "replace").split("\n"))
     path = ""
     for line in lines:
@@ -71,12 +71,12 @@ def _path(line: str) -> str:
 
 
 def rewritten(patch: bytes, is_test: Callable[[str], bool]) -> tuple[Rewritten, ...]:
-    """The expectations of test files that a patch changed or took out."""
+    """The expectations in test files that a patch changed or removed."""
     return _altered(patch, is_test, lambda line: bool(EXPECTS.search(line) or ROW.match(line)))
 
 
 def altered(patch: bytes, is_test: Callable[[str], bool]) -> tuple[Rewritten, ...]:
-    """All lines of test files that a patch changed or took out: what a test expects may stand in any of them, such as `answer = 9`."""
+    """All lines of test files that a patch changed or removed, since any may hold an expected value, such as `answer = 9`."""
     return _altered(patch, is_test, lambda line: not IMPORT.match(line))
 
 
@@ -94,7 +94,7 @@ def _told(hunk: Hunk, there: Counter[str], counts: Callable[[str], bool]) -> Rew
 
 
 def _is_there(line: str, there: Counter[str]) -> bool:
-    """Whether a line came again elsewhere; each counts for one."""
+    """Whether a removed line was added elsewhere; each added line counts once."""
     said = bare(line)
     if there[said] <= 0:
         return False
@@ -103,7 +103,7 @@ def _is_there(line: str, there: Counter[str]) -> bool:
 
 
 def bare(line: str) -> str:
-    """A line without its spaces and the comma at its end: what it says."""
+    """A line without spaces and trailing comma, for comparison."""
     return "".join(line.split()).rstrip(",;")
 
 
@@ -113,4 +113,4 @@ class Changed(Value, frozen=True):
     path: str
     how: Literal["added", "modified", "deleted"]
     sort: Literal["test", "production", "config", "list", "other", "unknown"]
-    inside: bool = False  # a file of code whose own tests (doctests, `mod tests`) changed
+    inside: bool = False  # a code file whose own tests (doctests, `mod tests`) changed

@@ -1,4 +1,4 @@
-"""What a text says once it is decoded: escapes, numbers of characters, base64 and its kin, also one in another. Pure; nothing is run."""
+"""What encoded parts of a text say: escapes, lists of character codes, base64 and the like, also nested. Pure; no code is run."""
 
 import base64
 import binascii
@@ -6,9 +6,9 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 
-DEEPEST = 3  # encodings in one another
-LARGEST = 20_000  # characters that a packed word may hold
-FEWEST = 16  # characters that are written as numbers or escapes, one after the other
+DEEPEST = 3  # levels of nested encodings
+LARGEST = 20_000  # decompressed characters at most
+FEWEST = 16  # character codes or escapes in a row
 ESCAPE = r"(?:%[0-9a-fA-F]{2}|\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\u\{[0-9a-fA-F]{1,6}\}|\\[0-7]{3}|&#[0-9]{2,3};|&#[xX][0-9a-fA-F]{2};)"
 ONE = re.compile(r"%(?P<p>..)|\\x(?P<x>..)|\\u\{(?P<b>\w+)\}|\\u(?P<u>....)|\\(?P<o>...)|&#[xX](?P<h>\w+);|&#(?P<d>\d+);", re.DOTALL)
 ESCAPED = re.compile(rf"(?<![\w-])[\w-]{{0,60}}{ESCAPE}(?:[\w-]{{0,40}}{ESCAPE})*[\w-]{{0,100}}")
@@ -20,7 +20,7 @@ PACKED = (b"\x1f\x8b", b"\x78\x01", b"\x78\x9c", b"\x78\xda")
 
 
 def readings(text: str, depth: int = DEEPEST) -> Iterator[tuple[int, str, str]]:
-    """What parts of a text stand for, each with where it begins and how it is written there."""
+    """Decoded parts of a text, each with its offset and the name of its encoding."""
     for how, pattern, decode in READERS:
         for hit in pattern.finditer(text):
             said = decode(hit[0])
@@ -69,7 +69,7 @@ def _base64(word: str) -> str:
 
 
 def _plain(data: bytes) -> str:
-    """Bytes as text, if they are plain text, packed or not; those of UTF-16 without the zeroes between."""
+    """Bytes as text if they are ASCII, decompressed if needed, with the zero bytes of UTF-16 removed; else empty."""
     if data.startswith(PACKED):
         try:
             data = zlib.decompressobj(47).decompress(data, LARGEST)

@@ -1,8 +1,8 @@
-"""Patterns of file names as projects write them for their test runners: globs with braces and groups, folders, regular expressions;
-folders that hold tests, and files that are documents, by their name. Pure.
+"""Patterns of file names as projects write them for test runners: globs with braces and groups, folders, regular expressions.
+Also which folders hold tests and which files are documents, by name. Pure.
 
-`verify_*.py` means a name in any folder, `checks/**/*.js` a path from the root, `checks/` everything below a folder, `re:…` a regular
-expression that is searched in the path, and `!` before any of them takes out what it matches.
+`verify_*.py` matches a name in any folder, `checks/**/*.js` a path from the root, `checks/` everything below a folder, `re:…` a regular
+expression searched in the path; a leading `!` excludes what the pattern matches.
 """
 
 import re
@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 
 LONGEST = 1000
 SOURCES = frozenset({"", ".", "src", "lib", "libs", "app", "source", "sources", "packages", "pkg", "cmd", "internal", "main"})
-ALTERNATIVES = 64  # that the braces of one pattern may stand for
+ALTERNATIVES = 64  # the most that the braces of one pattern may expand to
 OPENS = {"?(": "(?:", "+(": "(?:", "*(": "(?:", "@(": "(?:", "!(": "(?:(?!(?:"}  # groups of extended globs
 CLOSES = {"?(": ")?", "+(": ")+", "*(": ")*", "@(": ")", "!(": ")(?:[./]|$))[^/]*)"}
 TOKEN = re.compile(r"[?+*@!]\(|\*+(?!\()|\?|\[[!^]?\]?[^\]/]*\]|[)|]|[^?+*@!\[)|]+|.", re.DOTALL)
@@ -26,7 +26,7 @@ ALWAYS_DATA = (".snap", ".ambr", ".snapshot")  # snapshots of vitest, jest and i
 
 
 def matches(pattern: str, path: str) -> bool:
-    """Whether a pattern without its `!` means a path, relative to the root."""
+    """Whether a pattern, without its `!`, matches a path relative to the root."""
     if pattern.startswith("re:"):
         found = _expression(pattern[3:])
         return found is not None and found.search(f"/{path}") is not None
@@ -35,38 +35,38 @@ def matches(pattern: str, path: str) -> bool:
     for each in _alternatives(plain.rstrip("/")):
         ends = _ends(each, parts)
         if any(end < len(parts) for end in ends):
-            return True  # a folder above it
+            return True  # a folder above it matches
         if not plain.endswith("/") and (len(parts) in ends or ("/" not in each and 1 in _ends(each, parts[-1:]))):
             return True
     return False
 
 
 def said(patterns: tuple[str, ...], path: str) -> bool | None:
-    """What the last pattern that means a path says of it; None where none does."""
+    """Whether the last matching pattern includes or excludes a path; None if none matches."""
     found = next((each for each in reversed(patterns) if matches(each.removeprefix("!"), path)), None)
     return None if found is None else not found.startswith("!")
 
 
 def is_outside(path: str) -> bool:
-    """Whether a path leaves the project."""
+    """Whether a path points outside the project."""
     return path.startswith(("/", "…/")) or ".." in path.split("/")
 
 
 def folders(names: Iterable[str], product: Iterable[str] = ()) -> tuple[str, ...]:
-    """Folders that a configuration names for tests, as patterns; those that hold the product as well are none."""
+    """Test folders named by a configuration, as patterns, without those that also hold the product."""
     ours = {_plain(name) for name in product} | SOURCES
     clean = [each.strip().removeprefix("./").rstrip("/") for each in names]
     return tuple(f"{each}/" for each in clean if not is_outside(each) and _plain(each.rpartition("/")[2]) not in ours)
 
 
 def telling(patterns: Iterable[str]) -> tuple[str, ...]:
-    """Those patterns that tell tests from code: by a part of the name, or by a folder that is not one of sources."""
+    """The patterns that tell tests from code, by part of the name or by a folder that is no source folder."""
     return tuple(each for each in patterns if not is_outside(each.removeprefix("!")) and _tells(each))
 
 
 def _tells(pattern: str) -> bool:
     *above, name = pattern.removeprefix("!").removeprefix("./").split("/")
-    stem = re.sub(r"\.[^.]*$", "", re.sub(r"\.\{[^}]*\}$", "", name))  # without what all code ends in
+    stem = re.sub(r"\.[^.]*$", "", re.sub(r"\.\{[^}]*\}$", "", name))  # without the file ending
     literal = [part for part in above if part and not set("*?{[(") & set(part)]
     return bool(re.search(r"[A-Za-z]{2}", stem)) or bool(literal and literal[-1] not in SOURCES)
 
@@ -85,7 +85,7 @@ def _expression(text: str) -> re.Pattern[str] | None:
 
 @lru_cache(512)
 def _alternatives(pattern: str) -> tuple[str, ...]:
-    """Each pattern that the braces stand for; none if they are too many."""
+    """The patterns that the braces expand to; none if there are too many."""
     todo, done = [pattern], list[str]()
     while todo and len(todo) + len(done) <= ALTERNATIVES:
         each = todo.pop()
@@ -98,7 +98,7 @@ def _alternatives(pattern: str) -> tuple[str, ...]:
 
 
 def _ends(pattern: str, parts: list[str]) -> set[int]:
-    """How many names of a path a pattern can take in, from the first one on."""
+    """How many leading parts of a path the pattern can match, as all possible counts."""
     at, names = {0}, pattern.split("/")
     for place, name in enumerate(names):
         if name == "**":
@@ -112,7 +112,7 @@ def _ends(pattern: str, parts: list[str]) -> set[int]:
 
 @lru_cache(512)
 def _name(pattern: str) -> re.Pattern[str] | None:
-    """The regular expression of one name. What stands after a star is matched as early as it can be, so no pattern takes long."""
+    """The regular expression for one path part. Text after a star is matched as early as possible, so no pattern is slow."""
     pieces, opened = [""], list[str]()
     for token in TOKEN.findall(pattern):
         if token in OPENS:
@@ -135,31 +135,31 @@ def _letters(token: str) -> str:
 
 
 def is_below_tests(path: str) -> bool:
-    """Whether a folder above a file is one of tests by its name, or the file is a snapshot, or the folder itself (as a link)."""
+    """Whether a file is in a folder with a test name, or is a snapshot, or is a link with such a name."""
     where = PurePosixPath(path)
     if path.startswith("src/main/") or "/src/main/" in path:
-        return False  # Maven's word for the product, whatever its packages are called
+        return False  # Maven's folder for the product, whatever its packages are called
     if any(TESTS.fullmatch(part) for part in where.parts[:-1]) or path.endswith(ALWAYS_DATA):
         return True
-    return bool(where.parts) and TESTS.fullmatch(where.parts[-1]) is not None  # no folder stands in a list of files, but a link to one
+    return bool(where.parts) and TESTS.fullmatch(where.parts[-1]) is not None  # folders are not listed as files, but links to them are
 
 
 ENDS = (".md", ".markdown", ".rst", ".adoc", ".asciidoc", ".org", ".svg", ".png", ".jpg", ".jpeg", ".gif", ".ico", ".po", ".pot", ".mo")
 NAMES = re.compile(r"(?i)^(?:license|licence|copying|notice|authors|contributors|changelog|changes|history|news|readme|codeowners)(?:\.|$)")
 FOLDERS = frozenset({"docs", "doc", "documentation", "changelog.d", "changes", "newsfragments", "news"})
-PLAIN = ("", ".txt", ".text")  # how files of these names may end: `history.tsx` is a program
+PLAIN = ("", ".txt", ".text")  # allowed endings of these names: `history.tsx` is a program
 LICENCES = ("COPYING.LESSER", "COPYING.LIB", "LICENSE.MIT", "LICENSE.APACHE", "LICENSE.APACHE2", "LICENSE.BSD")
-IN_FOLDERS = (".txt", ".html", ".css", "")  # elsewhere these may be requirements, templates, programs
+IN_FOLDERS = (".txt", ".html", ".css", "")  # in other folders these may be requirements, templates, programs
 
 
 def is_document(path: str) -> bool:
-    """Whether a file is for people to read."""
+    """Whether a file is meant for people to read."""
     where = PurePosixPath(path)
     return is_words(path) or (where.suffix.lower() in IN_FOLDERS and bool(FOLDERS & set(where.parts[:-1])))
 
 
 def is_words(path: str) -> bool:
-    """Whether a file is for people to read by its own name, wherever it lies."""
+    """Whether a file is meant for people to read by its own name, in any folder."""
     where = PurePosixPath(path)
     end = where.suffix.lower()
     return end in ENDS or (bool(NAMES.match(where.name)) and (end in PLAIN or where.name in LICENCES))

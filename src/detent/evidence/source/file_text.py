@@ -1,24 +1,24 @@
-"""Bytes of a source file as text and back, by the encoding that the file names for itself (`# -*- coding: latin-1 -*-`). Pure.
+"""Source bytes as text and back, in the encoding that the file declares (`# -*- coding: latin-1 -*-`). Pure.
 
-Code that is tried with a small change must differ in that change alone, so what was read must come back as the same bytes.
+A mutated file must differ from the original only by its mutation, so decoding and encoding must give back the same bytes.
 """
 
 import re
 
 CODING = re.compile(
     r"^\ufeff?(?:#[^\n]*\n|[ \t\f]*\n)?[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)"
-)  # where Python and Ruby look for it: the first two lines
+)  # where Python and Ruby look for it: in the first two lines
 AS_SHOWN = re.compile(
     r"utf[-_]?8(?:[-_]sig)?|u8|(?:us[-_]?)?ascii|latin[-_]?1|l1|iso[-_]?8859[-_]\d+|(?:cp|windows[-_])125\d|cp(?:437|850|866|932|936|949|950)"
     r"|euc[-_]\w+|s(?:hift)?[-_]?jis\w*|gb\w+|big5\w*|koi8[-_]\w",
     re.IGNORECASE,
-)  # encodings in which letters, quotes and line ends are those of ASCII
-HEAD = 400  # bytes in which two first lines that name an encoding end
+)  # encodings in which letters, quotes and line ends are as in ASCII
+HEAD = 400  # bytes searched for the declaration
 UTF8 = "utf-8"
 
 
 def text_of(data: bytes) -> str:
-    """The text of a file. Bytes that its encoding does not know are replaced."""
+    """The text of a file; bytes that are invalid in its encoding are replaced."""
     return data.decode(_encoding(data[:HEAD].decode("latin-1")), "replace")
 
 
@@ -28,7 +28,7 @@ def bytes_of(text: str) -> bytes:
 
 
 def other_encoding(text: str) -> str:
-    """The encoding that a file names, if letters and quotes are not those of ASCII there, as in `unicode_escape`; empty if they are."""
+    """The declared encoding, if letters and quotes are not as in ASCII, such as `unicode_escape`; else empty."""
     said = CODING.match(text[:HEAD])
     return said[1] if said and not AS_SHOWN.fullmatch(said[1]) else ""
 

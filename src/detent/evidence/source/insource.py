@@ -1,7 +1,7 @@
-"""The test part of a file of code, told apart by its syntax: `#[cfg(test)]` and documentation tests of Rust, docstrings of Python that
-hold `>>>`, `if (import.meta.vitest) { … }` of JavaScript, and pages of text with `>>>`. Pure: text in, text out.
+"""The test part of a code file, found by syntax: `#[cfg(test)]` and documentation tests in Rust, docstrings with `>>>` in Python,
+`if (import.meta.vitest) { … }` in JavaScript, and text pages with `>>>`. Pure: text in, text out.
 
-A file that cannot be taken apart for certain is code from its first letter to its last.
+A file that cannot be parsed for certain counts as code in full.
 """
 
 from collections.abc import Callable
@@ -12,14 +12,14 @@ from detent.evidence.source.insource_part import PROMPT, TestPart, without
 
 
 class InsourceLanguage(NamedTuple):
-    """How a language keeps tests in its code."""
+    """How to find and replace tests inside code files of one language."""
 
-    parts: Callable[[str], list[TestPart] | None]  # None: it cannot be taken apart
-    lay: Callable[[str, str, list[TestPart], list[TestPart]], str | None]  # code and tests, with the parts of both
+    parts: Callable[[str], list[TestPart] | None]  # None: it cannot be parsed
+    lay: Callable[[str, str, list[TestPart], list[TestPart]], str | None]  # code, tests, and the parts of both
 
 
 def split(path: str, text: str) -> tuple[str, str]:
-    """The code without its test part, and the test part."""
+    """A file's text without its test part, and the test part."""
     language = _language(path)
     found = language.parts(text) if language else None
     ours = [part for part in found or () if part.is_test]
@@ -27,12 +27,12 @@ def split(path: str, text: str) -> tuple[str, str]:
 
 
 def holds_tests(path: str, text: str) -> bool:
-    """Whether a file of code has a test part."""
+    """Whether a code file has a test part."""
     return bool(split(path, text)[1])
 
 
 def test_lines(path: str, text: str) -> frozenset[int]:
-    """The lines of a file of code that belong to its test part."""
+    """The lines of a code file that belong to its test part."""
     language = _language(path)
     found = language.parts(text) if language else None
     pairs = [(text.count("\n", 0, p.start) + 1, text.count("\n", 0, max(p.start, p.end - 1)) + 1) for p in found or () if p.is_test]
@@ -40,7 +40,7 @@ def test_lines(path: str, text: str) -> frozenset[int]:
 
 
 def only_tests_differ(path: str, old: str, new: str) -> bool:
-    """Whether two versions of a file differ in their test part and in nothing else; blank lines apart."""
+    """Whether two versions of a file differ in their test part alone, blank lines aside."""
     language = _language(path)
     sides = [language.parts(text) for text in (old, new)] if language else [None]
     if any(side is None for side in sides) or old == new:
@@ -52,7 +52,7 @@ def only_tests_differ(path: str, old: str, new: str) -> bool:
 
 
 def lay_over(path: str, code_from: str, tests_from: str) -> str | None:
-    """The code of one version with the test part of another; None where that cannot be done, so that the code stays as it is."""
+    """The code of one version with the test part of another; None if they cannot be combined."""
     language = _language(path)
     before, after = (language.parts(code_from), language.parts(tests_from)) if language else (None, None)
     if language is None or before is None or after is None:
@@ -61,7 +61,7 @@ def lay_over(path: str, code_from: str, tests_from: str) -> str | None:
 
 
 def modules_for_tests(path: str, text: str) -> tuple[str, ...]:
-    """The files that a file of Rust loads for tests only (`#[cfg(test)] mod name;`), as patterns."""
+    """The files that a Rust file loads only for tests (`#[cfg(test)] mod name;`), as patterns."""
     from detent.evidence.source.insource_rust import declared
 
     return declared(path, text)
@@ -89,7 +89,7 @@ def _language(path: str) -> InsourceLanguage | None:
 
 
 def _page(text: str) -> list[TestPart]:
-    """A page of words has no code: with an example in it, all of it is a test."""
+    """A text page is a test as a whole if it has an example, else no part of it is."""
     return [TestPart(0, len(text), "page", PROMPT in text)]
 
 

@@ -1,4 +1,4 @@
-"""`if (import.meta.vitest) { … }` of JavaScript and TypeScript, by its tokens. Pure."""
+"""In-source tests of JavaScript and TypeScript, `if (import.meta.vitest) { … }`, found by tokens. Pure."""
 
 from detent.evidence.source.insource_part import TestPart, without
 from detent.evidence.source.js_tokens import JsToken, UnclearScript, tokenize
@@ -7,7 +7,7 @@ OPENING = ["if", "(", "import", ".", "meta", ".", "vitest", ")", "{"]
 
 
 def parts(text: str) -> list[TestPart] | None:
-    """Each block, numbered."""
+    """The test blocks of a file, keyed by number; None if it cannot be parsed."""
     if "import.meta.vitest" not in text:
         return []
     try:
@@ -25,14 +25,14 @@ def parts(text: str) -> list[TestPart] | None:
 
 
 def lay(code: str, tests: str, before: list[TestPart], after: list[TestPart]) -> str | None:
-    """The blocks of the tests at the end of the code, where such blocks stand."""
+    """The code without its own test blocks, with those of the other version at the end."""
     bare = without(code, before).rstrip("\n")
     blocks = [tests[part.start : part.end] for part in after]
     return "\n\n".join([bare, *blocks]) + "\n" if blocks else without(code, before)
 
 
 def _closing(tokens: list[JsToken], at: int) -> int | None:
-    """The end of the block that opens at a token."""
+    """The end of the block whose brace is at this token."""
     depth = 0
     for token in tokens[at:]:
         depth += {"{": 1, "}": -1}.get(token.text, 0) if token.kind == "sign" else 0

@@ -1,18 +1,18 @@
-"""A piece of the test part of a file of code, and how pieces are taken out of a text or put into it. Pure."""
+"""A piece of the test part of a code file, and how pieces are removed from a text or replaced. Pure."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
-PROMPT = ">>> "  # how an example of Python begins
+PROMPT = ">>> "  # the start of a Python example
 
 
 class TestPart(NamedTuple):
-    """One piece of the test part: where it stands, and what it belongs to, which is how it is found again in another version."""
+    """One piece of the test part, with a key by which it is found in another version."""
 
     start: int
     end: int
     key: str
-    is_test: bool = True  # False: words (a docstring, a comment) that would be one if they held an example
+    is_test: bool = True  # False: a docstring or comment without an example
 
 
 def without(text: str, parts: list[TestPart]) -> str:
@@ -23,7 +23,7 @@ def without(text: str, parts: list[TestPart]) -> str:
 
 
 def replaced(text: str, pieces: Mapping[tuple[int, int], str]) -> str:
-    """A text with other words at these places."""
+    """A text with the given spans replaced."""
     for (start, end), words in sorted(pieces.items(), reverse=True):
         text = text[:start] + words + text[end:]
     return text

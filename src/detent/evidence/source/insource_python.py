@@ -1,4 +1,4 @@
-"""Docstrings of Python that hold examples (`>>>`), by its syntax tree. Pure."""
+"""Docstrings of Python with examples (`>>>`), found in the syntax tree. Pure."""
 
 import ast
 import re
@@ -12,7 +12,7 @@ Holder = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def parts(text: str) -> list[TestPart] | None:
-    """Every docstring, keyed by the name of what it describes."""
+    """Every docstring, keyed by the qualified name of its owner; None if the file cannot be parsed."""
     tree = _parsed(text)
     if tree is None:
         return None
@@ -26,7 +26,7 @@ def parts(text: str) -> list[TestPart] | None:
 
 
 def lay(code: str, tests: str, before: list[TestPart], after: list[TestPart]) -> str | None:
-    """Each docstring that holds an example in either version as the tests have it, where the code has what it describes."""
+    """The code with every docstring that has an example in either version taken from the tests' version."""
     tree = _parsed(code)
     if tree is None:
         return None
@@ -54,7 +54,7 @@ def _parsed(text: str) -> ast.Module | None:
 
 
 def _holders(tree: ast.Module) -> dict[str, Holder]:
-    """What may have a docstring, by its full name; the second of one name has a number."""
+    """Everything that can have a docstring, by qualified name; repeated names get a number."""
     found: dict[str, Holder] = {"": tree}
     times: Counter[str] = Counter()
 
@@ -78,7 +78,7 @@ def _docstring(node: Holder) -> ast.Constant | None:
 
 
 def _spans(text: str) -> Callable[[ast.expr | ast.stmt], tuple[int, int]]:
-    """Where a node stands, in characters; the tree counts lines as Python does, and bytes in them."""
+    """A function from a node to its span in characters; the tree has lines and UTF-8 byte offsets."""
     lines = LINE.findall(text)
     starts = [0]
     for line in lines:
@@ -92,7 +92,7 @@ def _spans(text: str) -> Callable[[ast.expr | ast.stmt], tuple[int, int]]:
 
 
 def _place(text: str, node: Holder) -> tuple[int, str, str]:
-    """Where a new docstring goes: before the first statement, with what stands before that on its line."""
+    """Where to insert a docstring: the position before the first statement, that line's indent, and the separator."""
     if not node.body:
         return 0, "", "\n"
     first = node.body[0]

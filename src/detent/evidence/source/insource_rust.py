@@ -1,6 +1,6 @@
-"""What of a file of Rust is for tests only: items under `#[cfg(test)]` or `#[test]`, and documentation with code in it. Pure.
+"""The test-only parts of a Rust file: items under `#[cfg(test)]` or `#[test]`, and documentation with code in it. Pure.
 
-Strings, comments and character literals are blanked out first, so that no brace in them counts.
+Strings, comments and character literals are blanked first, so braces in them do not count.
 """
 
 import re
@@ -27,7 +27,7 @@ FENCE = "```"
 
 
 class UnclosedBracket(Exception):
-    """A bracket that opens does not close."""
+    """A bracket is never closed."""
 
 
 class RustItem(NamedTuple):
@@ -40,7 +40,7 @@ class RustItem(NamedTuple):
 
 
 def parts(text: str) -> list[TestPart] | None:
-    """The items for tests only, and the documentation outside of them."""
+    """The test-only items, and the documentation outside them; None if the file cannot be parsed."""
     plain = blanked(text)
     if plain is None:
         return None
@@ -59,7 +59,7 @@ def parts(text: str) -> list[TestPart] | None:
 
 
 def lay(code: str, tests: str, before: list[TestPart], after: list[TestPart]) -> str | None:
-    """Each piece as the tests have it: in its old place, before what it documents, or at the end of the file."""
+    """The code with every test piece of the other version: in its old place, before what it documents, or at the end of the file."""
     plain = blanked(tests) or ""
     old, new = {part.key: part for part in before}, {part.key: part for part in after}
     asked = {part.key for part in (*before, *after) if part.is_test}
@@ -75,7 +75,7 @@ def lay(code: str, tests: str, before: list[TestPart], after: list[TestPart]) ->
             if (at := _place(code, key)) is not None:
                 pieces[at, at] = words
         elif _depth(plain, part.start):
-            return None  # it stands inside of another item, and where that is in the other version cannot be told
+            return None  # it is nested in another item, whose place in the other version is unknown
         else:
             more.append(words.strip("\n"))
     done = replaced(code, pieces)
@@ -83,7 +83,7 @@ def lay(code: str, tests: str, before: list[TestPart], after: list[TestPart]) ->
 
 
 def declared(path: str, text: str) -> tuple[str, ...]:
-    """The files of modules that a file declares for tests only."""
+    """The files of modules that a file declares only for tests."""
     plain = blanked(text) if "cfg" in text and "mod" in text else None
     where = PurePosixPath(path)
     home = where.parent if where.stem in ("lib", "main", "mod") else where.parent / where.stem
@@ -100,11 +100,11 @@ def declared(path: str, text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-# Taking apart.
+# Parsing.
 
 
 def blanked(text: str) -> str | None:
-    """The text with spaces for comments and `"` for what strings and characters say; None if one of them does not end."""
+    """The text with comments replaced by spaces and strings by `"`; None if one of them does not end."""
     out, at = [], 0
     while found := SKIPPED.search(text, at):
         out.append(text[at : found.start()])
@@ -135,7 +135,7 @@ def _end(text: str, found: re.Match[str]) -> int | None:
 
 
 def _items(text: str, plain: str) -> Iterator[RustItem | None]:
-    """Every item that has attributes, the outer before the inner."""
+    """Every item with attributes, outer items first."""
     at = 0
     while found := ATTRIBUTE.search(plain, at):
         start, at, attributes = found.start(), found.start(), list[str]()
@@ -158,7 +158,7 @@ def _item(plain: str, start: int, at: int, attributes: tuple[str, ...]) -> RustI
 
 
 def _item_end(plain: str, at: int, to_semicolon: bool) -> int:
-    """Where an item ends: after its block, or with its semicolon."""
+    """The end of an item: after its block, or at its semicolon."""
     while at < len(plain):
         if plain[at] == ";":
             return at + 1
@@ -173,7 +173,7 @@ def _item_end(plain: str, at: int, to_semicolon: bool) -> int:
 
 
 def _closing(plain: str, at: int) -> int:
-    """The end of what opens here."""
+    """The end of the bracket that opens at this position."""
     depth = 0
     for each in re.compile(r"[(\[{}\])]").finditer(plain, at):
         depth += 1 if each[0] in "([{" else -1
@@ -195,7 +195,7 @@ def _asks_for_test(attribute: str) -> bool:
 
 
 def _docs(text: str, plain: str) -> Iterator[TestPart]:
-    """Comments that document, keyed by the line after them."""
+    """Documentation comments, keyed by the line of code after them."""
     start: int | None = None
     end = 0
     for found in DOC.finditer(text):
@@ -217,7 +217,7 @@ def _doc(text: str, start: int, end: int) -> TestPart:
 
 
 def _place(code: str, key: str) -> int | None:
-    """Where documentation goes: before the one line it is about, and before its attributes; at the top for that of the whole file."""
+    """Where to insert documentation: before its line and that line's attributes, or at the top for the file's own."""
     about = key.removeprefix("doc ").rpartition(" (")[0]
     if about == "!":
         return 0

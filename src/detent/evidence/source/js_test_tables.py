@@ -1,7 +1,7 @@
-"""Which tests of a JavaScript file are rows of one table: `it.each`, a loop or a helper that calls `it` with a title it puts together. Pure.
+"""Which tests of a JavaScript file are rows of one table: `it.each`, or a loop or helper that calls `it` with a computed title. Pure.
 
-A report knows a row only by its title. Here the file is read: each call that makes tests is a pattern of titles, with those of the groups it lies
-in. Where two calls could have made a test, nothing is said of it.
+A report names a row only by its title. Here each call that makes tests becomes a pattern of titles, including those of its groups. If two calls
+could have made a test, neither is named.
 """
 
 import re
@@ -16,29 +16,29 @@ MADE_BY = frozenset({"each", "for"})  # `it.each(rows)(title, …)`, and vitest'
 NO_TEST = frozenset({"before", "after", "beforeEach", "afterEach", "beforeAll", "afterAll", "extend", "use", "step", "skipIf", "runIf", "setTimeout"})  # fmt: skip
 OPEN, CLOSE = frozenset("([{"), frozenset(")]}")
 HOLE = re.compile(r"%[sdifjoOpc#$%]|\$(?:#|\{[^}]*\}|[A-Za-z_$][\w$.]*)")
-ANY = "\0"  # stands for whatever a row puts there
+ANY = "\0"  # stands for any text that a row inserts
 
 
 class TitlePattern(NamedTuple):
     """A call that makes tests."""
 
-    of: re.Pattern[str]  # the titles that it can make, with those of the groups it lies in
-    certain: int  # how many letters of them stand in the file
+    of: re.Pattern[str]  # the titles it can make, including those of its groups
+    certain: int  # how many letters of the titles are literal
     is_table: bool  # it can make more than one
-    said: str = ""  # its rows and what it does, without its title
+    said: str = ""  # its rows and its body, without its title
 
 
 class OpenBracket(NamedTuple):
     """A bracket that is not closed yet."""
 
     at: int
-    title: str | None = None  # of the group or test that it makes, with `ANY` for what is not known
+    title: str | None = None  # of the group or test that it makes, with `ANY` for computed parts
     is_test: bool = False
     is_each: bool = False
 
 
 def tables(path: str, text: str) -> tuple[TitlePattern, ...]:
-    """Every call of a file that makes tests; none where the file cannot be taken apart, or is in another language."""
+    """Every call of a file that makes tests; none if it cannot be parsed or is in another language."""
     try:
         return _patterns(text, tokenize(text)) if path.endswith(SCRIPT) else ()
     except UnclearScript:
@@ -46,7 +46,7 @@ def tables(path: str, text: str) -> tuple[TitlePattern, ...]:
 
 
 def made_by(test: str, found: tuple[TitlePattern, ...]) -> int | None:
-    """Which of these calls made a test; None if nobody can tell."""
+    """The number of the call that made a test; None if it is not certain."""
     name = NUMBERED.sub("", readable(test)).partition("::")[2]
     fits = [n for n, each in enumerate(found) if each.of.fullmatch(name)]
     most = max((found[n].certain for n in fits), default=0)
@@ -55,15 +55,15 @@ def made_by(test: str, found: tuple[TitlePattern, ...]) -> int | None:
 
 
 def table_of(test: str, found: tuple[TitlePattern, ...]) -> int | None:
-    """The same, if that call is a table."""
+    """The number of the call that made a test, if that is a table."""
     number = made_by(test, found)
     return number if number is not None and found[number].is_table else None
 
 
 def _patterns(text: str, tokens: list[JsToken]) -> tuple[TitlePattern, ...]:
     found: list[TitlePattern] = []
-    stack: list[tuple[OpenBracket, int]] = []  # with the pattern that it is, or -1
-    each_ends = set[int]()  # the tokens with which `it.each(…)` ends
+    stack: list[tuple[OpenBracket, int]] = []  # with the index of its pattern, or -1
+    each_ends = set[int]()  # the tokens that end an `it.each(…)`
     for i, token in enumerate(tokens):
         if token.kind == "masked" and token.text.startswith("`") and _chain(tokens, i)[-1:] and _chain(tokens, i)[-1] in MADE_BY:
             each_ends.add(i)
@@ -84,14 +84,14 @@ def _patterns(text: str, tokens: list[JsToken]) -> tuple[TitlePattern, ...]:
 
 
 def _said(text: str, tokens: list[JsToken], start: int, end: int, each_ends: set[int]) -> str:
-    """What a call says beside its title."""
+    """The text of a call without its title."""
     rows = text[tokens[_rows_begin(tokens, start - 1)].at : tokens[start].at] if start - 1 in each_ends else ""
     titled = tokens[start + 1].kind in ("string", "masked") and tokens[start + 2].text == ","
     return rows + text[tokens[start + 2 if titled else start].end : tokens[end].at]
 
 
 def _opened(tokens: list[JsToken], i: int, each_ends: set[int]) -> OpenBracket:
-    """What a bracket opens: a call that makes tests, or a group of them, or something else."""
+    """What a bracket opens: a call that makes tests, a group, or something else."""
     if tokens[i].text != "(":
         return OpenBracket(i)
     by_rows = i - 1 in each_ends
@@ -117,7 +117,7 @@ def _has_two(tokens: list[JsToken], i: int) -> bool:
 
 
 def _rows_begin(tokens: list[JsToken], end: int) -> int:
-    """Where the rows of `it.each(…)` or of its template begin."""
+    """Where the rows of `it.each(…)`, or of its template, begin."""
     if tokens[end].kind == "masked":
         return end
     depth = 0
@@ -129,7 +129,7 @@ def _rows_begin(tokens: list[JsToken], end: int) -> int:
 
 
 def _chain(tokens: list[JsToken], i: int) -> tuple[str, ...]:
-    """The names before a token that are joined by dots, without what stands in pointed brackets right before it: `it.only.each<Row>`."""
+    """The dotted names before a token, without type arguments right before it, as in `it.only.each<Row>`."""
     at = i - 1
     if at > 0 and tokens[at].text in (">", ">>"):
         depth = 0
@@ -148,7 +148,7 @@ def _chain(tokens: list[JsToken], i: int) -> tuple[str, ...]:
 
 
 def _title(tokens: list[JsToken], i: int, by_rows: bool) -> str:
-    """The first argument as a title, with `ANY` for what a row or an expression puts there."""
+    """The first argument as a title, with `ANY` for what a row or an expression inserts."""
     after = tokens[i + 1 : i + 3]
     if len(after) < 2 or after[1].text not in (",", ")") or after[0].kind not in ("string", "masked"):
         return ANY
@@ -162,7 +162,7 @@ def _title(tokens: list[JsToken], i: int, by_rows: bool) -> str:
 
 
 def _without_holes(template: str) -> str:
-    """A template with `ANY` for each `${…}` of it."""
+    """A template with `ANY` for each `${…}`."""
     made, at = "", 0
     while (start := template.find("${", at)) >= 0:
         made += template[at:start] + ANY

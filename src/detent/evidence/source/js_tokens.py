@@ -1,6 +1,6 @@
 """The tokens of JavaScript and TypeScript, without comments. Pure: text in, tokens out.
 
-Templates and regular expressions are tokens of their own kind. What cannot be told for certain (a slash after a brace) is `UnclearScript`.
+Templates and regular expressions are single tokens. Ambiguous code, such as a slash after a brace, raises `UnclearScript`.
 """
 
 import re
@@ -39,12 +39,12 @@ BEFORE_BLOCK = frozenset({"if", "while", "for", "with"})
 
 
 class JsToken(NamedTuple):
-    """A piece of code and where it begins."""
+    """A token and its position."""
 
     kind: str  # name, number, string, sign, or masked: a template or a regular expression
     text: str
     at: int
-    new_line: bool = False  # it is the first on its line
+    new_line: bool = False  # the first token on its line
 
     @property
     def end(self) -> int:
@@ -52,13 +52,13 @@ class JsToken(NamedTuple):
 
 
 class UnclearScript(Exception):
-    """The text cannot be taken apart for certain."""
+    """The text cannot be split into tokens for certain."""
 
 
 def tokenize(text: str) -> list[JsToken]:
     """The tokens of a module without comments."""
     tokens: list[JsToken] = []
-    opened: list[bool] = []  # of each open parenthesis: whether a statement follows it, not an operand
+    opened: list[bool] = []  # of each open parenthesis: whether a statement follows it
     after_block = False
     at = text.find("\n") if text.startswith("#!") else 0
     while True:
@@ -93,7 +93,7 @@ def _next(text: str, at: int, before: JsToken | None, after_block: bool) -> JsTo
 
 
 def is_operand(token: JsToken | None) -> bool:
-    """Whether a value ends with this token."""
+    """Whether a value can end with this token."""
     if token is None:
         return False
     if token.kind == "sign":
@@ -102,7 +102,7 @@ def is_operand(token: JsToken | None) -> bool:
 
 
 def _template_end(text: str, at: int) -> int:
-    """Where a template ends, with whatever its `${…}` hold."""
+    """The end of a template, including its `${…}`."""
     at += 1
     while at < len(text):
         if text[at] == "`":

@@ -1,6 +1,6 @@
-"""The names that a change brings into a file, as far as a test can speak of them: what it defines, takes, keeps and calls itself. Pure.
+"""The names that a change adds to a file and that a test can refer to: definitions, parameters, attributes, keys. Pure.
 
-Words that people read are none of them, and neither are the variables inside a function.
+Prose is not included, nor are local variables of functions.
 """
 
 import ast
@@ -11,12 +11,12 @@ from pathlib import PurePosixPath
 from detent.evidence.source.file_patterns import is_document
 
 NAME = re.compile(r"[A-Za-z_]\w*")
-KEY = re.compile(r"[\w.:/-]+")  # a text that is one word: an option, a key, a path
+KEY = re.compile(r"[\w.:/-]+")  # a string that is one word: an option, a key, a path
 COMMENT = re.compile(r"^\s*(?://|#(?!\[)|/\*|\*).*$", re.MULTILINE)
 
 
 def new_names(path: str, old: str, new: str) -> frozenset[str]:
-    """Those that the newer version of a file has, and the older one has not."""
+    """The names that only the newer version of a file has."""
     where = PurePosixPath(path)
     if is_document(path) or (where.name.startswith(".") and not where.suffix):
         return frozenset()
@@ -39,7 +39,7 @@ def _names(path: str, text: str) -> Iterator[str]:
 
 
 def _bound(node: ast.stmt) -> Iterator[str]:
-    """What a statement of a module or a class gives a name to."""
+    """The names that a statement of a module or a class binds."""
     if isinstance(node, ast.Import | ast.ImportFrom):
         yield from (each.asname or each.name.partition(".")[0] for each in node.names)
     elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):

@@ -1,4 +1,4 @@
-"""Files that only got another name: what they say stands elsewhere, and who imports them says the new name. Pure: texts in, pairs out."""
+"""Files that were only renamed, with the imports of them updated. Pure: texts in, pairs out."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ IMPORTS = re.compile(
 
 
 def moves(gone: Mapping[str, str], came: Mapping[str, str]) -> dict[str, str]:
-    """Each file that is gone and stands under another name, and that name. Only where one says just what the other said, but for imports."""
+    """Old path -> new path of renamed files. Their texts must be equal, apart from imports of renamed files."""
     by_text: dict[str, list[str]] = {}
     for path, text in came.items():
         by_text.setdefault(text, []).append(path)
@@ -29,7 +29,7 @@ def moves(gone: Mapping[str, str], came: Mapping[str, str]) -> dict[str, str]:
 
 
 def renamed_words(pairs: Mapping[str, str]) -> dict[str, str]:
-    """The names of files and folders that became others."""
+    """The parts of paths that were renamed: old -> new."""
     found: dict[str, str] = {}
     for old, new in pairs.items():
         before, after = PurePosixPath(old).with_suffix("").parts, PurePosixPath(new).with_suffix("").parts
@@ -39,7 +39,7 @@ def renamed_words(pairs: Mapping[str, str]) -> dict[str, str]:
 
 
 def imports_renamed(text: str, words: Mapping[str, str]) -> str:
-    """A text whose imports say the new names."""
+    """A text with the new names in its import lines."""
     if not words:
         return text
     rule = re.compile(r"\b(?:" + "|".join(map(re.escape, words)) + r")\b")

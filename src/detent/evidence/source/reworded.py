@@ -1,6 +1,5 @@
-"""Whether a rewritten expectation only follows the code: a message that the change words differently, or something that has another name now. The
-same words left the code and the test, and the same words came. Pure, and in any language: it compares words, and knows nothing of syntax but how a text in quotes begins and ends.
-"""
+"""Whether a rewritten expectation only follows the code: a message that the change rewords, or something it renames. The same words must leave code
+and test, and the same must come. Pure, for any language: it compares words and knows no syntax except quoted strings."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -11,18 +10,16 @@ from detent.evidence.source.diff import MOST_LINES, Rewritten, hunks
 TOKEN = re.compile(r"[^\W\d]\w*|\d+|\S")
 WORD = re.compile(r"[^\W\d]\w*")
 QUOTED = re.compile(r'"(?:\\.|[^"\\])*"|' + r"'(?:\\.|[^'\\])*'|" + r"`(?:\\.|[^`\\])*`")
-VALUES = frozenset(
-    ("True", "False", "None", "true", "false", "null", "nil", "undefined")
-)  # a message may show one that it did not show before
+VALUES = frozenset(("True", "False", "None", "true", "false", "null", "nil", "undefined"))  # a message may start or stop showing one
 QUOTES = frozenset("\"'`\\")
 OF_ERRORS = re.compile(r"(?i)err(?:or|s)?\b|exception|raises|throws?\b|message|\bmsg\b|warn|panic")
 REPLACES = re.compile(r"\b(?:\w*patch|setattr|setitem|\w*[mM]ock\w*|stub\w*|spy\w*|replace)\b")
 PATH = re.compile(r"""(["'`])(?:[\w@.-]+[./:])+(\w+)\1""")
-FEWEST = 2  # words that make a text a message: one alone may be an answer
+FEWEST = 2  # words of a message; a single word may be an answer
 
 
 def is_reworded(said: Rewritten, patch: bytes, is_code: Callable[[str], bool]) -> bool:
-    """Whether all that differs in an expectation are words that the messages of the changed code lost and got."""
+    """Whether an expectation differs only by words that messages in the changed code lost and gained."""
     differing = _differing(said)
     if differing is None:
         return False
@@ -32,13 +29,13 @@ def is_reworded(said: Rewritten, patch: bytes, is_code: Callable[[str], bool]) -
     lost, got = _words(before - after), _words(after - before)
     gone, new = differing
     if not gone and not new:
-        return before != after  # quotes came around a value, or went
-    left = gone <= lost or bool(OF_ERRORS.search(said.before))  # the message of an error may have been somebody else's
+        return before != after  # only the quotes around a value changed
+    left = gone <= lost or bool(OF_ERRORS.search(said.before))  # an error message may come from other code
     return left and new - (VALUES if not gone else frozenset()) <= got
 
 
 def is_renamed(said: Rewritten, patch: bytes, is_code: Callable[[str], bool]) -> bool:
-    """Whether all that differs are names, one for one, that the changed code lost and got: what is expected stays as it was."""
+    """Whether an expectation differs only by names that the changed code replaced one for one; the expected value is the same."""
     before, after = ([line for line in text.splitlines() if line.strip()] for text in (said.before, said.after))
     if len(before) != len(after) or len(before) >= MOST_LINES:
         return False
@@ -53,12 +50,12 @@ def is_renamed(said: Rewritten, patch: bytes, is_code: Callable[[str], bool]) ->
 
 
 def _named_tokens(line: str) -> list[str]:
-    """The tokens of a line. Where it puts something in the place of something else, a path in quotes counts by the name at its end."""
+    """The tokens of a line. Where it patches something, a quoted path counts by its last name."""
     return TOKEN.findall(PATH.sub(r"\1\2\1", line) if REPLACES.search(line) else line)
 
 
 def _differing(said: Rewritten) -> tuple[set[str], set[str]] | None:
-    """The words that only one of the two versions has. None if anything else differs, or if what was there is shown only in part."""
+    """The words that only one version has. None if anything else differs, or if a version is shown cut."""
     before, after = said.before.splitlines(), said.after.splitlines()
     if not after or len(before) >= MOST_LINES:
         return None
@@ -80,7 +77,7 @@ def _differing(said: Rewritten) -> tuple[set[str], set[str]] | None:
 
 
 def _messages(lines: Iterable[str]) -> set[str]:
-    """The texts in these lines that are messages."""
+    """The quoted texts in these lines that are messages."""
     texts = {text[1:-1] for line in lines for text in QUOTED.findall(line)}
     return {text for text in texts if " " in text.strip() and len(WORD.findall(text)) >= FEWEST}
 

@@ -1,6 +1,6 @@
-"""Keys in what a change adds: where they stand and of what kind, never what they are. Sharp patterns and few, since a false one stops honest work.
+"""Secret keys in what a change adds: their place and kind, never their value. Few, strict patterns, since a false hit stops honest work.
 
-A key is known by its form, or by its value where our own environment holds it. What says of itself that it is an example is none.
+A key is recognised by its form, or by its value if our own environment has it. One that calls itself an example is ignored.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from detent.evidence.source.encoded_text import readings
 
-SHORTEST = 16  # of a value in the environment; a shorter one may be a word
+SHORTEST = 16  # length of a value from the environment; a shorter one may be a word
 KINDS = {
     "an Anthropic key": r"\bsk-ant-[A-Za-z0-9_-]{24,}",
     "a GitHub token": r"\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{40,})",
@@ -32,14 +32,16 @@ KINDS = {
     "a Slack webhook": r"\bhooks\.slack\.com/services/T\w+/B\w+/\w{20,}",
 }
 NOT_ONE = re.compile(r"example|sample|dummy|fake|placeholder|redacted|(.)\1{7}", re.IGNORECASE)
-JOINED = re.compile(r"([\"'`])\s*[+.,&\\]?\s*[rbuf]?\1|\\\n[ \t]*|\{[\"']|[\"']\}")  # "one" + "text", also over lines, and f"one{'text'}"
+JOINED = re.compile(
+    r"([\"'`])\s*[+.,&\\]?\s*[rbuf]?\1|\\\n[ \t]*|\{[\"']|[\"']\}"
+)  # as in "one" + "text", also over lines, and f"one{'text'}"
 IN_PIECES = " in pieces"
-OF_TESTS = re.compile(r"(?:^|/)(?:tests?|specs?|__tests__)/|(?:^|/)test_|[._]test\.|[._]spec\.")  # they write made-up keys so, and rightly
+OF_TESTS = re.compile(r"(?:^|/)(?:tests?|specs?|__tests__)/|(?:^|/)test_|[._]test\.|[._]spec\.")  # tests rightly build fake keys this way
 HUNK = re.compile(rb"@@ -\S+ \+([0-9]+)")
 
 
 def keys_added(patch: bytes, known: Mapping[str, str]) -> tuple[str, ...]:
-    """Every key on a line that a patch adds, as `path:line: kind`. `known` are values with the names of their variables."""
+    """Every key on a line that a patch adds, as `path:line: kind`. `known`: secret value -> name of its variable."""
     found = [f"{path}: {kind} in its name" for path in new_names(patch) for _, kind in _keys_as_they_are(path, known)]
     for path, line, text in added(patch):
         for at, kind in keys_in(text, known):
@@ -50,7 +52,7 @@ def keys_added(patch: bytes, known: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def keys_in(text: str, known: Mapping[str, str]) -> Iterator[tuple[int, str]]:
-    """The lines of a text that hold a key, as it is, in pieces or encoded, counted from 0, and the kind of each."""
+    """The lines of a text that hold a key, plain, in pieces or encoded, counted from 0, with the kind of each."""
     whole = list(_keys_as_they_are(text, known))
     yield from whole
     pieces = _keys_as_they_are(JOINED.sub("", text), known)
@@ -73,9 +75,9 @@ def _keys_as_they_are(text: str, known: Mapping[str, str]) -> Iterator[tuple[int
 
 
 def _plain(line: bytes) -> str:
-    """A line as whoever uses it would read it: whatever its encoding, without characters that are not seen, in plain letters.
+    """A line as its reader would see it: decoded, without invisible characters, with compatibility letters normalized.
 
-    Of UTF-16 and UTF-32, letters of ASCII are themselves between zero bytes, in either order.
+    In UTF-16 and UTF-32 the ASCII letters are themselves, between zero bytes.
     """
     text = line.replace(b"\0", b"").decode("utf-8", "replace")
     if text.isascii():
@@ -84,13 +86,13 @@ def _plain(line: bytes) -> str:
 
 
 def new_names(patch: bytes) -> list[str]:
-    """The names of files that a patch adds, empty ones too."""
+    """The names of files that a patch adds, including empty ones."""
     parts = (part for part in re.split(rb"(?m)^diff --git ", patch)[1:] if re.search(rb"(?m)^new file mode", part))
     return [part.split(b"\n", 1)[0].decode("utf-8", "surrogateescape").rpartition(" b/")[2] for part in parts]
 
 
 def added(patch: bytes) -> Iterator[tuple[str, int, str]]:
-    """What a patch without context adds: path, first line and text of each piece."""
+    """The pieces that a patch without context adds: path, first line and text."""
     path, line, piece = "", 0, list[str]()
     for raw in [*patch.split(b"\n"), b"@@ "]:
         if raw.startswith(b"+") and line:

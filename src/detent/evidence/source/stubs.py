@@ -1,7 +1,7 @@
-"""Stubs that throw: what a RED step may add to the implementation where a test could not be compiled otherwise. Pure; by the runner's name.
+"""Stubs that throw: what a RED step may add to the implementation if a test could not compile otherwise. Pure; languages by runner name.
 
-A change adds only stubs if every line of before is still there, in order, and the texts are the same once functions that do nothing but
-throw, what only wraps them, and what only names other modules are taken out of both.
+A change adds only stubs if every old line is still there, in order, and both texts are equal once functions that only throw, their wrappers,
+and imports are removed from them.
 """
 
 import re
@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 
 class StubLanguage(NamedTuple):
-    """How a language writes functions that throw. The patterns see code without comments and without what stands in strings."""
+    """How a language writes functions that throw. The patterns see code without comments and string contents."""
 
-    told: str  # the body of a stub, as an agent is told
+    told: str  # the body of a stub, as shown to an agent
     throw: str
-    function: str  # how the head of a function begins
-    wrap: str  # what may stand around functions
-    header: str  # lines that name other modules
+    function: str  # how a function's head begins
+    wrap: str  # what may surround functions
+    header: str  # imports and similar lines
 
 
 _PUB = r"(?:pub(?:\s*\([^)]*\))?\s+)?"
@@ -53,7 +53,7 @@ UNSEEN = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|`[^`]*`", re.DOT
 
 
 def only_stubs(runner: str, before: str, now: str) -> bool:
-    """Whether a file of a runner's language has got stubs that throw, and nothing else."""
+    """Whether the change of a file only adds stubs that throw."""
     language = LANGUAGES.get(runner)
     return language is not None and before != now and _keeps(before, now) and _bare(language, before) == _bare(language, now)
 

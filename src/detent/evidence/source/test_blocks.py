@@ -1,6 +1,6 @@
-"""The tests of a file and the words of each, so that two versions of one can be compared. Pure.
+"""The tests of a file with the text of each, so that two versions can be compared. Pure.
 
-In Python by its syntax; in other languages by the line that a test begins with, up to where the next one begins.
+In Python by syntax; in other languages by the line that begins a test, up to the next such line.
 """
 
 import ast
@@ -21,7 +21,7 @@ COMMENT = re.compile(r"^\s*(?://|#(?!\[)|/\*|\*)")
 
 
 def blocks(path: str, text: str) -> dict[str, str]:
-    """Each test of a file by name, and its words without comments and layout; none of a file that cannot be read."""
+    """The text of each test by name, without comments and layout; empty if the file cannot be parsed."""
     if not path.endswith(".py"):
         return dict(_by_heads(text))
     try:
@@ -32,7 +32,7 @@ def blocks(path: str, text: str) -> dict[str, str]:
 
 
 def texts_of(path: str, text: str) -> Iterator[tuple[str, frozenset[str]]]:
-    """Each test of a file by name, and the words that it uses."""
+    """Each test of a file by name, with the words it uses."""
     if not path.endswith(".py"):
         yield from ((name, frozenset(re.findall(r"\w+[?!]?", said))) for name, said in texts_by_heads(text))
         return
@@ -44,14 +44,14 @@ def texts_of(path: str, text: str) -> Iterator[tuple[str, frozenset[str]]]:
 
 
 def preamble(text: str) -> list[str]:
-    """What stands above the first test of a file, line by line, without comments and layout."""
+    """The lines above the first test of a file, without comments and layout."""
     lines = text.splitlines()
     end = next((n for n, line in enumerate(lines) if HEAD.match(line)), len(lines))
     return [" ".join(line.split()) for line in lines[:end] if line.strip() and not COMMENT.match(line)]
 
 
 def named_tests(body: list[ast.stmt], within: str = "") -> Iterator[tuple[str, Function]]:
-    """The tests of a Python file, each by its name and the classes it lies in."""
+    """The tests of a Python file, named with their classes."""
     for node in body:
         if isinstance(node, ast.ClassDef):
             yield from named_tests(node.body, f"{within}{node.name}::")
@@ -70,20 +70,20 @@ def _by_heads(text: str) -> Iterator[tuple[str, str]]:
 
 
 def texts_by_heads(text: str) -> Iterator[tuple[str, str]]:
-    """The tests of a file that begin with a line that says so: the name of each, and its lines without that name."""
+    """The tests of a file by their first lines: the name of each, and its lines without that name."""
     name, lines = "", list[str]()
     for line in text.splitlines():
         if found := HEAD.match(line):
             if name:
                 yield name, "\n".join(lines)
             name, lines = next(v for k, v in found.groupdict().items() if v and k != "quote"), []
-        lines.append(line.replace(name, "", 1) if found else line)  # under another name it is the same test
+        lines.append(line.replace(name, "", 1) if found else line)  # so that a renamed test compares equal
     if name:
         yield name, "\n".join(lines)
 
 
 def parametrized(test: Function) -> tuple[list[str], list[list[ast.expr]]]:
-    """The names and the rows of the only table of a pytest test; nothing if it has none, several, or one that is not written down there."""
+    """The names and rows of a pytest test's only table; empty if it has none, several, or a computed one."""
     tables = [each for each in test.decorator_list if isinstance(each, ast.Call) and ast.unparse(each.func).endswith("parametrize")]
     if len(tables) != 1 or len(tables[0].args) != 2 or not isinstance(tables[0].args[1], ast.List | ast.Tuple):
         return [], []

@@ -1,7 +1,7 @@
-"""Ids of tests that stay the same: from run to run, from checkout to checkout, and in every file that keeps them. Pure.
+"""Test ids that are stable: from run to run, from checkout to checkout, and in every file that stores them. Pure.
 
-A parameter may put an address, a time or a temporary path into an id, or ten thousand letters. `readable` makes any id one bounded line,
-`stable` blanks out what differs from run to run, `family` is the test without its row, and `is_named` says whether an id has a test's name.
+A parameter may put an address, a time, a temporary path or ten thousand letters into an id. `readable` makes any id one bounded line,
+`stable` blanks what differs between runs, `family` is the test without its row, and `is_named` compares an id with a test's name.
 """
 
 import os
@@ -11,8 +11,8 @@ from hashlib import sha256
 from pathlib import Path
 
 LONGEST = 400
-DEEPEST = 5  # lists in lists that a title may show
-SHOWN = 300  # letters of a longer one that stay
+DEEPEST = 5  # nested lists in a title
+SHOWN = 300  # letters kept of a longer id
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 NAMES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 MONTH = r"(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sep|Oct|Nov|Dec)[a-z]*"
@@ -52,7 +52,7 @@ VALUE = re.compile(
 
 
 def readable(test: str) -> str:
-    """An id as one line of bounded length that any file can hold; a long one ends with a hash of the whole, so it stays distinct."""
+    """An id as one bounded line for any file. A long one ends with a hash of the whole, so it stays distinct."""
     plain = CONTROL.sub(_escaped, test)
     if len(plain) <= LONGEST:
         return plain
@@ -60,7 +60,7 @@ def readable(test: str) -> str:
 
 
 def stable(test_id: str) -> str:
-    """The id with what differs from run to run blanked: addresses, times, uuids, temporary paths, ports, long random words."""
+    """An id with everything blanked that differs between runs: addresses, times, uuids, temporary paths, ports, long random words."""
     plain = CONTROL.sub(_escaped, test_id)
     plain = _temporary().sub(lambda found: _kept(found["rest"]), plain)
     for rule, word in RULES:
@@ -69,10 +69,10 @@ def stable(test_id: str) -> str:
 
 
 def family(test_id: str) -> str:
-    """The test that an id is a row or a sub-test of; the id itself where it is none.
+    """The test that an id is a row or sub-test of; else the id itself.
 
-    A row of `it.each` is a test like any other in a report, known by its title only. Its family is that title with its values blanked:
-    two tests whose words differ are never one family, also in one suite, so that no lost test is taken for a renamed row.
+    A report names a row of `it.each` only by its title, like any other test. Its family is that title with the values blanked: tests with different
+    words are never one family, even in one suite, so a lost test is not taken for a renamed row.
     """
     plain = NUMBERED.sub("", readable(test_id))
     file, colons, name = plain.partition("::")
@@ -96,7 +96,7 @@ def family(test_id: str) -> str:
 
 
 def package_path(file: str, name: str) -> str:
-    """A file outside of the checkout, by a path that does not depend on where that lies: from its package on, else its last two names."""
+    """A location-independent path for a file outside the checkout: from its package on, else its last two parts."""
     parts = [part for part in file.replace("\\", "/").split("/") if part not in ("", ".", "..")]
     for at, part in reversed(list(enumerate(parts[:-1]))):
         if part in ("site-packages", "dist-packages", "node_modules"):
@@ -111,7 +111,7 @@ def package_path(file: str, name: str) -> str:
 
 
 def without_root(test: str, roots: Iterable[str]) -> str:
-    """An id without the folder that the tests ran in: `test[/home/me/app/data/a.json]` is `test[data/a.json]` in every checkout."""
+    """An id without the folder that the tests ran in: `test[/home/me/app/data/a.json]` becomes `test[data/a.json]`."""
     for root in roots:
         if len(root) > 1:
             test = re.sub(rf"{re.escape(root)}(?:/|(?![\w.-]))", "", test)
@@ -130,7 +130,7 @@ def _temporary() -> re.Pattern[str]:
 
 
 def _kept(rest: str) -> str:
-    """What stays of a temporary path: the name of the file, if somebody gave it one."""
+    """What is kept of a temporary path: the file name, if it looks chosen by a person."""
     name = rest.rpartition("/")[2]
     return f"<tmp>/{name}" if rest.count("/") > 1 and NAMED_FILE.fullmatch(name) else "<tmp>"
 
@@ -142,21 +142,21 @@ def _blank(name: str) -> str:
 
 
 def selects(selector: str, test: str) -> bool:
-    """Whether a path or node id selects a test; a file that could not be collected stands for its tests."""
+    """Whether a path or node id selects a test; an uncollectable file stands for its tests."""
     selector = selector.removeprefix("./").rstrip("/")
     inside = test == selector or test.startswith((f"{selector}::", f"{selector}/", f"{selector}["))
     return inside or selector in ("", ".") or selector.startswith(f"{test}::")
 
 
 def behind_links(selector: str, root: Path) -> str:
-    """A selector with its path as it is once links inside the project are followed: a runner may name a test either way."""
+    """A selector with links inside the project resolved in its path, since a runner may report either path."""
     path, mark, rest = selector.partition("::")
     real = os.path.relpath(os.path.realpath(root / path), os.path.realpath(root))
     return selector if real.startswith("..") else f"{real}{mark}{rest}"
 
 
 def is_named(test: str, name: str) -> bool:
-    """Whether a test's id ends with a name, whatever it lies in, and whatever number or parameters it has."""
+    """Whether a test's id ends with a name, in any group, and with any number or parameters."""
     local = re.sub(r"(\[.*\]| \(\d+\))\Z", "", test.partition("::")[2])
     if ".go::" in test:
         local = local.partition("/")[0]

@@ -1,4 +1,4 @@
-"""Where tests and functions stand: the line of a file that a name begins at, so that a person can click on it. Pure."""
+"""The lines where tests and functions begin, so that messages can link to them. Pure."""
 
 import ast
 import re
@@ -12,12 +12,12 @@ DEFINES = r"(?:def|class|function|func|fn|fun|const|let|var|void|static|async)\b
 
 
 def line_of_test(path: str, text: str, test: str) -> int:
-    """The line that a test of a file begins at; 0 if that cannot be told."""
+    """The line where a test begins; 0 if unknown."""
     return next((line for name, line in _heads(path, text) if is_named(test, name)), 0)
 
 
 def tests_on(path: str, text: str, lines: range) -> frozenset[str]:
-    """The names of the tests that some lines of a file stand in, without their classes: others may inherit them. Python only."""
+    """The names of the tests that contain one of these lines, without their classes, because others may inherit them. Python only."""
     if not path.endswith(".py"):
         return frozenset()
     try:
@@ -30,21 +30,21 @@ def tests_on(path: str, text: str, lines: range) -> frozenset[str]:
 
 
 def tests_around(path: str, text: str, line: int) -> frozenset[str]:
-    """The names of the tests that a line stands in; in other languages than Python, that of the last one that begins above it."""
+    """The names of the tests that contain a line; in other languages than Python, the last test that begins above it."""
     if path.endswith(".py"):
         return tests_on(path, text, range(line, line + 1))
     return frozenset([name for name, at in _heads(path, text) if at <= line][-1:])
 
 
 def only_seem_gone(path: str, old: str, new: str, lines: range) -> bool:
-    """Whether lines of an older file only seem to be gone: each test that they stood in says what it said, perhaps at another place."""
+    """Whether removed lines only moved: every test that contained them has the same text in the new version."""
     within = frozenset[str]().union(*(tests_around(path, old, line) for line in lines))
     was, now = blocks(path, old), blocks(path, new)
     return bool(within) and all(name in was and was[name] == now.get(name) for name in within)
 
 
 def lines_of_test(path: str, text: str, line: int) -> str:
-    """The lines of the test that a line stands in; those just above it where no test is known there."""
+    """The text of the test that contains a line; without a known test, the lines around it."""
     heads = [at for _, at in _heads(path, text)]
     first = max((at for at in heads if at <= line), default=max(1, line - FEW_LINES))
     after = min((at for at in heads if at > line), default=line + FEW_LINES)
@@ -52,7 +52,7 @@ def lines_of_test(path: str, text: str, line: int) -> str:
 
 
 def line_of_word(text: str, word: str) -> int:
-    """The line that something of this name is defined at, or is first spoken of; 0 if nothing is."""
+    """The line where a name is defined, else first mentioned; 0 if nowhere."""
     name = re.escape(word.rpartition(".")[2])
     found = re.search(DEFINES.format(name=name), text) or re.search(rf"(?<![\w-]){name}(?![\w-])", text)
     return text.count("\n", 0, found.start()) + 1 if found else 0

@@ -1,15 +1,15 @@
-"""Whether a module of Python says only which version this is: constants about a version, and nothing that does something when it is imported. Pure."""
+"""Whether a Python module only states the version: constants about a version, with no effect on import. Pure."""
 
 import ast
 import re
 
 ABOUT = re.compile(r"(?i)version|commit|^__all__$|^type_checking$|revision|^distance$|^dirty$")
 LARGEST = 20_000  # characters
-HINTS = (ast.Name, ast.Constant, ast.Subscript, ast.Tuple, ast.List, ast.BinOp, ast.BitOr, ast.Load)  # what a type hint is made of
+HINTS = (ast.Name, ast.Constant, ast.Subscript, ast.Tuple, ast.List, ast.BinOp, ast.BitOr, ast.Load)  # syntax of a type hint
 
 
 def is_plain(text: str) -> bool:
-    """Whether a module of Python says only which version this is: it can do nothing when it is imported."""
+    """Whether a Python module only states the version, so that importing it has no effect."""
     if len(text) > LARGEST:
         return False
     try:

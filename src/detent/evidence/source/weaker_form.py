@@ -1,7 +1,7 @@
-"""Whether lines of a test ask for less than those in whose place they came, by their form: equality became a bound, a type, or anything at all;
-only a part of an answer is compared, or it may be further off; any error or call will do; or nothing came in their place. Pure.
+"""Whether lines of a test ask for less than the lines they replace, judged by form: equality became a bound, a type, or anything at all; only part
+of an answer is compared, or a larger tolerance allowed; any error or call is accepted; or nothing replaced them. Pure.
 
-In any language, by its text. What it names is no proof: an expectation may honestly become a bound.
+Works on text in any language. A hit is no proof: an expectation may become a bound for good reasons.
 """
 
 import re
@@ -26,7 +26,7 @@ BOUND = re.compile(
 )
 ALIKE = 0.5
 CLOSE = re.compile(r"approx|isclose|toBeCloseTo|assert_?AlmostEqual|InDelta|InEpsilon|be_within|EPSILON", re.IGNORECASE)
-PART = re.compile(  # of an answer: rounded, cut, counted, without order, case or space, or only its type
+PART = re.compile(  # part of an answer: rounded, cut, counted, without order, case or space, or only its type
     r"\b(?:round|int|len|set|frozenset|sorted|bool|type|abs|floor|ceil|trunc|next|hash)\(|\[\s*-?\d*\s*:\s*-?\d*\s*\]|\[-?\d+\]"
     r"|\.(?:lower|upper|casefold|strip|lstrip|rstrip|split|startswith|endswith|keys|count|trim\w*|to_?lower_?case|to_?upper_?case|slice|substr\w*|take|first|head"
     r"|length|size|sort|sorted|to_set|to_i|chomp|squish|downcase|upcase|floor|ceil|round|toFixed|includes|indexOf|fields|truncate)\b"
@@ -46,7 +46,7 @@ ERRORS = tuple(
         r"\braise_(?:error|exception)\b[( ]?(?P<asked>[^\n]*?)\)?$",
         r"\bassert_raises?\b[( ](?P<asked>[^\n){]*)",
     )
-)  # how a test says which error it wants
+)  # how a test says which error it expects
 ANY_ERROR = re.compile(r"[\s,]*(?:(?:Base)?Exception|StandardError|Error|Throwable|RuntimeError)?[\s,]*")
 CALLS = tuple(
     (re.compile(strong), re.compile(weak))
@@ -59,17 +59,17 @@ CALLS = tuple(
         (r"\b(?:ErrorIs|ErrorAs|EqualError|ErrorContains)f?\(", r"\bErrorf?\("),
         (r"\berrors\.(?:Is|As)\(", r"\berr\s*[!=]=\s*nil\b"),
     )
-)  # what a test wants of a call or of an error, and that there was one
+)  # a specific expectation about a call or an error, and its unspecific form
 WAITED = re.compile(r"^(?:await|return)\s+(?=\S)")
-WHOLE = re.compile(  # a statement that is an expectation, in one line
+WHOLE = re.compile(  # a one-line statement that is an expectation
     r"^\s*(?:assert\b(?!\s*\($)|self\.assert|expect\(|assert[._]\w+\(|(?:t|b)\.(?:Error|Fatal)|(?:require|assert|is|qt|c)\.\w+\(|with (?:pytest\.)?raises\("
     r"|assert(?:_\w+)?!\(|(?:must|wont|should)_\w+|\$this->assert|Assert\.|EXPECT_|ASSERT_).*[^(\[{,\s]\s*$"
 )
-NARROW = 0.01  # a tolerance that comes where there was none; below it, it only allows for floating point
+NARROW = 0.01  # the largest new tolerance that only allows for floating point
 
 
 def asks_for_less(said: Rewritten) -> bool:
-    """Whether an equality became something weaker, line by line. What compares numbers with a fraction is left alone."""
+    """Whether an equality became something weaker, compared line by line."""
     new = [line.strip() for line in said.after.splitlines() if line.strip()]
     gone = [line.strip() for line in said.before.splitlines() if line.strip()]
     equal = [line for line in gone if EQUAL.search(line) or CLOSE.search(line)]
@@ -80,7 +80,7 @@ def asks_for_less(said: Rewritten) -> bool:
 
 
 def dropped_expectations(patch: bytes, is_test: Callable[[str], bool]) -> Iterator[Rewritten]:
-    """Expectations that were removed and not replaced: nothing similar came there, and they were not moved elsewhere."""
+    """Expectations that were removed and neither replaced by something similar nor moved."""
     found = [hunk for hunk in hunks(patch) if is_test(hunk.path)]
     there = Counter(bare(line) for hunk in found for line in hunk.new)
     for hunk in found:
@@ -91,7 +91,7 @@ def dropped_expectations(patch: bytes, is_test: Callable[[str], bool]) -> Iterat
 
 
 def _is_expectation(line: str, hunk: Hunk) -> bool:
-    """Whether a line is an expectation by itself, or a row of a table from which rows are only taken."""
+    """Whether a line is an expectation by itself, or a row of a table that only lost rows."""
     return bool(WHOLE.match(line)) or (not hunk.new and bool(ROW.match(line)))
 
 
@@ -102,7 +102,7 @@ def _is_weaker(was: str, now: str) -> bool:
 
 
 def _takes_any(was: str, now: str) -> bool:
-    """Whether any error or any call will do, where one was named, or nobody waits for the answer any more."""
+    """Whether a named error or call became any error or call, or an answer is no longer awaited."""
     if any(strong.search(was) and not strong.search(now) and weak.search(now) for strong, weak in CALLS):
         return True
     for form in ERRORS:
@@ -113,13 +113,13 @@ def _takes_any(was: str, now: str) -> bool:
 
 
 def _asks_alike(was: str, now: str) -> bool:
-    """Whether it is still mostly the same question: another one may honestly ask for a part only."""
+    """Whether two lines ask mostly the same question; another question may rightly be about a part only."""
     words = set(re.findall(r"[A-Za-z_]\w*", was))
     return len(words & set(re.findall(r"[A-Za-z_]\w*", now))) >= len(words) * ALIKE
 
 
 def _further_off(was: str, now: str) -> bool:
-    """Whether an answer may be further off than before."""
+    """Whether the tolerance grew."""
     limits, digits = ([_numbers(which, line) for line in (was, now)] for which in (FAR, DIGITS))
     if limits[0] or limits[1]:
         return max(limits[1], default=0.0) > max(limits[0], default=NARROW)
@@ -133,7 +133,7 @@ def _numbers(which: re.Pattern[str], line: str) -> list[float]:
 
 
 def _likest(line: str, new: list[str]) -> str:
-    """The line that most likely came in the place of another one; empty where none is like it."""
+    """The line that most likely replaced another one; empty if none is similar."""
     likeness = {each: SequenceMatcher(None, line, each, autojunk=False).ratio() for each in new}
     found = max(new, key=likeness.__getitem__, default="")
     return found if found and likeness[found] >= ALIKE else ""
