@@ -1,7 +1,7 @@
-"""The test runners that Detent understands, and how a project's tests are run: as configured, else by the first of a table of signs.
+"""The test runners that Detent understands, and how a project's tests are run: as configured, else by the first matching row of a table of signs.
 
-A new runner: a file with its RUNNER, a line here, a row in the docs; it passes the conformance tests. Reads files, starts nothing, and imports
-a runner only where there is a sign of it. Whether an agent's command is one of these is said here too.
+A new runner is a file with its RUNNER, a line here and a row in the docs; it passes the conformance tests. Reads files, starts nothing, and
+imports a runner only where there is a sign of it. Also decides whether an agent's command is a call of these tests.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -13,7 +13,7 @@ from detent.evidence.runners.adapter import Command, Files, Folder, Runner, spli
 
 __all__ = ["RUNNERS", "UNSEEN", "Command", "Files", "Folder", "Runner"]
 
-WHERE = {  # in the order in which they are asked whether a configured command is theirs
+WHERE = {  # in the order in which they may adopt a configured command
     "pytest": "python.pytest",
     "node": "javascript.node",
     "vitest": "javascript.vitest",
@@ -30,11 +30,11 @@ WHERE = {  # in the order in which they are asked whether a configured command i
     "dotnet": "dotnet.dotnet",
     "report": "reports.report_runner",
 }
-UNSEEN = frozenset({"dotnet"})  # adapters that were never tried with the real program
+UNSEEN = frozenset({"dotnet"})  # adapters never tried with the real program
 
 
 class Runners(Mapping[str, Runner]):
-    """The runners by name. One is imported when it is asked for: a submit pays for its own alone."""
+    """The runners by name. Each is imported only when it is asked for, so a submit pays for its own alone."""
 
     def __getitem__(self, name: str) -> Runner:
         if name and name not in WHERE:
@@ -53,7 +53,7 @@ RUNNERS = Runners()
 
 
 def _installed(name: str) -> Runner:
-    """The runner that a package brings under a name which is not built in."""
+    """The runner that an installed package provides under a name that is not built in."""
     from detent import extensions  # most calls know their runner
 
     found: Runner | None = extensions.load(extensions.RUNNERS, name, lambda value: _wrong(name, value))
@@ -63,7 +63,7 @@ def _installed(name: str) -> Runner:
 
 
 def ask_installed(ask: Callable[[Runner], Command | None], or_say: bool = False) -> Command | None:
-    """The first command that a runner of a package gives. `or_say`: where none does, one that cannot be used is an error."""
+    """The first command that a package's runner gives. `or_say`: if none does, raise the error of a runner that cannot be loaded."""
     from detent import extensions
 
     faults = list[DetentError]()
@@ -85,7 +85,7 @@ def _wrong(name: str, value: object) -> str:
 
 
 class Sign(NamedTuple):
-    """One row: what is seen, the runners it may stand for, and the files without one of which none of them is asked."""
+    """One row: what is seen in the project, the runners it may mean, and files of which one must exist."""
 
     seen: str
     runners: tuple[str, ...]
@@ -106,13 +106,13 @@ DETECTION: tuple[Sign, ...] = (
     Sign("`*.sln`, `*.slnx`, or a .NET project with `Microsoft.NET.Test.Sdk`", ("dotnet",)),
 )
 REDIRECTS = ">"
-CALLED = {"pytest": ("pytest", "py.test", "tox"), "maven": ("mvn",)}  # how a word of every call begins, where that is not the name
+CALLED = {"pytest": ("pytest", "py.test", "tox"), "maven": ("mvn",)}  # the first word of its calls, if not its name
 
 
 def find_command(files: Files, configured: str = "", report: str = "") -> Command | None:
-    """How this project's tests are run: as configured, else as detected. None: no framework is recognised.
+    """How this project's tests are run: as configured, else as detected; None if no framework is recognised.
 
-    A configured command that no adapter understands is run by a shell, and only its exit code says something, or else its own `report`.
+    A configured command that no adapter understands runs in a shell; only its exit code counts, or the `report` it writes.
     """
     if report:
         return Command(("sh", "-c", configured), "report", report=report)
@@ -134,12 +134,12 @@ def find_command(files: Files, configured: str = "", report: str = "") -> Comman
 
 
 def _is_called(name: str, words: tuple[str, ...]) -> bool:
-    """Whether a command can be a call of a runner at all: one that cannot is not imported."""
+    """Whether a command can be a call of a runner at all; if not, the runner is not imported."""
     return any(word.rpartition("/")[2].startswith(CALLED.get(name, (name,))) for word in words)
 
 
 def _detected(sign: Sign, files: Files) -> Command | None:
-    """The command that a sign stands for: of the first runner that finds itself, or an npm script as it is, for its exit code."""
+    """The command for a sign: of the first runner that detects itself, else an npm script run for its exit code."""
     if sign.files and not any(map(files.exists, sign.files)):
         return None
     found = next(filter(None, (RUNNERS[name].detect(files) for name in sign.runners)), None)
@@ -152,7 +152,7 @@ def _detected(sign: Sign, files: Files) -> Command | None:
 
 
 def refuse(command: str, base: Command | None) -> str | None:
-    """Why an agent's test command is not taken. Only where nothing is configured or detected, any command is."""
+    """Why an agent's test command is refused; None if it is taken. Without a known test command any command is taken."""
     if base is not None and base.runner:
         return RUNNERS[base.runner].parse(command, base).fault or None
     if not command.strip():
@@ -163,5 +163,5 @@ def refuse(command: str, base: Command | None) -> str | None:
     if given.startswith(f"{base.text} "):
         words, fault = split(given.removeprefix(base.text))
         if not fault and not any(word.startswith("-") for word in words):
-            return None  # plain words after it select; the command itself is what is run
+            return None  # plain words after the command are selectors; it is run as configured
     return f"`{given[:200]}` is not how this project is tested; use `{base.text}` (only its exit code is read)"

@@ -1,6 +1,6 @@
-"""A test runner as Detent knows it, what it may look at, and the values it speaks in. Builds and reads; starts no process.
+"""The interface of a test runner: what it may read, and the values it returns. Builds calls and reads reports; starts no process.
 
-A command line is split into words as a shell would, without ever being a shell. What only a shell could do is a fault.
+A command line is split into words without a shell. Anything that needs a shell is a fault.
 """
 
 import os
@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, Protocol
 from detent.evidence.report import TestReport
 from detent.kernel.model import Value
 
-REPORTERS = Path(__file__).with_name("reporters")  # what runs inside the runners themselves and writes reports
+REPORTERS = Path(__file__).with_name("reporters")  # these run inside the runners and write reports
 LARGEST_READ = 1024 * 1024
 MOST_PATHS = 20_000
 SHARED_CONFIG = frozenset(
@@ -35,7 +35,7 @@ NOT_THE_PROJECT = frozenset({"node_modules", "venv", "env", "site-packages", "bu
 
 
 class Files(Protocol):
-    """The project as an adapter sees it. Paths are relative to the project's root, with `/`."""
+    """The project's files as an adapter sees them. Paths are relative to the project's root, with `/`."""
 
     def exists(self, path: str) -> bool: ...
     def read(self, path: str) -> str | None: ...
@@ -46,48 +46,48 @@ class Files(Protocol):
 class Command(Value, frozen=True):
     """How the project's tests are run."""
 
-    argv: tuple[str, ...]  # run without a shell, in the project's root; a first word such as `.venv/bin/python` is relative to it
-    runner: str = ""  # the adapter that understands it; "" means: only its exit code says something
+    argv: tuple[str, ...]  # run without a shell in the project's root; a first word such as `.venv/bin/python` is relative to it
+    runner: str = ""  # the adapter that understands it; "": only the exit code counts
     source: Literal["configured", "environment", "uv", "tox", "path", "npm", "maven", "gradle", "dotnet"] = "configured"
-    paths: tuple[str, ...] = ()  # the words of argv that select tests; they give way to the agent's selectors
-    report: str = ""  # where it writes its own report, as a path or a glob, if `[test] report` says
+    paths: tuple[str, ...] = ()  # words of argv that select tests; an agent's selectors replace them
+    report: str = ""  # path or glob of the report that the command writes, by `[test] report`
 
     @property
     def text(self) -> str:
-        """The command as a person would type it; what a shell runs stands alone."""
+        """The command as a person would type it; a shell command without its `sh -c`."""
         return self.argv[2] if self.argv[:2] == ("sh", "-c") else shlex.join(self.argv)
 
 
 class Nest(NamedTuple):
-    """One file with a test that must pass and one that must fail. Every word is random and different in each run, so that code cannot recognise it."""
+    """One file with a test that must pass and one that must fail. Its words are random in each run, so that code cannot recognise it."""
 
-    path: str  # in the folder where the tests run; it is written just before the run and gone after it
+    path: str  # in the folder where the tests run; the file exists only during the run
     text: str
-    word: str  # stands in the file's own name
-    passes: str  # stands in the id of the test that must pass, and in no other
-    fails: str  # stands in the id of the test that must fail, and in no other
-    says: str  # what the one that must fail says; the report's message must have it
+    word: str  # part of the file's name
+    passes: str  # part of the id of the test that must pass, and of no other
+    fails: str  # part of the id of the test that must fail, and of no other
+    says: str  # the message of the failing test; the report must have it
 
 
 class Canary(NamedTuple):
-    """What is added to a run to see whether its runner tells the truth, and the call that takes it in."""
+    """The tests of our own that are added to a run to check its runner, and the call that includes them."""
 
     base: Command
-    selectors: tuple[str, ...]  # these two instead of those of the run
+    selectors: tuple[str, ...]  # replace the selectors of the run
     nests: tuple[Nest, ...]
-    tidy: Callable[[str, "Canary"], str]  # the runner's output without it
-    failing: tuple[int, ...] = (1,)  # exit codes of a run in which nothing but a test failed
+    tidy: Callable[[str, "Canary"], str]  # removes the canary from the runner's output
+    failing: tuple[int, ...] = (1,)  # exit codes of a run in which only tests failed
     counts: bool = False  # the exit code is the number of failures
 
 
 class InnerProject(NamedTuple):
-    """A folder, as seen from the one above: its path, and its test files."""
+    """A project in a subfolder, with its test files."""
 
     folder: str
     tests: tuple[str, ...]
 
     def touched_by(self, place: str) -> bool:
-        """Whether a place that a command or a configuration names is above the folder's tests, or among them."""
+        """Whether a path or pattern of a command or configuration covers any of the folder's tests."""
         plain = place.removeprefix("./").rstrip("/")
         if plain in ("", "."):
             return True
@@ -95,15 +95,15 @@ class InnerProject(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """What a command says, measured by the project's own."""
+    """The meaning of a test command, compared with the project's own."""
 
-    selectors: tuple[str, ...] = ()  # what an agent's command selects; everything else it says is dropped. Empty means the full suite
-    fault: str = ""  # why it is not taken, in one sentence that names what is
-    kept: tuple[str, ...] = ()  # further words of a configured command that the machine's own call has too
+    selectors: tuple[str, ...] = ()  # what an agent's command selects, without its other options; empty: the full suite
+    fault: str = ""  # why it is refused, in one sentence; empty if it is taken
+    kept: tuple[str, ...] = ()  # options of a configured command to keep in the machine's own call
 
 
 class Call(Protocol):
-    """The machine's own call: a report for machines at report_path, nothing written into the project. `files`: where it runs."""
+    """The machine's own call: writes its report to report_path and nothing into the project. `files`: where it runs."""
 
     def __call__(self, base: Command, selectors: tuple[str, ...], report_path: str, files: Files | None = None) -> list[str]: ...
 
@@ -113,49 +113,49 @@ def _no_canary(base: Command, selectors: tuple[str, ...], files: Files, near: tu
 
 
 class Runner(NamedTuple):
-    """One test runner that Detent understands: a row of patterns and functions, all of them pure.
+    """One test runner that Detent understands: patterns and pure functions.
 
-    A canary: choose folders that tests are collected from (those of `near` first: test files that the step changed), make a `Nest` for each
-    with the words of canary_files.py, in the form of the project's own tests, and see to it that the call collects them: a run without
-    paths by the file's name alone, one with paths or with a filter by name through `base` and `selectors`. The runner's exit code will
-    be that of a failing test. Where a failing test would hide something (a coverage limit told by the exit code only) or end the run
-    early, answer with a sentence that says so instead.
+    To write a canary: choose folders that tests are collected from (first those of `near`, the test files that the step changed), make a `Nest`
+    for each with the words of canary_files.py, in the form of the project's own tests, and make sure that the call collects them: without
+    paths by the file's name alone, with paths or a filter through `base` and `selectors`. The runner's exit code is then that of a failing
+    test. If a failing test would hide something (a coverage limit that only the exit code shows) or end the run early, return a sentence
+    that says so instead.
     """
 
     name: str
-    # Asked where the project's command is found, and where an agent's is checked.
+    # For finding the project's command and checking an agent's.
     adopt: Callable[[tuple[str, ...]], Command | None]  # the configured test command, if it calls this runner
-    detect: Callable[[Files], Command | None]  # how the project calls it, if there is any sign that it does
-    parse: Callable[[str, Command], Parsed]  # an agent's test command
-    # Asked where tests are run.
+    detect: Callable[[Files], Command | None]  # the project's call of this runner, if there is a sign of it
+    parse: Callable[[str, Command], Parsed]  # reads an agent's test command
+    # For running tests.
     argv: Call
-    read: Callable[[bytes | None, int | None, str], TestReport]  # report (None: none was written), exit code, output. Raises CannotTell
-    # Asked where files are sorted.
-    tests: Callable[[str], object]  # whether a path is a test, or serves tests only
-    config: Callable[[str], object]  # whether a file decides how tests are run
-    runner_part: Callable[[str, str], str] = lambda path, text: text  # what of such a file concerns the test run, to be compared
+    read: Callable[[bytes | None, int | None, str], TestReport]  # report (None: not written), exit code, output. Raises CannotTell
+    # For sorting files.
+    tests: Callable[[str], object]  # whether a path is a test, or only serves tests
+    config: Callable[[str], object]  # whether a file decides how tests run
+    runner_part: Callable[[str, str], str] = lambda path, text: text  # the part of such a file that concerns the test run, for comparison
     test_patterns: Callable[[Command | None, Files], tuple[str, ...]] = (
         lambda base, files: ()
-    )  # which files the project itself says are tests
+    )  # files that the project itself configures as tests
     reaches: Callable[[Command, Files, InnerProject], bool] = lambda outer, files, below: (
         False
-    )  # whether it runs the tests of a folder below it
-    tests_like: tuple[str, ...] = ()  # globs that every test fits: for a quick no
-    # And besides.
+    )  # whether its tests include those of a folder below
+    tests_like: tuple[str, ...] = ()  # globs that match every test, to rule out other files quickly
+    # Other.
     canary: Callable[[Command, tuple[str, ...], Files, tuple[str, ...]], Canary | str] = _no_canary  # or why there is none
-    scratch: tuple[str, ...] = ()  # folders beside installed packages that it writes to while it starts
+    scratch: tuple[str, ...] = ()  # folders beside installed packages that it writes to while starting
 
     def is_config(self, path: str) -> bool:
-        """Whether a file decides how tests are run, for this runner or for any."""
+        """Whether a file decides how tests run, with this runner or any other."""
         return bool(self.config(path)) or is_shared_config(path)
 
     def is_test(self, path: str) -> bool:
-        """Whether a file is a test or serves tests only."""
+        """Whether a file is a test or only serves tests."""
         return not self.is_config(path) and bool(self.tests(path))
 
 
 class Folder:
-    """The files of a folder on disk."""
+    """The files of a folder on disk, as `Files`."""
 
     def __init__(self, root: Path, search: str | None = None) -> None:
         self.root = root
@@ -187,7 +187,7 @@ class Folder:
 
 
 def is_shared_config(path: str) -> bool:
-    """Whether a file decides how tests are run, or what is made of them, whatever the runner: our settings, those of CI services, limits of coverage."""
+    """Whether a file decides how tests run or what counts as a pass with any runner: our settings, those of CI services, coverage limits."""
     return PurePosixPath(path).name in SHARED_CONFIG or path.startswith(SHARED_CONFIG_FOLDERS)
 
 
@@ -211,7 +211,7 @@ ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 
 
 def split(command: str, globs: bool = False) -> tuple[tuple[str, ...], str]:
-    """The words of a command line, or what is wrong with it. `globs`: patterns of file names are words like others."""
+    """The words of a command line, or what is wrong with it. `globs`: allow patterns of file names as words."""
     if len(command) > LONGEST:
         return (), f"the command has {len(command)} characters"
     if any((ord(c) < 32 and c != "\t") or ord(c) == 127 for c in command.strip()):
@@ -230,9 +230,9 @@ def split(command: str, globs: bool = False) -> tuple[tuple[str, ...], str]:
 
 
 def parsed(command: str, after: Callable[[Words], Words | str | None], options: Callable[[Words], Parsed], allowed: str) -> Parsed:
-    """The selectors of an agent's command, or the one sentence that refuses it. The machine never runs it: it makes its own call.
+    """The selectors of an agent's command, or the fault that refuses it. The command itself is never run.
 
-    `after`: the words after the call of the runner, None if it is another program, a text if that is wrong with it; `options`: what they select.
+    `after`: the words after the call of the runner, None if it is another program, or a fault; `options`: what those words select.
     """
     words, fault = split(command)
     rest = fault or after(words)
@@ -247,12 +247,12 @@ def parsed(command: str, after: Callable[[Words], Words | str | None], options: 
 
 
 def after_first(words: Words, *calls: Words) -> Words | None:
-    """The words after the first of these calls that they begin with."""
+    """The words after the first of these calls that the command starts with; None if it starts with none."""
     return next((words[len(call) :] for call in calls if call and words[: len(call)] == call), None)
 
 
 def _shell_fault(command: str, plain: str) -> str:
-    """The first character that means something to a shell where it stands."""
+    """The first character that needs a shell, described; empty if there is none."""
     quote, escaped = "", False
     for c in command:
         if escaped:
@@ -272,7 +272,7 @@ def _shell_fault(command: str, plain: str) -> str:
 
 
 def path_fault(selector: str) -> str:
-    """What is wrong with a path or node id: it must stay below the project and be nothing but a path."""
+    """What is wrong with a path or node id; it must be a plain path inside the project."""
     path = selector.partition("::")[0]
     if not path:
         return f"`{selector}` does not name a file"
@@ -284,6 +284,6 @@ def path_fault(selector: str) -> str:
 
 
 def below(path: str, scope: str) -> bool:
-    """Whether a file is a path that a command names, or lies below it."""
+    """Whether a file is the given path or is below it."""
     plain = scope.removeprefix("./").rstrip("/")
     return plain in ("", ".", path) or path.startswith(f"{plain}/")

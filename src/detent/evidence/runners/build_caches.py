@@ -1,6 +1,6 @@
-"""Folders that a toolchain keeps between runs, by the variable that names them: outside the tree, so that a second run is quick.
+"""The build folders that a toolchain keeps between runs, by the variable that names each: outside the tree, so that a second run is fast.
 
-They are Detent's own. Those of the person are never written by the project's tests, and what tests can write decides no later run: see builds.
+They belong to Detent. The project's tests never write a person's own, and nothing that tests write affects a later run (see kept_builds.py).
 """
 
 import os
@@ -20,7 +20,7 @@ CACHES: Mapping[str, tuple[str, ...]] = {
     "ctest": ("CCACHE_DIR",),
     "gradle": ("KEPT_GRADLE",),
 }
-FINISHED: Mapping[str, tuple[str, ...]] = {  # what is never written to again: a run reads it where it is kept
+FINISHED: Mapping[str, tuple[str, ...]] = {  # files that are never rewritten; a run reads them in place
     "go": ("*-a", "*-d"),
     "cargo": ("*.rlib", "*.rmeta", "*.so", "*.dylib", "*.a", "*.o", "build-script-*", "build_script_*"),
     "gradle": ("*.jar", "*.aar", "*.zip", "*.pom", "*.module"),
@@ -30,7 +30,7 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
         "GOENV": "off",
         "GOPROXY": "off",
         "GOTOOLCHAIN": "local",
-    },  # what `go env -w` keeps in the home may name a program, or other files
+    },  # `go env -w` in the home may name a program or other files
     "cargo": {"CARGO_NET_OFFLINE": "true", "CARGO_TERM_COLOR": "never"},
 }
 AGENTS = "of-agents"
@@ -40,7 +40,7 @@ GO_LIBRARY = (
 
 
 class Library(NamedTuple):
-    """How to have a toolchain build its own library: 20 s for Go, which every project would pay. Nothing of a project is there."""
+    """A small project with which a toolchain builds its own library (20 s for Go), once for all projects."""
 
     files: Mapping[str, str]
     argv: tuple[str, ...]
@@ -52,32 +52,32 @@ LIBRARIES: Mapping[str, Library] = {
 
 
 def folder_of(project: Path, outer: Mapping[str, str]) -> Path:
-    """Where a project's folders lie: in the user's cache, since no program of the project may write below its git dir."""
+    """The folder of a project's builds, in the user's cache, because no program of the project may write below its git dir."""
     home = outer.get("XDG_CACHE_HOME") or os.path.join(outer.get("HOME") or os.path.expanduser("~"), ".cache")
     return Path(home) / "detent" / "builds" / sha256(str(project.resolve()).encode()).hexdigest()[:16]
 
 
 def settings(runner: str, folder: Path) -> dict[str, str]:
-    """The variables of a runner's programs."""
+    """The environment variables for a runner's programs."""
     return {**SETTINGS.get(runner, {}), **{name: str(folder / name.lower()) for name in CACHES.get(runner, ())}}
 
 
 def for_agents(env: Mapping[str, str]) -> dict[str, str]:
-    """The environment of an agent's own programs: what they build is kept apart, and no judged run reads it."""
+    """The environment of an agent's own programs: their builds are kept separately, and no judged run reads them."""
     ours = {name for names in CACHES.values() for name in names}
     return {name: str(Path(value).parent / AGENTS / Path(value).name) if name in ours else value for name, value in env.items()}
 
 
 class Lent(NamedTuple):
-    """What a run may use of what is kept."""
+    """Kept builds as one run gets them."""
 
     env: Mapping[str, str]
-    own: tuple[Path, ...]  # folders that it writes, which are thrown away
-    read: tuple[Path, ...]  # folders that it reads
+    own: tuple[Path, ...]  # folders that the run writes; thrown away later
+    read: tuple[Path, ...]  # folders that the run reads
 
 
 def builds(runner: str, env: Mapping[str, str], own: Collection[str] = ()) -> "dict[str, Build]":
-    """What is kept for a runner, by variable; not where a person keeps their own."""
+    """The kept builds of a runner, by variable, without those that a person sets."""
     names = [name for name in CACHES.get(runner, ()) if name in env and name not in own]
     return {name: _kept(runner, Path(env[name]), _library(runner, name, env)) for name in names}
 
@@ -89,7 +89,7 @@ def _kept(runner: str, folder: Path, library: "Build | None" = None) -> "Build":
 
 
 def _library(runner: str, name: str, env: Mapping[str, str]) -> "Build | None":
-    """Where a toolchain's own library is kept: beside the folders of all projects, one for each program that builds it."""
+    """The kept build of a toolchain's own library: shared by all projects, one per version of the program."""
     how = LIBRARIES.get(runner)
     program = shutil.which(how.argv[0], path=env.get("PATH")) if how else None
     if program is None:
@@ -102,7 +102,7 @@ def _library(runner: str, name: str, env: Mapping[str, str]) -> "Build | None":
 
 @contextmanager
 def lent(runner: str, env: Mapping[str, str], fills: bool, own: Collection[str] = ()) -> Iterator[Lent]:
-    """What is kept, for one run. `fills`: it runs what the work began from, and may leave what it built. `own`: variables of the person."""
+    """Lend kept builds to one run. `fills`: it runs the base of the work and may add to them. `own`: variables that the person sets."""
     kept = builds(runner, env, own)
     mine = tuple(Path(env[name]) for name in CACHES.get(runner, ()) if name in env and name in own)
     with ExitStack() as stack:

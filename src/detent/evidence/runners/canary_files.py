@@ -1,4 +1,4 @@
-"""Where a canary lies and what its file is called: beside the tests that a run takes in, and named as they are. Pure: it writes nothing."""
+"""Where a canary's files go and what they are called: beside the tests that a run collects, and named like them. Pure: writes nothing."""
 
 import re
 import secrets
@@ -12,17 +12,17 @@ SYLLABLES = 6
 
 
 def word() -> str:
-    """A word that nobody can guess and that looks like one of a person's."""
+    """A random, pronounceable word that cannot be guessed."""
     return "".join(secrets.choice(CONSONANTS) + secrets.choice(VOWELS) for _ in range(SYLLABLES))
 
 
 def words_in(nest: Nest) -> tuple[str, ...]:
-    """Every word that only this file has."""
+    """Every random word of one canary file."""
     return nest.word, nest.passes, nest.fails, nest.says
 
 
 def words_of(canary: Canary) -> tuple[str, ...]:
-    """Every word that only the canary has."""
+    """Every random word of a canary."""
     return tuple(w for nest in canary.nests for w in words_in(nest))
 
 
@@ -32,27 +32,27 @@ SHAPE = re.compile(r"(?P<before>[tT]ests?[-_])?[^/]+?(?P<after>[-_]?(?:[tT]ests?
 
 
 class TestFolder(NamedTuple):
-    """A folder that tests are run from, with one of its test files."""
+    """A folder that tests are collected from, with one of its test files."""
 
     folder: str
     name: str
-    text: str  # what it says; if it is not there, what another one says
+    text: str  # the text of that file, or of another test file if it is gone
 
     def path(self, name: str) -> str:
-        """A file of that name in the same folder."""
+        """The path of a file of this name in the folder."""
         return f"{self.folder}/{name}".lstrip("/")
 
     def nest(self, name: Callable[[str], str], text: str, spelled: Callable[[str], str] = str, **more: str) -> Nest:
-        """A file beside it, with words that are made now: `name` makes its name of one, `text` has {stem}, {passes}, {fails} and {says}."""
+        """A canary file in this folder with new random words: `name` makes its name, `text` has {stem}, {passes}, {fails} and {says}."""
         stem, passes, fails, says = spelled(word()), spelled(word()), spelled(word()), word()
         whole = text.format(stem=stem, passes=passes, fails=fails, says=says, **more)
         return Nest(self.path(name(stem)), whole, stem, passes, fails, says)
 
 
 def places(files: Files, near: tuple[str, ...], is_run: Callable[[str], bool]) -> list[TestFolder]:
-    """The folders of changed test files, the deepest first; without any, that of the first test file there is.
+    """The folders of changed test files, deepest first; if there are none, the folder of the project's first test file.
 
-    A changed file that is not there (in an older tree) counts by its folder, so that the same place is looked at.
+    A changed file that does not exist (in an older tree) still counts by its folder, so that both trees use the same place.
     """
     ours: dict[str, str] = {}
     for path in filter(is_run, near):
@@ -78,6 +78,6 @@ def parent(path: str) -> str:
 
 
 def named_like(name: str, word: str) -> str:
-    """A file name with this word that every pattern takes in which takes the other: what makes it a test's stays."""
+    """A file name with this word that matches every pattern the other name matches: its test prefix or suffix is kept."""
     found = SHAPE.fullmatch(name)
     return f"{found['before'] or ''}{word}{found['after'] or ''}{found['end']}" if found else ""

@@ -1,6 +1,6 @@
-"""What a runner printed, without the canary: its lines, the sections that tell of it, and its share of the counts. One function per runner.
+"""A runner's output without the canary: without its lines, its sections, and its share of the counts. One function per runner.
 
-It goes by the words that only the canary has. What it misses is only seen by a reader; no outcome is read from here.
+Found by the canary's random words. What is missed is only seen by a reader; no outcome is read from here.
 """
 
 import re
@@ -14,7 +14,7 @@ NONE_FAILED = re.compile(r"\b0 failed(?:, | \| )")
 
 
 def _cut(output: str, canary: Canary, section: str = "") -> str:
-    """Without the sections that begin with a line of ours (`{w}` stands for its words), then without every line of ours."""
+    """Remove the sections that begin with a canary line (`{w}` stands for its words), then every other canary line."""
     words = words_of(canary)
     ours = "(?:" + "|".join(map(re.escape, words)) + ")"
     left = re.sub(section.replace("{w}", ours), "", output, flags=re.MULTILINE) if section else output
@@ -22,7 +22,7 @@ def _cut(output: str, canary: Canary, section: str = "") -> str:
 
 
 def _less(text: str, line: str, **shares: int) -> str:
-    """The numbers of a line less our share; `N name`, or for `all` the number in brackets."""
+    """A summary line with the canary's share subtracted from `N name`, or for `all` from the number in brackets."""
 
     def lessened(found: re.Match[str]) -> str:
         said = found[0]
@@ -81,7 +81,7 @@ def rspec(output: str, canary: Canary) -> str:
 
 
 def phpunit(output: str, canary: Canary) -> str:
-    """The number of assertions is left out, since ours count as well."""
+    """Also drops the number of assertions, because it includes the canary's."""
     n = len(canary.nests)
     left = _cut(output, canary, r"^\d+\) {w}.*\n(?:(?!\d+\) |FAILURES!|ERRORS!|--$).*\n)*")
 
@@ -97,7 +97,7 @@ def phpunit(output: str, canary: Canary) -> str:
 
 
 def go(output: str, canary: Canary) -> str:
-    """A package that failed for ours alone is shown as one that did not."""
+    """A package that failed only because of the canary is shown as passed."""
     left = _cut(output, canary)
     if re.search(r"--- FAIL|^panic: |\[(?:build|setup) failed\]|exit status", left, re.MULTILINE):
         return left

@@ -1,7 +1,7 @@
-"""Commands of runners whose options are few: which words select tests, and what an agent may not say. One shape per runner.
+"""Command lines of runners with few options: which words select tests, and which an agent may not use. One shape per runner.
 
-The machine never runs an agent's command. It takes the selectors out of it and makes its own call, so options that only change
-the display are taken and dropped, and every option that is not listed is refused.
+An agent's command is never run. The machine takes its selectors and makes its own call, so options that only change the display
+are dropped, and every option that is not listed is refused.
 """
 
 import re
@@ -16,22 +16,22 @@ class CommandShape(NamedTuple):
     """How a runner is called."""
 
     programs: tuple[tuple[str, ...], ...]
-    selecting: Mapping[str, str]  # options that select by name, and the one spelling the machine uses
+    selecting: Mapping[str, str]  # options that select by name, with the spelling that the machine uses
     shown_flags: frozenset[str]
     shown_values: frozenset[str]
-    allowed: str  # what an agent may say, as words
+    allowed: str  # what an agent may use, in words
     location: str = r"(?!)"  # what may follow a file: a line, an id
-    narrow: bool = False  # a configured command may name paths
-    either: str = ""  # an option that selects by name and does not go together with paths
+    narrow: bool = False  # a configured command may contain paths
+    either: str = ""  # an option that selects by name and cannot be combined with paths
 
 
 def program_end(words: Sequence[str], shape: CommandShape) -> int:
-    """Where the words that call the runner end; 0 if they do not."""
+    """The number of words that call the runner; 0 if they do not."""
     return next((len(call) for call in shape.programs if tuple(words[: len(call)]) == call), 0)
 
 
 def adopt(shape: CommandShape, runner: str, words: tuple[str, ...]) -> Command | None:
-    """A configured command that calls the runner for all of its tests, or for those of the paths it names."""
+    """A configured command that runs all the runner's tests, or those of the paths it names; else None."""
     end = program_end(words, shape)
     found = _options(words[end:], shape)
     chosen = [each for each in found.selectors if not shape.narrow or each.startswith("-")]
@@ -39,7 +39,7 @@ def adopt(shape: CommandShape, runner: str, words: tuple[str, ...]) -> Command |
 
 
 def parse(shape: CommandShape, command: str, base: Command) -> Parsed:
-    """The selectors of an agent's command, or the one sentence that refuses it."""
+    """The selectors of an agent's command, or the fault that refuses it."""
 
     def options(words: tuple[str, ...]) -> Parsed:
         found = _options(words, shape)
@@ -50,7 +50,7 @@ def parse(shape: CommandShape, command: str, base: Command) -> Parsed:
 
 
 def order(base: Command, selectors: tuple[str, ...], files: Files | None) -> RunOrder:
-    """What a wrapper is to run: paths, and names as the runner takes them."""
+    """What a wrapper must run: paths, and names as the runner spells them."""
     names = [each.partition("=")[2] for each in selectors if each.startswith("-")]
     return RunOrder([base.argv[0]], [], [each for each in selectors if not each.startswith("-")], names)
 
@@ -78,7 +78,7 @@ def _options(words: tuple[str, ...], shape: CommandShape) -> Parsed:
 
 
 def _path(word: str, shape: CommandShape, paths: list[str], chosen: list[str]) -> str:
-    """Take a path, with or without a place in it; what is wrong with it."""
+    """Add a path, with or without a location, to the selectors; returns what is wrong with it."""
     if "::" in word:
         return f"`{word}` is Detent's own test id, which the runner does not know; name the file"
     found = re.fullmatch(rf"(.+?)({shape.location})", word)

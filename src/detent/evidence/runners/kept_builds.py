@@ -1,7 +1,7 @@
-"""What a toolchain keeps between runs, for judged runs: they read what a run of the base left there, and leave nothing in it.
+"""Kept builds: what a toolchain keeps between judged runs. Runs read what a run of the base left there, and add nothing.
 
-A run works in a folder of its own. In it, finished files (objects, libraries) are links to those that are kept, and all else is a copy: nothing
-large is copied. What is kept is read-only in the sandbox, and is read only as long as every file is as it was left. Knows files, and no runner.
+Each run gets a folder of its own, in which finished files (objects, libraries) are links to the kept ones and everything else is copied, so
+nothing large is copied. Kept files are read-only in the sandbox, and are used only while each is as it was left. Knows files, no runner.
 """
 
 import fcntl
@@ -21,15 +21,15 @@ from detent.storage import state
 from detent.storage.state import state_dir
 
 OWN = "run-"
-MOST_OWN = 8  # folders of runs that are kept for the next ones
-RENEWED = 30 * 24 * 3600.0  # seconds after which the base rebuilds all of it: nothing else removes what is no longer needed
+MOST_OWN = 8  # folders of runs that are kept for reuse
+RENEWED = 30 * 24 * 3600.0  # seconds after which the base rebuilds everything, since nothing else removes what is no longer needed
 
 
 class KeptStamp(NamedTuple):
-    """What a kept file looks like. Who writes to it, or puts another in its place, changes that: nobody sets the last of its times."""
+    """How a kept file looks. Writing or replacing it changes this, since nobody can set its ctime."""
 
     here: str
-    to: str  # where a link leads
+    to: str  # target of a link
     size: int
     mode: int
     node: int
@@ -38,7 +38,7 @@ class KeptStamp(NamedTuple):
 
 
 def looks(folder: Path) -> dict[str, KeptStamp]:
-    """Every file below a folder, by its path in it."""
+    """The stamp of every file below a folder, by relative path."""
     found = {}
     for here, path in _files(folder):
         seen = os.lstat(here)
@@ -52,31 +52,31 @@ def digest(seen: Mapping[str, KeptStamp]) -> str:
 
 
 class BuildPiece(NamedTuple):
-    """A file of what is kept, as a run gets it."""
+    """A kept file as a run gets it."""
 
     here: str
-    to: str  # where a link leads; empty for a copy
+    to: str  # target of a link; empty for a copy
 
 
-Pieces = Mapping[str, BuildPiece]  # by their paths
+Pieces = Mapping[str, BuildPiece]  # by relative path
 
 
 class Build:
-    """One kept folder. `finished` are the names of files that no program writes to once they are there; `library` is a kept folder that runs read too."""
+    """One kept folder. `finished`: names of files that no program rewrites once they exist; `library`: a kept folder that runs also read."""
 
     def __init__(self, folder: Path, finished: tuple[str, ...] = (), library: "Build | None" = None) -> None:
-        self.folder, self.finished = Path(os.path.realpath(folder)), finished  # one folder has one seal, whatever name leads there
+        self.folder, self.finished = Path(os.path.realpath(folder)), finished  # one folder has one seal, whatever path leads to it
         self.library = library
         name = sha256(os.fsencode(self.folder)).hexdigest()[:32]
         self.record = state_dir() / "builds" / f"{name}.json"
 
     def holds(self) -> bool:
-        """Whether it is there, and every file as the base left it."""
+        """Whether it exists and every file is as the base left it."""
         return self._read(0.0) is not None
 
     @contextmanager
     def lent(self, fills: bool) -> Iterator[Path]:
-        """The folder of one run: what is kept and nothing else. `fills`: it runs what the work began from, and what it built is kept."""
+        """The folder for one run, with what is kept and nothing else. `fills`: this is a run of the base, whose builds are kept."""
         with _own_folder(self.folder.parent, self.folder.name) as own:
             with self._locked(fcntl.LOCK_SH), self._library() as shared:
                 found = self._read(RENEWED if fills else 0.0)
@@ -86,11 +86,11 @@ class Build:
             if fills:
                 self._take(own, pieces, found is not None)
             with suppress(OSError):
-                strip(own, pieces)  # what it built takes room; the next run looks again
+                strip(own, pieces)  # its builds take space; the next run cleans up if this fails
 
     @contextmanager
     def _library(self) -> Iterator[Pieces]:
-        """What the library has, as long as somebody reads it."""
+        """The pieces of the library, locked while they are in use."""
         if self.library is None:
             yield {}
         else:
@@ -99,15 +99,15 @@ class Build:
 
     @contextmanager
     def _locked(self, how: int) -> Iterator[None]:
-        """Runs read it together; it is added to only while nobody reads. BlockingIOError: somebody does."""
+        """Lock the folder: shared for runs, exclusive for adding to it. BlockingIOError if it is in use."""
         self.record.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with _lock(os.open(self.record.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), how):
             yield
 
-    # -- what is kept --------------------------------------------------------------------------------------------------------
+    # -- the kept folder -----------------------------------------------------------------------------------------------------
 
     def _read(self, most: float) -> Pieces | None:
-        """What is kept; None if somebody touched it, or if it is older than some seconds (0: it may be of any age)."""
+        """The kept pieces; None if a file was touched, or if they are older than `most` seconds (0: any age)."""
         said = state.kept(self.record) if self.record.is_file() else None
         known, _, since = (said or "").partition(" ")
         if said is None or (most and time.time() - float(since) > most):
@@ -118,7 +118,7 @@ class Build:
         return None  # it is being rebuilt
 
     def _look(self) -> tuple[Pieces, str]:
-        """Every file, and a digest of what they look like."""
+        """Every file as a piece, and a digest of their stamps."""
         seen = looks(self.folder)
         pieces = {path: BuildPiece(look.here, look.to or (look.here if self._is_finished(path) else "")) for path, look in seen.items()}
         return pieces, digest(seen)
@@ -127,7 +127,7 @@ class Build:
         return any(fnmatch(os.path.basename(path), name) for name in self.finished)
 
     def _take(self, own: Path, pieces: Pieces, whole: bool) -> None:
-        """Keep what a run built: beside what is there if that is as it was, else alone. While others read it, it stays as it is."""
+        """Keep what a run built: added to the kept files if these are unchanged, else replacing them. Does nothing while others use the folder."""
         with suppress(BlockingIOError), self._locked(fcntl.LOCK_EX | fcntl.LOCK_NB):
             if whole and not self.holds():
                 return
@@ -152,7 +152,7 @@ class Build:
 
 @contextmanager
 def _own_folder(above: Path, name: str) -> Iterator[Path]:
-    """A folder that no other run uses meanwhile. To make thousands of links takes longer than to look at them, so folders are used again."""
+    """A folder that no other run uses now. Folders are reused, because checking thousands of links is faster than creating them."""
     above.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         there = sorted(above.glob(f"{OWN}*"))
@@ -169,7 +169,7 @@ def _own_folder(above: Path, name: str) -> Iterator[Path]:
 
 
 def _free(folder: Path, stack: ExitStack) -> bool:
-    """Whether a folder is nobody's; it is ours then. Who is killed holds nothing."""
+    """Lock a folder for this run, if no other run has it. A killed run releases its lock."""
     with suppress(OSError):
         fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         stack.enter_context(_lock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB))
@@ -187,10 +187,10 @@ def _lock(fd: int, how: int) -> Iterator[None]:
 
 
 def lay_out(own: Path, pieces: Pieces) -> None:
-    """Make a run's folder what it should be. Nothing of an earlier run in it is believed: links are read, copies are compared."""
+    """Make a run's folder match the pieces. Leftovers of earlier runs are not trusted: links are read, copies compared."""
     try:
         strip(own, pieces)
-    except OSError:  # what an earlier run made cannot be taken away
+    except OSError:  # something that an earlier run made cannot be removed
         own.rename(own.with_name(f"lost-{os.urandom(8).hex()}"))
         own.mkdir()
     for path, piece in pieces.items():
@@ -206,7 +206,7 @@ def lay_out(own: Path, pieces: Pieces) -> None:
 
 
 def strip(own: Path, pieces: Pieces) -> None:
-    """Take away what is no piece of what is kept. Whatever rights a run gave its folders, they are listed."""
+    """Remove whatever is not one of these pieces, even from folders whose permissions a run changed."""
     wanted = {parent for path in pieces for parent in _above(path)}
     left, folders = [""], list[str]()
     while left:
@@ -226,7 +226,7 @@ def strip(own: Path, pieces: Pieces) -> None:
 
 
 def _is(here: str, piece: BuildPiece | None) -> bool:
-    """Whether a file of a run's folder is just this piece."""
+    """Whether a file of a run's folder is exactly this piece."""
     try:
         seen = os.lstat(here)
         if piece is None or stat.S_ISLNK(seen.st_mode) or piece.to:
@@ -245,7 +245,7 @@ def _above(path: str) -> Iterator[str]:
 
 
 def _files(folder: Path) -> Iterator[tuple[str, str]]:
-    """Every file and link below a folder, and its path in it."""
+    """Every file and link below a folder, with its relative path."""
     for here, folders, files in os.walk(folder):
         links = [name for name in folders if os.path.islink(os.path.join(here, name))]
         for name in (*files, *links):

@@ -1,6 +1,6 @@
-"""The report that Detent's own reporters write, whatever runs the tests: JSON Lines, one for each test, and a last one with their count.
+"""The report format of Detent's own reporters, the same for every runner: JSON Lines, one per test, and a last line with their count.
 
-Owns the form, the ids and whether report and exit code tell the same story. What an error means in a language is handed in.
+Owns the format, the ids, and whether report and exit code agree. What an error means in a language is passed in.
 """
 
 import re
@@ -16,7 +16,7 @@ from detent.evidence.source.test_ids import readable
 
 
 class ReportLine(msgspec.Struct, frozen=True):
-    """One line: a test, a file that broke outside its tests, a note on the whole run, or the end."""
+    """One line: a test, a file that failed outside its tests, a note on the whole run, or the end."""
 
     type: Literal["test", "file", "note", "end"]
     file: str = ""
@@ -25,25 +25,25 @@ class ReportLine(msgspec.Struct, frozen=True):
     kind: str = ""
     code: str = ""
     message: str = ""
-    place: str = ""  # `file:line` where the error came up
+    place: str = ""  # `file:line` where the error was raised
     ms: float = 0.0
-    name: str = ""  # of the runner, with its version
+    name: str = ""  # the runner's name and version
     count: int = 0
 
 
 class Tongue(NamedTuple):
-    """What a reader must know of the runner and its language."""
+    """What a reader must know about the runner and its language."""
 
     runner: str
-    between: str  # what stands between the names of suites in an id
-    kind: Callable[[ReportLine], str]  # the type of the error, as gates know it
-    is_missing: Callable[[ReportLine], bool]  # whether it says that a name is not there yet
-    ends: Collection[int] = (0, 1)  # exit codes of a run that came to its end
-    title: str = ""  # what people call it; unset: by its name
+    between: str  # separates the names of suites in an id
+    kind: Callable[[ReportLine], str]  # the type of an error, as gates know it
+    is_missing: Callable[[ReportLine], bool]  # whether the error says that a name does not exist yet
+    ends: Collection[int] = (0, 1)  # exit codes of a run that finished
+    title: str = ""  # the runner's name for people; by default `runner`
 
 
 def read(report: bytes | None, exit_code: int | None, output: str, tongue: Tongue) -> TestReport:
-    """The report of one run. One that is cut, mixed, not ours, or contradicted by the exit code is CannotTell."""
+    """Read the report of one run. CannotTell if it is cut, mixed with other output, or contradicted by the exit code."""
     title = tongue.title or tongue.runner
     if report is None:
         raise no_report(title, ended(exit_code), exit_code, output)
@@ -55,7 +55,7 @@ def read(report: bytes | None, exit_code: int | None, output: str, tongue: Tongu
 
 
 def read_lines(report: bytes, runner: str) -> list[ReportLine]:
-    """The lines of a whole report, without the last."""
+    """The lines of a complete report, without the last."""
     lines = decoded_lines(report, ReportLine)
     ends = [at for at, line in enumerate(lines) if line.type == "end"]
     if ends != [len(lines) - 1] or lines[-1].count != len(lines) - 1 or lines[-1].name.partition(" ")[0] != runner:
@@ -64,7 +64,7 @@ def read_lines(report: bytes, runner: str) -> list[ReportLine]:
 
 
 def _seen(lines: list[ReportLine], tongue: Tongue) -> dict[str, SeenTest]:
-    """By `file::suite > name`, or the file alone; tests of one name in one file get numbers, in the order of the report."""
+    """Tests by `file::suite > name`, broken files by path; repeated names get numbers, in the order of the report."""
     found: dict[str, SeenTest] = {}
     for line in lines:
         if not line.file:
@@ -78,7 +78,7 @@ def _seen(lines: list[ReportLine], tongue: Tongue) -> dict[str, SeenTest]:
 
 
 def no_tests(report: bytes | None, exit_code: int | None, output: str, says: re.Pattern[str], runner: str) -> TestReport | None:
-    """A run that found nothing to do, if that is what the runner says: it has no tests, so it proves nothing."""
+    """An empty report if the runner says that it found no tests; a run without tests proves nothing."""
     if report is not None or exit_code not in (0, 1) or not says.search(output):
         return None
     return TestReport(output=output, exit_code=exit_code, runner=runner)

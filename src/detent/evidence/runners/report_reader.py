@@ -1,7 +1,7 @@
-"""What is the same for every report: its size, what is known of each test, whether report and exit code tell the same story, and how XML is read.
+"""Reading test reports of any runner: size limit, what is known of each test, agreement with the exit code, and XML.
 
-XML is fed to whoever keeps what it needs of it, and JUnit XML is read as cases. A report comes from a process that ran the project's code, so
-it is read as hostile. Knows no runner; what a report of JSON says is handed in. Starts no process.
+XML is fed to a target that keeps what it needs; JUnit XML is read as cases. A report comes from a process that ran the project's code, so it
+is read as hostile. Knows no runner; the meaning of JSON reports is passed in. Starts no process.
 """
 
 import re
@@ -19,29 +19,29 @@ LONGEST_MESSAGE = 2000
 FRAME = re.compile(
     r"\s+at .*(?::\d+:\d+\)?|\(<anonymous>\)|\(native\))[ {]*$|\s+'?/\S+'?,?$|\s*requireStack: \[$|Node\.js v\d"
     r"|\s*# \S+:\d+:in [`']|\s*File \"(?:<frozen [^\"]*>|[^\"]*/(?:site-packages|lib/python[\d.]+)/[^\"]*)\", line \d+ in |Extension modules: "
-)  # of JavaScript and Ruby, and of Python where it crashed
+)  # JavaScript, Ruby, and Python crashes
 TAIL = 2000
-SHELL_ADDS = 128  # to the number of a signal, where a program between us and the runner says how that ended
+SHELL_ADDS = 128  # added to a signal's number by a shell between us and the runner
 SIGNALS = frozenset(range(1, 65))
 CRASHES = {4: "an illegal instruction", 6: "an abort (SIGABRT)", 7: "a bus error", 8: "a floating-point error", 11: "a segmentation fault"}
 T = TypeVar("T")
 
 
 class SeenTest(NamedTuple):
-    """What is known of one test."""
+    """What is known about one test."""
 
     file: str
     outcome: Outcome
     message: str = ""
-    kind: str = ""  # the type of the exception that ended it
-    missing: bool = False  # it failed only because a name is not there yet
+    kind: str = ""  # the type of the exception that failed it
+    missing: bool = False  # it failed only because a name does not exist yet
     place: str = ""
     seconds: float = 0.0
-    id: str = ""  # until it is the key
+    id: str = ""  # until it becomes the key
 
 
 class Written(Protocol):
-    """The report of a wrapper of ours: whatever it holds, it says how the run ended."""
+    """A wrapper's report, which always has the exit code."""
 
     code: int
 
@@ -52,7 +52,7 @@ W = TypeVar("W", bound=Written)
 def reader(
     name: str, title: str, kind: type[W], outcomes: Callable[[W], Mapping[str, SeenTest]], ends: Collection[int], hint: str = ""
 ) -> Callable[[bytes | None, int | None, str], TestReport]:
-    """How reports of a wrapper are read. `ends`: exit codes of a run that came to its end; `hint`: why one may fail without a failed test."""
+    """A reader for a wrapper's reports. `ends`: exit codes of a run that finished; `hint`: why one may fail without a failed test."""
 
     def read(report: bytes | None, exit_code: int | None, output: str) -> TestReport:
         if report is None:
@@ -68,14 +68,14 @@ def reader(
 
 
 def bounded(data: bytes) -> bytes:
-    """A report that is not too large to be read."""
+    """A report within the size limit."""
     if len(data) > LARGEST:
         raise CannotTell(f"the test report is larger than {LARGEST} bytes, the most that Detent reads")
     return data
 
 
 def decoded(data: bytes, kind: type[T]) -> T:
-    """A report in JSON."""
+    """Decode a JSON report."""
     try:
         return msgspec.json.decode(bounded(data), type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as e:
@@ -83,7 +83,7 @@ def decoded(data: bytes, kind: type[T]) -> T:
 
 
 def decoded_lines(data: bytes, kind: type[T]) -> list[T]:
-    """A report in JSON Lines."""
+    """Decode a JSON Lines report."""
     try:
         return msgspec.json.Decoder(kind).decode_lines(bounded(data))
     except (msgspec.DecodeError, UnicodeDecodeError) as e:
@@ -91,7 +91,7 @@ def decoded_lines(data: bytes, kind: type[T]) -> list[T]:
 
 
 def report_of(seen: Mapping[str, SeenTest], runner: str, exit_code: int | None, output: str) -> TestReport:
-    """All that was seen, by id."""
+    """A TestReport of these tests."""
     return TestReport(
         {test: each.outcome for test, each in seen.items()},
         {test: each.file for test, each in seen.items()},
@@ -107,7 +107,7 @@ def report_of(seen: Mapping[str, SeenTest], runner: str, exit_code: int | None, 
 
 
 def numbered(test: str, taken: Collection[str]) -> str:
-    """An id that is free: the second of one name gets a number."""
+    """A free id: repeated names get a number."""
     count, name = 1, test
     while name in taken:
         count, name = count + 1, f"{test} ({count + 1})"
@@ -115,7 +115,7 @@ def numbered(test: str, taken: Collection[str]) -> str:
 
 
 def agree(report: TestReport, title: str, ends: Collection[int], hint: str = "") -> None:
-    """The exit code and the report tell the same story, or nothing can be told. A process that a test ended may have ended well."""
+    """Raise CannotTell if exit code and report disagree. A process that a test ended may have exited with 0."""
     code, said = report.exit_code, tail(report.output)
     if code not in ends:
         raise CannotTell(f"{title} {ended(code)}{said}")
@@ -139,13 +139,13 @@ def ended(exit_code: int | None) -> str:
 
 
 def no_report(title: str, how: str, exit_code: int | None, output: str) -> CannotTell:
-    """A runner that ended without its report. With exit code 0 it was not the runner that ended the process."""
+    """The error for a runner without a report. With exit code 0, something else ended the process."""
     why = "; a test or the code ended the process" if exit_code == 0 else ""
     return CannotTell(f"{title} wrote no report: it {how}{why}{tail(output)}")
 
 
 def tail(output: str) -> str:
-    """The last that was said, on lines of its own, without the frames of a stack: they would push out what went wrong."""
+    """The end of the output on lines of its own, without stack frames, which would push out the error."""
     said = "\n".join(dict.fromkeys(line for line in output.strip().splitlines() if not FRAME.match(line)))
     kept = said.strip()[-TAIL:]
     return f"\n{kept}" if kept else ""
@@ -155,7 +155,7 @@ PROBLEMS: dict[str, Literal["failure", "error", "skipped"]] = {
     "failure": "failure",
     "error": "error",
     "skipped": "skipped",
-    "warning": "skipped",  # PHPUnit's: it proves nothing
+    "warning": "skipped",  # PHPUnit's; it proves nothing
     "flakyFailure": "skipped",  # Surefire's: it passed only when it was run again
     "flakyError": "skipped",
 }
@@ -181,14 +181,14 @@ class JUnitCase(NamedTuple):
 
 
 def read_cases(report: bytes) -> list[JUnitCase]:
-    """Every test case of a report, in its order."""
+    """Every test case of a report, in order."""
     target = _Cases()
     feed(report, target)
     return target.cases
 
 
 class _Cases:
-    """What the XML parser talks to: keeps the cases, forgets the rest."""
+    """A parser target that keeps the cases."""
 
     def __init__(self) -> None:
         self.cases: list[JUnitCase] = []
@@ -243,7 +243,7 @@ DEEPEST = 100
 
 
 class XmlTarget(Protocol):
-    """What is told of each element; a name in a name space comes as `space}name`."""
+    """Receives the elements of a report; a namespaced name comes as `space}name`."""
 
     def start(self, tag: str, attributes: dict[str, str]) -> None: ...
     def data(self, text: str) -> None: ...
@@ -251,7 +251,7 @@ class XmlTarget(Protocol):
 
 
 def feed(report: bytes, target: XmlTarget) -> None:
-    """Read a report to its end. What cannot be read whole is CannotTell, never a smaller report."""
+    """Parse a report to its end. One that cannot be read in full is CannotTell, never a smaller report."""
     if not bounded(report).strip():
         raise CannotTell("the test report is empty")
     parser = ParserCreate(namespace_separator="}")
@@ -265,5 +265,5 @@ def feed(report: bytes, target: XmlTarget) -> None:
 
 
 def _no_doctype(*_: object) -> None:
-    """None of a report's own: so there are no entities either."""
+    """Refuse a document type, and with it entities."""
     raise CannotTell("the test report declares a document type, which no test runner does")

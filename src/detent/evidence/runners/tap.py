@@ -1,6 +1,6 @@
 """TAP, versions 12 to 14, as bats, node-tap, ava and prove write it: the test points, one by one, with their subtests.
 
-It comes from a process that ran the project's code: what is cut, bails out or does not fit its own plan is CannotTell, never a smaller report.
+It comes from a process that ran the project's code: a report that is cut, bails out or contradicts its own plan is CannotTell.
 """
 
 import re
@@ -14,20 +14,20 @@ POINT = re.compile(
 )
 PLAN = re.compile(r"1\.\.(\d+)(?:\s*#.*)?$")
 TIMED = re.compile(r"\s*#\s*(?:time=|in )([\d.]+)\s*(ms|s(?:ec)?)?$")
-STEP = 4  # spaces before a subtest
+STEP = 4  # spaces of indent per subtest
 
 
 class TapPoint(NamedTuple):
-    """One test point without subtests, or one that failed although none of them did."""
+    """One test point without subtests, or one that failed although none of its subtests did."""
 
-    names: tuple[str, ...]  # of the subtests around it, the outermost first, and its own
+    names: tuple[str, ...]  # of the enclosing subtests, outermost first, and its own
     outcome: Outcome
     said: str = ""  # the lines below it
     seconds: float = 0.0
 
 
 class _Level:
-    """The points of one depth, until the point that they belong to ends."""
+    """The points of one depth, until the point that contains them ends."""
 
     def __init__(self) -> None:
         self.points: list[TapPoint] = []
@@ -37,20 +37,20 @@ class _Level:
     def closed(self) -> list[TapPoint]:
         more = self.seen - (self.plan or 0)
         told = self.plan is not None and 0 < more <= self.seen and all(point.outcome == "failed" for point in self.points[-more:])
-        if self.plan != self.seen and not told:  # ava says beside its plan that a process broke down
+        if self.plan != self.seen and not told:  # ava reports a crashed process in addition to its plan
             planned = "has no plan" if self.plan is None else f"plans {self.plan} tests"
             raise CannotTell(f"the test report is incomplete: it {planned}, and has {self.seen}")
         return self.points
 
 
 class _Points:
-    """Reads line by line: what is deeper belongs to the point that follows, or to the one that opened a brace."""
+    """Reads line by line: deeper points belong to the next point, or to the one that opened a brace."""
 
     def __init__(self) -> None:
         self.levels = [_Level()]
         self.opened: dict[int, TapPoint] = {}
-        self.inside = ""  # the end of the block of YAML that is open
-        self.titled: bool | None = None  # whether a line of words stands above the first point, as of tape: titles of what follows
+        self.inside = ""  # the line that ends the open YAML block
+        self.titled: bool | None = None  # whether the report has title lines, as tape writes them; decided before the first point
         self.title = ""
 
     def line(self, text: str) -> None:
@@ -109,7 +109,7 @@ class _Points:
 
 
 def read_points(report: bytes) -> list[TapPoint]:
-    """Every test of a report, in its order."""
+    """Every test of a report, in order."""
     points = _Points()
     for line in report.decode("utf-8", "replace").splitlines():
         points.line(line)

@@ -1,7 +1,7 @@
-"""TRX, as `dotnet test --logger trx` writes it: the results of tests, one by one. The counters of its summary are never read.
+"""TRX, as `dotnet test --logger trx` writes it: the test results, one by one. Its summary counters are never read.
 
-It comes from a process that ran the project's code, so it is read as hostile, as JUnit XML is. A test with rows has a result of its own and
-one for each row inside; only those inside count.
+It comes from a process that ran the project's code, so it is read as hostile, like JUnit XML. A test with rows has a result of its own and
+one inside for each row; only the inner ones count.
 """
 
 from typing import NamedTuple
@@ -17,14 +17,14 @@ OUTCOMES: dict[str, Outcome] = {
     "Inconclusive": "skipped",
     "Pending": "skipped",
     "Warning": "skipped",
-}  # any other (Timeout, Aborted, Error, Disconnected, NotRunnable, …), and none at all, is an error
+}  # any other (Timeout, Aborted, Error, Disconnected, NotRunnable, …), or none, is an error
 
 
 class TrxResult(NamedTuple):
-    """One `UnitTestResult` that has none inside."""
+    """One innermost `UnitTestResult`."""
 
     classname: str
-    name: str  # as it is shown, with the values of its row
+    name: str  # as displayed, with the values of its row
     outcome: Outcome
     said: str
     message: str
@@ -32,7 +32,7 @@ class TrxResult(NamedTuple):
 
 
 def read_results(report: bytes) -> list[TrxResult]:
-    """Every result of a report, in its order."""
+    """Every result of a report, in order."""
     target = _Results()
     feed(report, target)
     return [_result(each, message, target.classes.get(each.get("testId", ""), "")) for each, message in target.found]
@@ -52,14 +52,14 @@ def _result(said: dict[str, str], message: str, classname: str) -> TrxResult:
 
 
 class _Results:
-    """What the XML parser talks to: keeps results and the classes of tests, forgets the rest."""
+    """A parser target that keeps the results and the classes of tests."""
 
     def __init__(self) -> None:
         self.found: list[tuple[dict[str, str], str]] = []
         self.classes: dict[str, str] = {}
         self._depth = 0
-        self._open: list[tuple[dict[str, str], list[str]]] = []  # results that are open: the innermost one is the last
-        self._rows = 0  # results that were kept since the innermost one was opened
+        self._open: list[tuple[dict[str, str], list[str]]] = []  # open results, the innermost last
+        self._rows = 0  # results kept since the innermost one was opened
         self._test = ""
         self._in: str = ""
 
@@ -97,7 +97,7 @@ class _Results:
 
 
 def _seconds(text: str) -> float:
-    """Of `00:01:02.5000000`."""
+    """The seconds of `00:01:02.5000000`."""
     try:
         hours, minutes, seconds = text.split(":")
         return max(0.0, int(hours) * 3600 + int(minutes) * 60 + float(seconds))

@@ -1,6 +1,6 @@
-"""Calls for programs of ours that stand between the machine and a test runner: they start it as often as needed and write one report.
+"""Wrappers: our own programs between the machine and a test runner, which start it as often as needed and write one report.
 
-Owns how such a program is called and how it calls others. Its words come as one JSON value, so that none can be taken for an option.
+Owns how a wrapper is called and how it starts programs. Its order comes as one JSON value, so no word can be taken for an option.
 """
 
 import os
@@ -18,7 +18,7 @@ BUILT = frozenset({"target", "build", "node_modules"})
 
 
 class ProgramEnded(NamedTuple):
-    """A program that ended."""
+    """How a program ended, with its output."""
 
     code: int
     stdout: str
@@ -26,17 +26,17 @@ class ProgramEnded(NamedTuple):
 
 
 class RunOrder(msgspec.Struct):
-    """What is to be run."""
+    """What a wrapper must run."""
 
     program: list[str] = []
     options: list[str] = []
-    paths: list[str] = []  # files, folders, and whatever the runner takes for one
-    names: list[str] = []  # of tests, or patterns of names
-    targets: list[str] = []  # of a build: --lib, --test=name and the like
+    paths: list[str] = []  # files, folders, and whatever else the runner takes as paths
+    names: list[str] = []  # test names, or patterns of names
+    targets: list[str] = []  # build targets: --lib, --test=name and the like
 
 
 def wrapped(module: str, order: Callable[[Command, tuple[str, ...], Files | None], RunOrder]) -> Call:
-    """The machine's call of a runner through a program of ours. Nothing of the project can stand in the way of its modules."""
+    """The machine's call of a runner through a wrapper, isolated from the project's own Python modules."""
 
     def argv(base: Command, selectors: tuple[str, ...], report_path: str, files: Files | None = None) -> list[str]:
         return [sys.executable, "-I", "-m", module, report_path, msgspec.json.encode(order(base, selectors, files)).decode()]
@@ -45,12 +45,12 @@ def wrapped(module: str, order: Callable[[Command, tuple[str, ...], Files | None
 
 
 def ordered() -> tuple[Path, RunOrder]:
-    """Where the report goes, and what was asked for."""
+    """The report's path and the order, from the command line."""
     return Path(sys.argv[1]), msgspec.json.decode(sys.argv[2], type=RunOrder)
 
 
 def start(argv: Sequence[str], env: Mapping[str, str] | None = None, cwd: str | None = None) -> ProgramEnded:
-    """Run a program to its end, its two streams apart."""
+    """Run a program to its end, with separate output streams."""
     try:
         done = subprocess.run(argv, env={**os.environ, **(env or {})}, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     except OSError as e:
@@ -59,14 +59,14 @@ def start(argv: Sequence[str], env: Mapping[str, str] | None = None, cwd: str | 
 
 
 def write(report: Path, found: msgspec.Struct | bytes) -> None:
-    """The report, into the file that is already there."""
+    """Write the report into the existing file."""
     with report.open("r+b") as file:
         file.write(found if isinstance(found, bytes) else msgspec.json.encode(found))
         file.truncate()
 
 
 def source_files(root: Path) -> Iterator[str]:
-    """The files of a tree, without what is built and what is hidden."""
+    """The files of a tree, without built and hidden ones."""
     for here, folders, files in os.walk(root):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and (name not in BUILT or "/src/" in f"{here}/"))
         yield from (os.path.relpath(os.path.join(here, name), root) for name in sorted(files))

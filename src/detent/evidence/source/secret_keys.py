@@ -32,9 +32,7 @@ KINDS = {
     "a Slack webhook": r"\bhooks\.slack\.com/services/T\w+/B\w+/\w{20,}",
 }
 NOT_ONE = re.compile(r"example|sample|dummy|fake|placeholder|redacted|(.)\1{7}", re.IGNORECASE)
-JOINED = re.compile(
-    r"([\"'`])\s*[+.,&\\]?\s*[rbuf]?\1|\\\n[ \t]*|\{[\"']|[\"']\}"
-)  # as in "one" + "text", also over lines, and f"one{'text'}"
+JOINED = re.compile(r"([\"'`])\s*[+.,&\\]?\s*[rbuf]?\1|\\\n[ \t]*|\{[\"']|[\"']\}")  # "one" + "text", also over lines, and f"one{'text'}"
 IN_PIECES = " in pieces"
 OF_TESTS = re.compile(r"(?:^|/)(?:tests?|specs?|__tests__)/|(?:^|/)test_|[._]test\.|[._]spec\.")  # tests rightly build fake keys this way
 HUNK = re.compile(rb"@@ -\S+ \+([0-9]+)")

@@ -1,6 +1,6 @@
-"""ctest, for projects of CMake. Its report is JUnit XML, by a wrapper of ours that configures and builds in a folder of its own.
+"""ctest, for CMake projects. A wrapper of ours configures and builds in a folder of its own and reads ctest's JUnit XML.
 
-So a build folder in the tree is never used and never needed.
+A build folder in the tree is never used or needed.
 """
 
 import re
@@ -42,7 +42,7 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
 
 
 def runner_part(path: str, text: str) -> str:
-    """Of a `CMakeLists.txt` the lines about tests and about how everything is compiled."""
+    """The lines of a `CMakeLists.txt` about tests and about how everything is compiled; other files in full."""
     return "\n".join(TESTING.findall(text)) if PurePosixPath(path).name == "CMakeLists.txt" else text
 
 
@@ -58,7 +58,7 @@ RUNNER = Runner(
     parse=partial(parse, SHAPE),
     argv=wrapped("detent.evidence.runners.cmake.ctest_run", order),
     read=reader("ctest", "ctest", CTestReport, outcomes, (0, 8)),
-    tests=TESTS.search,  # with the `CMakeLists.txt` of a folder of tests: a new test is listed there
+    tests=TESTS.search,  # includes the `CMakeLists.txt` of a test folder, which lists new tests
     config=CONFIG.fullmatch,
     runner_part=runner_part,
     canary=canary,

@@ -1,7 +1,7 @@
-"""What cmake, the compiler and ctest said, into outcomes by id. Knows neither commands nor the project. Starts no process.
+"""The output of cmake, the compiler and ctest as outcomes by id. Knows no commands and no project; starts no process.
 
-An id is `file::test name`; the file is a source of the program that the test runs. A program that could not be built is one id, the
-file at fault, with the outcome `error`. ctest knows nothing of a test but how its process ended.
+An id is `file::test name`, with a source file of the test's program. A program that could not be built is one id, the file at
+fault, with the outcome `error`. ctest knows only how a test's process ended.
 """
 
 import re
@@ -24,24 +24,24 @@ PLAIN = re.compile(r"Failed\Z|Required regular expression|Error regular expressi
 
 
 class CTestListed(msgspec.Struct):
-    """One test that cmake knows: the file it belongs to, and whether its program is there."""
+    """One test that cmake lists, with its source file and whether its program was built."""
 
     name: str
     file: str
     built: bool
-    excuse: str = ""  # why it proves nothing: disabled, or failing is what it should do
+    excuse: str = ""  # why its outcome proves nothing: disabled, or expected to fail
 
 
 class CTestReport(msgspec.Struct):
-    """Everything that was asked and said."""
+    """Everything that the wrapper saw."""
 
     code: int
     root: str
-    built: str  # what the compiler and the linker said
+    built: str  # output of the compiler and the linker
     tests: list[CTestListed]
     log: str = ""
-    reasons: dict[str, str] = {}  # why a test failed, by ctest's own summary
-    unlinked: dict[str, list[str]] = {}  # what the linker misses, by source
+    reasons: dict[str, str] = {}  # why each test failed, from ctest's summary
+    unlinked: dict[str, list[str]] = {}  # undefined references by source file
 
 
 def outcomes(report: CTestReport) -> dict[str, SeenTest]:
@@ -51,7 +51,7 @@ def outcomes(report: CTestReport) -> dict[str, SeenTest]:
         listed = known.get(case.name)
         if listed is None or f"{listed.file}::{case.name}" in found:
             raise CannotTell(f"the test {case.name!r} is in the report, but cmake lists it not at all or twice")
-        if listed.built:  # else its file stands for it
+        if listed.built:  # else its file has the error
             found[f"{listed.file}::{case.name}"] = _seen(listed, case, report.reasons.get(case.name, "Failed"))
     lost = [each.name for each in report.tests if each.built and f"{each.file}::{each.name}" not in found]
     if lost and report.log:
@@ -70,7 +70,7 @@ def _seen(listed: CTestListed, case: JUnitCase, reason: str) -> SeenTest:
 
 
 def _not_built(report: CTestReport) -> dict[str, SeenTest]:
-    """Each file that the compiler or the linker refused; a program without any such file stands by its own source."""
+    """Each file that the compiler or linker rejected; a program without such a file counts by its own source."""
     said: dict[str, list[str]] = {}
     for file, message in FAULT.findall(report.built):
         said.setdefault(_relative(file, report.root), []).append(message)
@@ -83,7 +83,7 @@ def _not_built(report: CTestReport) -> dict[str, SeenTest]:
 
 
 def _is_missing(says: list[str]) -> bool:
-    """Only names are missing, and what follows from that."""
+    """Whether all errors are missing names or follow from them."""
     named = [bool(MISSING.search(each)) for each in says]
     return any(named) and all(is_named or FOLLOWS.search(each) for is_named, each in zip(named, says, strict=True))
 

@@ -1,6 +1,6 @@
-"""Configures, builds and tests a CMake project for the machine, in a folder of its own. What cannot be built does not hide the rest.
+"""Configures, builds and tests a CMake project in a folder of its own. A target that cannot be built does not hide the others.
 
-A program of its own, started in the sandbox; it decides nothing.
+A separate program, started in the sandbox; it decides nothing.
 """
 
 import os
@@ -16,11 +16,11 @@ from detent.evidence.runners.adapter import below
 from detent.evidence.runners.cmake.ctest_report import CTestListed, CTestReport
 from detent.evidence.runners.wrapper import ProgramEnded, RunOrder, ordered, start, write
 
-ADDED = re.compile(r"^add_test\((?:\[=\[(.+?)\]=\]|\"?([^\"\s]+)\"?) \"([^\"]+)\"", re.MULTILINE)  # as cmake writes them down
+ADDED = re.compile(r"^add_test\((?:\[=\[(.+?)\]=\]|\"?([^\"\s]+)\"?) \"([^\"]+)\"", re.MULTILINE)  # as cmake writes them
 REASON = re.compile(r"^\s*\d+ - (.+) \((.+?)\)", re.MULTILINE)
 LINKED = re.compile(r"CMakeFiles/([^/\s]+)\.dir/(\S+?)\.o(?:bj)?: in function ")
 UNLINKED = re.compile(r"(undefined reference to .+)$")
-NOT_BUILT = "_NOT_BUILT"  # how tests of GoogleTest are called before their program is there
+NOT_BUILT = "_NOT_BUILT"  # suffix of GoogleTest tests whose program does not exist yet
 PLAIN = {"LC_ALL": "C.UTF-8", "CLICOLOR": "0"}
 
 
@@ -30,7 +30,7 @@ class Property(msgspec.Struct):
 
 
 class CTestCase(msgspec.Struct):
-    """A test, as ctest lists it."""
+    """A test as ctest lists it."""
 
     name: str
     command: list[str] = []
@@ -46,7 +46,7 @@ class Named(msgspec.Struct):
 
 
 class CMakeTarget(msgspec.Struct):
-    """A program, as cmake describes it."""
+    """A target as cmake describes it."""
 
     name: str = ""
     artifacts: list[Named] = []
@@ -83,14 +83,14 @@ def main() -> int:
 
 
 def launcher(root: Path) -> dict[str, str]:
-    """A compiler's cache, where there is one: it goes by content, so it serves every checkout."""
+    """Settings for ccache, if installed; it is keyed by content, so it serves every checkout."""
     if not shutil.which("ccache"):
         return {}
     return {"CMAKE_C_COMPILER_LAUNCHER": "ccache", "CMAKE_CXX_COMPILER_LAUNCHER": "ccache", "CCACHE_BASEDIR": str(root)}
 
 
 def keep_going(build: Path) -> list[str]:
-    """Build what can be built, and let nobody write into another's line; an older make, as macOS has it, cannot do the latter."""
+    """Options to build as much as possible without mixing output lines; the old make of macOS cannot do the latter."""
     if (build / "build.ninja").exists():
         return ["-k", "0"]
     return ["-k", "--output-sync=target"] if sys.platform == "linux" else ["-k"]
@@ -103,13 +103,13 @@ def known(build: Path, order: RunOrder) -> list[CTestCase]:
     texts = [file.read_text("utf-8", "replace") for file in build.rglob("CTestTestfile.cmake")]
     programs = {first or second: program for text in texts for first, second, program in ADDED.findall(text)}
     for each in found:
-        if not each.command:  # its program is not there
+        if not each.command:  # its program does not exist
             each.command = [programs.get(each.name) or each.name.removesuffix(NOT_BUILT)]
     return found
 
 
 def targets(build: Path) -> dict[str, list[str]]:
-    """The sources of each program."""
+    """The sources of each program, by target name and by path."""
     found = {}
     for file in (build / ".cmake" / "api" / "v1" / "reply").glob("target-*.json"):
         target = msgspec.json.decode(file.read_bytes(), type=CMakeTarget)
@@ -119,7 +119,7 @@ def targets(build: Path) -> dict[str, list[str]]:
 
 
 def links(said: str, sources: dict[str, list[str]]) -> dict[str, list[str]]:
-    """What the linker misses, by the source that asks for it: it names the object first, and then what is not there."""
+    """Undefined references by the source that needs them; the linker names the object first, then the symbol."""
     found: dict[str, list[str]] = {}
     file = ""
     for line in said.splitlines():
@@ -140,7 +140,7 @@ def listed(test: CTestCase, sources: dict[str, list[str]], root: Path) -> CTestL
 
 
 def file_of(test: CTestCase, sources: dict[str, list[str]], root: Path) -> str:
-    """The test source of a test's program; of a script the script itself."""
+    """The test source of a test's program; for a script, the script."""
     program = test.command[0] if test.command else ""
     named = [os.path.relpath(word, root) for word in test.command if word.startswith(f"{root}/") and Path(word).is_file()]
     ours = sources.get(program, [])
@@ -148,7 +148,7 @@ def file_of(test: CTestCase, sources: dict[str, list[str]], root: Path) -> str:
 
 
 def play(build: Path, chosen: list[CTestCase]) -> tuple[str, ProgramEnded]:
-    """Run these tests, each once."""
+    """Run these tests once each: ctest's log, and how ctest ended."""
     if not chosen:
         return "", ProgramEnded(0, "", "")
     log = build / "run-log.xml"
@@ -166,7 +166,7 @@ def _escaped(name: str) -> str:
 
 
 def _of(said: str, tests: list[CTestListed]) -> str:
-    """Of what was said while building, the lines about the files that are selected."""
+    """The lines of the build output about files of tests that were not built."""
     files = {each.file for each in tests if not each.built}
     return "\n".join(line for line in said.splitlines() if any(file in line for file in files))
 

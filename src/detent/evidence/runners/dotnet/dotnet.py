@@ -1,7 +1,7 @@
-""".NET. The report is TRX, by a wrapper of ours around `dotnet test`.
+""".NET. A wrapper of ours runs `dotnet test` and reads its TRX reports.
 
-Made by what reports of others show; the real program was never at hand (see `UNSEEN`). A test host that crashed leaves a report in which
-everything passed: then report and exit code do not agree.
+Written from published reports; never tried with the real program (see `UNSEEN`). If a test host crashes, its report shows only passes, so report
+and exit code then disagree.
 """
 
 import re
@@ -29,7 +29,7 @@ SHAPE = CommandShape(
 
 
 def detect(files: Files) -> Command | None:
-    """A solution in the root, or a project that refers to the SDK of tests."""
+    """A solution at the root, or a project that references the test SDK."""
     projects = [path for path in files.paths() if PROJECT.fullmatch(path)]
     solution = any("/" not in path and path.endswith((".sln", ".slnx")) for path in files.paths())
     tested = any("Microsoft.NET.Test.Sdk" in (files.read(path) or "") for path in projects)
@@ -51,7 +51,7 @@ def outcomes(said: DotnetReport) -> dict[str, SeenTest]:
 
 
 def runner_part(path: str, text: str) -> str:
-    """Of a project all but what it depends on."""
+    """A project file without its dependencies; other files in full."""
     return DEPENDENCY.sub("", text) if PROJECT.fullmatch(path) else text
 
 

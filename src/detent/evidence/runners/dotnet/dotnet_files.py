@@ -1,4 +1,4 @@
-"""What the adapter of .NET and its program tell each other, and which file of a project declares which class. Starts no process."""
+"""The report between the .NET wrapper and its adapter, and which file of a project declares which class. Starts no process."""
 
 import re
 from pathlib import Path, PurePosixPath
@@ -15,17 +15,17 @@ BUILT = re.compile(r"(?:^|/)(?:bin|obj)/")
 
 
 class DotnetReport(msgspec.Struct):
-    """Everything that was asked and said."""
+    """Everything that the wrapper saw."""
 
     code: int
     reports: list[str] = []  # the text of each TRX file
-    classes: dict[str, str] = {}  # the file that declares each class
-    broken: dict[str, list[str]] = {}  # what the compiler said, by file
-    project: str = ""  # stands for a class that no file declares
+    classes: dict[str, str] = {}  # class -> the file that declares it
+    broken: dict[str, list[str]] = {}  # compiler errors by file
+    project: str = ""  # the file for classes that no file declares
 
 
 def classes(root: Path) -> dict[str, str]:
-    """The file that declares each class, by its full name."""
+    """The file that declares each class, by qualified name."""
     found: dict[str, str] = {}
     for path in source_files(root):
         if PurePosixPath(path).suffix not in CODE or BUILT.search(path):
@@ -38,7 +38,7 @@ def classes(root: Path) -> dict[str, str]:
 
 
 def wanted(order: RunOrder, declared: dict[str, str]) -> str:
-    """The one filter for everything that was selected: names as they are, files by the classes that they declare."""
+    """One filter for all selections: names as they are, files as the classes they declare."""
     named = [name for name, file in declared.items() if any(below(file, path) for path in order.paths)]
     parts = [*(f"({each})" for each in order.names), *(f"FullyQualifiedName~{name}." for name in named)]
     return "|".join(parts) or ("FullyQualifiedName=" if order.paths else "")

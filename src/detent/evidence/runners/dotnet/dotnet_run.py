@@ -1,6 +1,6 @@
-"""Runs `dotnet test` for the machine and hands over the reports that it wrote, each new, in a folder of this run.
+"""Runs `dotnet test` and passes on the reports it wrote into a new folder.
 
-A program of its own, started in the sandbox; it decides nothing.
+A separate program, started in the sandbox; it decides nothing.
 """
 
 import re
@@ -34,7 +34,7 @@ def main() -> int:
 
 
 def _broken(said: str, root: Path) -> dict[str, list[str]]:
-    """What the compiler refused, by file."""
+    """Compiler errors by file."""
     found: dict[str, list[str]] = {}
     for each in FAULT.finditer(said):
         file = each["file"].strip().removeprefix(f"{root}/")

@@ -1,5 +1,5 @@
-"""`go test`. The report is what `go test -json` said, by a wrapper of ours, since a file that cannot be built would hide every other test of
-its package. Ids are `file::TestName/sub`."""
+"""`go test`. A wrapper of ours reads `go test -json`, since a file that cannot be built would hide every other test of its package.
+Ids are `file::TestName/sub`."""
 
 import re
 from pathlib import PurePosixPath
@@ -19,7 +19,7 @@ def detect(files: Files) -> Command | None:
 
 
 def order(base: Command, selectors: tuple[str, ...], files: Files | None) -> RunOrder:
-    """Files as they are, folders with all below them; what the agent selects replaces the configured packages."""
+    """Files as they are, folders with everything below; an agent's selection replaces the configured packages."""
     run = [each.partition("=")[2] for each in selectors if each.startswith("-run=")]
     chosen = [_pattern(each) for each in selectors if not each.startswith("-")]
     return RunOrder(["go"], base_flags(base), chosen or list(base.paths) or ["."], run[:1])
@@ -33,7 +33,7 @@ def _pattern(selector: str) -> str:
 
 
 def runner_part(path: str, text: str) -> str:
-    """Of `go.mod` all but the required modules: a new dependency is an ordinary change."""
+    """`go.mod` without the required modules, because a new dependency is an ordinary change; other files in full."""
     return "\n".join(REQUIREMENT.findall(text)) if PurePosixPath(path).name == "go.mod" else text
 
 

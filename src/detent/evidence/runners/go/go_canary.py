@@ -1,7 +1,7 @@
-"""The canary of a `go test` run: a test file in the package of the changed tests. Pure: it writes nothing.
+"""The canary of a `go test` run: a test file in the package of the changed tests. Pure: writes nothing.
 
-It is built with the package and runs in its process, so it sees a `TestMain` and what code does there. Its name comes early, so that
-it has run before a test of the project's panics; what cannot be built has no tests that ran, and is never blamed.
+It is built with the package and runs in its process, so it notices a `TestMain` and what code does there. Its name sorts early, so
+that it runs before a test of the project can panic. If the package cannot be built, no test ran, and the canary does not count.
 """
 
 import re
@@ -55,6 +55,6 @@ def _nest(place: TestFolder, files: Files) -> Nest | None:
 
 
 def _other(place: TestFolder, files: Files) -> str:
-    """Where a package has no test file yet: one of its files of code."""
+    """A code file of the package, if it has no test file yet."""
     path = next((each for each in files.paths() if each.endswith(".go") and parent(each) == place.folder), "")
     return (files.read(path) if path else None) or ""

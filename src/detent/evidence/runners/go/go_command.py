@@ -1,11 +1,11 @@
-"""The shapes of a `go test` command: which calls are taken, which words select tests, and what an agent may not say.
+"""Command lines of `go test`: which calls are recognised, which words select tests, and which options an agent may not use.
 
-Options that only change the display are taken and dropped, and every option that is not listed here is refused.
+Options that only change the display are dropped; every option that is not listed is refused.
 """
 
 from detent.evidence.runners.adapter import Command, Parsed, after_first, parsed, path_fault
 
-KEPT_FLAGS = frozenset({"race", "short", "msan", "asan", "trimpath", "cover"})  # of a configured command
+KEPT_FLAGS = frozenset({"race", "short", "msan", "asan", "trimpath", "cover"})  # kept from a configured command
 KEPT_VALUES = frozenset(
     {"tags", "timeout", "p", "parallel", "cpu", "mod", "modfile", "vet", "ldflags", "gcflags", "covermode", "coverpkg", "shuffle"}
 )
@@ -15,7 +15,7 @@ ALL = frozenset({".", "./...", "...", "./"})
 
 
 def adopt(words: tuple[str, ...]) -> Command | None:
-    """A configured command that runs `go test` once, with options that are known."""
+    """A configured command that runs `go test` once with known options; else None."""
     if words[:2] != ("go", "test"):
         return None
     found = _parse(words[2:], KEPT_FLAGS | SHOWN_FLAGS, KEPT_VALUES | SHOWN_VALUES)
@@ -30,7 +30,7 @@ def base_flags(base: Command) -> list[str]:
 
 
 def parse(command: str, base: Command) -> Parsed:
-    """The selectors of an agent's command, or the one sentence that refuses it."""
+    """The selectors of an agent's command, or the fault that refuses it."""
     own = base.argv[: len(base.argv) - len(base.paths)]
     said = f"`{base.text}`, " if base.text != "go test ./..." else ""
 

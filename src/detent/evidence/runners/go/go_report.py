@@ -1,8 +1,8 @@
-"""What `go test -json` said, into outcomes by id. Knows go's events; knows neither commands nor the project. Starts no process.
+"""The output of `go test -json` as outcomes by id. Knows go's events, no commands and no project; starts no process.
 
-An id is `file::TestName` or `file::TestName/sub`. A test that has subtests is no test of its own: they are listed, and it only if it
-failed without any of them failing. A file that cannot be built is one id, the file, with the outcome `error`. What go takes for a pass
-only because the process ended well is none: a test ends with its own line, and a package with its own word.
+An id is `file::TestName` or `file::TestName/sub`. A test with subtests is listed only if it failed and none of them did. A file that cannot
+be built is one id, the file, with the outcome `error`. go may count a test as passed only because the process exited well; here a test
+must print its own end line, and a package its own result.
 """
 
 import re
@@ -27,16 +27,16 @@ NAMED = re.compile(
 
 
 class GoFault(NamedTuple):
-    """What is wrong with one file."""
+    """The errors of one file."""
 
     file: str
     says: str
-    place: str  # of the first
-    missing: bool  # only names, fields or packages that are not there yet
+    place: str  # of the first error
+    missing: bool  # only names, fields or packages that do not exist yet
 
 
 def faults(said: str, folder: str = "") -> list[GoFault]:
-    """The files that cannot be built, from the words of the compiler, of vet and of the package loader. Paths relative to the project."""
+    """The files that cannot be built, from the output of compiler, vet and package loader, with paths relative to the project."""
     found: dict[str, list[str]] = {}
     places: dict[str, str] = {}
     for file, line, message in FAULT.findall(said):
@@ -47,18 +47,18 @@ def faults(said: str, folder: str = "") -> list[GoFault]:
 
 
 def _is_missing(says: list[str]) -> bool:
-    """Every fault is a missing name, or follows from one: an import that nothing uses any more."""
+    """Whether every error is a missing name or follows from one, like an unused import."""
     return all(MISSING.match(each) for each in says) and any(NAMED.search(each) for each in says)
 
 
-OLDEST = (1, 20)  # the first that marks its own lines
+OLDEST = (1, 20)  # the first version that marks its own output lines
 ENDS: dict[str, Outcome] = {"pass": "passed", "fail": "failed", "skip": "skipped"}
 END = re.compile(r"\s*--- (PASS|FAIL|SKIP): (\S+) \(")
 NOT_BUILT = re.compile(r"^FAIL\t(\S+) \[(?:build|setup) failed\]", re.MULTILINE)
 
 
 class GoEvent(msgspec.Struct):
-    """One line of go's."""
+    """One line of go's output."""
 
     Action: str = ""
     Package: str = ""
@@ -70,7 +70,7 @@ class GoEvent(msgspec.Struct):
 
 
 class GoRound(msgspec.Struct):
-    """One call of `go test`, with the test files that were left out."""
+    """One call of `go test`, with the test files left out of it."""
 
     code: int
     stdout: str
@@ -85,15 +85,15 @@ class GoRound(msgspec.Struct):
             raise CannotTell(f"the test report cannot be read: {e}") from e
 
     def text(self) -> str:
-        """What a person would have seen."""
+        """The output that a person would have seen."""
         return "".join(each.Output for each in self.events()) + self.stderr
 
     def built(self) -> str:
-        """What was said while building."""
+        """The output of the build."""
         return "".join(each.Output for each in self.events() if each.Action == "build-output") + self.stderr
 
     def not_built(self) -> list[str]:
-        """The packages that could not be built: go says so itself, and no test of theirs began."""
+        """Packages that go reports as not built and of which no test began."""
         events = self.events()
         begun = {each.Package for each in events if each.Action == "run"}
         said = "".join(each.Output for each in events if not each.Test) + "\n" + self.stdout
@@ -106,11 +106,11 @@ class GoPackage(msgspec.Struct):
     path: str
     folder: str
     tests: dict[str, list[str]]
-    must: list[str] = []  # those that are run whatever happens
+    must: list[str] = []  # tests that must appear in the output
 
 
 class GoReport(msgspec.Struct):
-    """Everything that was asked and said."""
+    """Everything that the wrapper saw."""
 
     version: str
     code: int
@@ -119,7 +119,7 @@ class GoReport(msgspec.Struct):
 
 
 def outcomes(report: GoReport) -> dict[str, SeenTest]:
-    """The outcomes of all rounds, of a go that can be believed: of each package the last one counts, and what was left out stands as a file."""
+    """The outcomes of all rounds: for each package its last one counts, and files left out are errors. CannotTell for a go that is too old."""
     version = re.match(r"go(\d+)\.(\d+)", report.version)
     if version is None or (int(version[1]), int(version[2])) < OLDEST:
         raise CannotTell(f"{report.version or 'this go'} is too old: before 1.20, its output cannot be separated from that of a test")
@@ -139,7 +139,7 @@ def outcomes(report: GoReport) -> dict[str, SeenTest]:
 
 
 def _place(seen: SeenTest) -> str:
-    """Where a test failed: of a panic the innermost line outside of go's own library, else the line that the test's words begin with."""
+    """Where a test failed: after a panic the innermost line outside go's library, else the line at the start of its message."""
     if seen.outcome not in ("failed", "error"):
         return ""
     trace = re.findall(r"^\t(/\S+\.go):(\d+)(?: \+0x|$)", seen.message, re.MULTILINE) if seen.kind == "panic" else []
@@ -150,7 +150,7 @@ def _place(seen: SeenTest) -> str:
 
 
 def _package(package: GoPackage, events: list[GoEvent], said: GoRound) -> dict[str, SeenTest]:
-    """The tests of one package that was run."""
+    """The outcomes of one package that was run."""
     home = {name: file for file, names in package.tests.items() for name in names}
     begun = list(dict.fromkeys(event.Test for event in events if event.Action == "run"))
     ended = _ended(package, events)
@@ -173,7 +173,7 @@ def _package(package: GoPackage, events: list[GoEvent], said: GoRound) -> dict[s
 
 
 def _never(package: GoPackage, home: dict[str, str], begun: list[str], said: GoRound, failed: bool) -> dict[str, SeenTest]:
-    """Tests that were built and never began: the process ended before, or TestMain ran none."""
+    """Outcomes of tests that were built but never began: the process exited before, or TestMain ran none."""
     left = [name for name in package.must if name not in begun and home[name] not in said.hidden]
     if package.path in said.not_built():
         return {}
@@ -186,7 +186,7 @@ End = tuple[Outcome, str, str]
 
 
 def _ended(package: GoPackage, events: list[GoEvent]) -> dict[str, End]:
-    """How tests ended, by the line that each prints at its end. Two ends of one test tell nothing."""
+    """How tests ended, by the line that each prints at its end. CannotTell if a test ended twice."""
     framed = any(event.OutputType == "frame" for event in events)
     lines: dict[str, str] = {}
     ended: dict[str, End] = {}

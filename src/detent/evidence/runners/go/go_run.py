@@ -1,6 +1,6 @@
-"""Runs `go test` for the machine. A test file that cannot be built is named and left out, and the package is run again without it.
+"""Runs `go test`. A test file that cannot be built is recorded and left out, and its package is run again without it.
 
-A program of its own, started in the sandbox; it decides nothing. It writes down what go said, round by round.
+A separate program, started in the sandbox; it decides nothing. It writes down go's output, round by round.
 """
 
 import re
@@ -17,11 +17,11 @@ MOST_ROUNDS = 6
 FUNCTION = re.compile(r"^func ((?:Test|Example|Fuzz)(?![a-z])\w*)\(", re.MULTILINE)
 RUN_ALWAYS = re.compile(
     r"^func ((?:Test|Fuzz)(?![a-z])\w*)\(\w+ \*testing\.[TF]\)", re.MULTILINE
-)  # an example without output is only built
+)  # an example without output is only compiled
 
 
 class GoListed(msgspec.Struct):
-    """A package, as `go list` describes it."""
+    """A package as `go list` describes it."""
 
     ImportPath: str = ""
     Dir: str = ""
@@ -53,7 +53,7 @@ def parent(file: str) -> str:
 
 
 def listed(order: RunOrder, root: str, patterns: list[str]) -> list[GoPackage]:
-    """The packages with the tests that their files define."""
+    """The packages, with the tests that their files define."""
     tags = [flag for flag in order.options if flag.startswith(("-tags", "-mod", "-race"))]
     said = start(["go", "list", "-e", "-find", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles", *tags, "--", *dict.fromkeys(patterns)])
     if said.code:
@@ -72,13 +72,13 @@ def listed(order: RunOrder, root: str, patterns: list[str]) -> list[GoPackage]:
 
 
 def narrowed(package: GoPackage, files: list[str], run: str) -> GoPackage:
-    """The tests that must be seen: of a selection by name none, of a selection by file those of the files."""
+    """Limit the tests that must appear: none if tests are selected by name, those of the files if by file."""
     chosen = [name for file, names in package.tests.items() if file in files for name in names]
     return msgspec.structs.replace(package, must=[] if run else [name for name in package.must if not files or name in chosen])
 
 
 def calls(packages: list[GoPackage], files: list[str], run: str) -> list[tuple[list[str], str]]:
-    """Which packages go together: those of which all tests run, and each of which only some do."""
+    """The calls to make: all packages together if all their tests run, else one call for each package."""
     if not packages:
         return []
     if not files:
@@ -92,7 +92,7 @@ def calls(packages: list[GoPackage], files: list[str], run: str) -> list[tuple[l
 
 
 def attempts(flags: list[str], packages: list[str], run: str, root: str) -> list[GoRound]:
-    """One call, and again without the test files that could not be built, until what is left can be."""
+    """Call `go test`, and again without the test files that could not be built, until everything left can be."""
     rounds: list[GoRound] = []
     hidden: list[str] = []
     left = packages

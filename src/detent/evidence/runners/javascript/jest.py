@@ -1,6 +1,6 @@
-"""jest: how a project calls it, the machine's own call, and what its report says. Starts no process.
+"""jest: how a project calls it, the machine's own call, and how its report is read. Starts no process.
 
-The report is written by a reporter of ours in the process that watches the tests; they run in others, also where there is only one.
+Our reporter writes the report in jest's main process; tests always run in workers, even if there is only one.
 """
 
 import re
@@ -32,7 +32,7 @@ TOOL = JsRunner(
 
 
 def argv(base: Command, selectors: tuple[str, ...], report_path: str, files: Files | None = None) -> list[str]:
-    """Ours come after the project's own options; what the agent selects, as patterns of jest's, replaces the configured ones."""
+    """Our options come after the project's; an agent's selection, as jest patterns, replaces the configured one."""
     chosen = [each for each in selectors if not each.startswith("-")]
     return [
         *js_project.program(base, TOOL), *js_project.options(base, TOOL), *(["--maxWorkers=1"] if set(SERIAL) & set(base.argv) else []),
@@ -45,14 +45,14 @@ def argv(base: Command, selectors: tuple[str, ...], report_path: str, files: Fil
 
 
 def _by_version(files: Files | None) -> list[str]:
-    """Options that not every jest knows: `bail` was yes or no before 24, and memory is watched since 29. Where no version is seen, it is a new one."""
+    """Options that depend on jest's version: `bail` was a boolean before 24, and the memory limit exists since 29. Unknown versions count as new."""
     found = VERSION.search((files.read("node_modules/jest/package.json") if files else None) or "")
     major = int(found[1]) if found else NEWEST
     return ["--bail=0" if major >= 24 else "--bail=false", *(["--workerIdleMemoryLimit=2GB"] if major >= 29 else [])]
 
 
 def _pattern(path: str) -> str:
-    """A file or folder as the regular expression that jest takes for paths."""
+    """A file or folder as the regular expression that jest expects for paths."""
     plain = path.rstrip("/")
     if plain in ("", "."):
         return "/"

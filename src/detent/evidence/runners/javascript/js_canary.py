@@ -1,7 +1,7 @@
-"""The canary of a run of vitest, jest or mocha: a test file of its own beside the project's. Pure: it writes nothing.
+"""The canary of a run of vitest, jest or mocha: a test file beside the project's. Pure: writes nothing.
 
-vitest and jest run each file by itself, so this one sees what is loaded into all of them (set-up files, configuration), not what one test
-file does to itself. mocha runs all files in one process: there it sees everything.
+vitest and jest run each file separately, so it notices what is loaded into all of them (set-up files, configuration), not what one test
+file does to itself. mocha runs all files in one process, so there it notices everything.
 """
 
 import re
@@ -18,7 +18,7 @@ from detent.evidence.runners.javascript.js_command import JsRunner
 from detent.evidence.runners.javascript.node_command import matcher
 
 TYPED = frozenset({".ts", ".mts", ".cts", ".tsx"})
-UNCHECKED = "// @ts-nocheck\n"  # the words of the file are not the project's
+UNCHECKED = "// @ts-nocheck\n"  # the project may lack the types
 DELIMITED = re.compile(r"/(.*)/([gimsuy]*)", re.DOTALL)
 OF_NODE = """
     'assert': () => assert(!'{says}'),
@@ -90,7 +90,7 @@ def vitest(place: TestFolder, files: Files) -> str:
 
 
 def jest(place: TestFolder, files: Files) -> str:
-    """jest's words are global, unless the tests beside it load them."""
+    """jest's functions are global, unless the tests beside it import them."""
     found = GLOBALS.search(place.text)
     line = (
         "import {{ expect, test }} from '@jest/globals';" if found and found[1] else "const {{ expect, test }} = require('@jest/globals');"
@@ -99,7 +99,7 @@ def jest(place: TestFolder, files: Files) -> str:
 
 
 def mocha(place: TestFolder, files: Files) -> str:
-    """mocha has no assertions of its own: node's are tried, and chai's where the project has it."""
+    """mocha has no assertions of its own, so node's are checked, and chai's if the project has it."""
     used = '"chai"' in (files.read("package.json") or "")
     return MOCHA.replace("{chai}", CHAI if used else "undefined")
 
@@ -126,7 +126,7 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
 
 
 def _places(files: Files, near: tuple[str, ...], picked: tuple[str, ...], tool: JsRunner) -> list[TestFolder]:
-    """Beside files that are tests by their names (a changed one may have a pattern of its own); else beside whatever lies in their folders."""
+    """Folders of files with a test name (a changed one may have its own pattern), else of any file in a test folder."""
 
     def fits(path: str) -> bool:
         return not picked or any(_fits(path, each) for each in picked)
@@ -140,7 +140,7 @@ def _places(files: Files, near: tuple[str, ...], picked: tuple[str, ...], tool: 
 
 
 def _fits(path: str, pattern: str) -> bool:
-    """Whether a path of a command takes a file in: as a part of its path, a pattern of a shell, or an expression."""
+    """Whether a path argument selects a file: as part of its path, as a glob, or as a regular expression."""
     plain = pattern.removeprefix("./").rstrip("/")
     if plain in ("", ".") or plain in path:
         return True
@@ -160,7 +160,7 @@ def _nest(place: TestFolder, files: Files, tool: JsRunner) -> Nest | None:
 
 
 def _also_named(selector: str, nests: tuple[Nest, ...]) -> str:
-    """A pattern of names that lets ours through as well."""
+    """A name filter that also selects the canary."""
     option, _, pattern = selector.partition("=")
     ours = "|".join(each for nest in nests for each in (nest.passes, nest.fails))
     if option == "--fgrep":

@@ -1,6 +1,6 @@
-"""The shapes of a call of vitest, jest or mocha: whose call it is, which words select tests, and what an agent may not say.
+"""Command lines of vitest, jest and mocha: whose call it is, which words select tests, and which options an agent may not use.
 
-Options that only change the display are taken and dropped, and every option that is not listed here is refused.
+Options that only change the display are dropped; every option that is not listed is refused.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,20 +19,20 @@ SETTINGS = ("env", "cross-env")
 
 
 class JsRunner(NamedTuple):
-    """A runner's own words."""
+    """The command-line options of one runner."""
 
     name: str
-    pattern: dict[str, str]  # options that select by name, and how the machine spells them
-    verbs: tuple[str, ...] = ()  # words before the paths that mean: run the tests
-    shown: tuple[str, ...] = ()  # flags of agents that only change the display
-    shown_values: dict[str, tuple[str, ...]] = {}  # the same with a value; () is any
-    flags: tuple[str, ...] = ()  # further flags without a value, in commands of the project
-    ours: tuple[str, ...] = ()  # options of the project that the machine has its own word for
-    never: tuple[str, ...] = ()  # options with which it is no full run of the tests, once
-    several: bool = False  # names may be given more than once
+    pattern: dict[str, str]  # options that select by name, with the spelling that the machine uses
+    verbs: tuple[str, ...] = ()  # words before the paths that mean "run the tests"
+    shown: tuple[str, ...] = ()  # an agent's flags that only change the display
+    shown_values: dict[str, tuple[str, ...]] = {}  # the same with a value; () means any
+    flags: tuple[str, ...] = ()  # other flags without a value, in commands of the project
+    ours: tuple[str, ...] = ()  # options of the project that the machine sets itself
+    never: tuple[str, ...] = ()  # options with which it does not run all tests once
+    several: bool = False  # the name option may be repeated
 
     def after(self, words: tuple[str, ...]) -> tuple[str, ...] | None:
-        """The words after a call of it; None if it is another program."""
+        """The words after a call of this runner; None if it is another program."""
         for before in THROUGH:
             if (
                 words[: len(before)] == before
@@ -47,15 +47,15 @@ class JsRunner(NamedTuple):
 
 
 class JsCommand(NamedTuple):
-    """A command of the project, taken apart."""
+    """A test command of the project, split into its parts."""
 
     settings: tuple[str, ...]  # env A=b
-    options: tuple[str, ...]  # each as it stands; a value is the word after it
+    options: tuple[str, ...]  # in order; a value follows as its own word
     paths: tuple[str, ...]
 
 
 def adopt(words: tuple[str, ...], tool: JsRunner) -> Command | None:
-    """A command that runs the tool's tests once. A program without a path is the project's own."""
+    """A command that runs the runner's tests once, with a bare program name resolved to the project's own; else None."""
     call = take_apart(words, tool)
     if call is None or {word.partition("=")[0] for word in call.options} & set(tool.never):
         return None
@@ -66,7 +66,7 @@ def adopt(words: tuple[str, ...], tool: JsRunner) -> Command | None:
 
 
 def take_apart(words: Sequence[str], tool: JsRunner) -> JsCommand | None:
-    """The parts of a call of the tool; None if it is none for certain, or does something else than running tests."""
+    """The parts of a call of the runner; None if it is not certainly one, or does something other than running tests."""
     start = 0
     if words and words[0] in SETTINGS:
         start = next((at for at, word in enumerate(words) if at and "=" not in word), 0)
@@ -81,7 +81,7 @@ NOT_PATHS = {"vitest": ("bench", "related", "list", "init", "typecheck", "comple
 
 
 def _parts(words: Sequence[str], tool: JsRunner) -> tuple[list[str], list[str]]:
-    """Options with their values, and paths. The word after an option that is not known is taken for its value."""
+    """Options with their values, and paths. The word after an unknown option counts as its value."""
     options: list[str] = []
     paths: list[str] = []
     flags = {*tool.flags, *tool.shown}
@@ -99,7 +99,7 @@ def _parts(words: Sequence[str], tool: JsRunner) -> tuple[list[str], list[str]]:
 
 
 def kept(call: JsCommand, tool: JsRunner) -> list[str]:
-    """The project's options without those that the machine has its own words for."""
+    """The project's options without those that the machine sets itself."""
     found: list[str] = []
     drops = False
     for word in call.options:
@@ -112,7 +112,7 @@ def kept(call: JsCommand, tool: JsRunner) -> list[str]:
 
 
 def parse(command: str, base: Command, tool: JsRunner) -> Parsed:
-    """The selectors of an agent's command, or the one sentence that refuses it."""
+    """The selectors of an agent's command, or the fault that refuses it."""
     named = any(word.partition("=")[0] in tool.pattern for word in base.argv)
     return parsed(
         command,
@@ -128,7 +128,7 @@ def after_program(
     after: Callable[[tuple[str, ...]], tuple[str, ...] | None],
     scripts: tuple[tuple[str, ...], ...] = SCRIPTS,
 ) -> tuple[str, ...] | str | None:
-    """The words after the call of the runner; a sentence if npm would keep them for itself, None if it is another program."""
+    """The words after the call of the runner; a fault if npm would take an option itself; None if it is another program."""
     if script := next((call for call in scripts if words[: len(call)] == call), None):
         return _after_script(words[len(script) :], script[0])
     rest = after_first(words, base.argv, base.argv[: len(base.argv) - len(base.paths)])
@@ -144,7 +144,7 @@ def _after_script(words: tuple[str, ...], program: str) -> tuple[str, ...] | str
 
 
 def options(words: tuple[str, ...], tool: JsRunner, named: bool) -> Parsed:
-    """Selectors out of the runner's own words."""
+    """The selectors among a runner's options and paths."""
     paths: list[str] = []
     chosen: list[str] = []
     for word, value in _pairs(words, tool):
@@ -169,7 +169,7 @@ def _id_fault(word: str, tool: JsRunner) -> str:
 
 
 def _pairs(words: tuple[str, ...], tool: JsRunner) -> Iterator[tuple[str, str]]:
-    """Each word with its value; only an option that takes one has one."""
+    """Each word with its value, if it is an option that takes one."""
     left = list(words)
     while left:
         name, equals, value = left.pop(0).partition("=") if left[0].startswith("-") else (left.pop(0), "", "")

@@ -1,6 +1,6 @@
-"""Which files a JavaScript project says are tests: in its configuration, as far as that is written out there, or in its command.
+"""The test file patterns of a JavaScript project, from its configuration or its command.
 
-A configuration is read as words, never run: lists of strings at the place that the runner knows them by. What is computed is not seen.
+A configuration is read as tokens, never run: only literal strings at the runner's known keys are found, not computed values.
 """
 
 import re
@@ -15,7 +15,7 @@ CONFIGS = {
     "jest": ("package.json", "jest.config.json", *(f"jest.config.{end}" for end in ENDS)),
     "mocha": ("package.json", ".mocharc.json", ".mocharc.jsonc", ".mocharc.js", ".mocharc.cjs", ".mocharc.mjs", ".mocharc.yml", ".mocharc.yaml"),
 }  # fmt: skip
-PLACES = {  # where a value must stand to mean test files: the last names above it
+PLACES = {  # keys that hold test files: the last names of the path to them
     "vitest": (("test", "include"), ("typecheck", "include")),
     "jest": (("testMatch",), ("testRegex",)),
     "mocha": (("spec",),),
@@ -28,7 +28,7 @@ YAML_LIST = re.compile(r"^spec:[ \t]*(?:\[(?P<flow>[^\]]*)\]|(?P<one>[^\s\[#].*)
 
 
 def patterns(runner: str, base: Command | None, files: Files) -> tuple[str, ...]:
-    """The patterns of the configuration, and those of the command where the runner takes patterns of files there."""
+    """The patterns in the configuration, and in the command if the runner takes file patterns there."""
     found: list[str] = []
     for name in (*_named(base), *CONFIGS.get(runner, ())):
         text = files.read(name)
@@ -40,8 +40,8 @@ def patterns(runner: str, base: Command | None, files: Files) -> tuple[str, ...]
 
 
 def values(text: str, places: tuple[tuple[str, ...], ...]) -> Iterator[tuple[str, str]]:
-    """Each string that stands at one of these places of an object, alone or in a list, with the name of the place."""
-    names: list[str] = []  # of each open bracket: what it is the value of
+    """Each string at one of these places in an object, alone or in a list, with the last name of the place."""
+    names: list[str] = []  # for each open bracket, the key whose value it is
     name = last = ""
     for token in TOKEN.finditer(text):
         sort, word = token.lastgroup, token[0]
@@ -72,14 +72,14 @@ def _pattern(place: str, word: str) -> str:
 
 
 def _yaml(text: str) -> Iterator[tuple[str, str]]:
-    """The patterns of `spec:`, in the few forms in which people write it."""
+    """The patterns of `spec:`, in its usual forms."""
     for found in YAML_LIST.finditer(text):
         rows = (found["flow"] or "").split(",") if found["flow"] is not None else (found["one"] or found["rows"] or "").splitlines()
         yield from (("spec", word) for row in rows if (word := re.sub(r"^\s*-\s*", "", row).partition(" #")[0].strip().strip("'\"")))
 
 
 def _named(base: Command | None) -> Iterator[str]:
-    """The configuration that the command itself names."""
+    """The configuration files that the command names."""
     words = base.argv if base else ()
     for at, word in enumerate(words):
         if word in ("--config", "-c") and at + 1 < len(words):
@@ -89,7 +89,7 @@ def _named(base: Command | None) -> Iterator[str]:
 
 
 def reaches(runner: str, outer: Command, files: Files, below: InnerProject) -> bool:
-    """What the configuration names, or else all below it; mocha without a word takes `test/` beside it."""
+    """Whether the configured patterns, or the command's paths, cover a folder's tests; by default mocha covers `test/` beside it, the others everything."""
     if named := patterns(runner, outer, files):
         return any(said(named, test) for test in below.tests)
     return any(map(below.touched_by, outer.paths)) if outer.paths or runner == "mocha" else True

@@ -1,4 +1,4 @@
-"""What vitest, jest and mocha share: the files of a project that concern them, how a project calls them, and what errors mean."""
+"""Common to vitest, jest and mocha: a project's files that concern them, how it calls them, and what errors mean."""
 
 import json
 import re
@@ -20,7 +20,7 @@ CONFIG = re.compile(
     r"package\.json|\.npmrc|(?:vitest|vite|jest|babel)\.(?:config|workspace|setup|preset)(?:\.[\w-]+)*"
     r"|setup-?[tT]ests?\.\w+|\.mocharc(?:\.\w+)?|mocha\.opts|\.babelrc(?:\.\w+)?|\.swcrc"
 )
-SHARED = frozenset({"package.json", ".npmrc"})  # of a folder of tests they are data
+SHARED = frozenset({"package.json", ".npmrc"})  # in a test folder these are data
 KEYS = ("jest", "mocha", "vitest", "babel", "ava")  # of package.json
 ASSERTIONS = frozenset({"AssertionError", "JestAssertionError", "TestingLibraryElementError", "AssertionError2"})
 SNAPSHOT = re.compile(r"Snapshot `.*` mismatched|The snapshot of ")
@@ -30,7 +30,7 @@ NO_MODULE = re.compile(
 
 
 def detect(files: Files, tool: JsRunner) -> Command | None:
-    """The test script, if it is one call of the tool; without a script, a dependency on it."""
+    """The test script if it is one call of the runner; without a script, a call if the project depends on it."""
     words = node_package.script_words(files)
     if words:
         found = js_command.adopt(words, tool)
@@ -41,7 +41,7 @@ def detect(files: Files, tool: JsRunner) -> Command | None:
 
 
 class _Needs(msgspec.Struct):
-    """The part of package.json that names dependencies."""
+    """The dependencies in package.json."""
 
     dependencies: dict[str, object] = {}
     for_developers: dict[str, object] = msgspec.field(name="devDependencies", default_factory=dict)
@@ -56,7 +56,7 @@ def _dependencies(files: Files) -> frozenset[str]:
 
 
 def program(base: Command, tool: JsRunner) -> list[str]:
-    """How the machine calls the tool: the project's own one, with its settings of the environment."""
+    """The machine's call of the runner: the project's own program, with the command's environment settings."""
     call = js_command.take_apart(base.argv, tool)
     return [*(call.settings if call else ()), f"{js_command.BIN}{tool.name}"]
 
@@ -67,7 +67,7 @@ def options(base: Command, tool: JsRunner) -> list[str]:
 
 
 def spread(selectors: tuple[str, ...], files: Files | None, runs: Callable[[str], bool] | None = None) -> Iterator[str]:
-    """A pattern or a folder as the files it stands for (in a folder those that `runs` says), else the word itself."""
+    """Patterns and folders expanded to files (in a folder those that `runs` accepts); a selector without matches stays as it is."""
     for selector in selectors:
         globbed = bool(set("*?{") & set(selector))
         if files is None or (PurePosixPath(selector).suffix in CODE and not globbed):
@@ -86,7 +86,7 @@ def is_code(path: str) -> bool:
 
 
 def is_run(path: str) -> bool:
-    """Whether a file of a folder holds tests, by its name or its place."""
+    """Whether a file in a selected folder has tests, by its name or folder."""
     where = PurePosixPath(path)
     return where.suffix in CODE and (is_named_as_test(where) or bool({"test", "tests", "spec", "__tests__"} & set(where.parts[:-1])))
 
@@ -107,7 +107,7 @@ def is_config(path: str) -> bool:
 
 
 def runner_part(path: str, text: str) -> str:
-    """Of package.json the scripts and the settings of test tools; any other file whole."""
+    """The scripts and test settings of package.json; any other file in full."""
     shared = node_package.runner_part(path, text)
     if path.rpartition("/")[2] != node_package.FILE or shared == text:
         return shared
@@ -119,7 +119,7 @@ def runner_part(path: str, text: str) -> str:
 
 
 def tongue(runner: str) -> Tongue:
-    """How a report of a JavaScript runner is read. mocha's exit code is the number of failures."""
+    """How the report of a JavaScript runner is read. mocha's exit code is the number of failures."""
     return Tongue(runner, " > ", kind, is_missing, range(256) if runner == "mocha" else (0, 1))
 
 

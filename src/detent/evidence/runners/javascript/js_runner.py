@@ -1,6 +1,6 @@
-"""What the runners of JavaScript share: they differ in how they are called and in what they say where there are no tests.
+"""The `Runner` of vitest, jest and mocha, which differ only in their calls and in their message when there are no tests.
 
-Owns what is the same for vitest, jest and mocha; knows none of them by name. Starts no process.
+Owns what all three share; knows none of them by name. Starts no process.
 """
 
 import re
@@ -16,7 +16,7 @@ from detent.evidence.runners.report_lines import no_tests, read
 
 
 def js_runner(tool: JsRunner, argv: Call, nothing: re.Pattern[str] | None = None, scratch: tuple[str, ...] = ()) -> Runner:
-    """One of them: its tool, the machine's own call, and the words by which it says that it found no tests."""
+    """The adapter of one runner. `nothing`: the message by which it says that it found no tests."""
 
     def seen(report: bytes | None, exit_code: int | None, output: str) -> TestReport:
         none = no_tests(report, exit_code, output, nothing, tool.name) if nothing else None

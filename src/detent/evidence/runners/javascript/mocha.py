@@ -1,7 +1,7 @@
-"""mocha: how a project calls it, the machine's own call, and what its report says. Starts no process.
+"""mocha: how a project calls it, the machine's own call, and how its report is read. Starts no process.
 
-mocha runs the tests in its own process, and so does the reporter of ours; it writes only at the end of a run. A file that cannot be
-loaded would end mocha's run; ours goes on without it and reports it.
+mocha runs tests in its own process, and so does our reporter, which writes only at the end of a run. A file that cannot be loaded
+would end mocha's run; the reporter continues without it and reports it.
 """
 
 import re
@@ -29,7 +29,7 @@ TOOL = JsRunner(
 
 
 def argv(base: Command, selectors: tuple[str, ...], report_path: str, files: Files | None = None) -> list[str]:
-    """Ours come after the project's own options; what the agent selects replaces the configured paths."""
+    """Our options come after the project's; an agent's selection replaces the configured paths."""
     chosen = tuple(each for each in selectors if not each.startswith("-"))
     return [
         *js_project.program(base, TOOL), *js_project.options(base, TOOL),

@@ -1,4 +1,4 @@
-"""node's own test runner. The report is written by a reporter of ours in the process that watches the tests, not in theirs."""
+"""node's own test runner. Our reporter writes the report in the process that watches the tests, not in theirs."""
 
 import re
 from functools import partial
@@ -16,7 +16,7 @@ from detent.evidence.runners.report_reader import agree, ended, no_report
 
 REPORTER = REPORTERS / "node_reporter.mjs"
 TEST_FOLDERS = frozenset({"test", "tests", "__tests__"})
-TEST_NAME = re.compile(r"test|test-.+|.+[._-]test|.+\.spec")  # node's own rule for file names, and one that scripts often name
+TEST_NAME = re.compile(r"test|test-.+|.+[._-]test|.+\.spec")  # node's own file name rule, and a name that scripts often use
 NOT_FOUND = re.compile(r"^Could not find '", re.MULTILINE)
 
 
@@ -27,7 +27,7 @@ def detect(files: Files) -> Command | None:
 
 
 def argv(base: Command, selectors: tuple[str, ...], report_path: str, files: Files | None = None) -> list[str]:
-    """The project's options without its reporters, then ours; what the agent selects replaces the configured paths."""
+    """The project's options without its reporters, then ours; an agent's selection replaces the configured paths."""
     end = node_command.program_end(base.argv)
     options, paths = node_command.parts(base.argv[end:])
     chosen = tuple(each for each in selectors if not each.startswith("-"))
@@ -37,13 +37,13 @@ def argv(base: Command, selectors: tuple[str, ...], report_path: str, files: Fil
         "--test-reporter=spec", "--test-reporter-destination=stdout",
         f"--test-reporter={REPORTER.as_uri()}", f"--test-reporter-destination={report_path}",
         *(each for each in selectors if each.startswith("-")),
-        *dict.fromkeys(spread(chosen or tuple(paths), files, is_run)),  # every version of node reads folders and patterns differently
+        *dict.fromkeys(spread(chosen or tuple(paths), files, is_run)),  # versions of node read folders and patterns differently
     ]  # fmt: skip
 
 
 def read(report: bytes | None, exit_code: int | None, output: str) -> TestReport:
     if report is None and exit_code == 1 and NOT_FOUND.search(output):
-        return TestReport(output=output, exit_code=exit_code, runner="node")  # a selected file is not there
+        return TestReport(output=output, exit_code=exit_code, runner="node")  # a selected file does not exist
     if report is None:
         raise no_report("node", ended(exit_code), exit_code, output)
     lines = read_lines(report)
@@ -65,14 +65,14 @@ def _with_unfinished(report: TestReport, ended_early: dict[str, str]) -> TestRep
 
 
 def is_run(path: str) -> bool:
-    """Whether node would run a file of a folder: by its name, or because it lies below a folder `test`."""
+    """Whether node would run a file of a folder: by its name, or because it is below a folder `test`."""
     where = PurePosixPath(path)
     return _is_named_as_test(where.name) or (where.suffix in CODE and "test" in where.parts[:-1])
 
 
 def is_test(path: str) -> bool:
     where = PurePosixPath(path)
-    name = where.name.removesuffix(".snapshot")  # node keeps the snapshots of a test file beside it
+    name = where.name.removesuffix(".snapshot")  # node keeps a test file's snapshots beside it
     return _is_named_as_test(name) or bool(TEST_FOLDERS & set(where.parts[:-1]))
 
 

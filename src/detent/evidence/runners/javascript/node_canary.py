@@ -1,7 +1,7 @@
-"""The canary of a `node --test` run: a test file of its own beside the project's. Pure: it writes nothing.
+"""The canary of a `node --test` run: a test file beside the project's. Pure: writes nothing.
 
-node runs each file in a process of its own, so this one sees what is loaded into all of them (`--import`, `--require`, what NODE_OPTIONS
-or a configuration loads), not what one test file does to itself.
+node runs each file in its own process, so it notices what is loaded into all of them (`--import`, `--require`, NODE_OPTIONS or a
+configuration), not what one test file does to itself.
 """
 
 import re
@@ -65,7 +65,7 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
 
 
 def _folders(picked: list[str], files: Files, near: tuple[str, ...], is_run: Callable[[str], bool]) -> Iterator[str]:
-    """Folders that tests of the run lie in: those of changed test files, else that of the first test file there is."""
+    """Folders with tests of the run: those of changed test files, else that of the first test file."""
     rules = [node_command.matcher(each) for each in picked]
     within = [each.removeprefix("./").rstrip("/").removeprefix(".") for each in picked]
 
@@ -98,13 +98,13 @@ SHARE = {"ℹ tests": 2, "ℹ pass": 1, "ℹ fail": 1}
 
 
 def tidy(output: str, canary: Canary) -> str:
-    """node's output without our tests: their lines, what stands below those that failed, and their share of the counts."""
+    """node's output without the canary: without its lines and error details, and with its share of the counts subtracted."""
     words, count = words_of(canary), len(canary.nests)
     left: list[str] = []
     inside = False
     for line in output.splitlines(keepends=True):
         ours = any(w in line for w in words)
-        inside = ours or (inside and line.startswith((" ", "\t", "}")))  # the rest of an error stands indented below it
+        inside = ours or (inside and line.startswith((" ", "\t", "}")))  # the rest of an error is indented below it
         if not inside:
             left.append(line)
     text = TOLD.sub(lambda m: f"{m[1]} {max(0, int(m[2]) - SHARE[m[1]] * count)}", "".join(left))

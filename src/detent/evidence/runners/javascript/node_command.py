@@ -1,6 +1,6 @@
-"""The shapes of a `node --test` command: which calls are node's runner, which words select tests, and what an agent may not say.
+"""Command lines of `node --test`: which calls are node's runner, which words select tests, and which options an agent may not use.
 
-Options that only change the display are taken and dropped, and every option that is not listed here is refused.
+Options that only change the display are dropped; every option that is not listed is refused.
 """
 
 import re
@@ -11,7 +11,7 @@ from detent.evidence.runners.javascript.js_command import JsRunner, after_progra
 from detent.evidence.runners.javascript.node_package import CALLS
 
 PATTERN = "--test-name-pattern"
-REPORTING = ("--test-reporter", "--test-reporter-destination")  # the machine has its own
+REPORTING = ("--test-reporter", "--test-reporter-destination")  # the machine uses its own
 NOT_OURS = ("--watch", "--watch-path", "-e", "--eval", "-p", "--print", "-c", "--check", "-i", "--interactive", "--run", "--test-update-snapshots")  # fmt: skip
 TAKE_A_VALUE = frozenset(
     {
@@ -33,7 +33,7 @@ TOOL = JsRunner(
 
 
 def adopt(words: tuple[str, ...]) -> Command | None:
-    """A command that runs node's own test runner once."""
+    """A command that runs node's test runner once; else None."""
     end = program_end(words)
     options, paths = parts(words[end:]) if end else ([], [])
     names = {word.partition("=")[0] for word in options}
@@ -43,7 +43,7 @@ def adopt(words: tuple[str, ...]) -> Command | None:
 
 
 def program_end(words: Sequence[str]) -> int:
-    """Where the words that call node end, and its options begin; 0 if they do not call it for certain."""
+    """The number of words up to and including `node`; 0 if they do not certainly call it."""
     at = 0
     if words and words[0] == "env":
         at = next((i for i, word in enumerate(words) if i and "=" not in word), 0)
@@ -51,7 +51,7 @@ def program_end(words: Sequence[str]) -> int:
 
 
 def parts(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """node's options (each with its value, joined by `=` where it takes one) and the paths after them."""
+    """node's options (with `=VALUE` where they take one) and the paths after them."""
     options: list[str] = []
     left = list(words)
     while left and left[0].startswith("-") and left[0] != "--":
@@ -63,7 +63,7 @@ def parts(words: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def parse(command: str, base: Command) -> Parsed:
-    """The selectors of an agent's command, or the one sentence that refuses it."""
+    """The selectors of an agent's command, or the fault that refuses it."""
     own = f"`{base.text}`, " if base.text != "node --test" else ""
     named = any(word.startswith(PATTERN) for word in base.argv)
     allowed = f"{own}`node --test` with test files, folders or {PATTERN}, or `npm test`, with them after `--`"
@@ -75,7 +75,7 @@ def _after_node(words: tuple[str, ...]) -> tuple[str, ...] | None:
 
 
 def matcher(pattern: str) -> re.Pattern[str]:
-    """A pattern of file names as a regular expression: `**` any folders, `*` and `?` inside one name, `{a,b}` either."""
+    """A glob as a regular expression: `**` matches folders, `*` and `?` within one name, `{a,b}` either."""
     table = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]", "{": "(?:", "}": ")", ",": "|"}
     bits = re.split(r"(\*\*/|\*\*|\*|\?|\{|\}|,)" if "{" in pattern else r"(\*\*/|\*\*|\*|\?)", pattern.removeprefix("./"))
     return re.compile("".join(table.get(bit) or re.escape(bit) for bit in bits))

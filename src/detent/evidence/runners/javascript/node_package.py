@@ -1,4 +1,4 @@
-"""What `package.json` says about tests: its test script, and the part of it that decides how tests run."""
+"""What `package.json` says about tests: the test script, and the part that decides how tests run."""
 
 import json
 import re
@@ -10,9 +10,9 @@ from detent.evidence.runners.adapter import Files
 from detent.evidence.runners.javascript.node_scripts import called, tests_in
 
 FILE = "package.json"
-NO_TESTS = "no test specified"  # npm's own script for a project that has none
-AROUND = ("pretest", "posttest")  # what npm runs before and after the test script
-LOCKED = {  # the command that installs, by the lock file that the project has
+NO_TESTS = "no test specified"  # npm's placeholder script
+AROUND = ("pretest", "posttest")  # npm runs these before and after the test script
+LOCKED = {  # lock file -> the command that installs
     "package-lock.json": "npm ci",
     "npm-shrinkwrap.json": "npm ci",
     "pnpm-lock.yaml": "pnpm install",
@@ -25,7 +25,7 @@ CHATTER = re.compile(r"npm (?:notice|warn|WARN)\b|> \S|\s*$")
 
 
 class NodePackage(msgspec.Struct):
-    """The part that is read."""
+    """The keys of package.json that are read here."""
 
     scripts: dict[str, object] = {}
     type: object = None
@@ -33,7 +33,7 @@ class NodePackage(msgspec.Struct):
 
 
 def read_package(text: str | None) -> NodePackage | None:
-    """A `package.json`, or None if there is none that can be read."""
+    """A parsed `package.json`; None if there is none or it cannot be read."""
     try:
         return msgspec.json.decode(text or "", type=NodePackage)
     except (msgspec.DecodeError, UnicodeEncodeError):
@@ -41,7 +41,7 @@ def read_package(text: str | None) -> NodePackage | None:
 
 
 def installing(read: Callable[[str], object]) -> str:
-    """The command that installs what `package.json` asks for. `read`: None for a file that is not there."""
+    """The command that installs the dependencies. `read` returns None for a missing file."""
     return next((command for lock, command in LOCKED.items() if read(lock) is not None), "npm install")
 
 
@@ -53,13 +53,13 @@ def test_script(files: Files) -> str:
 
 
 def script_words(files: Files) -> tuple[str, ...]:
-    """What of the test script runs the tests, as words that can be run without a shell and without npm; empty if it needs either."""
+    """The call of the test runner in the test script, as words to run without shell and npm; empty if it needs either."""
     package = read_package(files.read(FILE))
     return tests_in(package.scripts) if package is not None and test_script(files) else ()
 
 
 def runner_part(path: str, text: str) -> str:
-    """What of a file concerns the test run, as text that can be compared; the whole file if it cannot be taken apart."""
+    """The part of a file that concerns the test run, as text to compare; the whole file if it cannot be parsed."""
     if path.rpartition("/")[2] != FILE:
         return text
     package = read_package(text or "{}")
@@ -70,5 +70,5 @@ def runner_part(path: str, text: str) -> str:
 
 
 def without_chatter(text: str) -> str:
-    """What a program said, without what a package manager says of itself."""
+    """A program's output without the package manager's own lines."""
     return "\n".join(line for line in text.splitlines() if not CHATTER.match(line))

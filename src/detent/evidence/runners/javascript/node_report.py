@@ -1,8 +1,8 @@
-"""What the reporter wrote of one `node --test` run, into outcomes by id. Knows node's events; knows neither commands nor the project.
+"""What our reporter wrote about a `node --test` run, as outcomes by id. Knows node's events, no commands and no project.
 
-An id is `file::suite > name`; the second test of one name is `… (2)`. Each id stands for its own code: a test that failed only because
-of its subtests passed itself, and they are listed. A suite is no test, but what breaks a suite breaks every test in it. A file that
-registers no test has no id, even if it ends well; one that breaks outside its tests is one id, the file, with the outcome `error`.
+An id is `file::suite > name`; a second test of the same name is `… (2)`. Each id stands for its own code: a test that failed only because
+of its subtests counts as passed, and they are listed. A suite is no test, but an error in a suite breaks every test in it. A file without
+tests has no id, even if it exits well; one that fails outside its tests is one id, the file, with the outcome `error`.
 """
 
 import re
@@ -16,10 +16,10 @@ from detent.evidence.report import Outcome, TestReport
 from detent.evidence.runners.report_reader import SeenTest, decoded_lines, numbered, report_of
 from detent.evidence.source.test_ids import readable
 
-OLDEST = (18, 17)  # the first that keeps what a test prints apart from what it reports
-FILTERED = "test name does not match pattern"  # how older nodes report what --test-name-pattern leaves out
+OLDEST = (18, 17)  # the first version that separates a test's output from its report
+FILTERED = "test name does not match pattern"  # how older versions report tests that --test-name-pattern excludes
 SUBTESTS, CANCELLED = "subtestsFailed", "cancelledByParent"
-FAILED = ("testCodeFailure", "uncaughtException", "unhandledRejection", "testTimeoutFailure")  # the test's own; any other is `error`
+FAILED = ("testCodeFailure", "uncaughtException", "unhandledRejection", "testTimeoutFailure")  # the test's own failures; others are `error`
 MACHINERY = (
     "testTimeoutFailure",
     CANCELLED,
@@ -40,7 +40,7 @@ MISSING: tuple[tuple[str, re.Pattern[str]], ...] = (
 )  # fmt: skip
 CARETS = re.compile(r"^\s*\^+\s*$", re.MULTILINE)
 UNCAUGHT = re.compile(rf"^({NAME})(?: \[(\w+)\])?: (.*)$", re.MULTILINE)
-SHOWN = re.compile(r"^(?:file://)?(/[^\n:]+):(\d+)$", re.MULTILINE)  # above the line of code that is to blame
+SHOWN = re.compile(r"^(?:file://)?(/[^\n:]+):(\d+)$", re.MULTILINE)  # printed above the line of code at fault
 REQUIRED = re.compile(r"^  code: '(\w+)'", re.MULTILINE)
 
 
@@ -56,18 +56,18 @@ class NodeLine(msgspec.Struct, frozen=True):
     skip: str | None = None
     todo: str | None = None
     ms: float = 0.0
-    failure: str = ""  # node's own word for what went wrong
+    failure: str = ""  # node's name for the failure
     kind: str = ""
     code: str = ""
     message: str = ""
-    place: str = ""  # `file:line` where the error came up
+    place: str = ""  # `file:line` where the error was raised
     exit: int | None = None
     signal: str = ""
     count: int = 0
 
 
 def read_lines(report: bytes) -> list[NodeLine]:
-    """The lines of a whole report; one that is cut, mixed or not ours is CannotTell."""
+    """The lines of a complete report; CannotTell if it is cut, mixed with other output, or from an old node."""
     lines = decoded_lines(report, NodeLine)
     if not lines or lines[-1].type != "end" or lines[-1].count != len(lines) - 1 or any(each.type == "end" for each in lines[:-1]):
         raise CannotTell("the test report is incomplete: something else wrote to it, or node ended early")
@@ -78,7 +78,7 @@ def read_lines(report: bytes) -> list[NodeLine]:
 
 
 def summary(lines: list[NodeLine], exit_code: int | None, output: str) -> TestReport:
-    """The report of the lines. Tests of one name in one file get numbers, in the order they were defined."""
+    """The report of these lines. Tests of the same name in a file get numbers, in order of definition."""
     found: dict[str, SeenTest] = {}
     for each in _walk(lines):
         found[numbered(each.id, found)] = each
@@ -86,14 +86,14 @@ def summary(lines: list[NodeLine], exit_code: int | None, output: str) -> TestRe
 
 
 def unfinished(lines: list[NodeLine]) -> dict[str, str]:
-    """Files whose process ended before their tests did, with one such test: node takes an early exit with code 0 for a success."""
+    """Files whose process exited before their tests ended, with one such test: node takes an early exit with code 0 as success."""
     begun = Counter((each.file, each.nesting, each.name) for each in lines if each.type == "enqueue" and not each.whole)
     ended = Counter((each.file, each.nesting, each.name) for each in lines if each.type in ("pass", "fail") and not each.whole)
     return {file: name for file, _, name in begun - ended}
 
 
 def _walk(lines: list[NodeLine]) -> list[SeenTest]:
-    """Every test in the order of definition: a start opens a level, its end closes it and whatever is below."""
+    """Every test in order of definition. A start line opens a level; its end closes that level and those below."""
     errors = {each.file: each.message for each in lines if each.type == "stderr"}
     seen: list[SeenTest] = []
     names: list[str] = []
@@ -117,7 +117,7 @@ def _walk(lines: list[NodeLine]) -> list[SeenTest]:
 
 
 def _ended(line: NodeLine, test: SeenTest, below: list[SeenTest], stderr: str) -> list[SeenTest]:
-    """What is known once a test, a suite or a file has ended, of it and of what is below it."""
+    """The outcomes known once a test, a suite or a file has ended, including those below it."""
     if line.whole:
         return below if line.type == "pass" else [*below, _broken_file(line, stderr)]
     if line.skip == FILTERED:
@@ -153,7 +153,7 @@ def _test(line: NodeLine, test: SeenTest, below: list[SeenTest]) -> SeenTest:
 
 
 def _broken_file(line: NodeLine, stderr: str) -> SeenTest:
-    """A file that failed outside its tests: the error is what its process said last."""
+    """A file that failed outside its tests, with the last error that its process printed."""
     last = list(CARETS.finditer(stderr))
     after = stderr[last[-1].end() :] if last else stderr
     found = UNCAUGHT.search(after)
@@ -168,7 +168,7 @@ def _broken_file(line: NodeLine, stderr: str) -> SeenTest:
 
 
 def _kind(line: NodeLine) -> tuple[str, bool]:
-    """The type of the error, and whether it says that a name is not there yet."""
+    """The type of the error, and whether it says that a name does not exist yet."""
     if line.failure in MACHINERY:
         return line.failure, False
     if line.code == "ERR_ASSERTION" or (not line.kind and line.message.startswith("plan expected ")):

@@ -1,6 +1,6 @@
-"""What a test script does in the end: its commands one by one, with the scripts that it calls spelled out, and which of them runs the tests.
+"""What a test script really runs: its commands one by one, with nested scripts expanded, and which of them runs the tests.
 
-Many a script also looks at style and types (`eslint . && mocha`). Such commands judge and leave nothing behind, so the tests are the one that is left.
+Many scripts also check style and types (`eslint . && mocha`). Such commands leave nothing behind, so the tests are the one that is left.
 """
 
 import re
@@ -13,7 +13,7 @@ CHAIN = re.compile(r"\s*&&\s*")
 DEEPEST = 5
 RUN = (("npm", "run"), ("npm", "run-script"), ("pnpm", "run"), ("pnpm",), ("yarn", "run"), ("yarn",), ("bun", "run"))
 QUIET = frozenset({"-s", "--silent", "-q", "--quiet"})
-MEASURES = frozenset({"nyc", "c8"})  # what they are given is run as it is
+MEASURES = frozenset({"nyc", "c8"})  # the command after these is run without them
 THROUGH = (("npx", "--no-install"), ("npx",), ("pnpm", "exec"), ("pnpm",), ("yarn",))
 JUDGES = frozenset(
     {
@@ -24,23 +24,23 @@ JUDGES = frozenset(
 )  # fmt: skip
 LOOKS = re.compile(
     r"(?:lint|format|fmt|style|type-?check|audit|prettier|eslint|readme|check[:_-](?:types?|lint|format|style))(?:[:_.-].*)?"
-)  # names of scripts
-TYPES = frozenset({"tsc", "tsgo", "flow"})  # these judge where they write nothing
+)  # names of scripts that check something
+TYPES = frozenset({"tsc", "tsgo", "flow"})  # type checkers, if they write nothing
 
 BUILDS = frozenset({"tsc", "tsgo", "tsup", "unbuild", "rollup", "esbuild", "del-cli", "del", "rimraf", "shx", "size-limit"})
 
 
 def tests_in(scripts: Mapping[str, object]) -> Words:
-    """The one command of the test script that is not a look at style or types; empty where there is none, or where there are more."""
+    """The one command of the test script that runs tests; empty if there is none, or more than one candidate."""
     done = commands(scripts)
     left = [words for words in done or () if not _judges(words)]
     while len(left) > 1 and _program(left[-1]) in BUILDS:
-        left.pop()  # what is built once the tests have run says nothing of them
+        left.pop()  # a build after the tests does not matter for them
     return _measured(left[0]) if done is not None and len(left) == 1 else ()
 
 
 def commands(scripts: Mapping[str, object], name: str = "test") -> list[Words] | None:
-    """What `npm run NAME` does, one command after the other; None where only a shell can tell."""
+    """The commands of `npm run NAME` in order; None if they need a shell."""
     found: list[Words] = []
     for words in _each(scripts, name, 0):
         if words is None:
@@ -50,7 +50,7 @@ def commands(scripts: Mapping[str, object], name: str = "test") -> list[Words] |
 
 
 def called(scripts: Mapping[str, object]) -> list[str]:
-    """The scripts that the test script calls, itself included."""
+    """The scripts that the test script calls, including itself."""
     seen: dict[str, None] = {}
     for _ in _each(scripts, "test", 0, seen):
         pass
@@ -72,13 +72,13 @@ def _each(scripts: Mapping[str, object], name: str, depth: int, seen: dict[str, 
             if inner:
                 for one in inner:
                     found = _each(scripts, one, depth + 1, seen)
-                    yield from (words for words in found if not LOOKS.fullmatch(one))  # by its name it judges, whatever it takes for that
+                    yield from (words for words in found if not LOOKS.fullmatch(one))  # by its name it is a check, whatever it runs
             else:
                 yield words
 
 
 def _words(command: str) -> Words | None:
-    """A command without a shell, its settings of the environment before it; None if it needs one."""
+    """A command as words to run without a shell, with its environment settings in front; None if it needs a shell."""
     settings: list[str] = []
     rest = command
     while found := ASSIGNMENT.match(rest):
@@ -126,7 +126,7 @@ def _program(words: Words) -> str:
 
 
 def _measured(words: Words) -> Words:
-    """What a command measures the coverage of: that is run without it."""
+    """A command without the coverage tool around it."""
     if words[0] not in MEASURES:
         return words
     rest = words[1:]

@@ -1,6 +1,6 @@
-"""vitest: how a project calls it, the machine's own call, and what its report says. Starts no process.
+"""vitest: how a project calls it, the machine's own call, and how its report is read. Starts no process.
 
-The report is written by a reporter of ours in the process that watches the tests. It is never started in watch mode.
+Our reporter writes the report in the process that watches the tests. vitest is never started in watch mode.
 """
 
 from detent.evidence.runners.adapter import REPORTERS, Command, Files
@@ -25,7 +25,7 @@ TOOL = JsRunner(
 
 
 def argv(base: Command, selectors: tuple[str, ...], report_path: str, files: Files | None = None) -> list[str]:
-    """Ours come after the project's own options, so they win; what the agent selects replaces the configured paths."""
+    """Our options come after the project's, so they win; an agent's selection replaces the configured paths."""
     chosen = [_part(each) for each in selectors if not each.startswith("-")]
     return [
         *js_project.program(base, TOOL), "run", *js_project.options(base, TOOL),
@@ -38,9 +38,9 @@ def argv(base: Command, selectors: tuple[str, ...], report_path: str, files: Fil
 
 
 def _part(path: str) -> str:
-    """A file or folder as the part of a path that vitest looks for."""
+    """A file or folder as the part of a path that vitest searches for."""
     plain = path.rstrip("/").removeprefix(".")
     return path if js_project.is_code(path) else f"{plain}/"
 
 
-RUNNER = js_runner(TOOL, argv, scratch=("node_modules/.vite-temp",))  # where vite puts its configuration to load it
+RUNNER = js_runner(TOOL, argv, scratch=("node_modules/.vite-temp",))  # vitest writes its bundled configuration there

@@ -1,6 +1,6 @@
-"""Gradle. The report is written by a listener of ours in Gradle's own process, by a wrapper of ours.
+"""Gradle. A wrapper of ours adds a listener to Gradle's own process, which writes the report.
 
-Gradle's exit code and its XML say nothing of a test that ended the process with code 0.
+Gradle's exit code and XML do not show a test that ended the process with code 0.
 """
 
 import re
@@ -39,13 +39,13 @@ def detect(files: Files) -> Command | None:
 
 
 def test_patterns(base: Command | None, files: Files) -> tuple[str, ...]:
-    """Folders that the build names for its set of tests, where it says so in so many words."""
+    """The folders that a build file names literally for its test source set."""
     text = (files.read("build.gradle") or "") + (files.read("build.gradle.kts") or "")
     return folders(word for each in SOURCE_SET.findall(text) for word in re.findall(r"""["']([^"'$]+)["']""", each))
 
 
 def runner_part(path: str, text: str) -> str:
-    """Of a build file all but the dependencies of production."""
+    """A build file without production dependencies; other files in full."""
     return DEPENDENCY.sub("", text) if ".gradle" in PurePosixPath(path).name else text
 
 
@@ -75,7 +75,7 @@ OUTCOMES: dict[str, Outcome] = {"SUCCESS": "passed", "FAILURE": "failed", "SKIPP
 
 
 class GradleLine(msgspec.Struct):
-    """One line."""
+    """One line that the listener wrote."""
 
     type: str
     module: str = ""
@@ -89,7 +89,7 @@ class GradleLine(msgspec.Struct):
 
 
 def lines(text: str) -> list[GradleLine]:
-    """All of them; the last one counts the others."""
+    """All lines but the last, which has the number of the others. CannotTell if the log is incomplete."""
     try:
         found = [msgspec.json.decode(line, type=GradleLine) for line in text.splitlines()]
     except msgspec.DecodeError as e:
@@ -100,7 +100,7 @@ def lines(text: str) -> list[GradleLine]:
 
 
 def cases(report: JvmReport) -> Iterator[JvmCase]:
-    """Every test that ended; one that began and did not end is an error of its own."""
+    """Every test that ended; one that started and did not end is an error."""
     begun: dict[tuple[str, str, str], int] = {}
     for log in report.logs:
         for line in lines(log.text):

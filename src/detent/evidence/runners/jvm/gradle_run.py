@@ -1,6 +1,6 @@
-"""Runs Gradle's `test` for the machine, in a mirror of the project. A test file that cannot be compiled does not hide the others.
+"""Runs Gradle's `test` in a mirror of the project. A test file that cannot be compiled does not hide the others.
 
-A program of its own, started in the sandbox; it decides nothing.
+A separate program, started in the sandbox; it decides nothing.
 """
 
 import os
@@ -28,7 +28,7 @@ def main() -> int:
 
 
 def attempt(root: Path, order: RunOrder, chosen: list[str], broken: Mapping[str, list[str]]) -> JvmRound:
-    """Gradle, once, in a mirror without the files that cannot be compiled."""
+    """Run Gradle once, in a mirror without the files that cannot be compiled."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder).resolve() / root.name
         log = Path(folder) / "log"
@@ -46,7 +46,7 @@ def attempt(root: Path, order: RunOrder, chosen: list[str], broken: Mapping[str,
 
 
 def settings() -> dict[str, str]:
-    """The person's own folder of Gradle where it may be written, else one of Detent's."""
+    """Gradle's environment: the person's own Gradle home if it is writable, else one of Detent's."""
     own = Path(os.environ.get("GRADLE_USER_HOME") or Path.home() / ".gradle")
     quick = {} if os.environ.get("GRADLE_OPTS") else {"GRADLE_OPTS": QUICK}
     if os.access(own, os.W_OK) or "KEPT_GRADLE" not in os.environ:

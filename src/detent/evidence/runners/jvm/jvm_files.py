@@ -1,6 +1,6 @@
-"""Files of a project for the JVM: which are tests, which classes they declare, which of them a selection names. Starts no process.
+"""The files of a JVM project: which are tests, which classes they declare, and which a selection names. Starts no process.
 
-Knows Maven's and Gradle's layout of folders, and neither of their commands.
+Knows the folder layout of Maven and Gradle, but neither's commands.
 """
 
 import re
@@ -21,7 +21,7 @@ DECLARED = re.compile(r"\b(?:class|interface|record|enum|object)\s+(\w+)")
 
 
 def is_test_file(path: str) -> bool:
-    """What lies in a set of test sources; elsewhere, but for sources of production, what is named as a test."""
+    """Whether a file is in a test source set, or outside production sources has a test name."""
     where = PurePosixPath(path)
     parts = where.parts[:-1]
     sets = [inner for outer, inner in pairwise(parts) if outer == "src"]
@@ -36,7 +36,7 @@ def test_sources(root: Path) -> list[str]:
 
 
 def classes(root: Path, sources: Iterable[str]) -> dict[str, list[str]]:
-    """The files that declare each class, by its full name."""
+    """The files that declare each class, by qualified name."""
     found: dict[str, list[str]] = {}
     for path in sources:
         text = (root / path).read_text("utf-8", "replace")
@@ -48,7 +48,7 @@ def classes(root: Path, sources: Iterable[str]) -> dict[str, list[str]]:
 
 
 def file_of(name: str, module: str, declared: dict[str, list[str]]) -> str:
-    """The file of a class: one of its own module, by its own name, before any other; "" where none declares it."""
+    """The file of a class, preferably in its own module and with its own name; "" if none declares it."""
     outer = name.partition("$")[0]
     stem = outer.rpartition(".")[2]
     files = declared.get(outer, [])
@@ -58,7 +58,7 @@ def file_of(name: str, module: str, declared: dict[str, list[str]]) -> str:
 
 
 def selected(paths: Iterable[str], sources: Iterable[str]) -> list[str]:
-    """The test sources that files and folders name; of a folder those that run by default."""
+    """The test sources that files and folders select; of a folder those that run by default."""
     plain = [path.removeprefix("./").rstrip("/") for path in paths]
 
     def runs(source: str) -> bool:
@@ -68,7 +68,7 @@ def selected(paths: Iterable[str], sources: Iterable[str]) -> list[str]:
 
 
 def dotted(source: str) -> list[str]:
-    """The class of a test file, and the classes in it."""
+    """The qualified name of a test file's class, and a pattern for its inner classes."""
     parts = PurePosixPath(source).with_suffix("").parts
     at = next((n + 3 for n, part in enumerate(parts[:-2]) if part == "src"), len(parts) - 1)
     name = ".".join(parts[at:])
@@ -76,7 +76,7 @@ def dotted(source: str) -> list[str]:
 
 
 def named(source: str, names: str) -> bool:
-    """Whether names of tests, as the runner takes them, can mean this file."""
+    """Whether a selection by test names can include this file."""
     stem = PurePosixPath(source).stem
     each = [re.split(r"#", name.strip())[0] for name in names.split(",")]
     wanted = [name for name in each if name and not name.startswith("!")]

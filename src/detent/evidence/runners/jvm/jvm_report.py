@@ -1,7 +1,7 @@
-"""What a run of tests on the JVM was, into outcomes by id. Knows neither commands nor the project. Starts no process.
+"""The results of a test run on the JVM as outcomes by id. Knows no commands and no project; starts no process.
 
-An id is `file::test`, `file::Inner.test` for a class in a class. A file that the compiler refuses, or whose tests ended the process, is
-one id, the file, with the outcome `error`; so is a class that broke outside its tests.
+An id is `file::test`, or `file::Inner.test` for an inner class. A file that does not compile, or whose tests ended the process, is one id,
+the file, with the outcome `error`; so is a class that fails outside its tests.
 """
 
 import re
@@ -35,22 +35,22 @@ ASSERTION = re.compile(
 
 
 class Log(msgspec.Struct):
-    """What the runner wrote down of a module."""
+    """The report that the runner wrote for a module."""
 
     module: str
     text: str
 
 
 class JvmReport(msgspec.Struct):
-    """Everything that was asked and said."""
+    """Everything that the wrapper saw."""
 
     code: int
     logs: list[Log] = []
-    classes: dict[str, list[str]] = {}  # the files that declare each class
-    broken: dict[str, list[str]] = {}  # what the compiler said, by file
-    follows: list[str] = []  # files that were refused only when others had been left out
+    classes: dict[str, list[str]] = {}  # class -> the files that declare it
+    broken: dict[str, list[str]] = {}  # compiler errors by file
+    follows: list[str] = []  # files that failed to compile only after others had been left out
     ended: list[str] = []  # classes whose tests ended the process
-    fault: str = ""  # why nothing can be told
+    fault: str = ""  # why the run has no result
 
 
 class JvmCase(NamedTuple):
@@ -67,7 +67,7 @@ class JvmCase(NamedTuple):
 
 
 def outcomes(report: JvmReport, cases: Iterable[JvmCase], otherwise: str) -> dict[str, SeenTest]:
-    """What is known of each test. `otherwise`: the file of a class that no file declares."""
+    """The outcome of each test. `otherwise`: the file for classes that no file declares."""
     if report.fault:
         raise CannotTell(report.fault)
     found = {file: SeenTest(file, "error", _lines(said), "BuildError", _is_missing(report, file)) for file, said in report.broken.items()}
@@ -92,7 +92,7 @@ def _lines(said: list[str]) -> str:
 
 
 def _place(case: JvmCase, file: str) -> str:
-    """The innermost line that is not of the library or a framework; the file of another class is named by its package."""
+    """The innermost frame outside the library and frameworks; for another class the file is named by its package."""
     for name, source, line in re.findall(r"^\s*at ([\w.$/@]+)\.[\w$<>]+\((\w+\.\w+):(\d+)\)", case.trace, re.MULTILINE):
         plain = name.rpartition("/")[2]
         if not FOREIGN.match(plain):
@@ -102,7 +102,7 @@ def _place(case: JvmCase, file: str) -> str:
 
 
 def _is_missing(report: JvmReport, file: str) -> bool:
-    """Only names are missing; of a file that was refused after others, only if nothing else was wrong with them either."""
+    """Whether all errors are missing names. A file that failed only after others also needs that the others lacked only names."""
     first = [each for each in report.broken if each not in report.follows]
     asked = [file] if file in first else [file, *first]
     return all(MISSING.search(said) for each in asked for said in report.broken[each])

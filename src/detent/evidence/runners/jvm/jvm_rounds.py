@@ -1,6 +1,6 @@
-"""Calls of a build tool until every test file is compiled or left out, and the one report of it all. Decides nothing.
+"""Repeated calls of a build tool until every test file compiles or is left out, and one report of them all. Decides nothing.
 
-Knows how files that cannot be compiled are left out; each tool's own call is handed in.
+Knows how to leave out files that do not compile; each tool's own call is passed in.
 """
 
 import os
@@ -16,11 +16,11 @@ from detent.evidence.runners.wrapper import RunOrder, write
 
 
 class JvmRound(NamedTuple):
-    """One call of the tool."""
+    """One call of the build tool."""
 
     code: int
     said: str
-    refused: dict[str, list[str]]  # what the compiler said, by file
+    refused: dict[str, list[str]]  # compiler errors by file
     logs: list[Log]
     fault: str = ""
     ended: tuple[str, ...] = ()
@@ -30,7 +30,7 @@ Attempt = Callable[[Path, RunOrder, list[str], Mapping[str, list[str]]], JvmRoun
 
 
 def play(report: Path, order: RunOrder, attempt: Attempt) -> int:
-    """All rounds; the exit code."""
+    """Run all rounds and write the report; returns the exit code."""
     root = Path.cwd()
     sources = test_sources(root)
     chosen = selected(order.paths, sources)
@@ -56,7 +56,7 @@ def play(report: Path, order: RunOrder, attempt: Attempt) -> int:
 
 
 def refusals(found: Iterable[tuple[str, str]], place: Path, root: Path) -> dict[str, list[str]]:
-    """What the compiler said, by file of the project; a tool names a file where it is linked or where it lies."""
+    """Compiler errors by file of the project, whether the tool names it in the mirror or in the project."""
     said: dict[str, list[str]] = {}
     for file, words in found:
         said.setdefault(file.removeprefix(f"{place}/").removeprefix(f"{root}/"), []).append(words)
@@ -64,7 +64,7 @@ def refusals(found: Iterable[tuple[str, str]], place: Path, root: Path) -> dict[
 
 
 def _meant(file: str, order: RunOrder, chosen: list[str], sources: list[str]) -> bool:
-    """Whether a file that cannot be compiled belongs to what was selected. Code always does, and so does any where names fit no file."""
+    """Whether a file that does not compile belongs to the selection. Code always does, and so does any test file if the names match no file."""
     if file not in sources or not (order.paths or order.names):
         return True
     names = ",".join(order.names)
@@ -77,7 +77,7 @@ NOT_OURS = frozenset({"node_modules", "src", *BUILT})
 
 
 def modules(root: Path) -> list[str]:
-    """The folders that may be built: they have a build file, or sources."""
+    """The folders that may be built: those with a build file or sources."""
     found = [""]
     for here, folders, files in os.walk(root):
         if "src" in folders or BUILD_FILES & set(files):
@@ -87,7 +87,7 @@ def modules(root: Path) -> list[str]:
 
 
 def mirror(root: Path, place: Path, left_out: Collection[str] = ()) -> list[str]:
-    """Make it, without these files; its modules."""
+    """Create a mirror of the project without these files; returns its modules."""
     built = modules(root)
     real = {parent for path in (*built, *(os.path.dirname(each) for each in left_out)) for parent in _upwards(path)}
     for folder in sorted(real):

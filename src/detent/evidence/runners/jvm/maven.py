@@ -1,4 +1,4 @@
-"""Maven with Surefire. The report is Surefire's own, JUnit XML, by a wrapper of ours."""
+"""Maven with Surefire. A wrapper of ours reads Surefire's JUnit XML."""
 
 import re
 import shlex
@@ -37,14 +37,14 @@ SHAPE = CommandShape(
 
 
 def place_of_goal(words: tuple[str, ...]) -> int:
-    """Where `test` stands in a call of Maven; 0 if it is none. `clean` before it changes nothing for a fresh build."""
+    """The index of `test` in a call of Maven; 0 if there is none. A `clean` before it is accepted, since every build is fresh."""
     if not words or words[0] not in PROGRAMS or "test" not in words:
         return 0
     return words.index("test")
 
 
 def kept(words: tuple[str, ...]) -> list[str] | None:
-    """The options of the project's own command that the machine keeps; None if one is not understood."""
+    """The options of the project's own command that the machine keeps; None if one is unknown."""
     found: list[str] = []
     left = [word for word in words[1:] if word not in ALWAYS and word not in ("clean", "test")]
     while left:
@@ -63,7 +63,7 @@ def kept(words: tuple[str, ...]) -> list[str] | None:
 
 
 def parse(command: str, base: Command) -> Parsed:
-    """The selectors of an agent's command, whose options may stand before the goal."""
+    """The selectors of an agent's command, whose options may come before the goal."""
     words, fault = split(command)
     if not fault and words[: len(base.argv)] != base.argv and (at := place_of_goal(words)):
         before = [word for word in words[1:at] if word != "clean"]
@@ -95,7 +95,7 @@ def test_patterns(base: Command | None, files: Files) -> tuple[str, ...]:
 
 
 def runner_part(path: str, text: str) -> str:
-    """Of `pom.xml` all but the project's own dependencies and its description."""
+    """`pom.xml` without the project's own dependencies and description; other files in full."""
     if PurePosixPath(path).name != "pom.xml" or "<!DOCTYPE" in text:
         return text
     try:
@@ -108,7 +108,7 @@ def runner_part(path: str, text: str) -> str:
 
 
 def cases(report: JvmReport) -> Iterator[JvmCase]:
-    """Every test case of every file of Surefire's, one per class; the numbers above them are not read."""
+    """Every test case of Surefire's files, which are one per class; their totals are not read."""
     for log in report.logs:
         for case in read_cases(log.text.encode()):
             problem = next(iter(case.problems), None)

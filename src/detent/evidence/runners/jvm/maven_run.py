@@ -1,6 +1,6 @@
-"""Runs Maven's `test` for the machine, in a mirror of the project. A test file that cannot be compiled does not hide the others.
+"""Runs Maven's `test` in a mirror of the project. A test file that cannot be compiled does not hide the others.
 
-A program of its own, started in the sandbox; it decides nothing.
+A separate program, started in the sandbox; it decides nothing.
 """
 
 import os
@@ -39,7 +39,7 @@ def main() -> int:
 
 
 def attempt(root: Path, order: RunOrder, chosen: list[str], broken: Mapping[str, list[str]]) -> JvmRound:
-    """Maven, and once more where failed tests stood in the way of other modules."""
+    """Run Maven, and again ignoring test failures if they kept other modules from running."""
     once = call(root, order, chosen, broken)
     if once.code and not once.refused and LEFT_OUT.search(once.said):
         more = call(root, order, chosen, broken, "true")
@@ -49,7 +49,7 @@ def attempt(root: Path, order: RunOrder, chosen: list[str], broken: Mapping[str,
 
 
 def call(root: Path, order: RunOrder, chosen: list[str], broken: Mapping[str, list[str]], go_on: str = "false") -> JvmRound:
-    """Maven, once, in a mirror without the files that cannot be compiled."""
+    """Run Maven once, in a mirror without the files that cannot be compiled."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder).resolve() / root.name
         built = mirror(root, place, broken)
@@ -58,7 +58,7 @@ def call(root: Path, order: RunOrder, chosen: list[str], broken: Mapping[str, li
         env = {} if os.environ.get("MAVEN_OPTS") else {"MAVEN_OPTS": QUICK}
         done = start([*order.program, *order.options, *OURS, f"{GO_ON}{go_on}", *picked, "test"], env, str(place))
         said = (done.stdout + done.stderr).replace("\x1b[0m", "")
-        refused = refusals(REFUSED.findall(said.partition("[INFO] BUILD FAILURE")[0]), place, root)  # it says everything twice
+        refused = refusals(REFUSED.findall(said.partition("[INFO] BUILD FAILURE")[0]), place, root)  # it prints everything twice
         logs = [Log(module, text) for module in built for text in reports(place / module / "target" / "surefire-reports")]
     ended = tuple(dict.fromkeys(ENDED.findall(said)))
     return JvmRound(done.code, said.replace(str(place), str(root)), refused, logs, fault(done.code, said, logs), ended)
@@ -69,7 +69,7 @@ def reports(folder: Path) -> list[str]:
 
 
 def patterns(source: str) -> list[str]:
-    """A test file as Surefire selects it."""
+    """A test file as Surefire patterns."""
     return [name.replace(".", "/") for name in dotted(source)]
 
 

@@ -1,4 +1,4 @@
-"""PHPUnit. Its report is its own log, JUnit XML, by a wrapper of ours."""
+"""PHPUnit. A wrapper of ours reads PHPUnit's own JUnit XML log."""
 
 import re
 from functools import partial
@@ -31,7 +31,7 @@ def detect(files: Files) -> Command | None:
 
 
 def order(base: Command, selectors: tuple[str, ...], files: Files | None) -> RunOrder:
-    """What is selected and not there any more is left out: PHPUnit would take it for a class."""
+    """Selected paths that no longer exist are left out: PHPUnit would take them for class names."""
     options = [each for each in selectors if each.startswith("--filter=")]
     chosen = [each for each in selectors if not each.startswith("-")] or list(base.paths)
     there = [each for each in chosen if files is None or files.exists(each)]
@@ -40,7 +40,7 @@ def order(base: Command, selectors: tuple[str, ...], files: Files | None) -> Run
 
 
 def test_patterns(base: Command | None, files: Files) -> tuple[str, ...]:
-    """The folders and files of the suites in the configuration."""
+    """The folders and files of the test suites in the configuration."""
     text = next((found for name in CONFIG if (found := files.read(name))), "")
     suites = SUITES.search(text)
     if suites is None:

@@ -1,6 +1,6 @@
-"""The canary of a PHPUnit run: a test class beside the changed ones. Pure: it writes nothing.
+"""The canary of a PHPUnit run: a test class beside the changed ones. Pure: writes nothing.
 
-A full run has it in the same process. PHPUnit takes one path only, so where paths are selected each is a call of its own, and so is ours.
+A full run has it in the same process. PHPUnit takes only one path, so each selected path is a call of its own, and so is the canary's.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""What PHPUnit's log says, into outcomes by id. Knows neither commands nor the project. Starts no process.
+"""PHPUnit's log as outcomes by id. Knows no commands and no project; starts no process.
 
-An id is `file::testName`, with the data set where there is one. A file that cannot be loaded, or whose run wrote no log, is one id, the
-file, with the outcome `error`. Skipped, incomplete and warned count as skipped.
+An id is `file::testName`, with the data set if there is one. A file that cannot be loaded, or whose run wrote no log, is one id, the
+file, with the outcome `error`. Skipped, incomplete and risky tests count as skipped.
 """
 
 import re
@@ -18,13 +18,13 @@ MISSING = re.compile(
     r"Call to undefined (?:function|method) |(?:Class|Interface|Trait|Enum) \"[^\"]*\" not found|Undefined constant |Unknown named parameter "
     r"|Too few arguments to function |Access to undeclared static property |Undefined property: |Failed opening required "
 )
-RAISED = ("Error", "ArgumentCountError", "Warning")  # by PHP itself
+RAISED = ("Error", "ArgumentCountError", "Warning")  # raised by PHP itself
 UNCAUGHT = re.compile(rf"Uncaught \w*Error: (?:{MISSING.pattern})")
 NONE = re.compile(r"No tests executed!|No tests found in class|Class '?\"?[^\n]*\"? could not be found in")
 
 
 class PhpunitCall(msgspec.Struct):
-    """One call of PHPUnit; without a log it is about one file, or about nothing."""
+    """One call of PHPUnit. Without a log, `file` names the file that broke it, if one did."""
 
     code: int
     output: str
@@ -33,7 +33,7 @@ class PhpunitCall(msgspec.Struct):
 
 
 class PhpunitReport(msgspec.Struct):
-    """All calls, and where they were made."""
+    """All calls, and the folder they ran in."""
 
     code: int
     root: str
@@ -57,7 +57,7 @@ def outcomes(report: PhpunitReport) -> dict[str, SeenTest]:
 
 
 def _place(text: str, root: str) -> str:
-    """The innermost line of the project's own: PHPUnit lists them from there."""
+    """The innermost line of the project, the first that PHPUnit lists."""
     lines = re.findall(rf"^{re.escape(root.rstrip('/'))}/(?!vendor/)(\S.*?):(\d+)$", text, re.MULTILINE)
     return ":".join(lines[0]) if lines else ""
 

@@ -1,6 +1,6 @@
-"""Runs PHPUnit for the machine: one file that cannot be loaded stops it whole, so each file is then run by itself.
+"""Runs PHPUnit. A file that cannot be loaded ends its whole run, so then each file is run separately.
 
-A program of its own, started in the sandbox; it decides nothing.
+A separate program, started in the sandbox; it decides nothing.
 """
 
 import os
@@ -28,7 +28,7 @@ def main() -> int:
 
 
 def attempts(order: RunOrder, path: str) -> list[PhpunitCall]:
-    """The tests of a path; where they leave no log, those of each file below it."""
+    """The tests of a path; if that leaves no log, those of each file below it."""
     whole = attempt(order, path)
     if whole.log:
         return [whole]

@@ -1,7 +1,7 @@
 """pytest. The report is its own JUnit XML.
 
-Ids are pytest's node ids. A file that cannot be collected is one id, the file itself, with the outcome `error`. An expected failure
-(xfail) counts as skipped: it proves nothing. Exit code and report must agree; where they do not, nothing can be told.
+Ids are pytest's node ids. A file that cannot be collected is one id, the file, with the outcome `error`. An expected failure (xfail)
+counts as skipped, because it proves nothing. If exit code and report disagree, it is CannotTell.
 """
 
 import re
@@ -19,14 +19,14 @@ from detent.evidence.source.file_patterns import is_outside
 from detent.evidence.source.test_ids import package_path, readable
 
 FRAME = re.compile(r"^(\S[^\n:]*\.\w+):(\d+): in ", re.MULTILINE)
-BROKEN = re.compile(r'^E +File "([^"\n]+)", line (\d+)$', re.MULTILINE)  # a file that does not parse
+BROKEN = re.compile(r'^E +File "([^"\n]+)", line (\d+)$', re.MULTILINE)  # a file that cannot be parsed
 NO_FIXTURE = re.compile(r"^file ([^\n]+), line (\d+)$", re.MULTILINE)
 EXAMPLE = re.compile(r"^(\S[^\n]*):(\d+): (?:DocTestFailure|UnexpectedException)$", re.MULTILINE)
 INSTALLED = re.compile(r"(?:^|/)(?:site-packages|dist-packages|\.?venv|\.tox|\.nox)/")
 
 
 def place_of(problem: Problem, file: str) -> str:
-    """`file:line`, the innermost of the project's own. Paths of the project are relative in a report; the others are named whole, if at all."""
+    """The innermost `file:line` of the project. Reports name project files by relative paths, all others by absolute ones."""
     if broken := BROKEN.findall(problem.text):
         path, line = broken[-1]
         return f"{file if file and path.endswith(f'/{file}') else path}:{line}"
@@ -44,12 +44,12 @@ ENDED = {
 }
 RANK: dict[Outcome, int] = {"passed": 0, "skipped": 1, "failed": 2, "error": 3}
 OUTCOME: dict[str, Outcome] = {"failure": "failed", "error": "error", "skipped": "skipped"}
-NOWHERE = "(outside of the checkout)"  # pytest itself names no file
+NOWHERE = "(outside of the checkout)"  # for errors of pytest that name no file
 
 BUILTIN = (
     r"(?!(?:NoneType|int|float|complex|bool|str|bytes|bytearray|list|tuple|dict|set|frozenset|range|function|method|generator|coroutine)')"
 )
-CIRCLE = r"(?![^\n]*\(consider renaming '[^\n]*' if )"  # how Python 3.13 speaks of a module that is half loaded: of a circle of imports
+CIRCLE = r"(?![^\n]*\(consider renaming '[^\n]*' if )"  # how Python 3.13 reports a half-loaded module: a circular import
 MISSING = {
     "ModuleNotFoundError": re.compile(r"No module named '"),
     "ImportError": re.compile(rf"cannot import name '[^']*' from '{CIRCLE}"),
@@ -61,7 +61,7 @@ AROUND = re.compile(r'failed on (?:setup|teardown) with "(.*)"\Z', re.DOTALL)
 
 
 def argv(base: Command, selectors: tuple[str, ...], report_path: str, files: Files | None = None) -> list[str]:
-    """Ours come after the project's own options, so they win; what the agent selects replaces the configured paths."""
+    """Our options come after the project's, so they win; an agent's selection replaces the configured paths."""
     words, both = _narrowed(base, selectors)
     return [
         *words, f"--junitxml={report_path}", "--junitprefix=", "-o", "junit_family=xunit1", "-o", "junit_logging=no",
@@ -85,7 +85,7 @@ def detect(files: Files) -> Command | None:
 
 
 def _signs(files: Files) -> bool:
-    """Whether the project looks like one that pytest tests."""
+    """Whether the project shows a sign of pytest."""
     if any(map(files.exists, (*INI, "pyproject.toml", "setup.py", "conftest.py", "tests/conftest.py"))):
         return True
     if "[tool:pytest]" in (files.read("setup.cfg") or "") or "pytest" in (files.read("tox.ini") or ""):
@@ -94,7 +94,7 @@ def _signs(files: Files) -> bool:
 
 
 def _call(files: Files) -> Command:
-    """The project's own environment first, then uv, tox, and what is on the PATH."""
+    """How to call pytest: the project's own environment first, then uv, tox, and PATH."""
     for folder in (".venv", "venv"):
         if files.exists(f"{folder}/bin/python") and files.exists(f"{folder}/bin/pytest"):
             return Command((f"{folder}/bin/python", "-m", "pytest"), "pytest", "environment")
@@ -109,7 +109,7 @@ def _call(files: Files) -> Command:
 
 
 def _tox_passes_words_on(text: str) -> bool:
-    """Whether `tox -e py -- WORDS` hands the words to pytest."""
+    """Whether `tox -e py -- WORDS` passes the words to pytest."""
     import configparser
 
     parser = configparser.RawConfigParser(strict=False)
@@ -125,7 +125,7 @@ def _tox_passes_words_on(text: str) -> bool:
 
 
 def _narrowed(base: Command, selectors: tuple[str, ...]) -> tuple[list[str], list[str]]:
-    """The words of the project's call and the selectors; a configured -k or -m is narrowed further, never replaced."""
+    """The words of the project's call and the selectors; a configured -k or -m is narrowed, never replaced."""
     paths = [s for at, s in enumerate(selectors) if not s.startswith("-") and (at == 0 or selectors[at - 1] not in ("-k", "-m"))]
     words = pytest_command.without_paths(base) if paths else list(base.argv)
     end = pytest_command.program_end(words)
@@ -178,8 +178,8 @@ def _is_below(classname: str, module: str) -> bool:
 
 
 def _identify(case: JUnitCase, modules: dict[str, str]) -> tuple[str, str]:
-    """The node id and its file. The class name has both joined by dots; the file attribute may name another file (inherited tests)."""
-    if not case.classname:  # a file, or a folder, that could not be collected
+    """The node id of a case and its file. The class name joins both by dots; the file attribute may name another file (inherited tests)."""
+    if not case.classname:  # a file or folder that could not be collected
         where = case.file or case.name
         where = package_path(where, "") if is_outside(where) else where or NOWHERE
         return readable(where), where
@@ -197,7 +197,7 @@ def _identify(case: JUnitCase, modules: dict[str, str]) -> tuple[str, str]:
 
 
 def _elsewhere(case: JUnitCase) -> tuple[str, str]:
-    """A test outside of the checkout (doctests of an installed package): its id must not depend on where the checkout lies."""
+    """The id of a test outside the checkout (doctests of an installed package), independent of where the checkout is."""
     file, stem = package_path(case.file, case.name), PurePosixPath(case.file).stem
     parts = case.classname.split(".")
     inside = parts[len(parts) - parts[::-1].index(stem) :] if stem in parts else ()
@@ -209,7 +209,7 @@ def _outcome(problems: Iterable[Problem]) -> Outcome:
 
 
 def _said(problem: Problem) -> tuple[str, str]:
-    """The type of the exception and what it said."""
+    """The type of the exception, and its message."""
     if problem.sort == "skipped":
         return "", problem.message or problem.text
     message = AROUND.sub(r"\1", problem.message)
@@ -230,9 +230,9 @@ def is_missing_name(kind: str, said: str) -> bool:
 
 
 def _agree(report: TestReport, exit_code: int | None, output: str) -> None:
-    """The exit code and the report tell the same story, or nothing can be told."""
+    """Raise CannotTell if exit code and report disagree."""
     if exit_code == 4 and not any("::" in test for test in report.ids):
-        return  # a selected test is not there, or its file cannot be collected; the outcomes say which
+        return  # a selected test does not exist, or its file cannot be collected; the outcomes say which
     if exit_code not in (0, 1, 5):
         raise CannotTell(f"pytest {_end(exit_code)}{tail(output)}")
     if exit_code == 1 and not report.bad:
@@ -253,7 +253,7 @@ RUNNER = Runner(
     argv=argv,
     read=read,
     tests=re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests)\.py$|(?:^|/)tests?/").search,
-    config=re.compile(  # with whatever at the root would be imported instead of the runner
+    config=re.compile(  # includes modules at the root that would be imported instead of the runner
         r"(?:^|/)(?:\.?pytest\.(?:ini|toml)|conftest\.py|pyproject\.toml|setup\.cfg|tox\.ini|noxfile\.py|\.coveragerc|sitecustomize\.py|usercustomize\.py)$"
         r"|^(?:pytest|_pytest|pluggy|iniconfig)(?:\.py)?(?:/|$)"
     ).search,

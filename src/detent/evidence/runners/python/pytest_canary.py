@@ -1,6 +1,6 @@
-"""The canary of a pytest run: two test functions in a file of a folder that tests are collected from. Pure: it writes nothing.
+"""The canary of a pytest run: two test functions in a folder that tests are collected from. Pure: writes nothing.
 
-It lies beside the tests, not elsewhere, since the hooks and fixtures of a `conftest.py` reach only what lies below it.
+It is placed beside the tests, because the hooks and fixtures of a `conftest.py` affect only what is below it.
 """
 
 import re
@@ -77,7 +77,7 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
 
 
 def _has_limit(words: list[str], files: Files) -> bool:
-    """Whether pytest-cov fails a run whose tests pass."""
+    """Whether pytest-cov may fail a run whose tests pass."""
     if not any(w.startswith("--cov") for w in words):
         return False
     return any(w.startswith("--cov-fail-under") for w in words) or any("fail_under" in (files.read(name) or "") for name in COVERAGE)
@@ -91,7 +91,7 @@ def _paths(words: list[str]) -> list[str]:
 
 
 def _folders(scope: list[str], ini: Ini, files: Files, near: tuple[str, ...], named: bool) -> Iterator[str]:
-    """Folders that tests of the run lie in: those of changed test files and conftests, else that of the first one there is."""
+    """Folders with tests of the run: those of changed test files and conftests, else that of the first test file."""
     within = [s.partition("::")[0].removeprefix("./").rstrip("/") for s in scope]
 
     def fits(path: str) -> bool:
@@ -116,7 +116,7 @@ def _folder(path: str) -> str:
 
 
 def _inside(path: str, scope: str) -> bool:
-    """Whether a file is a path of the command, beside it, or below it; the path may be a pattern."""
+    """Whether a file is at, beside or below a path of the command, which may be a pattern."""
     if scope in ("", ".") or (_folder(path) == _folder(scope) and scope.endswith(".py")):
         return True
     where = PurePosixPath(path)
@@ -127,7 +127,7 @@ def _inside(path: str, scope: str) -> bool:
 
 
 def _expression(option: str, ini: Ini, own: list[str], selectors: tuple[str, ...]) -> str:
-    """What the run selects by: the command's own words and the agent's together; those of the configuration only without them."""
+    """The expression that the run selects by: those of the command and of the agent together; the configuration's only without them."""
     said = [value for words in (own, list(selectors)) if (value := _value(option, words))]
     return " and ".join(f"({each})" for each in said) or _value(option, list(ini.words))
 
@@ -143,7 +143,7 @@ def _value(option: str, words: list[str]) -> str:
 
 
 def _nest(folder: str, ini: Ini, keywords: str, marks: str) -> Nest | None:
-    """A file with its two tests, named and marked so that the run's own filters let them through."""
+    """A canary file whose tests are named and marked to pass the run's own filters; None if that is impossible."""
     needed, marked = wanted_by(keywords), wanted_by(marks)
     if needed is None or marked is None:
         return None
@@ -161,12 +161,12 @@ def _nest(folder: str, ini: Ini, keywords: str, marks: str) -> Nest | None:
 
 
 def _shut(keywords: str, known: list[str]) -> bool:
-    """Whether the file, its folder or a mark would make an expression refuse what the names alone let through."""
+    """Whether an expression that accepts the names alone refuses them together with file, folder and marks."""
     return not selects(keywords, lambda w: any(w.lower() in each for each in known))
 
 
 def _filled(patterns: tuple[str, ...], name: str, joint: str = "") -> str:
-    """A name that the first usable pattern accepts; empty if none is."""
+    """A name that matches the first usable pattern; empty if none is usable."""
     for pattern in patterns:
         if "*" in pattern and not set(pattern) & set("?[/"):
             return pattern.replace("*", name, 1).replace("*", "")
@@ -183,7 +183,7 @@ COLLECTED = re.compile(r"(?<=^collected )\d+(?= items?$)", re.MULTILINE)
 
 
 def tidy(output: str, canary: Canary) -> str:
-    """pytest's output without our tests: their lines, the sections that had nothing else, and their share of the counts."""
+    """pytest's output without the canary: without its lines and sections, and with its share of the counts subtracted."""
     words, count = words_of(canary), len(canary.nests)
     left = "".join(line for line in output.splitlines(keepends=True) if not any(w in line for w in words))
     left = EMPTY.sub("", left)
@@ -210,7 +210,7 @@ MOST_WORDS = 8
 
 
 def wanted_by(expression: str) -> tuple[str, ...] | None:
-    """The fewest words that satisfy an expression together; None if that cannot be told or no such words make a name."""
+    """The fewest words that together satisfy an expression; None if unknown, or if they cannot be names."""
     words = WORD.findall(expression)
     names = list(dict.fromkeys(w for w in words if w not in MEANING))
     if len(names) > MOST_WORDS:
@@ -223,7 +223,7 @@ def wanted_by(expression: str) -> tuple[str, ...] | None:
 
 
 def selects(expression: str, has: Callable[[str], bool]) -> bool:
-    """Whether something that `has` words is selected."""
+    """Whether an expression selects something with these words."""
     if not expression.strip():
         return True
     import ast  # most runs select by no expression

@@ -1,6 +1,6 @@
-"""The shapes of a pytest command: which calls are pytest, which words select tests, and what an agent may not say.
+"""Command lines of pytest: which calls are recognised, which words select tests, and which options an agent may not use.
 
-Options that only change the display are taken and dropped, and every option that is not listed here is refused.
+Options that only change the display are dropped; every option that is not listed is refused.
 """
 
 import re
@@ -13,33 +13,33 @@ PYTHON = re.compile(r"(?:\.?venv/bin/)?python(?:3(?:\.\d+)?)?")
 PYTEST = re.compile(r"(?:\.?venv/bin/)?(?:pytest|py\.test)")
 ENVIRONMENTS = ("uv", "poetry", "pdm", "pipenv")  # `uv run pytest` and the like
 ENVIRONMENT_FLAGS = ("--frozen", "--locked", "--no-sync", "--offline", "--quiet", "-q", "--")
-THROUGH = (*ENVIRONMENTS, "hatch", "rye", "pixi", "conda", "env", "timeout", "nice", "xvfb-run")  # for configured commands only
+THROUGH = (*ENVIRONMENTS, "hatch", "rye", "pixi", "conda", "env", "timeout", "nice", "xvfb-run")  # in configured commands only
 VALUE_IS_A_PACKAGE = ("--with", "--extra", "--group", "--only-group", "--package")
 
-FLAGS = "qvxsl"  # -q -v -x -s -l, alone or together
+FLAGS = "qvxsl"  # -q -v -x -s -l, alone or combined
 FLAGS_LONG = ("--quiet", "--verbose", "--exitfirst", "--showlocals", "--no-header", "--no-summary", "--disable-warnings")
 VALUES_LONG = ("--tb", "--maxfail", "--color", "--capture", "--durations", "--verbosity", "--show-capture")
 SELECTING = {"-k": "-k", "-m": "-m", "--keyword": "-k", "--markexpr": "-m"}
-TAKE_A_VALUE = ("-k", "-m", "-p", "-c", "-o", "-n", "-W", "-r", "-w")  # for configured commands only
+TAKE_A_VALUE = ("-k", "-m", "-p", "-c", "-o", "-n", "-W", "-r", "-w")  # in configured commands only
 SHOWN = "-q, -v, -x, -s, -l, -r, --tb and --maxfail are taken and change nothing"
 
 
 def parse(command: str, base: Command) -> Parsed:
-    """The selectors of an agent's command, or the one sentence that refuses it."""
+    """The selectors of an agent's command, or the fault that refuses it."""
     call = shlex.join(without_paths(base))
     allowed = f"`{call}` with test files, folders, node ids, -k or -m ({SHOWN})"
     return parsed(command, lambda words: _after_program(_plain(words), base), _options, allowed)
 
 
 def adopt(words: tuple[str, ...]) -> Command | None:
-    """A configured command that calls pytest, whatever environment it goes through (`uv run --extra test pytest`)."""
+    """A configured command that calls pytest, also through an environment tool (`uv run --extra test pytest`); else None."""
     if not (end := program_end(words)):
         return None
     return Command(words, "pytest", "configured", tuple(words[at] for at in paths_at(words, end)))
 
 
 def program_end(words: Sequence[str]) -> int:
-    """Where the words that call pytest end, and its own options begin; 0 if they do not call it for certain."""
+    """The number of words that call pytest, before its own options; 0 if they do not certainly call it."""
     if words[0] == "tox":
         return words.index("--") + 1 if "--" in words else 0
     for at, word in enumerate(words):
@@ -52,7 +52,7 @@ def program_end(words: Sequence[str]) -> int:
 
 
 def paths_at(words: Sequence[str], start: int) -> list[int]:
-    """Which words are paths: not options, and not the value of the option before them (unsure: a value)."""
+    """The indexes of words that are paths, not options or their values; if unsure, a value."""
     found, value_next = [], False
     for at in range(start, len(words)):
         word = words[at]
@@ -67,7 +67,7 @@ def paths_at(words: Sequence[str], start: int) -> list[int]:
 
 
 def without_paths(base: Command) -> list[str]:
-    """The project's call without the paths it names itself."""
+    """The project's call without the paths it names."""
     dropped = set(paths_at(base.argv, program_end(base.argv))) if base.paths else set()
     return [word for at, word in enumerate(base.argv) if at not in dropped]
 
@@ -77,7 +77,7 @@ def _plain(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _after_program(words: tuple[str, ...], base: Command) -> tuple[str, ...] | None:
-    """The words after the call of the runner: the project's own call, word by word, or any plain spelling of pytest."""
+    """The words after the call of the runner: the project's own call, or any plain call of pytest."""
     own = _plain(base.argv)
     shorter = _plain(tuple(without_paths(base)))
     bare = shorter[:-1] if shorter[-1:] == ("--",) else shorter
@@ -86,7 +86,7 @@ def _after_program(words: tuple[str, ...], base: Command) -> tuple[str, ...] | N
 
 
 def without_environment(words: tuple[str, ...]) -> tuple[str, ...]:
-    """A command without `uv run` and the like before it."""
+    """A command without a leading `uv run` and the like."""
     if len(words) < 3 or words[0] not in ENVIRONMENTS or words[1] != "run":
         return words
     left = words[2:]
@@ -104,7 +104,7 @@ def _after_pytest(words: tuple[str, ...]) -> tuple[str, ...] | None:
 
 
 def _options(words: tuple[str, ...]) -> Parsed:
-    """Selectors out of pytest's own words; the last -k and the last -m count, as they do for pytest."""
+    """The selectors among pytest's options; the last -k and the last -m count, as in pytest."""
     paths: list[str] = []
     chosen: dict[str, str] = {}
     left = list(words)
@@ -123,7 +123,7 @@ def _options(words: tuple[str, ...]) -> Parsed:
     return Parsed((*paths, *(part for pair in chosen.items() for part in pair)))
 
 
-Option = tuple[str, str, str]  # the selecting option, its value, what is wrong
+Option = tuple[str, str, str]  # the selecting option, its value, the fault
 
 
 def _long(word: str, left: list[str]) -> Option:
@@ -140,7 +140,7 @@ def _long(word: str, left: list[str]) -> Option:
 
 
 def _short(word: str, left: list[str]) -> Option:
-    """Letters after one dash: flags first, then at most one option with its value, joined or in the next word."""
+    """Combined short options: flags first, then at most one option with its value, attached or in the next word."""
     letters = word[1:]
     rest = letters.lstrip(FLAGS)
     if not rest:
@@ -162,5 +162,5 @@ def _value(name: str, left: list[str]) -> tuple[str, str]:
 
 
 def _expression_fault(name: str, value: str) -> str:
-    """An expression that is empty, or that pytest would take for an option."""
+    """The fault of an expression that is empty or looks like an option."""
     return f"the option {name} has no value" if name in SELECTING and (not value.strip() or value.startswith("-")) else ""

@@ -1,5 +1,5 @@
-"""Which configuration pytest takes for itself in a project's root: the values that decide what is collected, the files that it says are
-tests, and the part of a shared file that concerns it. A change elsewhere in such a file is an ordinary change."""
+"""The configuration that pytest reads at a project's root: what is collected, which files are tests, and the part of a shared file that
+concerns pytest. A change elsewhere in such a file is an ordinary change."""
 
 import json
 import re
@@ -18,7 +18,7 @@ NOT_ENTERED = (".*", "build", "dist", "CVS", "_darcs", "{arch}", "*.egg", "venv"
 
 
 class Ini(NamedTuple):
-    """What is collected, as the project configures it."""
+    """What pytest collects, as the project configures it."""
 
     functions: tuple[str, ...] = ("test",)
     files: tuple[str, ...] = ("test_*.py", "*_test.py")
@@ -28,7 +28,7 @@ class Ini(NamedTuple):
 
 
 def read_ini(base: Command, files: Files) -> Ini:
-    """The values of the first file that pytest would take."""
+    """The values of the first configuration file that pytest would read."""
     values = next(_tables(base, files), {})
 
     def listed(name: str, default: tuple[str, ...]) -> tuple[str, ...]:
@@ -53,7 +53,7 @@ def _split(text: str) -> tuple[str, ...]:
 
 
 def _tables(base: Command, files: Files) -> Iterator[Values]:
-    """The tables for pytest, in the order it asks for them; a file of its own counts even if it is empty."""
+    """pytest's tables in the order in which it looks for them; a file of its own counts even if empty."""
     if named := _named(base):
         yield _of(named, files.read(named) or "", whole=True) or {}
         return
@@ -65,7 +65,7 @@ def _tables(base: Command, files: Files) -> Iterator[Values]:
 
 
 def _named(base: Command) -> str:
-    """The file that the command itself names."""
+    """The configuration file that the command names."""
     words = base.argv[pytest_command.program_end(base.argv) :]
     for at, word in enumerate(words):
         if word in ("-c", "--config-file") and at + 1 < len(words):
@@ -109,7 +109,7 @@ def _sections(text: str) -> Values | None:
 
 
 def runner_part(path: str, text: str) -> str:
-    """What of a file concerns the test run, as text that can be compared; the whole file if it cannot be taken apart."""
+    """The part of a file that concerns the test run, as text to compare; the whole file if it cannot be parsed."""
     name = path.rpartition("/")[2]
     if name == "pyproject.toml":
         return _tools(text)
@@ -145,7 +145,7 @@ NAMED = re.compile(r"tests?|testing")
 
 
 def patterns(base: Command | None, files: Files) -> tuple[str, ...]:
-    """Names, kept to `testpaths` where these are set, and the folders in which nothing but tests lies."""
+    """Configured name patterns, limited to `testpaths` if set, and folders that contain nothing but tests."""
     ini = read_ini(base or Command(("pytest",), "pytest"), files)
     said = [path.partition("::")[0] for path in (*ini.folders, *(base.paths if base else ()))]
     places = [each.removeprefix("./").rstrip("/") for each in said if each.strip("./")]
@@ -160,7 +160,7 @@ def patterns(base: Command | None, files: Files) -> tuple[str, ...]:
 
 
 def _holds_only_tests(folder: str, ini: Ini, files: Files) -> bool:
-    """Whether a folder is one of tests: some lie there, in no folder of their own, and none beside the module that it is about."""
+    """Whether a folder contains only tests: some are directly in it, and none is beside the module it tests."""
     if set("*?[") & set(folder):
         return False
     there = {path for path in files.paths() if path.startswith(f"{folder}/") and path.endswith(".py")}
@@ -170,20 +170,20 @@ def _holds_only_tests(folder: str, ini: Ini, files: Files) -> bool:
 
 
 def _about(test: str) -> Iterator[str]:
-    """The module that a test beside it is about, by its name."""
+    """The module beside a test that it tests, by its name."""
     where = PurePosixPath(test)
     for stem in {where.stem.removeprefix("test_"), where.stem.removesuffix("_test")} - {where.stem}:
         yield where.with_name(f"{stem}.py").as_posix()
 
 
 def _names(files: Files) -> list[str]:
-    """What the project is called: a folder of that name is its code."""
+    """The project's names; a folder with such a name is its code."""
     texts = (files.read("pyproject.toml") or "", files.read("setup.cfg") or "")
     return [name for text in texts for name in re.findall(r"^name\s*=\s*[\"']?([\w.-]+)", text, re.MULTILINE)]
 
 
 def reaches(outer: Command, files: Files, below: InnerProject) -> bool:
-    """Whether pytest collects the tests of a folder from the one above."""
+    """Whether pytest collects the tests of a folder from the project above it."""
     ini = read_ini(outer, files)
     if any(fnmatch(part, name) for part in PurePosixPath(below.folder).parts for name in ini.not_entered):
         return False

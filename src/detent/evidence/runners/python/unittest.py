@@ -1,6 +1,5 @@
-"""unittest. A script of ours runs unittest in the project's own Python and writes the report at the end. Ids are spelled as pytest's: `file::Class::test`.
-A file that cannot be loaded is one id, the file itself, with the outcome `error`. An expected failure counts as skipped.
-"""
+"""unittest. A script of ours runs it in the project's own Python and writes the report at the end. Ids are spelled like pytest's:
+`file::Class::test`. A file that cannot be loaded is one id, the file, with the outcome `error`. An expected failure counts as skipped."""
 
 import json
 import re
@@ -20,13 +19,13 @@ TEXTS_OF_PROJECT = (
     "pyproject.toml", "setup.cfg", "tox.ini", "setup.py", "noxfile.py", "uv.lock", "poetry.lock", "Pipfile", "requirements.txt",
     "requirements-dev.txt", "requirements_dev.txt", "dev-requirements.txt", "test-requirements.txt", "requirements-test.txt", "Makefile",
 )  # fmt: skip
-NAMED = re.compile(r"(?:.*/)?test[^/]*\.py")  # unittest's own pattern
+NAMED = re.compile(r"(?:.*/)?test[^/]*\.py")  # unittest's default pattern
 USES = re.compile(r"^\s*(?:import unittest|from unittest\b)", re.MULTILINE)
 MOST_READ = 200
 
 
 def argv(base: Command, selectors: tuple[str, ...], report_path: str, files: Files | None = None) -> list[str]:
-    """The project's own call with our script in the place of `-m unittest`; what is selected is taken out of what it finds."""
+    """The project's own call with our script instead of `-m unittest`; the selection is applied to the tests it finds."""
     end = unittest_command.program_end(base.argv)
     chosen = {
         "paths": [each for each in selectors if not each.startswith("-")],
@@ -42,7 +41,7 @@ def _is_missing(line: ReportLine) -> bool:
 
 
 def test_patterns(base: Command | None, files: Files) -> tuple[str, ...]:
-    """What the command itself says to discover, and where: `discover -s checks -p "verify*.py"`, or the same without the letters."""
+    """What the command itself discovers, and where: `discover -s checks -p "verify*.py"`, or the same as positional words."""
     words = base.argv[unittest_command.program_end(base.argv) :] if base else ()
     said = {"-s": "", "-p": ""}
     plain = []
@@ -75,7 +74,7 @@ def detect(files: Files) -> Command | None:
 
 
 def _start(tests: list[str], files: Files) -> str:
-    """Where discovery starts: at the root, or in the one folder of tests that is no package."""
+    """Where discovery starts: at the root, or in the one test folder that is no package."""
     tops = set()
     for path in tests:
         folders = [folder.as_posix() for folder in PurePosixPath(path).parents][:-1]
@@ -84,7 +83,7 @@ def _start(tests: list[str], files: Files) -> str:
 
 
 def reaches(outer: Command, files: Files, below: InnerProject) -> bool:
-    """It goes into packages only."""
+    """unittest discovers tests in packages only."""
     parts = PurePosixPath(below.folder).parts
     return all(files.exists(f"{'/'.join(parts[:end])}/__init__.py") for end in range(1, len(parts) + 1))
 
@@ -98,7 +97,7 @@ RUNNER = Runner(
     argv=argv,
     read=partial(read, tongue=TONGUE),
     tests=re.compile(r"(?:^|/)(?:test[^/]*|[^/]*_test)\.py$|(?:^|/)tests?/").search,
-    config=re.compile(  # with whatever at the root would be imported instead of the runner's own
+    config=re.compile(  # includes modules at the root that would be imported instead of the runner's own
         r"(?:^|/)(?:pyproject\.toml|setup\.cfg|tox\.ini|noxfile\.py|\.coveragerc|sitecustomize\.py|usercustomize\.py)$"
         r"|^(?:unittest|fnmatch|json|re)(?:\.py)?(?:/|$)"
     ).search,

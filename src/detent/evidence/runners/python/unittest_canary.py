@@ -1,6 +1,6 @@
-"""The canary of a unittest run: a test class in a file of a folder that tests are found in. Pure: it writes nothing.
+"""The canary of a unittest run: a test class in a folder that tests are discovered in. Pure: writes nothing.
 
-All files are loaded before the first test runs, in one process, so it sees what any of them and the code they load does to unittest.
+All files are loaded before the first test runs, in one process, so it notices what any of them does to unittest.
 """
 
 from fnmatch import fnmatch
@@ -12,7 +12,7 @@ from detent.evidence.runners.canary_files import NONE, TestFolder, places
 from detent.evidence.runners.canary_output import unittest as tidy
 from detent.evidence.runners.python import unittest_command
 
-PATTERN = "test*.py"  # unittest's own
+PATTERN = "test*.py"  # unittest's default
 TEXT = """import unittest
 
 
@@ -50,7 +50,7 @@ class T{stem}(unittest.TestCase):
 
 
 class Search:
-    """What the project's own command looks for."""
+    """What the project's own command discovers."""
 
     def __init__(self, words: tuple[str, ...]) -> None:
         self.names: list[str] = []
@@ -95,7 +95,7 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
 
 
 def _also(selectors: tuple[str, ...], scope: list[str], nests: tuple[Nest, ...]) -> tuple[str, ...]:
-    """What lets ours through, as far as anything is selected."""
+    """Selectors that include the canary, for each way the run selects by."""
     names = [f"-k={each}" for nest in nests for each in (nest.passes, nest.fails)]
     files = [f"-p={nest.path.rpartition('/')[2]}" for nest in nests]
     paths = [nest.path for nest in nests]

@@ -1,6 +1,6 @@
-"""The shapes of a `python -m unittest` command: whose call it is, which words select tests, and what an agent may not say.
+"""Command lines of `python -m unittest`: whose call it is, which words select tests, and which options an agent may not use.
 
-The machine never runs an agent's command. It takes the selectors out of it and makes its own call.
+An agent's command is never run. The machine takes its selectors and makes its own call.
 """
 
 import re
@@ -18,7 +18,7 @@ CALL = "`python -m unittest` with test files, folders, names of modules or tests
 
 
 def adopt(words: tuple[str, ...]) -> Command | None:
-    """A configured command that calls unittest, whatever environment it goes through."""
+    """A configured command that calls unittest, also through an environment tool; else None."""
     end = program_end(words)
     if not end or set(words[end:]) & set(NOT_OURS):
         return None
@@ -26,7 +26,7 @@ def adopt(words: tuple[str, ...]) -> Command | None:
 
 
 def program_end(words: Sequence[str]) -> int:
-    """Where the words that call unittest end; 0 if they do not call it for certain."""
+    """The number of words that call unittest; 0 if they do not certainly call it."""
     for at in range(len(words) - 2):
         if PYTHON.fullmatch(words[at]) and words[at + 1] == "-m" and words[at + 2] == "unittest" and _leads(words[:at]):
             return at + 3
@@ -38,7 +38,7 @@ def _leads(words: Sequence[str]) -> bool:
 
 
 def parse(command: str, base: Command) -> Parsed:
-    """The selectors of an agent's command, or the one sentence that refuses it."""
+    """The selectors of an agent's command, or the fault that refuses it."""
     return parsed(command, lambda words: _after_program((words[0].removeprefix("./"), *words[1:]), base), _options, CALL)
 
 
@@ -79,7 +79,7 @@ def _fault(name: str, value: str) -> str:
 
 
 def as_path(word: str) -> str:
-    """A dotted name as a path and, after `::`, what is in it: names of classes begin with a large letter."""
+    """A dotted name as a path, with classes and tests after `::`; class names start with a capital."""
     if "/" in word or "::" in word or word.endswith(".py") or word in ("", "."):
         return word.removeprefix("./").rstrip("/")
     parts = word.split(".")

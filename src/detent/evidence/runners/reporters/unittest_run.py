@@ -1,7 +1,7 @@
-"""unittest, run for Detent by the project's own Python: the project's words, what is selected, and a report in JSON Lines.
+"""Runs unittest for Detent in the project's own Python: with the project's arguments and a selection, and a report in JSON Lines.
 
-A script by itself: it knows nothing of Detent and needs nothing but the standard library. Called as
-`python unittest_run.py REPORT SELECTORS_AS_JSON WORDS…`, where WORDS are those after `python -m unittest`. It writes at the end only.
+A standalone script: it knows nothing of Detent and needs only the standard library. Called as
+`python unittest_run.py REPORT SELECTORS_AS_JSON WORDS…`, where WORDS follow `python -m unittest`. It writes only at the end.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # an older Python could not run it
+if TYPE_CHECKING:  # annotations only: older Python versions could not evaluate this
     Error = tuple[type[BaseException], BaseException, TracebackType] | tuple[None, None, None]
 
 LONGEST = 4000
@@ -28,7 +28,7 @@ RANK = ("passed", "skipped", "failed", "error")
 
 
 def main() -> int:
-    """Run the tests in a process of their own, and write what it says when it has ended: a report that a test writes does not last."""
+    """Run the tests in a child process and write its report after it has ended, so a report that a test writes is overwritten."""
     report, chosen, words = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3:]
     with tempfile.TemporaryFile() as said:  # it has no name
         child = os.fork()
@@ -44,9 +44,9 @@ def main() -> int:
 
 
 def run(said: IO[bytes], chosen: dict[str, list[str]], words: list[str]) -> int:
-    """The tests, as unittest runs them; whether all is well, as an exit code."""
+    """Run the tests as unittest does; the exit code says whether all passed."""
     if os.path.realpath(sys.path[0]) == os.path.dirname(os.path.realpath(__file__)):
-        sys.path[0] = os.getcwd()  # as for `python -m`
+        sys.path[0] = os.getcwd()  # as with `python -m`
     sys.argv = ["python -m unittest", *words]
     program = Program(chosen, words)
     end = {"type": "end", "name": f"unittest {sys.version.split()[0]}", "count": len(program.lines)}
@@ -56,16 +56,16 @@ def run(said: IO[bytes], chosen: dict[str, list[str]], words: list[str]) -> int:
 
 
 class Result(unittest.TextTestResult):
-    """Keeps the worst that is known of each test, and shows it as unittest does."""
+    """A unittest result that also keeps the worst outcome of each test."""
 
     def __init__(self, *words: Any, **named: Any) -> None:
         super().__init__(*words, **named)
         self.seen: dict[int, dict[str, str]] = {}
-        self.around: list[tuple[str, str, dict[str, str]]] = []  # what broke a class or a module
+        self.around: list[tuple[str, str, dict[str, str]]] = []  # errors of a class or module set-up
 
     def note(self, test: unittest.TestCase, outcome: str, error: Error | None = None, message: str = "") -> None:
         line = {"outcome": outcome, "message": message[:LONGEST], **(_cause(error) if error else {})}
-        test = getattr(test, "test_case", test)  # a subtest is its test's
+        test = getattr(test, "test_case", test)  # a subtest counts for its test
         before = self.seen.get(id(test), {}).get("outcome", "passed")
         if held := HOLDER.match(str(test.id())):
             self.around.append((held[2], held[3], line))
@@ -102,7 +102,7 @@ class Result(unittest.TextTestResult):
         self.note(test, "failed", message="it passes, and is expected to fail")
 
     def line(self, test: unittest.TestCase) -> dict[str, str]:
-        """What is known of a test, or of what broke its class or module."""
+        """The outcome of a test, or the error that broke its class or module."""
         seen = self.seen.get(id(test))
         module, name = type(test).__module__, f"{type(test).__module__}.{type(test).__qualname__}"
         for sort, where, line in self.around:
@@ -112,7 +112,7 @@ class Result(unittest.TextTestResult):
 
 
 class Program(unittest.TestProgram):
-    """unittest's own command line, up to the point where tests are run."""
+    """unittest's own command line, with our selection and result."""
 
     test: Iterable[Any]
     lines: list[dict[str, Any]]
@@ -132,7 +132,7 @@ class Program(unittest.TestProgram):
 
 
 def _flat(suite: Iterable[Any]) -> Iterator[unittest.TestCase]:
-    """Suites hold suites hold tests."""
+    """The tests of nested suites."""
     for each in suite:
         if isinstance(each, unittest.TestSuite):
             yield from _flat(each)
@@ -145,7 +145,7 @@ def _is_broken_file(test: unittest.TestCase) -> bool:
 
 
 def _file(test: unittest.TestCase, places: list[str]) -> str:
-    """The file of a test, relative to the project; that of a module which could not be loaded, by its name."""
+    """The file of a test, relative to the project; for a module that could not be loaded, derived from its name."""
     if not _is_broken_file(test):
         module = sys.modules.get(type(test).__module__)
         return _relative(getattr(module, "__file__", None) or "")
@@ -167,7 +167,7 @@ def _names(test: unittest.TestCase) -> list[str]:
 
 
 def _is_chosen(test: unittest.TestCase, file: str, chosen: dict[str, list[str]]) -> bool:
-    """Whether one of the paths or ids and one of the patterns fits, as far as there are any."""
+    """Whether a test matches one of the paths or ids and one of the patterns, if there are any."""
     broken = _is_broken_file(test)
     own = file if broken else "::".join([file, *_names(test)])
     paths, names, files = chosen["paths"], chosen["names"], chosen["files"]
@@ -186,7 +186,7 @@ def _line(test: unittest.TestCase, file: str, known: dict[str, str]) -> dict[str
 
 
 def _whole(text: str) -> str:
-    """Half of a pair of surrogates is no letter: it is spelled out."""
+    """Spell out lone surrogates, which are no characters."""
     pairs = r"\\\\|\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}"
     return re.sub(rf"{pairs}|\\u(d[89a-f][0-9a-f]{{2}})", lambda m: f"\\\\u{m[1]}" if m[1] else m[0], text)
 
@@ -198,7 +198,7 @@ def _cause(err: Error) -> dict[str, str]:
 
 
 def _place(trace: TracebackType | None) -> str:
-    """The innermost line of the project's own."""
+    """The innermost line of the project."""
     found = ""
     while trace is not None:
         found = _ours(trace.tb_frame.f_code.co_filename, trace.tb_lineno) or found
@@ -212,7 +212,7 @@ def _ours(path: str, line: int) -> str:
 
 
 def _import_trouble(known: dict[str, str]) -> dict[str, str]:
-    """unittest keeps only the text of what went wrong: the error is its last line that looks like one."""
+    """The error of a failed import, from its text, because unittest keeps nothing else: the last line that looks like one."""
     for line in reversed(str(known.get("message", "")).splitlines()):
         if found := SAID.match(line):
             lines = re.findall(r'^ +File "([^"]+)", line (\d+)', str(known["message"]), re.MULTILINE)

@@ -1,1 +1,1 @@
-"""Any other runner, by the report that it writes: JUnit XML, TRX or TAP, where `[test] report` says."""
+"""Any other runner, by its own report: JUnit XML, TRX or TAP, at the path in `[test] report`."""

@@ -1,6 +1,6 @@
-"""Runs the project's test command for the machine and hands over what it wrote into its report, as the lines of Detent's own reporters.
+"""Runs the project's test command and converts the report that it wrote to the lines of Detent's own reporters.
 
-A program of its own, started in the sandbox; it decides nothing. Only what this run wrote is read, and the report is put back as it was.
+A separate program, started in the sandbox; it decides nothing. Only what this run wrote is read, and then the report is restored.
 """
 
 import os
@@ -99,7 +99,7 @@ def _case(files: TestFilesOf, report: Path, case: JUnitCase) -> ReportLine:
 def _line(
     files: TestFilesOf, report: Path, where: str, names: tuple[str, ...], outcome: Outcome, kind: str, said: str, seconds: float
 ) -> ReportLine:
-    """A test in its file; one whose file is not told stands in the report."""
+    """A test in its file; if its file is unknown, in the report's."""
     found = files.find(where) or files.saying(where)
     file, rest = found or (report.as_posix(), (where,) if where else ())
     bad = outcome in ("failed", "error")

@@ -1,6 +1,6 @@
-"""Any runner that writes JUnit XML, TRX or TAP: `[test] command` is run as it stands, and what it wrote where `[test] report` says is read.
+"""Any runner that writes JUnit XML, TRX or TAP: `[test] command` is run as it is, and the report at `[test] report` is read.
 
-Nothing is known of the runner itself: no test can be selected by the command, and there is no canary.
+Nothing is known about the runner, so an agent cannot select tests, and there is no canary.
 """
 
 import re
@@ -35,7 +35,7 @@ TONGUE = Tongue(
 )
 RUNNER = Runner(
     name="report",
-    adopt=lambda words: None,  # it is taken where `[test] report` is set, and only there
+    adopt=lambda words: None,  # it is chosen where `[test] report` is set, and only there
     detect=lambda files: None,
     parse=parse,
     argv=wrapped("detent.evidence.runners.reports.report_run", order),

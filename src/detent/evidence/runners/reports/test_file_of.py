@@ -1,4 +1,4 @@
-"""Which file of a project a test of a foreign report stands in: by the path it names, or by the name of a class or suite. Starts no process."""
+"""Finding the file of a test in a foreign report: by the path it names, or by the name of a class or suite. Starts no process."""
 
 import re
 from collections.abc import Iterable
@@ -14,14 +14,14 @@ BETWEEN = re.compile(r"::|[./\\]|\s+›\s+")
 
 
 class FoundFile(NamedTuple):
-    """A file, and what of the words that named it is left."""
+    """A file, and the rest of the words that named it."""
 
     file: str
     rest: tuple[str, ...]
 
 
 class TestFilesOf:
-    """The test files of a project by the names they may go by."""
+    """The test files of a project, by all names that may mean them."""
 
     __test__ = False
 
@@ -39,7 +39,7 @@ class TestFilesOf:
                     self._named.setdefault("/".join(parts[at:]), set()).add(path)
 
     def find(self, words: str) -> FoundFile | None:
-        """The one file that a path, a dotted name or a title begins with. Two that fit are none."""
+        """The one file that a path, dotted name or title starts with; None if none or several match."""
         plain = self.relative(words.strip())
         if plain in self.paths:
             return FoundFile(plain, ())
@@ -54,7 +54,7 @@ class TestFilesOf:
         return None
 
     def saying(self, title: str) -> FoundFile | None:
-        """The one file that a title stands in, or the only test file there is: a report may tell nothing but titles. Two that fit are none."""
+        """The one test file that contains a title, or the only test file, for reports with nothing but titles; None if several match."""
         quoted = re.compile(rf"""(["'`]){re.escape(title)}\1""")
         fits = self._tests if len(self._tests) == 1 else [path for path in self._tests if title and quoted.search(self._text(path))]
         return FoundFile(fits[0], (title,) if title else ()) if len(fits) == 1 else None
@@ -69,6 +69,6 @@ class TestFilesOf:
         return re.sub(r"^(?:file:)?//+", "/", path).removeprefix(f"{self.root}/").removeprefix("./")
 
     def place(self, text: str) -> str:
-        """The first `file:line` of the project's own in what was said of a failure."""
+        """The first `file:line` of the project in a failure's message."""
         said = (*re.findall(r"([\w./@-]+\.\w+)(?::|, line )(\d+)", text),)
         return next((f"{file}:{line}" for path, line in said if (file := self.relative(path)) in self.paths), "")

@@ -1,4 +1,4 @@
-"""RSpec. Its report is written by a formatter of ours, by a wrapper of ours."""
+"""RSpec. A wrapper of ours runs it with a formatter of ours, which writes the report."""
 
 import re
 from functools import partial
@@ -30,7 +30,7 @@ def detect(files: Files) -> Command | None:
 
 
 def order(base: Command, selectors: tuple[str, ...], files: Files | None) -> RunOrder:
-    """What is selected and not there any more is left out: RSpec would run nothing at all for it."""
+    """Selected paths that no longer exist are left out: RSpec would run nothing at all."""
     options = [each for each in selectors if each.startswith("--example")]
     chosen = [each.removeprefix("--location=") for each in selectors if not each.startswith("--example")] or list(base.paths)
     there = [each for each in chosen if files is None or files.exists(each.partition(":")[0].partition("[")[0])]
@@ -38,7 +38,7 @@ def order(base: Command, selectors: tuple[str, ...], files: Files | None) -> Run
 
 
 def test_patterns(base: Command | None, files: Files) -> tuple[str, ...]:
-    """Those of `.rspec`, or of the command's own paths."""
+    """The patterns in `.rspec`, and the command's own paths."""
     words = (files.read(".rspec") or "").split()
     said = [value for at, word in enumerate(words) if (value := _value(word, words[at + 1 : at + 2], ("-P", "--pattern")))]
     homes = [value for at, word in enumerate(words) if (value := _value(word, words[at + 1 : at + 2], ("--default-path",)))]
@@ -48,7 +48,7 @@ def test_patterns(base: Command | None, files: Files) -> tuple[str, ...]:
 
 
 def _value(word: str, after: list[str], names: tuple[str, ...]) -> str:
-    """What an option says, if the word is one of these."""
+    """The value of an option, if the word is one of these options."""
     name, equals, value = word.partition("=")
     return "" if name not in names else value if equals else "".join(after)
 

@@ -1,6 +1,6 @@
-"""The canary of an RSpec run: a spec file beside the changed ones. Pure: it writes nothing.
+"""The canary of an RSpec run: a spec file beside the changed ones. Pure: writes nothing.
 
-All files are loaded before the first example runs, in one process, so it sees what any of them and the code they load does to RSpec.
+All files are loaded before the first example runs, in one process, so it notices what any of them does to RSpec.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""What our formatter wrote of RSpec runs, into outcomes by id. Knows neither commands nor the project. Starts no process.
+"""What our formatter wrote about RSpec runs, as outcomes by id. Knows no commands and no project; starts no process.
 
-An id is `file::full description`; the second example of one description is `… (2)`. A file that cannot be loaded is one id, the file,
-with the outcome `error`. A pending example counts as skipped.
+An id is `file::full description`; a second example of the same description is `… (2)`. A file that cannot be loaded is one id, the
+file, with the outcome `error`. A pending example counts as skipped.
 """
 
 import re
@@ -35,7 +35,7 @@ class RSpecExample(msgspec.Struct):
 
 
 class RSpecOutside(msgspec.Struct):
-    """An error that belongs to no example."""
+    """An error outside any example."""
 
     file: str
     context: str
@@ -45,7 +45,7 @@ class RSpecOutside(msgspec.Struct):
 
 
 class RSpecSaid(msgspec.Struct):
-    """What one run said."""
+    """What one run reported."""
 
     examples: list[RSpecExample] = []
     outside: list[RSpecOutside] = []
@@ -54,7 +54,7 @@ class RSpecSaid(msgspec.Struct):
 
 
 class RSpecReport(msgspec.Struct):
-    """All runs: the second is without the files that could not be loaded."""
+    """All runs; a second one is without the files that could not be loaded."""
 
     code: int
     runs: list[RSpecSaid]
@@ -83,6 +83,6 @@ def _kind(kind: str) -> str:
 
 
 def is_missing(kind: str, message: str) -> bool:
-    """Whether an error says that a name is not there yet."""
+    """Whether an error says that a name does not exist yet."""
     pattern = MISSING.get(kind)
     return bool(pattern and pattern.match(message))

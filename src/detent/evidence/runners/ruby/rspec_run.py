@@ -1,6 +1,6 @@
-"""Runs RSpec for the machine: one file that cannot be loaded stops it whole, so it is run again without such files.
+"""Runs RSpec. A file that cannot be loaded ends the whole run, so it is run again without such files.
 
-A program of its own, started in the sandbox; it decides nothing.
+A separate program, started in the sandbox; it decides nothing.
 """
 
 import sys
@@ -32,7 +32,7 @@ def main() -> int:
 
 
 def attempt(order: RunOrder, paths: list[str]) -> tuple[ProgramEnded, RSpecSaid]:
-    """One run; without a whole report there is none."""
+    """Run RSpec once; exits if that leaves no complete report."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "report"
         ours = [

@@ -1,5 +1,5 @@
-"""`cargo test`. The report is the log that each test program writes, by a wrapper of ours: one target that cannot be built would hide all
-others. Ids are `file::module::name`."""
+"""`cargo test`. A wrapper of ours reads the log that each test program writes, since one target that cannot be built would hide all others.
+Ids are `file::module::name`."""
 
 import json
 import re
@@ -16,7 +16,7 @@ from detent.evidence.runners.rust.cargo_command import adopt, base_flags, parse
 from detent.evidence.runners.rust.cargo_report import CargoReport, outcomes
 from detent.evidence.runners.wrapper import RunOrder, wrapped
 
-FREE = ("dependencies", "dev-dependencies", "build-dependencies", "target", "badges")  # of Cargo.toml
+FREE = ("dependencies", "dev-dependencies", "build-dependencies", "target", "badges")  # keys of Cargo.toml that do not concern tests
 PLAIN = ("name", "build", "autotests", "autobins", "autoexamples", "edition", "links", "default-run", "workspace")  # of its package
 MOST_READ = 500
 
@@ -36,7 +36,7 @@ def test_patterns(base: Command | None, files: Files) -> tuple[str, ...]:
 
 
 def runner_part(path: str, text: str) -> str:
-    """Of `Cargo.toml` all but the dependencies and what only describes the package."""
+    """`Cargo.toml` without dependencies and descriptive keys; other files in full."""
     import tomllib
 
     if PurePosixPath(path).name != "Cargo.toml":
@@ -51,7 +51,7 @@ def runner_part(path: str, text: str) -> str:
 
 
 def _patterns(files: Files) -> Iterator[str]:
-    """Targets of tests that lie elsewhere, and files that are modules of the tests only."""
+    """Test targets in other places, and files that are modules of tests only."""
     from detent.evidence.source.insource import modules_for_tests
 
     rows = _manifest(files).get("test", [])
@@ -62,7 +62,7 @@ def _patterns(files: Files) -> Iterator[str]:
 
 
 def reaches(outer: Command, files: Files, below: InnerProject) -> bool:
-    """A workspace without a package of its own runs all of its members."""
+    """Whether a workspace without a package of its own has this folder as a member, since it runs all members."""
     manifest = _manifest(files)
     members = manifest.get("workspace", {}).get("members", ())
     member = any(fnmatch(below.folder, str(each)) for each in members) if isinstance(members, list) else False
@@ -85,7 +85,7 @@ RUNNER = Runner(
     parse=parse,
     argv=wrapped("detent.evidence.runners.rust.cargo_run", order),
     read=reader("cargo", "cargo test", CargoReport, outcomes, (0, 101)),
-    tests=re.compile(r"(?:^|/)(?:tests?|[^/]+_tests?)\.rs$|(?:^|/)tests/").search,  # tests inside a file of code are code
+    tests=re.compile(r"(?:^|/)(?:tests?|[^/]+_tests?)\.rs$|(?:^|/)tests/").search,  # tests inside a code file count as code
     config=re.compile(
         r"(?!(?:.*/)?tests/)(?:.*/)?(?:Cargo\.toml|build\.rs|rust-toolchain(?:\.toml)?|clippy\.toml|\.cargo/config(?:\.toml)?|\.config/nextest\.toml)"
     ).fullmatch,

@@ -1,7 +1,7 @@
-"""The canary of a `cargo test` run: a test target of its own in `tests/` of the package. Pure: it writes nothing.
+"""The canary of a `cargo test` run: a test target of its own in the package's `tests/`. Pure: writes nothing.
 
-Every target is a program of its own, so this one shows what is done to all of them (how they are built, linked and started), not what
-one does to itself. It needs nothing but the standard library.
+Each target is a separate program, so it notices what is done to all of them (how they are built, linked and started), not what one
+does to itself. It needs only the standard library.
 """
 
 import re

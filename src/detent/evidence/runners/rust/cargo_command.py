@@ -1,6 +1,6 @@
-"""The shapes of a `cargo test` command: which calls are taken, which words select tests, and what an agent may not say.
+"""Command lines of `cargo test`: which calls are recognised, which words select tests, and which options an agent may not use.
 
-Options that only change the display are taken and dropped, and every option that is not listed here is refused.
+Options that only change the display are dropped; every option that is not listed is refused.
 """
 
 from detent.evidence.runners.adapter import Command, Parsed, after_first, parsed, path_fault
@@ -17,7 +17,7 @@ CALLS = (("cargo", "test"), ("cargo", "t"))
 
 
 def adopt(words: tuple[str, ...]) -> Command | None:
-    """A configured command that runs all tests of a cargo project once, with options that are known."""
+    """A configured command that runs all tests of a cargo project once, with known options; else None."""
     if words[:2] not in CALLS:
         return None
     found = _parse(words[2:], KEPT_FLAGS | SHOWN_FLAGS, KEPT_VALUES | SHOWN_VALUES)
@@ -30,7 +30,7 @@ def base_flags(base: Command) -> list[str]:
 
 
 def parse(command: str, base: Command) -> Parsed:
-    """The selectors of an agent's command, or the one sentence that refuses it."""
+    """The selectors of an agent's command, or the fault that refuses it."""
     own = f"`{base.text}`, " if base.text != "cargo test" else ""
     return parsed(
         command,

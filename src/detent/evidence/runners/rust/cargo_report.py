@@ -1,7 +1,7 @@
-"""What cargo and the test programs it built said, into outcomes by id. Knows their words; starts no process.
+"""The output of cargo and its test programs as outcomes by id. Knows their messages; starts no process.
 
-An id is `file::module::name`, of a documentation test `file::doc name`. What a test program prints is never read for outcomes: they
-come from the log that it writes beside. A target that cannot be built is one id, its file, with the outcome `error`.
+An id is `file::module::name`, or `file::doc name` for a documentation test. Outcomes come from the log that a test program writes, never
+from its output. A target that cannot be built is one id, its file, with the outcome `error`.
 """
 
 import re
@@ -33,18 +33,18 @@ MISSING = frozenset(
         "E0531",
         "E0574",
     ]
-)  # names, fields, methods, modules that are not there, and calls that do not fit yet
-FOLLOWS = MISSING | {"E0282", "E0283", "unused"}  # what a missing name brings with it
+)  # names, fields, methods or modules that do not exist, and calls that do not fit yet
+FOLLOWS = MISSING | {"E0282", "E0283", "unused"}  # errors that follow from a missing name
 MACRO = re.compile(r"cannot find (?:macro|attribute|derive macro) ")
 SUMS_UP = re.compile(r"aborting due to |could not compile |For more information ")
 ASSERTS = re.compile(r"assertion (?:`|failed|\w+ )|did not panic as expected|did not contain expected|panic did not include")
-TERMINATED = "the test returned a termination value"  # how older ones put it
+TERMINATED = "the test returned a termination value"  # wording of older versions
 UNWRITTEN = re.compile(r"\n?not (?:yet )?implemented")
 DOC = re.compile(r"^test (\S+) - (.*?)\(line (\d+)\)(?: - [a-z ]+)? \.\.\. (ok|FAILED|ignored)$", re.MULTILINE)
 
 
 class CargoFault(msgspec.Struct):
-    """One error of the compiler, and the target it belongs to."""
+    """One compiler error, and the target it belongs to."""
 
     file: str
     code: str
@@ -55,17 +55,17 @@ class CargoFault(msgspec.Struct):
 class CargoProgram(msgspec.Struct):
     """One test program that was run."""
 
-    file: str  # its source
-    names: dict[str, str]  # every test it has, with the file its module stands in
+    file: str  # its source file
+    names: dict[str, str]  # every test in it, with the file of its module
     chosen: list[str]
     log: str
     stdout: str
     code: int
-    own: bool = False  # it has no harness: only its exit code says something
+    own: bool = False  # without a harness: only its exit code counts
 
 
 class CargoReport(msgspec.Struct):
-    """Everything that was asked and said."""
+    """Everything that the wrapper saw."""
 
     code: int
     faults: list[CargoFault]
@@ -74,7 +74,7 @@ class CargoReport(msgspec.Struct):
 
 
 class CargoSaid(msgspec.Struct):
-    """One line of a test program for machines; only read for what a failure says."""
+    """One JSON line of a test program; read only for failure messages."""
 
     type: str = ""
     name: str = ""
@@ -89,7 +89,7 @@ def outcomes(report: CargoReport) -> dict[str, SeenTest]:
 
 
 def _not_built(faults: list[CargoFault]) -> list[tuple[str, SeenTest]]:
-    """Each file that the compiler refused; the lines that only sum up say nothing."""
+    """Each file that the compiler rejected, without the lines that only sum up."""
     found: dict[str, list[CargoFault]] = {}
     for each in faults:
         if each.code or not SUMS_UP.match(each.says):
@@ -101,7 +101,7 @@ def _not_built(faults: list[CargoFault]) -> list[tuple[str, SeenTest]]:
 
 
 def _told(fault: CargoFault) -> str:
-    """What the compiler said; its number tells a file that does not parse, which has none, from one that does not fit."""
+    """A compiler error. Its code tells a file that does not fit from one that cannot be parsed, which has none."""
     return f"error[{fault.code}]: {fault.says}" if fault.code else fault.says
 
 
@@ -136,7 +136,7 @@ def _played(ran: CargoProgram) -> dict[str, SeenTest]:
 
 
 def _log(ran: CargoProgram) -> dict[str, Outcome]:
-    """The outcomes in the log: a word, perhaps a reason of several lines, a name. Two outcomes of one test tell nothing."""
+    """The outcomes in the log: a word, sometimes a reason of several lines, a name. CannotTell if a test has two."""
     known = "|".join(re.escape(name) for name in sorted(ran.names, key=len, reverse=True)) or "(?!)"
     ended: dict[str, Outcome] = {}
     for word, name in re.findall(rf"^(ok|failed|ignored)(?:: .*?| \([^\n]*\))? ({known})$", ran.log, re.MULTILINE | re.DOTALL):
@@ -173,13 +173,13 @@ def _kind(message: str) -> str:
 
 
 def _place(message: str) -> str:
-    """Where it panicked, in the form of today and in that of older ones; a place in the standard library is none."""
+    """Where it panicked, in the current and the older format; empty for the standard library."""
     found = re.search(r"panicked at (?:'(?s:.*?)', )?([^\s:/'][^\n:]*\.rs):(\d+):\d+", message)
     return f"{found[1]}:{found[2]}" if found else ""
 
 
 def _docs(text: str) -> dict[str, SeenTest]:
-    """Documentation tests, numbered where one thing has several: their lines move with the code."""
+    """Documentation tests, numbered if one item has several, since their lines move with the code."""
     times: Counter[str] = Counter()
     found = {}
     rows = DOC.findall(text.partition("\nfailures:\n")[0])  # in the order in which they ended

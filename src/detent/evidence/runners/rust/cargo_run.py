@@ -1,7 +1,7 @@
-"""Builds and runs the tests of a cargo project for the machine: every target that can be built is run, whatever the others do.
+"""Builds and runs the tests of a cargo project: every target that can be built is run, whatever happens to the others.
 
-A program of its own, started in the sandbox; it decides nothing. The project's own crates are built again each time: cargo goes by the
-time of a file, which anybody can set.
+A separate program, started in the sandbox; it decides nothing. The project's own crates are rebuilt each time, because cargo goes by
+file times, which anybody can set.
 """
 
 import os
@@ -87,7 +87,7 @@ def main() -> int:
     write(report, CargoReport(code, [fault(line, root) for line in wanted], played, docs.stdout))
     rendered = [line.message.rendered or "" for line in wanted if line.message]
     sys.stdout.write("\n".join([*rendered, said.stderr if said.code and not errors else "", *map(shown, played), docs.stdout]))
-    clean(packages)  # now: a target whose file is gone would be kept for ever
+    clean(packages)  # clean up now: a target whose file is gone would be kept forever
     return code
 
 
@@ -103,7 +103,7 @@ def metadata() -> list[CargoPackage]:
 
 
 def build(order: RunOrder, packages: list[CargoPackage]) -> tuple[list[CargoLine], ProgramEnded]:
-    """Every test target. A cargo that stops at the first one it cannot build is asked for each by itself."""
+    """Build every test target. A cargo that stops at the first failure is asked for each target separately."""
     call = ["cargo", "build", "--message-format=json", *order.options]
     said = start([*call, "--tests", "--keep-going"])
     if said.code and not said.stdout and "keep-going" in said.stderr:
@@ -121,14 +121,14 @@ def _each(package: CargoPackage) -> list[list[str]]:
 
 
 def is_wanted(line: CargoLine, order: RunOrder, root: Path) -> bool:
-    """Whether an error concerns what is selected: of other test targets it does not."""
+    """Whether a compiler error concerns the selection; errors in other test targets do not."""
     source = _relative(line.target.src_path, root)
     chosen = _is_asked(line.target, order.targets) and (not order.paths or any(below(source, path) for path in order.paths))
     return "test" not in line.target.kind or chosen
 
 
 def fault(line: CargoLine, root: Path) -> CargoFault:
-    """An integration test is one target; in a library or a program, the file at fault is named."""
+    """A compiler error with its file: for an integration test its target, else the file at fault."""
     assert line.message is not None
     shown = [span for span in line.message.spans if span.is_primary]
     spans = [span.file_name for span in shown]
@@ -138,7 +138,7 @@ def fault(line: CargoLine, root: Path) -> CargoFault:
 
 
 def play(line: CargoLine, order: RunOrder, packages: list[CargoPackage], root: Path) -> CargoProgram | None:
-    """Run one test program, if anything of it is selected."""
+    """Run one test program, if any of it is selected."""
     package = next((each for each in packages if each.id == line.package_id), CargoPackage())
     home, source = Path(package.manifest_path).parent, _relative(line.target.src_path, root)
     if not line.target.test or not _is_asked(line.target, order.targets) or not line.executable:
@@ -176,7 +176,7 @@ def _is_chosen(name: str, file: str, source: str, order: RunOrder) -> bool:
 
 
 def _home(name: str, source: str, root: Path) -> str:
-    """The file that a module stands in: the deepest one there is for its path."""
+    """The file of a module: the deepest existing one on its path."""
     found = top = Path(source)
     folder = top.parent if top.stem in ("lib", "main", "mod") else top.with_suffix("")
     for part in name.split("::")[:-1]:
