@@ -114,7 +114,7 @@ def replacements(text: str, modules: Mapping[str, str], lines: Collection[int]) 
 
 
 def _scoped(body: list[ast.stmt], scope: "ast.AST | str") -> Iterator[tuple["ast.AST | str", ast.AST]]:
-    """Every node with the test that it is in, if it is in one."""
+    """Every node with the test function around it, if any."""
     for node in body:
         inner = node if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test") else scope
         if isinstance(node, ast.ClassDef):
@@ -125,7 +125,7 @@ def _scoped(body: list[ast.stmt], scope: "ast.AST | str") -> Iterator[tuple["ast
 
 
 def _asks(test: ast.AST, names: tuple[str, ...]) -> bool:
-    """Whether a test calls what it put there itself."""
+    """Whether a test itself calls what it put there."""
     last = names[-1] if names else ""
     return any(isinstance(n, ast.Call) and _last(n.func) == last for n in ast.walk(test)) if last else True
 
@@ -135,7 +135,7 @@ def _last(node: ast.expr) -> str:
 
 
 class _File:
-    """A file of tests, and what its names stand for."""
+    """A test file with its names resolved."""
 
     def __init__(self, tree: ast.Module, modules: Mapping[str, str]) -> None:
         self.modules, self.folded, self.names = modules, FoldedConstants(tree), dict[str, str]()
@@ -198,7 +198,7 @@ class _File:
         yield from self._into(said if said else f"{self.dotted(first)}.{self.folded.text(second)}", node.lineno)
 
     def _is_silent(self, node: ast.Call, value: ast.expr | None, by_text: bool) -> bool:
-        """Whether only a mock without an answer is put there: no code that could be right."""
+        """Whether only a mock without a configured answer is put there, which cannot pass for working code."""
         if any(k.arg in (*ANSWERS, "new") for k in node.keywords):
             return False
         patches = _last(node.func) in ("patch", "object")
@@ -207,7 +207,7 @@ class _File:
         return alone or mock
 
     def _into(self, target: str, line: int) -> Iterator[Replacement]:
-        """What is put into a module of the product, if it is one."""
+        """The replacement for a target, if it is in a product module."""
         if target.startswith("sys.modules:"):
             name = target.partition(":")[2]
             if name in self.modules:

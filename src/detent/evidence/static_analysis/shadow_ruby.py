@@ -1,4 +1,4 @@
-"""Methods that tests of Ruby put over those of the product: prepended modules, refinements, evaluated bodies, methods that are defined from outside.
+"""Ruby tests that override methods of the product: prepended modules, refinements, `class_eval` and the like, methods defined from outside.
 Pure: texts in, places out."""
 
 import re
@@ -15,16 +15,16 @@ METHOD = re.compile(
     r"\bdef\s+(?:self\.)?(\w+[?!]?)|(?:define_(?:singleton_)?method|alias_method|undef_method|remove_method)\(?\s*:(\w+[?!]?)"
 )
 OWNER = re.compile(r"^\s*(?:class|module)\s+([A-Z][\w:]*)", re.MULTILINE)
-REACH = 20  # lines below such a call in which its methods stand
+REACH = 20  # lines below such a call that may define its methods
 
 
 def owners(text: str) -> frozenset[str]:
-    """The classes and modules of a file, by the last part of their names."""
+    """The last name parts of the classes and modules in a file."""
     return frozenset(name.rpartition("::")[2] for name in OWNER.findall(text))
 
 
 def changed_methods(text: str, came: Collection[int]) -> frozenset[str]:
-    """The methods that the given lines are in."""
+    """The methods that contain the added lines."""
     found, name = set(), ""
     for number, line in enumerate(text.splitlines(), 1):
         name = begins[1] if (begins := NAMED.match(line)) else name
@@ -34,7 +34,7 @@ def changed_methods(text: str, came: Collection[int]) -> frozenset[str]:
 
 
 def put_over(text: str, of: Collection[str], methods: Collection[str]) -> Iterator[tuple[int, str]]:
-    """The lines of a test file that put another body over one of the methods, with the name of that method."""
+    """The lines of a test file that override one of the methods, each with its name."""
     lines = text.splitlines()
     for found in OVER.finditer(text):
         name = next(each for each in found.groupdict().values() if each)

@@ -1,7 +1,7 @@
-"""What can be told of a change by reading it alone: product code that knows the tests, modules that take the place of others, what judges and
-was changed, and what one would look for in any review. Runs nothing.
+"""All flags of static analysis: product code that knows the tests, shadowed modules, changes to what judges, and what any code review would raise.
+Runs nothing.
 
-One function for the look at a step and for that at a whole branch.
+The look at a step and the look at a branch use the same function.
 """
 
 from collections import Counter
@@ -24,12 +24,12 @@ from detent.evidence.static_analysis.text_as_code import text_as_code
 from detent.evidence.static_analysis.used_tests import used_by_product
 from detent.kernel.model import Flag
 
-MOST_SHOWN = 5  # places of one kind: a list that people learn to skip is worth nothing
+MOST_SHOWN = 5  # flags per kind: nobody reads long lists
 NO_KEYS: Mapping[str, str] = MappingProxyType({})
 
 
 def static_flags(changes: Changes, keys: Mapping[str, str] = NO_KEYS) -> tuple[Flag, ...]:
-    """Every flag that reading a change raises, the first few of each kind. `keys`: values that must not be committed."""
+    """The flags that reading a change raises, the first few of each kind. `keys`: secrets that must not be committed."""
     files = edited(changes)
     looks = (
         *(_knows_tests(files), shadows(files), used_by_product(files), suppressed(files), left_out(files), judging_scripts(files)),
@@ -44,7 +44,7 @@ def static_flags(changes: Changes, keys: Mapping[str, str] = NO_KEYS) -> tuple[F
 
 
 def can_end_itself(changes: Changes) -> Iterator[Flag]:
-    """Where only an exit code is read: code that came and that can end the process, so that no test after it is run."""
+    """Flags, if only an exit code is read, for new code that can end the process so that later tests do not run."""
     for file in product(edited(changes)):
         for line in sorted(set(endings(file.path, file.after)) & file.came)[:1] if file.came else ():
             said = "only the exit code of the tests is read, and this line can end their process before they finish"
@@ -52,7 +52,7 @@ def can_end_itself(changes: Changes) -> Iterator[Flag]:
 
 
 def _knows_tests(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
-    """Changed product lines that look at who asks; what only moved is not counted."""
+    """Flags for changed product lines that check who is calling, without lines that only moved."""
     seen = [(file, line, what) for file in product(files) if file.came for line, what in looks_at_tests(file.path, file.after, file.came)]
     if not seen:
         return

@@ -1,4 +1,4 @@
-"""Suppressions that a change brings: lines, or whole files, that linters, type checkers or coverage shall not look at. Pure."""
+"""New suppressions: lines or whole files excluded from linters, type checkers or coverage. Also tests skipped in CI or retried. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -20,19 +20,19 @@ WHOLE_FILE = re.compile(
 SCANNER = re.compile(
     r"#\s*nosec\b|\bnosemgrep\b|#\s*noqa:[^#\n]*\bS\d{3}\b|\b(?:codeql|lgtm)\s*\[|\bNOSONAR\b|rubocop:disable[^\n]*\bSecurity/|\b(?:checkov:skip|tfsec:ignore|trivy:ignore)"
     r"|//\s*nolint:[^\n]*\bgosec\b|eslint-disable[^\n]*\bsecurity/|\bgitleaks:allow\b|allowlist secret"
-)  # what looks for holes is told not to look: one such line is worth a question
+)  # suppressions for security scanners, each of which raises a question
 MANY = 3
-RARE = 20  # lines of code for each that is silenced: then that is how such code is written
+RARE = 20  # new lines of code per suppression, from which the flag is only a note
 ON_CI = re.compile(r"\b(?:CI|CONTINUOUS_INTEGRATION|GITHUB_ACTIONS|GITLAB_CI|TRAVIS|CIRCLECI|BUILDKITE|TF_BUILD|JENKINS_URL)\b")
 LEAVES_OUT = re.compile(r"skip|\bxfail\b|\bpending\b|\btodo\b|\breturn\s*;?$", re.IGNORECASE)
 AGAIN = re.compile(
     r"\bmark\.flaky\b|^\s*@flaky\b|\breruns\s*=|\bretryTimes\(|\bthis\.retries\(|\bretr(?:y|ies):\s*[1-9]|\b@?RetryingTest\b|\bRepeatedIfExceptionsTest\b|\bretry_on_failure\b"
 )
-NEAR = 2  # lines between the two
+NEAR = 2  # lines from the CI check to the skip
 
 
 def left_out(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
-    """Tests that are not run where they would judge, or are run again until they pass."""
+    """Flags for tests that are skipped in CI, or retried until they pass."""
     for file in files:
         if not file.is_test:
             continue
@@ -45,7 +45,7 @@ def left_out(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
 
 
 def suppressed(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
-    """Where a change silences what judges: a whole file, or many lines."""
+    """Flags for silenced checks: a whole file, a security scanner, or many lines."""
     came, gone = list[tuple[EditedFile, int]](), 0
     for file in product(files):
         if not file.came_in_all:

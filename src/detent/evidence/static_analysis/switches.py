@@ -1,7 +1,7 @@
-"""Switches of the product that its tests turn when they are loaded: globals, variables of the environment, functions of the language, methods
-that only tests bring. Pure: texts in, places out.
+"""Product switches that tests set for all tests: globals, environment variables, built-in functions, methods that only tests define.
+Pure: texts in, places out.
 
-A test that sets something for itself shows both sides; what is set for all of them hides how the code answers without it.
+A test that sets a switch for itself shows both sides; one set for all tests hides what the code does without it.
 """
 
 import re
@@ -37,14 +37,14 @@ USUAL = frozenset(
 LANGUAGE = re.compile(
     r"^\s*(?P<name>(?:Math\.(?!random\b)\w+|JSON\.\w+|(?:Number|String|Array|Object|Boolean)\.(?:prototype\.)?\w+|parse(?:Int|Float)))\s*=(?!=)",
     re.MULTILINE,
-)  # the clock and the network are replaced by honest tests
+)  # not the clock or the network, which honest tests replace
 BOOL = re.compile(r"^\s*(?:var\s+)?(\w+)(?:\s+bool\b(?:\s*=\s*\w+)?|\s*=\s*(?:true|false))\s*$", re.MULTILINE)
 METHOD = re.compile(r"^func\s*\(\s*\w*\s*\*?(?P<of>\w+)(?:\[[^\]]*\])?\s*\)\s*(?P<name>\w+)\s*\(", re.MULTILINE)
 Place = tuple[int, str]  # a line of a test file, and what it sets
 
 
 def switched(text: str, product: Iterable[str]) -> Iterator[Place]:
-    """What a test file sets for everybody and changed lines of the product read; and functions of the language that it replaces."""
+    """The globals and variables that a test file sets on import and changed product lines read, and the built-in functions it replaces."""
     code = "\n".join(product)
     for found in (*SET_GLOBAL.finditer(text), *SET_VARIABLE.finditer(text)):
         name = next(each for each in found.groupdict().values() if each)
@@ -58,12 +58,12 @@ def switched(text: str, product: Iterable[str]) -> Iterator[Place]:
 
 
 def switches_of_go(text: str) -> frozenset[str]:
-    """The variables of a Go file that are only true or false."""
+    """The boolean variables in a Go file."""
     return frozenset(BOOL.findall(text))
 
 
 def methods_from_tests(text: str, product: str) -> Iterator[Place]:
-    """The methods that a test file of Go gives to a type of the product, and that the product asks for by name."""
+    """The methods that a Go test file adds to a product type and the product calls by name."""
     ours = {found["name"] for found in METHOD.finditer(product)}
     for found in METHOD.finditer(text):
         declared = re.search(rf"^\s*(?:type\s+)?{found['of']}\s+(?!=>)[\w*\[]", product, re.MULTILINE)
@@ -75,7 +75,7 @@ def _line(text: str, at: int) -> int:
     return text.count("\n", 0, at) + 1
 
 
-# -- variables of the environment that every test sets ---------------------------------------------------------------------------------
+# -- environment variables that every test sets -----------------------------------------------------------------------------------------
 
 PUT = re.compile(
     r"(?:\benviron\[|\bENV\[|\bprocess\.env\[|\benviron\.setdefault\(\s*|\b(?:set|stub)_?[eE]nv\(\s*|\b(?:t|b|os)\.Setenv\(\s*|\bENV\.store\(\s*"
@@ -92,7 +92,7 @@ DECIDES = re.compile(r"[!=]==?|\bif\b|\bunless\b|\?[^.?]|\bin\s*[(\[{]|\bnot\b|\
 
 
 def set_for_all(text: str, product: Iterable[str], tests: Iterable[str]) -> Iterator[Place]:
-    """Variables that a file of tests sets for all of them, always to the same, and that decide what the changed code answers. `tests`: all that changed."""
+    """Environment variables that a test file sets for all tests to one value, and that decide what the changed code does. `tests`: all changed ones."""
     rows, code, every = text.split("\n"), list(product), "\n".join(tests)
     for n, row in enumerate(rows, 1):
         put = PUT.search(row)
@@ -111,7 +111,7 @@ def set_for_all(text: str, product: Iterable[str], tests: Iterable[str]) -> Iter
 
 
 def _decided_by(name: str, code: list[str]) -> bool:
-    """Whether lines of code go by a variable, and do not only take its value."""
+    """Whether a variable decides something in the code, which does more than take its value."""
     read = [line for line in code if re.search(READS.format(name=name), line)]
     given = {found[1] for line in read if (found := re.match(r"\s*(?:(?:const|let|var)\s+)?([\w@]+)\s*:?=(?!=)", line))}
     return any(map(DECIDES.search, read)) or any(
@@ -120,19 +120,19 @@ def _decided_by(name: str, code: list[str]) -> bool:
 
 
 def _is_taken(name: str, tests: str) -> bool:
-    """Whether a test takes the variable away, and so shows what comes then; not where it only clears up."""
+    """Whether a test unsets the variable, other than in cleanup, and so shows what happens without it."""
     rows = tests.split("\n")
     return any(re.search(TAKES.format(name=name), row) and not CLEARS_UP.search(_around(rows, n)) for n, row in enumerate(rows, 1))
 
 
 def _around(rows: list[str], number: int) -> str:
-    """A line with the one that it stands below, and what is written over that."""
+    """A line with its enclosing line and the line above that."""
     above = _above(rows, number)
     return "\n".join((*rows[max(0, above - 2) : above], rows[number - 1]))
 
 
 def _above(rows: list[str], number: int) -> int:
-    """The line that another one stands below, by its indentation; 0: none."""
+    """The number of the enclosing line, by indentation; 0: none."""
     deep = _indent(rows[number - 1])
     return next((n for n in range(number - 1, 0, -1) if deep and rows[n - 1].strip() and _indent(rows[n - 1]) < deep), 0)
 

@@ -1,4 +1,4 @@
-"""Which cases of the code say enough to be the examples of tests: too many or too odd to be there by chance. Pure."""
+"""Decides which cases in the code are the tests' examples: too many or too specific to be there by chance. Pure."""
 
 import re
 from typing import NamedTuple
@@ -14,40 +14,40 @@ ERROR = "(an error)"
 WEAK = frozenset({*WORDS.values(), ERROR})
 TRIVIAL = WEAK | {"", "0", "1", "-1", "2", "10", "100", "utf-8", "utf8", "win32", "linux", "darwin", "__main__"}
 MOSTLY = 0.75
-LONG = 8  # characters that nobody writes by chance
-SHORT = 5  # the same, where something is compared with them
-PRECISE = 5  # digits of such a number, without zeros at its end
+LONG = 8  # characters from which a text is not there by chance
+SHORT = 5  # the same for a text that something is compared with
+PRECISE = 5  # digits, without trailing zeros, from which a number is not there by chance
 
 
 class ExampleCase(NamedTuple):
-    """One case of the code: what is asked for, and the answer to it."""
+    """A case in the code: the values asked for, and the answers to them."""
 
     asked: frozenset[str]
     answers: frozenset[str]
     in_table: bool
     line: int
     said: str
-    telling: bool = True  # what is asked for is nothing that every program has
-    sure: bool = False  # it is an example, whatever is answered
+    telling: bool = True  # the values asked for are not common ones
+    sure: bool = False  # an example whatever the answer
 
 
 class ChangedTests(NamedTuple):
-    """What the tests of a change say."""
+    """The values in the tests of a change."""
 
-    near: list[frozenset[str]]  # values that stand together
+    near: list[frozenset[str]]  # values that are close together
     known: KnownExamples
-    telling: list[str]  # the values that nobody writes by chance
+    telling: list[str]  # the values too specific to be there by chance
 
 
 def is_telling(ours: list[ExampleCase], cases: list[ExampleCase]) -> bool:
-    """Whether the examples are too many to be there by chance, or the one there is says enough."""
+    """Whether the examples are too many to be there by chance, or a single one is specific enough."""
     if any(case.sure for case in ours):
         return True
     if len({case.asked for case in ours if not case.in_table and case.answers - WEAK and any(map(is_odd, case.asked))}) >= 2:
         return True
     if len({case.asked for case in ours if not case.in_table and _is_precise(case)}) >= 2:
         return True
-    lines = {case.line for case in ours if not case.in_table}  # what else such a line compares with belongs to its question
+    lines = {case.line for case in ours if not case.in_table}  # other values on these lines belong to the same question
     others = [case for case in cases if case not in ours and (case.in_table or case.line not in lines)]
     if not ours or len(ours) < MOSTLY * (len(ours) + len(others)):
         return False
@@ -62,27 +62,27 @@ def is_telling(ours: list[ExampleCase], cases: list[ExampleCase]) -> bool:
 
 
 def is_odd(value: str, least: int = 4) -> bool:
-    """Whether a text is neither a name nor a number nor a sign, so that one alone is worth a question even if the answer is only yes or no."""
+    """Whether a text is not a name, number or symbol, so that even one with a yes-or-no answer raises a question."""
     plain = value in TRIVIAL or any(each.fullmatch(value) for each in (NUMBER, NAMELIKE, VERSION))
     return len(value) > least and not plain and any(map(str.isalnum, value))
 
 
 def _is_precise(case: ExampleCase) -> bool:
-    """Whether a number that nobody compares with by chance is asked for, and a text answered that is no name."""
+    """Whether a case asks for a precise number and answers with a text that is not a name."""
     asked = any(NUMBER.fullmatch(value) and len(value.strip("-").rstrip("0")) >= PRECISE for value in case.asked)
     return asked and any(is_odd(value, 3) for value in case.answers - WEAK)
 
 
 def is_long(value: str, least: int = LONG) -> bool:
-    """Whether a text says so much that it is an example wherever it is compared with."""
+    """Whether a text is so specific that any comparison with it is an example."""
     return len(value.strip()) >= least and is_odd(value) and not re.fullmatch(r"[\d.,:/+-]+", value)
 
 
 def is_asked(case: ExampleCase, tests: ChangedTests) -> bool:
-    """Whether one test has both the question and the answer."""
+    """Whether a test has both the values asked for and the answer."""
     if case.sure:
         return True
-    rest = frozenset[str]() if len(case.asked) > 1 else case.asked  # of several values together, one may be the answer as well
+    rest = frozenset[str]() if len(case.asked) > 1 else case.asked  # among several values, one may also be the answer
     if any(case.asked <= values and case.answers & values - rest for values in tests.near):
         return True
     asked, answers = ({value.removeprefix("-") for value in said} for said in (case.asked, case.answers))

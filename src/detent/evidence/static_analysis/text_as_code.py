@@ -1,6 +1,6 @@
-"""Text that the product runs as code: read from a file, decoded, or fetched. What runs then stands in no file of code, so no other look reads it. Pure.
+"""Product code that runs text as code: read from a file, decoded or fetched. What runs is not in a code file, so no other analysis sees it. Pure.
 
-Evaluating a text that is written down or put together there is no such thing; libraries do that for speed.
+Evaluating a literal or a text built in place is fine; libraries do that for speed.
 """
 
 import re
@@ -13,15 +13,15 @@ from detent.evidence.static_analysis.knows_tests_names import code_of
 from detent.kernel.model import Flag
 
 NEAR = 3  # lines of one statement
-DEEPEST = 3  # names that stand for each other
+DEEPEST = 3  # assignments followed from name to name
 
 
 class TextRunning(NamedTuple):
-    """How a language runs a text."""
+    """How a language runs text as code, as patterns."""
 
-    runs: str  # what runs one
-    text: str  # where the text comes from
-    alone: str  # what runs something that is no code by its name
+    runs: str  # calls that run a text
+    text: str  # sources of text
+    alone: str  # calls that load something that does not look like code
     comments: str
 
 
@@ -81,7 +81,7 @@ MADE = re.compile(
 
 
 def text_as_code(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
-    """Changed lines of the product that run such a text, or where it comes from; one flag for each file."""
+    """A flag for each product file with changed lines that run such text or define it."""
     for file in product(files):
         if not file.came or file.suffix not in LANGUAGES:
             continue
@@ -94,7 +94,7 @@ def text_as_code(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
 
 
 def running(path: str, text: str, lines: Collection[int] = ()) -> list[tuple[int, str]]:
-    """Each line that runs a text from elsewhere; with `lines`, if one of those has to do with it."""
+    """The lines that run text from elsewhere; with `lines`, only those that involve one of these."""
     how = LANGUAGES.get(PurePosixPath(path).suffix)
     if how is None or not (re.search(how.runs, text) or re.search(how.alone, text)):
         return []
@@ -118,7 +118,7 @@ def running(path: str, text: str, lines: Collection[int] = ()) -> list[tuple[int
 
 
 def _argument(text: str) -> str:
-    """A call up to the bracket that closes it; of one without brackets the line."""
+    """A call up to its closing bracket; the whole line for one without brackets."""
     deep, begun = 0, False
     for at, sign in enumerate(text):
         if sign in "([{":
@@ -133,7 +133,7 @@ def _argument(text: str) -> str:
 
 
 def _names(plain: str, source: str) -> dict[str, frozenset[int]]:
-    """The names that stand for such a text, or make one, each with the lines that say so."""
+    """The names that hold or return such text, each with the lines that define it."""
     found = dict[str, frozenset[int]]()
     for made in MADE.finditer(plain):
         if re.search(source, made["body"]):

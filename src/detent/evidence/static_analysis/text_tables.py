@@ -1,7 +1,7 @@
-"""Tables of examples that are no table of the language: one text that is split, a heredoc, a flat list, a call with questions and answers in turn,
-also where such a text is encoded. Pure.
+"""Tables of examples that are not literals of the language: a string that is split, a heredoc, a flat list or call of alternating inputs and
+answers, also encoded. Pure.
 
-What is looked for is an example of a test and behind it its answer, twice and more, and little else that looks like a row.
+Looks for at least two test examples, each followed by its answer, and little else that looks like a row.
 """
 
 import base64
@@ -18,7 +18,7 @@ MOSTLY = 0.75
 
 
 class TextPair(NamedTuple):
-    """An example and its answer, one behind the other."""
+    """An example followed by its answer, by offset."""
 
     at: int
     end: int
@@ -26,14 +26,14 @@ class TextPair(NamedTuple):
 
 
 def text_table(text: str, near: Collection[frozenset[str]], telling: Collection[str]) -> tuple[TextPair, ...]:
-    """The pairs of a text that are a table of examples; none if they are few, or some rows among many. `telling`: examples that count."""
+    """The pairs in a text that form a table of examples; none if they are few or only some rows among many. `telling`: examples that count."""
     found = {pair.asked: pair for pair in _pairs(text, near, telling)}
     pairs = tuple(sorted(found.values()))
     return pairs if len(pairs) >= LEAST and _is_most(text, pairs) else ()
 
 
 def decoded_tables(text: str, telling: Collection[str]) -> Iterator[tuple[int, str]]:
-    """The examples that stand in encoded texts beside others, each with where its text begins."""
+    """The examples inside encoded texts, each with the offset of its text."""
     for found in ENCODED.finditer(text):
         plain = _plain(found[0])
         ours = [value for value in telling if plain and value in plain and value != plain.strip()]
@@ -41,7 +41,7 @@ def decoded_tables(text: str, telling: Collection[str]) -> Iterator[tuple[int, s
 
 
 def _plain(text: str) -> str:
-    """What an encoded text says; empty if it says nothing that can be read."""
+    """The decoded text; empty if it does not decode to printable characters."""
     for decode in (
         bytes.fromhex,
         lambda each: base64.b64decode(each.replace("-", "+").replace("_", "/") + "=" * (-len(each.rstrip("=")) % 4)),
@@ -68,7 +68,7 @@ def _pairs(text: str, near: Collection[frozenset[str]], telling: Collection[str]
 
 
 def _is_most(text: str, pairs: tuple[TextPair, ...]) -> bool:
-    """Whether there is little beside the pairs on their lines, and on those around that say something."""
+    """Whether the pairs make up most of the paragraphs that contain them."""
     start, end = text.rfind("\n\n", 0, pairs[0].at) + 1, text.find("\n\n", pairs[-1].end)
     tokens = [found.start() for found in TOKEN.finditer(text, start, end if end >= 0 else len(text))]
     ours = [at for at in tokens if any(pair.at <= at < pair.end for pair in pairs)]

@@ -1,5 +1,5 @@
-"""New lines of code that read otherwise than they are shown: by the order of reading, by characters that are not seen or end a line unseen, by
-letters that look like others. Pure."""
+"""New lines of code that are not what they look like: reversed reading order, invisible characters or line breaks, letters that look like others.
+Pure."""
 
 import re
 import unicodedata
@@ -11,11 +11,9 @@ CODE = frozenset(
      ".scala", ".groovy", ".swift", ".dart", ".cs", ".fs", ".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".zig", ".lua", ".pl", ".ex", ".exs", ".sh", ".bash", ".zsh",
      ".ps1", ".sql"}
 )  # fmt: skip
-PARTED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # letters of Thai, Lao, Burmese and Khmer, whose words are parted by a space that is not seen
-)
-TWINS = "\u0391\u0392\u0395-\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bf"  # letters of Greek that look like those of ASCII
-OTHERS = rf"\u0400-\u04ff{TWINS}\u0561-\u0587\u13a0-\u13ef\uff21-\uff3a\uff41-\uff5a"  # Cyrillic, Greek, Armenian, Cherokee, wide ones
+PARTED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # letters of Thai, Lao, Burmese and Khmer, where a zero-width space separates words
+TWINS = "\u0391\u0392\u0395-\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bf"  # Greek letters that look like ASCII ones
+OTHERS = rf"\u0400-\u04ff{TWINS}\u0561-\u0587\u13a0-\u13ef\uff21-\uff3a\uff41-\uff5a"  # Cyrillic, Greek, Armenian, Cherokee, fullwidth
 LOOKS = tuple(
     (what, re.compile(pattern))
     for what, pattern in (
@@ -29,13 +27,13 @@ LOOKS = tuple(
         ("code far to the right", r"\S {100,}(?!#|//|/\*|\\$|\*/|\|)\S"),
     )
 )  # fmt: skip
-OF_TESTS = 4  # tests have examples of many alphabets
+OF_TESTS = 4  # only the first 4 apply to tests, whose examples use many alphabets
 TEXTS = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|#.*")
 NAME = re.compile(r"[^\W\d]\w*")
 
 
 def unseen_characters(file: EditedFile) -> tuple[int, str] | None:
-    """The first new line of a file of code that reads otherwise than it is shown, and why."""
+    """The first new line of a code file that is not what it looks like, and why."""
     if file.suffix not in CODE:
         return None
     rows, looks = file.after.split("\n"), LOOKS if file.is_product else LOOKS[:OF_TESTS]
@@ -50,6 +48,6 @@ def unseen_characters(file: EditedFile) -> tuple[int, str] | None:
 
 
 def _is_read_as_another(row: str) -> bool:
-    """Whether a name outside of texts is the same as one in ASCII to Python, and does not look so to who searches for it."""
+    """Whether a line has a non-ASCII name that Python normalizes to an ASCII one, so that a search does not find it."""
     names = (name for name in NAME.findall(TEXTS.sub("", row)) if not name.isascii())
     return any(unicodedata.normalize("NFKC", name).isascii() for name in names)

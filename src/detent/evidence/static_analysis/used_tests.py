@@ -1,4 +1,4 @@
-"""Files among the tests that the product itself takes in, by an import or by their path: what changes there changes the product. Reads only."""
+"""Files in test folders that the product itself imports or loads by path: a change to one changes the product. Reads only."""
 
 import re
 from collections.abc import Iterator
@@ -8,13 +8,15 @@ from detent.evidence.changes.edited_files import NAMED_AS_TEST, EditedFile
 from detent.kernel.model import Flag
 
 FOLDERS = frozenset({"tests", "test", "__tests__", "spec", "specs"})
-TOOLING = frozenset({"setup.py", "noxfile.py", "tasks.py", "dodo.py"})  # programs about tests
-LISTS = re.compile(r"(?:^|/)\.|(?:^|/)MANIFEST\.in$|\.gemspec$")  # names files, and loads none: settings of tools, and what is packed
-MOST_READ = 20  # files of the product
+TOOLING = frozenset({"setup.py", "noxfile.py", "tasks.py", "dodo.py"})  # programs that deal with tests
+LISTS = re.compile(
+    r"(?:^|/)\.|(?:^|/)MANIFEST\.in$|\.gemspec$"
+)  # files that list others without loading them: tool settings and packaging lists
+MOST_READ = 20  # product files
 
 
 def used_by_product(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
-    """Changed files below a folder of tests that hold no tests, and that code of the product names."""
+    """Flags for changed files in a test folder that contain no tests and that product code names."""
     asked = {word: file for file in files if file.sort == "test" and file.how != "deleted" for word in _words(file.path)}
     if not asked:
         return
@@ -31,12 +33,12 @@ def used_by_product(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
 
 
 def _loads(path: str) -> bool:
-    """Whether a file may be one that loads others for the product."""
+    """Whether a file may load others for the product."""
     return PurePosixPath(path).name not in TOOLING and not LISTS.search(path)
 
 
 def _words(path: str) -> Iterator[str]:
-    """How code names a file: from the folder of tests on, as a path, or as a module of Python."""
+    """How code refers to a file: from the test folder on, as a path or a Python module."""
     where = PurePosixPath(path)
     at = next((n for n, part in enumerate(where.parts[:-1]) if part in FOLDERS), -1)
     if at < 0 or NAMED_AS_TEST.fullmatch(where.name):

@@ -1,7 +1,7 @@
-"""Code that asks for less than the lines in whose place it came, by its form alone, in any language: a condition that lost a part, an error that
-became something else, a yes or no that was turned, a number that is a hundred times as large, a pattern without its ends. Pure.
+"""Code that checks less than the lines it replaced, judged by form alone, in any language: a condition lost a part, an error became something
+else, a boolean was flipped, a number is a hundred times larger, a pattern lost its anchors. Pure.
 
-What it names is no proof. The lines are put back by others, and only what no test notices then is shown.
+This proves nothing by itself: `probes/removed_checks.py` restores the lines, and only what no test notices is flagged.
 """
 
 import re
@@ -22,19 +22,19 @@ LOOSER = frozenset(
         "=== ==", "!== !=", "== !=", "=== !==", "all any", "all? any?", "every some", "and or", "&& ||", "fullmatch match", "fullmatch search", "match search",
         "< <=", "> >=", "< >", "<= >=", "<= >", ">= <",
     )
-)  # which of the two asks for less hangs on what is made of it  # fmt: skip
+)  # which of the two checks less depends on the context  # fmt: skip
 NUMBER = re.compile(r"(?<![\w.\"'{])-?\d[\d_]*(?:\.\d+)?(?![\w.])")
 ANCHOR = re.compile(r"\^|\$(?=[\"'/`)])|\\[AzZ]")
 PATTERN = re.compile(r"[\"'`/].*[\[\]*+?\\^$].*[\"'`/]")
-JOINED = re.compile(r"^\s*(?:\|\||&&|or\b|and\b)|\S\s*(?:\|\||&&)\s*$")  # one part of a condition, on a line of its own
-ASKED = re.compile(r"\w\(|[=!<>]=|\s[<>]\s|\|\||&&")  # no sentence
+JOINED = re.compile(r"^\s*(?:\|\||&&|or\b|and\b)|\S\s*(?:\|\||&&)\s*$")  # a part of a condition on a line of its own
+ASKED = re.compile(r"\w\(|[=!<>]=|\s[<>]\s|\|\||&&")  # code, not prose
 FAILS = re.compile(
     r"^\s*(?:raise\b|throw\b|panic!?\(|abort\b|die\b|bail!|fail\b|reject\(|return\s+(?:[\w.\"'{}]+,\s*)*(?:\w*[eE]rr\w*\b|errors\.\w|fmt\.Errorf|Err\(|Promise\.reject))"
 )
 AGAIN = re.compile(r"^\s*(?:raise|throw)(?:\s+(?P<name>\w+))?;?\s*$")
 CATCHES = re.compile(r"^\s*\}?\s*(?:except|rescue|catch)\b(?:.*(?:\bas\s+|=>\s*|\()(?P<name>\w+)\)?\s*[:{]?\s*$)?")
 CATCHES_ALL = re.compile(r"^\s*except(?:\s+(?:Base)?Exception\b.*)?\s*:|^\s*\}?\s*catch\s*(?:\(\w+\))?\s*\{")
-TRIES = re.compile(r"^\s*(?:try|begin)\b|^\s*\}?\s*(?:finally|ensure)\b")  # no other handler is left
+TRIES = re.compile(r"^\s*(?:try|begin)\b|^\s*\}?\s*(?:finally|ensure)\b")  # no other handler remains
 LEAVES = re.compile(r"\b(?:raise|throw|return|panic|abort|die|bail|fail|reject\w*|exit|continue|break|yield|\w*[eE]rr(?:or)?s?)\b")
 MISSING = re.compile(r"NotImplemented|unimplemented|todo", re.IGNORECASE)
 MARK = re.compile(r"^\s*@(?P<name>[A-Za-z_][\w.]*)(?:\(.*\))?\s*(?:#.*|//.*)?$")
@@ -44,13 +44,13 @@ HARMLESS = re.compile(
 GUARDS = re.compile(
     r"(?i)(?<![a-z])(?:guard|require(?!\b|_relative\b)|ensure|assert|check|valid|verif|saniti|escap|auth|permi|allow|secur|safe|owner|admin|login|csrf|limit|restrict|base(?:name)?\b|freeze"
     r"|same_?origin|clean)\w*|[a-z](?:Guard|Check|Valid|Verif|Saniti|Escap|Auth|Permi|Secur|Safe|Owner|Admin|Login|Limit)\w*"
-)  # names of calls that let less through
+)  # names of calls that guard something
 CALLED = re.compile(
     r"^\s*(?:await\s+)?(?:(?P<of>[\w.]+)\s*:?=\s*)?(?:[\w@]+\.)*(?P<name>[A-Za-z_]\w*)[!?]?(?(of)\(\s*(?P=of)|[( ][\w\"':(@])"
-)  # for itself, or in place of what it is given
+)  # called as a statement, or to replace its own argument
 WITHOUT_END = re.compile(r"^(?:Infinity|MAX_SAFE_INTEGER|MAX_VALUE|MaxInt\d*|MaxUint\d*|MaxFloat64|INFINITY|inf|maxsize|MinCost)$")
 COSTS = re.compile(r"(?i)bcrypt|rounds|iterations|\bcost\b|pbkdf2|scrypt")
-LETTERS = re.compile(r"\[\^?(?:[^\]\\\n]|\\.)+\]")  # a class of a pattern
+LETTERS = re.compile(r"\[\^?(?:[^\]\\\n]|\\.)+\]")  # a character class in a pattern
 TELLING = frozenset("./\\<>'\"&;$`|(){}*?%:@")
 RIGHTFUL = re.compile(
     r"(?i)\w*(?:admin|allow|whitelist|trusted|permit|roles?\b|superuser|owner|exempt|bypass|origins?\b|safe_?list)\w*[\"']?\s*(?:=>?|:=?)"
@@ -62,13 +62,13 @@ PART = frozenset(
     {"email", "url", "uri", "uuid", "ip", "min", "max", "length", "regex", "pattern", "positive", "nonnegative", "negative", "int", "integer",
      "strict", "required", "nonempty", "datetime", "finite", "matches", "oneOf", "valid", "lowercase", "alphanum", "startsWith", "endsWith",
      "refine", "presence", "format", "inclusion", "numericality", "uniqueness", "lte", "gte", "lt", "gt"}
-)  # what a schema asks of a value  # fmt: skip
+)  # what a schema may require of a value  # fmt: skip
 MUCH = 100
-MOST_PAIRS = 400  # lines of a hunk that are compared with each other
+MOST_PAIRS = 400  # pairs of lines that are compared
 
 
 def weaker(gone: Sequence[str], new: Sequence[str], elsewhere: Collection[str]) -> str:
-    """What these lines lost, in words; empty if nothing. `elsewhere`: all lines that came, in which one of them may stand again."""
+    """What these lines no longer check, in words; empty if nothing. `elsewhere`: all added lines, where one of them may be again."""
     there = {line.strip() for line in elsewhere}
     was = [line for line in gone if line.strip() and line.strip() not in there]
     now = [line for line in new if line.strip() and line not in gone]
@@ -84,7 +84,7 @@ def weaker(gone: Sequence[str], new: Sequence[str], elsewhere: Collection[str]) 
 
 
 def _gone(was: Sequence[str], now: Sequence[str], elsewhere: Collection[str]) -> Iterator[str]:
-    """What is simply not there any more."""
+    """What is simply gone: errors, parts of conditions, guarding calls, decorators."""
     again = _raised_again(was, now)
     fails = [
         line for line in was if FAILS.match(line) and not MISSING.search(line) and not _fails_alike(line, elsewhere) and line not in again
@@ -103,7 +103,7 @@ def _gone(was: Sequence[str], now: Sequence[str], elsewhere: Collection[str]) ->
 
 
 def _forgiven(gone: Sequence[str], new: Sequence[str]) -> str:
-    """What no longer fails in every case: an error that has a condition now, or one that is a yes."""
+    """What no longer fails in all cases: an error got a condition, or became a success."""
     if any(HANDLES.match(a) and SAYS_YES.match(b) for a, b in pairwise(new)) and not any(map(HANDLES.match, gone)):
         return "an error became a yes"
     for was in filter(FAILS.match, gone):
@@ -128,8 +128,8 @@ def _asks(line: str) -> bool:
 
 
 def _raised_again(was: Sequence[str], now: Sequence[str]) -> list[str]:
-    """The lines that raise the very error that their handler caught, which went with them: without both it is raised just so. Not where a handler
-    after it may catch it now."""
+    """The removed lines that re-raised the error of their handler, if the handler is gone too, so that the error is raised anyway. None if another
+    handler may catch it now."""
     caught = [said["name"] for line in was if (said := CATCHES.match(line))]
     alone = any(map(CATCHES_ALL.match, was)) or any(map(TRIES.match, (*was, *now)))
     if not caught or not alone or any(map(CATCHES.match, now)):
@@ -138,13 +138,13 @@ def _raised_again(was: Sequence[str], now: Sequence[str]) -> list[str]:
 
 
 def _fails_alike(line: str, elsewhere: Collection[str]) -> bool:
-    """Whether the same error came elsewhere, perhaps in other words."""
+    """Whether the same error was added elsewhere, perhaps with another message."""
     begins = TOKEN.findall(line)[:3]
     return any(FAILS.match(other) and TOKEN.findall(other)[:3] == begins for other in elsewhere)
 
 
 def _lost_part(was: str, now: str, words: Collection[str]) -> bool:
-    """Whether a line is another one without a part of its condition, which is asked nowhere else."""
+    """Whether a line is the old one without a part of its condition that is checked nowhere else."""
     a, b = (tokens(line) for line in (was, now))
     left = left_out(a, b) if a[:1] == b[:1] and any(map(str.isidentifier, b[1:])) and CONDITION.match(was) else []
     return not JOINS.isdisjoint(left) and any(re.match(r"\w", word) and word not in words for word in left if word not in JOINS)
@@ -159,14 +159,14 @@ def _turned(was: str, now: str) -> bool:
 
 
 def _differ(was: str, now: str, fits: Callable[[frozenset[str]], bool]) -> bool:
-    """Whether two lines are the same but for such pairs of tokens."""
+    """Whether two lines differ only in such pairs of tokens."""
     a, b = TOKEN.findall(was), TOKEN.findall(now)
     pairs = [frozenset(pair) for pair in zip(a, b, strict=False) if pair[0] != pair[1]]
     return len(a) == len(b) and bool(pairs) and all(map(fits, pairs))
 
 
 def _much_larger(was: str, now: str) -> bool:
-    """Whether two lines are the same but for numbers, one of which is far larger, or nothing, now."""
+    """Whether two lines differ only in numbers, one of which is now far larger or zero."""
     if NUMBER.sub("0", was).split() != NUMBER.sub("0", now).split():
         return False
     sides = ([float(each.replace("_", "")) for each in NUMBER.findall(line)] for line in (was, now))
@@ -178,7 +178,7 @@ def _unanchored(was: str, now: str) -> bool:
 
 
 def _unwrapped(was: str, now: str) -> bool:
-    """Whether a line is another one without a call that guards: around a value, or among its arguments."""
+    """Whether a line is the old one without a guarding call, around a value or among its arguments."""
     a, b = (tokens(line) for line in (was, now))
     left = left_out(a, b) if len(b) < len(a) <= len(b) + 8 and b else []
     names = [token for token in left if token.isidentifier()]
@@ -186,13 +186,13 @@ def _unwrapped(was: str, now: str) -> bool:
 
 
 def _unawaited(was: str, now: str) -> bool:
-    """Whether a check is begun and no longer waited for."""
+    """Whether a guarding call is no longer awaited."""
     a, b = TOKEN.findall(was), TOKEN.findall(now)
     return a[:1] == ["await"] and a[1:] == b and any(map(GUARDS.match, a[1:4]))
 
 
 def _unlimited(was: str, now: str) -> bool:
-    """Whether a number became one that nothing reaches, or a password costs less to try."""
+    """Whether a limit became unreachable, or a password hash became cheaper to crack."""
     a, b = TOKEN.findall(was), TOKEN.findall(now)
     if COSTS.search(was) and NUMBER.sub("0", was).split() == NUMBER.sub("0", now).split():
         sides = ([float(each.replace("_", "")) for each in NUMBER.findall(line)] for line in (was, now))
@@ -201,7 +201,7 @@ def _unlimited(was: str, now: str) -> bool:
 
 
 def _lets_more(was: str, now: str) -> bool:
-    """Whether a class of a pattern has more in it: signs that lead elsewhere or mean something to who reads them."""
+    """Whether a character class gained characters with a special meaning, such as slashes or quotes."""
     if LETTERS.sub("[]", was) != LETTERS.sub("[]", now) or not PATTERN.search(was):
         return False
     pairs = list(zip(LETTERS.findall(was), LETTERS.findall(now), strict=True))
@@ -209,20 +209,20 @@ def _lets_more(was: str, now: str) -> bool:
 
 
 def _asks_less_of_a_value(was: str, now: str) -> bool:
-    """Whether a schema lost what it asked of a value."""
+    """Whether a schema lost a requirement on a value."""
     a, b = tokens(was), tokens(now)
     return SCHEMA.search(was) is not None and not PART.isdisjoint(left_out(a, b))
 
 
 def _lists_more(was: str, now: str) -> bool:
-    """Whether a list of who may do what has more in it."""
+    """Whether a list of permissions or allowed values gained an entry."""
     a, b = tokens(was), tokens(now)
     left = left_out(b, a) if RIGHTFUL.search(was) else []
     return any(token[0] in "\"'`" for token in left) and all(token[0] in "\"'`,|" for token in left)
 
 
 def _holds_for_less(was: str, now: str) -> bool:
-    """Whether a filter of requests got a condition."""
+    """Whether a `before_action` filter got a condition."""
     return (
         was.strip().startswith("before_action") and re.match(re.escape(was.rstrip()) + r",\s*(?:only|except|if|unless):", now) is not None
     )
