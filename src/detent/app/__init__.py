@@ -25,7 +25,7 @@ def journal_at(start: Path) -> "AnyJournal":
 
 
 def open_app(start: Path, create: bool = False, env: Mapping[str, str] | None = None, wanted: Callable[[], bool] = always) -> App:
-    """Wire everything for the checkout that a folder is in. Once it is no longer wanted, what runs is ended and nothing is marked."""
+    """Build the App for the checkout that a folder is in. When `wanted` turns false, running programs are stopped and nothing is recorded."""
     from detent.app.run_configs import config_of
     from detent.app.worlds import Worlds
     from detent.git.repo import Git
@@ -42,7 +42,7 @@ def open_app(start: Path, create: bool = False, env: Mapping[str, str] | None = 
     app = App(place, journal, door, worlds.own, worlds)
 
     def reviewer(run: AnyRun) -> "Asking":
-        from detent.app.reviewing import asking_of  # most calls ask nobody
+        from detent.app.reviewing import asking_of  # imported late: most commands never ask a reviewer
 
         return asking_of(app, run)
 
@@ -58,7 +58,7 @@ def _journal(place: Place, outer: Mapping[str, str], create: bool) -> "AnyJourna
 
 
 class _LazyTables(dict[str, Table[Any]]):
-    """The tables, each imported when a run of it is touched."""
+    """The tables of all workflows, each imported when it is first looked up."""
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and is_workflow(name)

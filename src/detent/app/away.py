@@ -1,4 +1,4 @@
-"""What is away, told apart from what is wrong with the work: by the type of an error, and by asking the thing itself."""
+"""Outages: whether an error means that something outside is unavailable (remote, tracker, disk, tests), not that the work is wrong, and whether it is back."""
 
 import errno
 import shutil
@@ -22,14 +22,14 @@ MEGABYTE = 1_000_000
 
 
 class AwaySaid(NamedTuple):
-    """Why a run is left for later: what is away, and what was said of it."""
+    """Why a run is parked: the thing that is unavailable, and the error's message."""
 
     cause: str
     said: str
 
 
 def parked_by(error: BaseException) -> AwaySaid | None:
-    """What is away, if that is what an error means; it may stand behind another one."""
+    """The outage that an error, or one in its chain of causes, stands for; None if it means something else."""
     seen: BaseException | None = error
     while seen is not None:
         if isinstance(seen, Outage):
@@ -50,7 +50,7 @@ def is_full(error: BaseException) -> bool:
 
 @contextmanager
 def as_outage(thing: str) -> Iterator[None]:
-    """Expected trouble in here means that a thing is away."""
+    """Turn a DetentError raised inside into an Outage of `thing`."""
     try:
         yield
     except DetentError as e:
@@ -61,7 +61,7 @@ def as_outage(thing: str) -> Iterator[None]:
 
 
 def room(place: Place, need: int) -> Callable[[int], str]:
-    """Whether there is room for one more execution beside so many: each of them reserves so many megabytes."""
+    """A check for free disk space: given the number of running executions, why there is none for one more (each needs `need` MB); else ""."""
 
     def look(running: int) -> str:
         for folder in (place.common_dir, _there(state_dir())):
@@ -83,7 +83,7 @@ def _there(folder: Path) -> Path:
 
 
 def back(place: Place, env: Mapping[str, str], settings: Settings) -> Callable[[str], bool]:
-    """Whether something that was away answers again."""
+    """A check whether a thing that was unavailable answers again."""
     asked: dict[str, Callable[[], bool]] = {
         "remote": lambda: _remote_answers(place, env),
         "tracker": lambda: _tracker_answers(place, env),

@@ -1,4 +1,4 @@
-"""Creating a run as most workflows do: in a checkout that is clean and green, on its branch, or in a workspace on a branch of its own."""
+"""Starts a run the way most workflows do: in a clean, green checkout on its current branch, or in a workspace on a new branch."""
 
 import secrets
 from collections.abc import Callable
@@ -23,7 +23,7 @@ from detent.kernel.model import Data, Run, Sent
 
 
 class Beginning(NamedTuple):
-    """What a run's data takes over: what is fixed for it, the commit and the tree it begins from, and its branch."""
+    """The start of a run, for its data: the settings fixed for it, the commit and tree it begins from, and its branch."""
 
     setup: Ground
     base: str
@@ -32,7 +32,7 @@ class Beginning(NamedTuple):
 
 
 def begin_run(app: App, sent: Sent, terms: Terms, workflow: str, make: Callable[[Beginning], Data]) -> str:
-    """Create a run at the first state that its workflow starts in; its id. `make` gives its data."""
+    """Create a run in the first start state of its workflow, with the data that `make` returns. Returns its id."""
     git, run_id, flow = app.world.git, f"{workflow}-{secrets.token_hex(3)}", workflow_of(workflow)
     no_run_is_open(app)
     head = checkout_is_fit(git)
@@ -53,7 +53,7 @@ def begin_run(app: App, sent: Sent, terms: Terms, workflow: str, make: Callable[
 
 
 def words_of(text: str) -> str:
-    """A branch name's words from a request: its first line."""
+    """The words of a branch name, from the first line of a request."""
     return slug(next(iter(text.strip().splitlines()), ""), 50) or "feature"
 
 

@@ -1,4 +1,4 @@
-"""What `--install` installs, for the base and for the change, and what is told of lock files that a change brings."""
+"""`check --install`: installs dependencies for the base and for the change, and flags lock files that the change touches."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -23,7 +23,7 @@ BARE = "it runs in a clean checkout where nothing is installed yet, so it begins
 
 
 def has(inside: RunSandbox) -> str:
-    """What a command has there, in words."""
+    """Which sandbox and network the install command gets, in words."""
     if inside.sandbox.name in OPEN:
         return "without a sandbox, with this machine's network"
     return f"in {inside.sandbox.name}, " + (
@@ -40,7 +40,7 @@ def installed_for(
     say: Callable[[str], None],
     wanted: Callable[[], bool],
 ) -> tuple[Installs, str]:
-    """What the command made for each of the two trees, and what it had. CannotTell if it fails for one."""
+    """Run the install command for both trees: what it installed for each, and what `has` says of its sandbox. CannotTell if it fails for one."""
     inside = sandbox_of(settings, False, env, git.place.root)
     suite = Suite(None, 0.0, env.get("PATH", os.defpath), tuple(settings.test.env))
     order = InstallOrder(
@@ -57,7 +57,7 @@ def installed_for(
 
 
 def told_locks(card: Card, paths: Iterable[str], installed: bool) -> Card:
-    """The card with a word on each lock file that was changed: the tests ran with what is installed, whatever it says."""
+    """The card with a note on each changed lock file: the tests ran with what is installed, which may differ from the lock file."""
     how = (
         "what it asks for was installed by --install"
         if installed

@@ -1,4 +1,4 @@
-"""The cards of several projects as one: every path as the repository names it, and one answer for all. Pure."""
+"""Merges the cards of several projects of a repository into one, with every path seen from the root. Pure."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -14,9 +14,9 @@ ELSEWHERE = "; tests of another project need this change"
 
 
 def below(card: Card, folder: str, names: frozenset[str], understood: bool) -> Card:
-    """The card of a project in a folder, with every test and place as seen from the root. `names`: the files of the project.
+    """The card of the project in `folder`, with every test and place as seen from the root. `names`: the files of the project.
 
-    `understood`: its tests have names. Where only an exit code is read, the command stands for them.
+    `understood`: its runner is known, so tests have names; otherwise only an exit code is read and the command stands for the tests.
     """
     if not folder:
         return card
@@ -45,7 +45,7 @@ def _from_root(place: str, folder: str) -> str:
 
 
 def _about(name: str, test: Callable[[str], str], folder: str) -> str:
-    """What a trial is about: a test, or `KIND PLACE`."""
+    """The subject of a trial, a test or `KIND PLACE`, as seen from the root."""
     kind, _, place = name.partition(" ")
     return f"{kind} {_from_root(place, folder)}" if kind in KINDS else test(name)
 
@@ -55,7 +55,7 @@ def _placed(flag: Flag, folder: str, names: frozenset[str]) -> Flag:
 
 
 def _told(text: str, folder: str, names: frozenset[str]) -> str:
-    """A sentence in which every file of the project is named from the root."""
+    """A sentence with every file of the project written as a path from the root."""
 
     def named(found: re.Match[str]) -> str:
         word = found[0]
@@ -66,14 +66,14 @@ def _told(text: str, folder: str, names: frozenset[str]) -> str:
 
 
 def in_no_project(card: Card) -> Card:
-    """The card of what lies in no project: that no test is there says nothing of words and settings."""
+    """The card of files outside every project, without notes about missing tests: documents and settings need none."""
     return msgspec.structs.replace(
         card, flags=tuple(f for f in card.flags if f.level != "note" or f.kind not in ("no-proof", "weak-evidence"))
     )
 
 
 def agreed(cards: list[Card]) -> list[Card]:
-    """The cards of one change: code that no test of its own project needs is only told where tests of another one need the change."""
+    """The cards of one change, where a proof in one project turns missing proof in the others from a question into a note."""
     if not any(card.proved for card in cards):
         return cards
     return [card if card.proved else msgspec.structs.replace(card, flags=tuple(map(_elsewhere, card.flags))) for card in cards]
@@ -86,7 +86,7 @@ def _elsewhere(flag: Flag) -> Flag:
 
 
 def joined(base: str, tip: str, cards: Iterable[Card]) -> Card:
-    """One card for all."""
+    """The cards of all projects as one."""
     of = tuple(cards)
     return Card(
         base,

@@ -1,6 +1,6 @@
-"""Which projects a change touches, and how the tests of each are run: as the commit says that the change starts from.
+"""Which projects of a repository a change touches, and how the tests of each are run, as its base commit configures it.
 
-A repository with one project at its root is the plain case, and nothing is looked for in it. Judges nothing.
+In the plain case, one project at the root, nothing is searched. Judges nothing.
 """
 
 import os
@@ -22,18 +22,18 @@ from detent.evidence.source.file_patterns import is_document
 from detent.git.checkout import clean_checkout, part_of
 from detent.git.repo import Git
 
-Installs = Mapping[str, Installed]  # of whole trees that were given dependencies of their own
+Installs = Mapping[str, Installed]  # by tree: the dependencies that --install installed for it
 
 
 class Affected(NamedTuple):
-    """One project that a change touches, or what of the change lies in none."""
+    """One project that a change touches, or the rest of the change, which lies in no project."""
 
     site: Site
     suite: Suite
-    before: str  # its trees
+    before: str  # the trees of this project
     after: str
-    paths: tuple[str, ...]  # that changed in it, as the repository names them
-    is_rest: bool = False  # it is no project, and there are some
+    paths: tuple[str, ...]  # the files that changed in it, as paths from the root of the repository
+    is_rest: bool = False  # the files outside every project, in a repository that has projects
 
     @property
     def folder(self) -> str:
@@ -41,18 +41,18 @@ class Affected(NamedTuple):
 
 
 class ProjectSearch(NamedTuple):
-    """What is needed to find them."""
+    """The input for finding the projects of a change."""
 
     git: Git
     change: Change
     settings: Settings
     env: Mapping[str, str]
     installed: Installs
-    names: Mapping[str, frozenset[str]]  # of each of the two trees: its files
+    names: Mapping[str, frozenset[str]]  # by tree, before and after: its files
 
     @property
     def every(self) -> frozenset[str]:
-        """The files of both."""
+        """The files of both trees."""
         return frozenset[str]().union(*self.names.values())
 
     @property
@@ -60,12 +60,12 @@ class ProjectSearch(NamedTuple):
         return self.env.get("PATH", os.defpath)
 
     def site(self, folder: str) -> Site:
-        """A folder of the repository, whose trees are those of all of it."""
+        """A folder as the place where tests run; its trees are those of the whole repository."""
         return Site(self.git.place.root, self.git.place.root, folder, installed=self.installed)
 
 
 def affected(git: Git, change: Change, settings: Settings, env: Mapping[str, str], installed: Installs) -> list[Affected]:
-    """The projects, by their folders; what lies in none comes last."""
+    """The projects that a change touches, sorted by folder; files outside every project come last."""
     names = {tree: frozenset(git.run("ls-tree", "-r", "-z", "--name-only", tree).items) for tree in (change.before, change.after)}
     finding = ProjectSearch(git, change, settings, env, installed, names)
     shares = _shares(finding)
@@ -77,7 +77,7 @@ def affected(git: Git, change: Change, settings: Settings, env: Mapping[str, str
 
 
 def _shares(finding: ProjectSearch) -> dict[str, list[str]]:
-    """The changed paths by the folder of their project; empty: the root."""
+    """The changed paths by the folder of their project ("" is the root)."""
     rows, paths = finding.settings.test.project, finding.change.paths
     if rows:
         whose = {row.path: row.path for row in rows}
@@ -92,13 +92,13 @@ def _shares(finding: ProjectSearch) -> dict[str, list[str]]:
     for path in paths:
         shares.setdefault(whose.get(nearest(path, whose), ""), []).append(path)
     words = [folder for folder, of in shares.items() if folder and all(map(is_document, of))]
-    for folder in words:  # what is only written about a project needs no run of its tests
+    for folder in words:  # a change that touches only documents of a project needs no run of its tests
         shares.setdefault("", []).extend(shares.pop(folder))
     return shares
 
 
 def _owners(finding: ProjectSearch, touched: Iterable[str], folders: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """Each folder with a manifest that was touched, and the folder of the project that it belongs to: by the base, and by the change where that is new."""
+    """Each touched folder with a manifest, and the folder of the project that owns it: as of the base, or of the change where the folder is new."""
     change = finding.change
     with ExitStack() as stack:
         wholes: dict[str, Path] = {}
@@ -111,7 +111,7 @@ def _owners(finding: ProjectSearch, touched: Iterable[str], folders: frozenset[s
 
 
 def _view(finding: ProjectSearch, tree: str, whole: Path, folder: str, folders: Iterable[str]) -> Files:
-    """The files of a folder as its runner would see them, without those of projects in it."""
+    """The files of a folder as its runner would see them, without those of nested projects."""
     here = finding.site(folder).of(tree).furnished(whole)
     inner = [
         each.removeprefix(f"{folder}/") if folder else each
@@ -143,12 +143,12 @@ def _affected(finding: ProjectSearch, folder: str, paths: tuple[str, ...], other
 def _command(
     finding: ProjectSearch, site: Site, trees: tuple[str, ...], row: TestProject | None, inner: tuple[str, ...]
 ) -> tuple[Command | None, tuple[str, ...]]:
-    """How it is tested, and which files are tests: as configured, or else as the first of its trees that has tests shows."""
+    """The test command and the patterns of test files: as configured, or else as detected in the first of `trees` that has tests."""
     test = finding.settings.test
     configured, report = (row.command, row.report) if row and row.command else ("", "") if site.folder else (test.command, test.report)
     files = (row.files if row else ()) or test.files
     if test.project and row is None and not configured:
-        return None, files  # what lies outside the projects that are named has tests only if a command is
+        return None, files  # where projects are configured, files outside them are tested only by a configured command
     for tree in trees:
         with site.checkout(finding.git, tree) as here:
             seen = OutsideFiles(Folder(here, finding.search), _not_its_own(finding, site.folder, inner))
@@ -160,14 +160,14 @@ def _command(
 
 
 def _not_its_own(finding: ProjectSearch, folder: str, inner: tuple[str, ...]) -> list[str]:
-    """The folders in a project's folder whose tests are not its own. A root without a manifest has none of what lies below one."""
+    """The subfolders whose tests belong to other projects. A root without a manifest owns no tests below any manifest."""
     if folder or finding.settings.test.project:
         return [each.removeprefix(f"{folder}/") if folder else each for each in inner]
     return list(inner) if any(is_manifest(path) for path in finding.every if "/" not in path) else [*manifest_folders(finding.every)]
 
 
 def _cell(finding: ProjectSearch, folder: str) -> RunSandbox:
-    """What programs of the project are kept in: they see what is installed for it, in its folder and above."""
+    """The sandbox for programs of the project. They can read its installed dependencies, in its folder and above."""
     root = finding.git.place.root
     inside = sandbox_of(finding.settings, False, finding.env, root)
     packages = {os.path.dirname(path) for path in finding.every if os.path.basename(path) == "package.json"}

@@ -1,4 +1,4 @@
-"""What `check` looks at: a range of commits, what is staged, what lies in the checkout, or what a push brings. Runs no test, and leaves the checkout as it is."""
+"""Resolves what `check` is asked about: a range of commits, the index, the working tree or a push. Runs no test; leaves the checkout as it is."""
 
 import re
 import shutil
@@ -19,28 +19,28 @@ from detent.git.repo import Git, GitError
 from detent.git.snapshot import tree_of_files
 
 What = Literal["range", "staged", "worktree"]
-DECLARES = "Detent-Change"  # the trailer by which a commit says what it is
+DECLARES = "Detent-Change"  # the trailer by which a commit declares its kind
 DECLARED = ("refactor", "docs", "chore")
-WHOLE = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{28,52}\b")  # a hash that nobody reads to its end
+WHOLE = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{28,52}\b")  # a full hash, shown with 12 digits
 UNSHALLOW = "fetch the whole history: git fetch --unshallow (in CI: fetch-depth: 0)"
 
 
 def change_of(git: Git, what: What, text: str, main: str, declared: str = "") -> Change:
-    """The change that a person means. `declared`: what they say it is, whatever its commits say."""
+    """The change that a person asks about. `declared`: its kind as they give it, instead of what its commits declare."""
     if not git.head():
         raise DetentError("this repository has no commit yet, so there is nothing to compare with", "make a first one: git commit")
     return _whole(git, {"range": _range, "staged": _staged, "worktree": _worktree}[what](git, text, main), declared)
 
 
 def each_of(git: Git, change: Change, declared: str = "") -> list[Change]:
-    """The change commit by commit, along the first parents."""
+    """A change as one change per commit, along the first parents."""
     firsts = git.run("rev-list", "--reverse", "--first-parent", f"{change.base}..{change.commits[-1].hash}", "--").text.split()
     by_hash = {commit.hash: commit for commit in change.commits}
     return [_whole(git, _one(git, by_hash[name]), declared) for name in firsts if by_hash[name].parents]
 
 
 def _whole(git: Git, found: Change, declared: str) -> Change:
-    """A change with what it says of itself, and its files."""
+    """A change completed with its declared kind and its files."""
     paths = paths_between(git, found.before, found.after)
     name = WHOLE.sub(r"\1", found.name)
     return found._replace(name=name, declared=declared or _declared(git, found.commits), paths=paths)
@@ -70,7 +70,7 @@ def _range(git: Git, text: str, main: str) -> Change:
 
 
 def _beside(git: Git, main: str, tip: str) -> tuple[str, str]:
-    """What HEAD is compared with, and its name: the main branch, or on that branch itself what it was pushed to."""
+    """The commit to compare HEAD with, and its name: the main branch, or its upstream where HEAD is main itself."""
     old, name = main_commit(git, main), _main_name(git, main)
     there = git.call("rev-parse", "--verify", "--quiet", "--abbrev-ref", "@{upstream}") if old == tip else None
     if there is not None and there.code == 0 and (pushed := git.resolve(f"{there.text}^{{commit}}")) and pushed != tip:
@@ -94,7 +94,7 @@ def _base(git: Git, old: str, tip: str) -> str:
 
 
 def _or_fetch(git: Git, find: Callable[[], str]) -> str:
-    """What is found; where a clone lacks history, what to fetch."""
+    """The result of `find`; in a shallow clone, its error says how to fetch the missing history."""
     try:
         return find()
     except DetentError as e:
@@ -103,7 +103,7 @@ def _or_fetch(git: Git, find: Callable[[], str]) -> str:
 
 
 def _empty(text: str, old: str, tip: str, beside: str) -> DetentError:
-    """Why there is nothing to check."""
+    """The error for an empty range: why it is empty, and what to type instead."""
     if not text:
         return DetentError(
             f"there is nothing to check: HEAD has no commit that {beside} does not have",
@@ -141,7 +141,7 @@ def _uncommitted(git: Git, name: str, tree: str, hint: str) -> Change:
 
 
 def _declared(git: Git, commits: tuple[Commit, ...]) -> str:
-    """What the commits say they are, if every one says so."""
+    """The kinds that the commits declare, if every one declares one."""
     words = [_trailer(git, commit.hash) for commit in commits]
     return "+".join(sorted(set(words))) if words and all(word in DECLARED for word in words) else ""
 
@@ -152,7 +152,7 @@ def _trailer(git: Git, commit: str) -> str:
 
 
 def what_is_new(git: Git, new: str, old: str, main: str) -> str:
-    """The range that a push brings: from what the remote had, if that is known here, or else from main. Empty if there is nothing new."""
+    """The range of a push: from the remote's old commit if this clone has it, else from main. Empty if nothing is new."""
     tip = commit_named(git, new)
     start = git.resolve(f"{old}^{{commit}}") if old.strip("0") else ""
     try:
@@ -160,7 +160,7 @@ def what_is_new(git: Git, new: str, old: str, main: str) -> str:
     except DetentError as e:
         if e.hint == UNSHALLOW:
             raise
-        return ""  # a history that has nothing in common with main: there is nothing to compare it with
+        return ""  # a history that shares no commit with main cannot be compared
     return f"{base[:12]}..{tip[:12]}" if base != tip else ""
 
 
@@ -169,7 +169,7 @@ BRANCHES = "refs/heads/"
 
 
 def pushed(start: Path, env: Mapping[str, str], lines: Iterable[str]) -> list[str]:
-    """The ranges of what is pushed: each branch from where the remote has it, and a new one from main. Tags and deletions bring nothing."""
+    """The ranges of a push, from the lines that git gives a pre-push hook. Tags and deletions have none."""
     git = Git(find_place(start), env)
     moves = [(env[TO], env.get(FROM, ""))] if env.get(TO) else [_move(line) for line in lines if line.strip()]
     found = [what_is_new(git, new, old, main_at(git, env)) for new, old in moves if new.strip("0")]
@@ -177,7 +177,7 @@ def pushed(start: Path, env: Mapping[str, str], lines: Iterable[str]) -> list[st
 
 
 def _move(line: str) -> tuple[str, str]:
-    """The new and the old commit of a branch of the remote."""
+    """The new and the old commit of one ref in a push; empty for a tag."""
     words = line.split()
     if len(words) != 4:
         raise DetentError(

@@ -1,6 +1,6 @@
-"""`check`: what any change is worth, by anyone, without a run and without notes. The same look as where a branch lands.
+"""`detent check`: judges any change, by anyone, without a run. The same judgement as when a branch lands.
 
-Settings and the test command come from the commit that the change starts from. What it brings is judged, never asked.
+Settings and the test command come from the base commit; what the change itself configures has no say.
 """
 
 import os
@@ -43,24 +43,24 @@ from detent.world.whole_branch import CardPlace, card_file, known_card, new_card
 
 Say = Callable[[str], None]
 Wanted = Callable[[], bool]
-SECONDS = 60.0  # for the probes, unless more or less is asked for
-SHORTEST_KEY = 32  # characters of a key that machines share
+SECONDS = 60.0  # time for probes, by default
+SHORTEST_KEY = 32  # characters of DETENT_CHECK_SECRET
 
 
 class Wish(NamedTuple):
-    """What a person wants checked, and how."""
+    """The options of `detent check`."""
 
     what: What = "range"
-    text: str = ""  # the range
+    text: str = ""  # the range, as typed
     seconds: float = 0.0  # for the probes; 0: as the settings of the base say
     declared: str = ""
-    fresh: bool = False  # nothing that was found before is believed
-    jobs: int = 0  # 0: one a core
-    install: str = ""  # a command that installs for base and change, each in a clean checkout
+    fresh: bool = False  # ignore cached cards
+    jobs: int = 0  # 0: one per core
+    install: str = ""  # a command that installs dependencies, run in a clean checkout of the base and of the change
 
 
 class Inquiry(NamedTuple):
-    """One change that is looked at, and with what."""
+    """One change to judge, with everything needed for it."""
 
     git: Git
     change: Change
@@ -72,7 +72,7 @@ class Inquiry(NamedTuple):
 
 
 def check(start: Path, wish: Wish, env: Mapping[str, str], say: Say, wanted: Wanted = always) -> Checked:
-    """Judge one change as a whole. `wanted`: whoever asked still waits."""
+    """Judge one change as a whole. `wanted` turns false when the caller no longer waits."""
     git = opened(start, env)
     change = change_of(git, wish.what, wish.text, main_at(git, env), wish.declared)
     return _checked(Inquiry(git, change, wish, committed_settings(git, change.base, env), env, say, wanted))
@@ -81,7 +81,7 @@ def check(start: Path, wish: Wish, env: Mapping[str, str], say: Say, wanted: Wan
 def check_each(
     start: Path, wish: Wish, env: Mapping[str, str], say: Say, wanted: Wanted = always, done: Callable[[Checked], None] = lambda one: None
 ) -> list[Checked]:
-    """Judge a range commit by commit. `done` is told each as soon as it is judged."""
+    """Judge a range commit by commit. `done` is called with each result at once."""
     if wish.what != "range":
         raise DetentError("--each goes through commits, and nothing of this is committed", "leave --each out, or name a range")
     git = opened(start, env)
@@ -103,14 +103,14 @@ def _named(say: Say, name: str) -> Say:
 
 
 def opened(start: Path, env: Mapping[str, str]) -> Git:
-    """The repository that a folder is in."""
+    """The repository that a folder is in, after its fingerprint was checked."""
     place = find_place(start)
     fingerprint.check(place)
     return Git(place, env)
 
 
 def _checked(asked: Inquiry) -> Checked:
-    """Every project that the change touches, each with its own tests, and one answer."""
+    """Judge each project that the change touches with its own tests, and merge the results."""
     git, change, wish, settings, env = asked.git, asked.change, asked.wish, asked.settings, asked.env
     steps_are_known(settings)
     try:
@@ -131,7 +131,7 @@ def _checked(asked: Inquiry) -> Checked:
 
 
 def _gated(asked: Inquiry, projects: list[Affected], found: list[Checked], installs: Installs) -> list[Checked]:
-    """The gates that the project configures itself, over the whole change: on the card of what lies at the root, or else of the first project."""
+    """The results with those of the project's own gates, run over the whole change and put on the card of the root or of the first project."""
     if not (gates := gates_at(asked.settings.gate, CHECK)) or not projects:
         return found
     asked.say(f"running the gates of this project: {', '.join(gate.name for gate in gates)}")
@@ -143,15 +143,15 @@ def _gated(asked: Inquiry, projects: list[Affected], found: list[Checked], insta
 
 
 def _collector(asked: Inquiry, suite: Suite, site: Site) -> Collector:
-    """Who runs programs of the project for `check`, in clean checkouts."""
+    """A Collector for `check`: runs the project's programs in clean checkouts."""
     furnish = partial(lay_copies, asked.git, asked.git.place.root, asked.settings.workspace.copy)
     collector = Collector(asked.git, suite, "check", asked.env, furnish=furnish, site=site)
-    collector.store /= "check"  # beside what runs keep, which only they may write
+    collector.store /= "check"  # apart from the store of runs, which only runs may write
     return collector
 
 
 def _whole(change: Change, found: list[Checked]) -> Checked:
-    """One answer for all projects."""
+    """The results of all projects as one."""
     if len(found) == 1 and not found[0].project:
         return found[0]
     card = joined(change.before, change.after, (each.card for each in found))
@@ -160,7 +160,7 @@ def _whole(change: Change, found: list[Checked]) -> Checked:
 
 
 def _of_project(asked: Inquiry, project: Affected, seconds: float) -> Checked:
-    """What came of one project, with paths as seen from the root."""
+    """Judge one project; paths in the result are seen from the root."""
     suite, trees = project.suite, (project.before, project.after)
     card, known = _looked(asked, project, seconds)
     names = frozenset(path for tree in trees for path in asked.git.run("ls-tree", "-r", "-z", "--name-only", tree).items)
@@ -170,7 +170,7 @@ def _of_project(asked: Inquiry, project: Affected, seconds: float) -> Checked:
 
 
 def _looked(asked: Inquiry, project: Affected, seconds: float) -> tuple[Card, bool]:
-    """The card of a project, and whether it was known."""
+    """The card of a project, and whether it came from the cache."""
     root, copies = asked.git.place.root, asked.settings.workspace.copy
     collector = _collector(asked, project.suite, project.site)
     collector.began = project.before
@@ -180,10 +180,10 @@ def _looked(asked: Inquiry, project: Affected, seconds: float) -> tuple[Card, bo
         at = kept_by(card_file(span, also), asked.env)
         if not asked.wish.fresh and (known := known_card(at)) is not None:
             return known, True
-        preload()  # whatever judging may need is loaded before the first test runs
+        preload()  # load all code that judging may need before the first test can write to it
         before = judges_now(collector)
         card = new_card(span, asked.env, at, lambda: _toolchain(written_meanwhile(before, judges_now(collector))))
-    except (CannotTell, GitError, OSError) as e:  # the disk is full, or the repository lacks something: nothing can be told
+    except (CannotTell, GitError, OSError) as e:  # the disk is full, or objects are missing: cannot tell
         return Card(span.base, span.tip, unclear=str(e)), False
     hint = (
         ""
@@ -198,7 +198,7 @@ def _toolchain(said: str) -> str:
 
 
 def _span(asked: Inquiry, collector: Collector, project: Affected, seconds: float) -> BranchSpan:
-    """What is looked at, and with what."""
+    """The BranchSpan to judge for one project."""
     commands = asked.settings.preflight.commands
     found = default_preflight(reader_at(asked.git, project.before), collector.home, asked.env.get("PATH", os.defpath))
     return BranchSpan(
@@ -217,9 +217,9 @@ def _span(asked: Inquiry, collector: Collector, project: Affected, seconds: floa
 
 
 def kept_by(file: Path, env: Mapping[str, str]) -> CardPlace:
-    """Where a card is kept, and the key of its seal: here, or in a folder that machines of CI carry from one to the next.
+    """Where a card is cached, and the key of its seal: on this machine, or in the cache folder that CI machines pass on.
 
-    Who can write that folder can put anything there. Without a key that these machines share, only what this very machine sealed is believed.
+    That folder may be writable by others, so without DETENT_CHECK_SECRET only cards that this machine sealed are believed.
     """
     folder, key = env.get("DETENT_CHECK_CACHE", ""), env.get("DETENT_CHECK_SECRET", "")
     if key and len(key) < SHORTEST_KEY:
@@ -233,9 +233,9 @@ def kept_by(file: Path, env: Mapping[str, str]) -> CardPlace:
 
 
 def declared_card(card: Card, declared: str) -> Card:
-    """The card of a change that says what it is: no test has to need it then, and everything that it changed has to be noticed."""
+    """The card of a change that declares its kind: it needs no fail-to-pass test, but every change that no test notices becomes a question."""
     if not declared or "docs" in declared.split("+"):
-        return card  # of words nothing is asked; code that comes with them is a change like any other
+        return card  # documents need no tests; code that comes with them is judged as usual
     asked = tuple(_asked(flag) for flag in card.flags if flag.kind != "no-proof")
     return msgspec.structs.replace(card, flags=asked)
 

@@ -1,6 +1,6 @@
-"""The settings that count: those of a commit, and for a run those that main has, where the run's commit left it.
+"""The settings that count: those of a commit; for a run, those of main where the run's branch left it.
 
-What decides gates is read from there. What a branch brings is not asked; it counts once it has landed.
+Gates are decided by these. What a branch itself configures counts only once it has landed.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ from detent.errors import DetentError
 from detent.git.commits import main_branch, short
 from detent.git.repo import Git
 
-ANYWHERE = "anywhere"  # as [decisions] require: programs may speak for people
+ANYWHERE = "anywhere"  # a value of [decisions] require: programs may answer for people
 
 
 def read_at(git: Git, rev: str, path: str) -> str | None:
@@ -26,19 +26,19 @@ def read_at(git: Git, rev: str, path: str) -> str | None:
 
 
 def reader_at(git: Git, rev: str) -> Callable[[str], str | None]:
-    """Files of a commit or tree by their paths. Which there are is asked once: of many names that are tried, few are there."""
+    """A reader for files of a commit or tree. It lists the names at the root once, since most paths that are tried do not exist."""
     out = git.call("ls-tree", "-z", "--name-only", rev)
     names = frozenset(out.items if out.code == 0 else ())  # in a repository without a commit there are none
     return lambda path: read_at(git, rev, path) if path.partition("/")[0] in names else None
 
 
 def committed_settings(git: Git, rev: str, env: Mapping[str, str]) -> Settings:
-    """The settings as a commit alone has them."""
+    """The settings in a commit, with no file read from disk."""
     return load(reader_at(git, rev), env)
 
 
 def main_at(git: Git, env: Mapping[str, str]) -> str:
-    """The name of the main branch as main itself has it. Only where nothing else tells which branch that is, the checked out commit is asked."""
+    """The name of the main branch as main's own settings have it; from HEAD's settings only where git does not say which branch is main."""
     try:
         said = main_branch(git, "")
     except DetentError:
@@ -48,7 +48,7 @@ def main_at(git: Git, env: Mapping[str, str]) -> str:
 
 
 def settings_at(git: Git, rev: str, env: Mapping[str, str]) -> Settings:
-    """The settings of a commit. A file that neither it nor what is checked out has is read from disk; what a branch brings is not asked."""
+    """The settings of a commit. A file that neither it nor HEAD has is read from disk."""
 
     def read(path: str) -> str | None:
         if (text := read_at(git, rev, path)) is not None or git.read("HEAD", path) is not None:
@@ -77,7 +77,7 @@ def settings_at(git: Git, rev: str, env: Mapping[str, str]) -> Settings:
 
 
 def levels_are_committed(git: Git, rev: str, env: Mapping[str, str]) -> None:
-    """Refuse settings that say what is asked of a branch, where no commit has them: whoever made the branch could have written them."""
+    """Refuse [flags] and [evidence] from an uncommitted file: whoever made the branch could have written it."""
     bare, now = committed_settings(git, rev, env), settings_at(git, rev, env)
     if (now.flags, now.evidence) != (bare.flags, bare.evidence):
         raise DetentError(
@@ -86,19 +86,19 @@ def levels_are_committed(git: Git, rev: str, env: Mapping[str, str]) -> None:
         )
 
 
-NOW = ("decisions", "flags", "evidence", "review", "sandbox")  # what is asked of work, and who is heard: as the newest main has it
+NOW = ("decisions", "flags", "evidence", "review", "sandbox")  # sections that are always taken from the newest main
 MOST_NAMED = 5
 
 
 class MainSettings(NamedTuple):
-    """The settings that a run goes by, and the commit that they are from."""
+    """The settings of a run, and the commit they come from."""
 
     settings: Settings
     commit: str
 
 
 def main_ref(git: Git, outer: Mapping[str, str]) -> str:
-    """The full name of the main branch, as main itself has it. What is checked out is asked only where nothing else tells."""
+    """The ref of the main branch, as main's own settings have it; from HEAD's settings only where git does not say which branch is main."""
     here = settings_at(git, "HEAD", outer).git.main
     try:
         told = main_branch(git, "")
@@ -115,7 +115,7 @@ def main_ref(git: Git, outer: Mapping[str, str]) -> str:
 
 
 def settings_for(git: Git, head: str, outer: Mapping[str, str]) -> MainSettings:
-    """The settings for a run that begins at a commit: those of the newest commit of main that it has."""
+    """The settings for a run that begins at `head`: those of its merge base with main, with the sections in NOW from the newest main."""
     head = head or "HEAD"  # there is no commit yet
     try:
         newest = git.resolve(f"{main_ref(git, outer)}^{{commit}}")
@@ -131,7 +131,7 @@ def settings_for(git: Git, head: str, outer: Mapping[str, str]) -> MainSettings:
 
 
 def not_counted(git: Git, outer: Mapping[str, str]) -> str:
-    """What the checked out branch configures otherwise than main, in a sentence for whoever starts a run there; empty if it does not."""
+    """A sentence on settings of the checked out branch that differ from main and so do not count; empty if none do."""
     head = git.head()
     used = settings_for(git, head, outer)
     if used.commit == head:

@@ -1,6 +1,6 @@
-"""What is said to a run, the briefing that it answers with, and what that lets its agent write: the same for every door. What only people say is in person_calls.
+"""The calls of an agent to its run, the same for CLI, MCP and HTTP: get a briefing, submit, and which files it may write.
 
-What may be written is told to the tools of an agent that the machine drives, and as rules that a client's hook can read quickly.
+Write rules go to the tools of a driven agent, and as JSON to the hooks of clients. Calls only for people are in person_calls.
 """
 
 import json
@@ -25,16 +25,16 @@ PHASED = (RED, GREEN, "EXECUTING_TDD", "DEBUGGING")  # the states in which the s
 
 
 def may_write(briefing: Briefing, base: Command | None) -> Callable[[str], str | None]:
-    """What the state lets an agent write: tests in RED, anything but tests in GREEN."""
+    """Why the agent may not write a path in this state, or None: tests only in RED, anything but tests in GREEN."""
     runner = RUNNERS.get(base.runner) if base else None
     phase = _phase(briefing) if runner else ""
-    from detent.tools.globs import writable  # the tools are heavy, and a hook's rules do without them
+    from detent.tools.globs import writable  # imported late: the tools are heavy, and hooks do not need them
 
     return writable(briefing.writes, protected(briefing), phase, runner.is_test if runner else lambda path: False)
 
 
 def only(briefing: Briefing, root: Path) -> tuple[Path, ...] | None:
-    """What of its workspace a role of a session may write at all, for the sandbox: nothing, or the session's folder. None: it works on the project."""
+    """For the sandbox: the folders that a role which only writes documents may write (the session's, or none). None: it may write the project."""
     folder = workflow_of(briefing.workflow).documents
     documents = tuple(w for w in briefing.writes if w.startswith(f"{folder}/"))
     if not folder or len(documents) < len(briefing.writes):
@@ -43,7 +43,7 @@ def only(briefing: Briefing, root: Path) -> tuple[Path, ...] | None:
 
 
 def protected(briefing: Briefing) -> tuple[str, ...]:
-    """What no agent writes, and what this one does not now."""
+    """Paths that no agent may write, and those that this one may not write in its state."""
     return (*PROTECTED, *workflow_of(briefing.workflow).protected(briefing))
 
 
@@ -52,7 +52,7 @@ def _phase(briefing: Briefing) -> str:
 
 
 def rules(briefing: Briefing, base: Command | None) -> str:
-    """Everything that a hook must know of this moment, as one JSON object."""
+    """The rules that a client's hook enforces at this state, as JSON."""
     runner = RUNNERS.get(base.runner) if base else None
     permit = Permit(list(briefing.writes), list(protected(briefing)), _phase(briefing) if runner else "")
     known = {
@@ -69,36 +69,36 @@ def rules(briefing: Briefing, base: Command | None) -> str:
 
 
 def rules_now(app: App, run: str) -> str:
-    """The rules of a run that keeps none at hand; those of its child, where one is at work. Changes nothing."""
+    """The rules of a run without stored ones, or of its open child. Changes nothing."""
     child = next((h.run for h in app.journal.children(run) if not h.ended), "")
     if child:
         return rules_now(app, child)
     event = app.door.load(run)
     briefing = app.door.briefing(event) if event.briefing or _is_asked(app, event.run) else _between(event.run)
-    if event.run.data.setup.workspace:  # the machine drives it, in a folder of its own: nothing in the person's checkout is about it
+    if event.run.data.setup.workspace:  # driven in its own workspace: hooks in the person's checkout have nothing to enforce
         briefing = msgspec.structs.replace(briefing, actor="none")
     return rules(briefing, base_of(app, event.run))
 
 
 def _is_asked(app: App, run: AnyRun) -> bool:
-    """Whether an agent acts next, though the machine looks first: a review by hand is the agent's, where no reviewer is configured."""
+    """Whether an agent acts next although the state is DUE-checked first: a review is the agent's where no reviewer is configured."""
     table = app.door.tables[run.workflow]
     return table.states[run.state].actor == "agent" and not table.kind(run, DUE)
 
 
 def _between(run: AnyRun) -> Briefing:
-    """A run whose next move is the machine's own: nobody writes until get_task was called."""
+    """The briefing of a run whose next move is the machine's: nobody may write until get_task is called."""
     return Briefing(run.id, run.workflow, run.state, "system", "", "", "", "call get_task")
 
 
 def base_of(app: App, run: AnyRun) -> Command | None:
-    """How the run's project is tested."""
+    """The test command of the run's project."""
     found: Command | None = app.worlds.of(run).config_of(run).suite.base
     return found
 
 
 def briefed(app: App, run: str | None) -> Briefing:
-    """The next briefing of a run. A run is started by a person or on purpose, never by asking for work."""
+    """The next briefing of a run. Asking for work never starts a run."""
     chosen = app.chosen(run)
     run_now = app.door.load(chosen).run
     if not app.journal.heads(chosen)[0].ended and (run_now.workflow == FOR_PLANS or not run_now.data.setup.workspace):
@@ -109,7 +109,7 @@ def briefed(app: App, run: str | None) -> Briefing:
 
 
 def say_to_run(app: App, run: str | None, sent: Sent) -> Verdict:
-    """Say something to a run, through the door."""
+    """Send something to a run, through the door."""
     chosen = app.chosen(run)
     verdict = app.door.submit(chosen, sent)
     remember(app, chosen)
@@ -117,7 +117,7 @@ def say_to_run(app: App, run: str | None, sent: Sent) -> Verdict:
 
 
 def _with_note(app: App, run: str, verdict: Verdict) -> Verdict:
-    """A verdict says so if hooks are registered in this checkout and none of them runs. The journal keeps the verdict as it was given."""
+    """The verdict, with a note if hooks are registered in this checkout and none has run. The journal keeps the verdict without it."""
     if not (app.place.git_dir / "detent" / "clients").is_dir():
         return verdict
     from detent.app.hooks_seen import silent
@@ -128,11 +128,11 @@ def _with_note(app: App, run: str, verdict: Verdict) -> Verdict:
 
 
 def remember(app: App, run: str) -> None:
-    """Keep the finished briefing for the quick way, if nothing is left to be done before it is given."""
+    """Store the briefing for the fast path of get-task and hooks, if nothing is left to do before it is given."""
     event = app.door.load(run)
     if event.briefing is None or event.run.parent or event.run.data.setup.workspace or app.journal.owed(run):
         return
-    source = source_of(event.run.workflow)  # a workflow that is gone, or another version of it, has nothing to say
+    source = source_of(event.run.workflow)  # stamped too: the stored briefing is void once the workflow changes
     seen = {**app.worlds.of(event.run).stamps(event.run), str(source): stamp(source)}
     stamps = "\n".join(f"{file}\t{was}" for file, was in seen.items())
     text, raw, code = shown(event.briefing)

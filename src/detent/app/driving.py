@@ -1,6 +1,6 @@
-"""With what the machine drives a run: as it was started, and as a person changed it since. Who works and for how much; no gate asks for either.
+"""The agents and limits that a run is driven with: as it was started, and as people changed them since. No gate depends on them.
 
-Read off the events of the run and its children, as budgets are.
+Read from the events of the run and its children.
 """
 
 from typing import NamedTuple
@@ -16,14 +16,14 @@ from detent.kernel.model import Value
 
 
 class Renewed(Value, frozen=True):
-    """The sections that count as they stand when a person resumes a run."""
+    """The sections of the settings that are read again when a person resumes a run."""
 
     agents: Agents = Agents()
     limits: LimitSettings = LimitSettings()
 
 
 class Driving(NamedTuple):
-    """Who works, and the settings of the run with those sections as they were read last."""
+    """The agent of a run, and its settings with the renewed sections."""
 
     agent: str
     settings: Settings
@@ -35,7 +35,7 @@ class Driving(NamedTuple):
 
 
 def driving(app: App, run: str) -> Driving:
-    """What holds for a run now. A child is driven with what its parent is driven with."""
+    """The agent and settings of a run now. A child has those of its parent."""
     first = app.door.load(run).run
     root = first if not first.parent else app.door.load(first.parent).run
     agent, settings = root.data.setup.agent, msgspec.json.decode(root.data.setup.settings, type=Settings)
@@ -50,7 +50,7 @@ def driving(app: App, run: str) -> Driving:
 
 
 def renewed(app: App, run: str, agent: str = "") -> dict[str, str]:
-    """What a person changes by resuming a run, for its event: the agent, if one is named, and the sections as they lie in the checkout now."""
+    """The facts for the event of resuming a run: the agent if another one is named, and the renewed sections if the checkout's differ."""
     now, root = driving(app, run), app.place.root
 
     def read(path: str) -> str | None:

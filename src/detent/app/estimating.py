@@ -1,4 +1,4 @@
-"""What similar items cost so far: the median of finished executions, by the journal. A hint for people; nothing is decided by it."""
+"""Estimates of an item's cost: the median of similar finished executions in the journal. A hint for people; nothing is decided by it."""
 
 from collections.abc import Sequence
 from functools import reduce
@@ -13,8 +13,8 @@ from detent.app.turns_taken import TakenTurns
 from detent.drive.spent import Spent
 from detent.tracker import Item, Tracker
 
-NEWEST = 200  # executions that are looked at
-ENOUGH = 3  # of a narrower sort, to be taken before a wider one
+NEWEST = 200  # executions that are read
+ENOUGH = 3  # executions that a narrower group needs to be preferred to a wider one
 
 
 class Estimate(NamedTuple):
@@ -23,19 +23,19 @@ class Estimate(NamedTuple):
     usd: float
     tokens: int
     seconds: float
-    executions: int  # that it is the median of
-    like: str  # which those were
+    executions: int  # how many it is the median of
+    like: str  # which ones, in words
 
 
 class PastExecution(NamedTuple):
-    """A finished execution, and the item that it was of."""
+    """What a finished execution spent, and its item."""
 
     item: Item
     spent: Spent
 
 
 def past_of(app: App, tracker: Tracker) -> list[PastExecution]:
-    """The newest finished executions, with what they and their inner runs took."""
+    """The newest finished executions, with what they and their inner runs spent."""
     heads = list(islice(completed(app), NEWEST))
     items = {item.id: item for item in tracker.items()} if heads else {}
     turns, found = TakenTurns(), []
@@ -48,7 +48,7 @@ def past_of(app: App, tracker: Tracker) -> list[PastExecution]:
 
 
 def estimate_of(item: Item, past: Sequence[PastExecution]) -> Estimate | None:
-    """The median of what is most like an item: of its type with a label of it, of its type, of any. None: there is no history yet."""
+    """The median over the executions most like the item: same type and a shared label, same type, any. None without history."""
     others = [each for each in past if each.item.id != item.id]
     typed = [each for each in others if each.item.type == item.type]
     shared = [each for each in typed if set(each.item.labels) & set(item.labels)]

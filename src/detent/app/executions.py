@@ -1,6 +1,6 @@
-"""Executions: the runs that work on items, as the queue, `land` and the page ask for them. Whichever workflow it is that they are of.
+"""Executions, the runs that work on items, for the queue, `land` and the web page; independent of which workflow executes them.
 
-The attempts at an item are told as one story: every execution of it, how it ended and why, and where its work is. Reads only.
+Also the history of an item: each execution, how and why it ended, and where its work is. Reads only, except `review`.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from detent.world.pulls import url_of
 
 
 def the_items() -> Items:
-    """What the workflow of the queue does with items."""
+    """How the workflow of the queue handles items."""
     found = workflow_of(FOR_ITEMS).items
     assert found is not None, "the workflow of the queue takes items"
     return found
@@ -37,22 +37,22 @@ def is_completed(head: Head) -> bool:
 
 
 def completed(app: App) -> Iterator[Head]:
-    """Those that ended with their work proved."""
+    """The executions that ended with their work proved, the newest first."""
     return (head for head in executions(app) if is_completed(head))
 
 
 def made_by(app: App, branch: str) -> list[AnyRun]:
-    """The executions that made a branch and were completed."""
+    """The completed executions that made a branch."""
     return [run for head in completed(app) if short((run := app.door.load(head.run).run).data.branch) == branch]
 
 
 def review(app: App, branch: str, agent: str, again: bool = False) -> dict[str, Any]:
-    """Have a branch reviewed, and its issues filed. The same commit is reviewed once, unless it is wanted again."""
+    """Have a branch reviewed and its issues filed. A commit is reviewed once, unless `again`."""
     return the_items().review(app, branch, agent, again)
 
 
 def waiting_for(app: App, branch: str) -> AnyRun | None:
-    """The execution that waits because its branch is not ready, if there is one."""
+    """The execution that waits because its branch is not ready, if any."""
     return the_items().waiting_for(app, branch)
 
 
@@ -66,8 +66,8 @@ class ItemAttempt(NamedTuple):
     reason: str
     branch: str
     pull_request: str
-    kept: str  # the ref that keeps what it left; empty if it left nothing, or has not ended
-    starts_from: str  # "kept" if it began with the work of the attempt before
+    kept: str  # the ref of the work it left; empty if it left none, or has not ended
+    starts_from: str  # "kept" if it continued the work of the previous attempt
     part_of: str  # the execution on whose branch it worked
 
 

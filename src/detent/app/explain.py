@@ -1,4 +1,4 @@
-"""`check --explain`: one thing that stands on a card, with everything that is known of it, and the lines of a shell
+"""`check --explain`: one finding of a card with everything known about it, and the shell commands
 that repeat what was tried. Reads the card and the two trees; runs nothing."""
 
 import shlex
@@ -27,16 +27,16 @@ MEANS = {
     "failed": "what the change breaks for certain",
     "could-not-verify": "the tests could not be run properly",
 }
-MOST_LINES = 60  # of the change
+MOST_LINES = 60  # of a diff
 MOST_NAMES = 8
-NEAR = 10  # lines on both sides of one
+NEAR = 10  # lines of context
 
 
 class Thing(NamedTuple):
-    """Something that stands on a card."""
+    """One finding of a card: a failure, a flag or a test."""
 
     kind: str  # of a flag, or a word of MEANS
-    level: str  # ask, note or fail; empty: nothing to look at
+    level: str  # ask, note or fail; empty: nothing for a person to look at
     place: str
     says: str = ""
     before: str = ""
@@ -44,30 +44,30 @@ class Thing(NamedTuple):
 
 
 class Repeated(NamedTuple):
-    """What was tried, and the lines that repeat it."""
+    """A trial, and the shell commands that repeat it."""
 
     trial: Trial
     lines: list[str]
 
 
 class Explained(NamedTuple):
-    """One thing, and all that is known of it."""
+    """A finding, and all that is known about it."""
 
     thing: Thing
     checked: Checked
-    at: str  # `path:line`, or what there is of it
+    at: str  # `path:line`, or only one of the two
     diff: str  # what the change did there
     tried: list[Repeated]
-    lines: list[str]  # what to type to see it
+    lines: list[str]  # the commands that show it
 
     @property
     def means(self) -> str:
-        """What its kind stands for."""
+        """The meaning of its kind, in a sentence."""
         return MEANS.get(self.thing.kind) or KINDS[self.thing.kind].when
 
 
 def explain(start: Path, env: Mapping[str, str], found: Sequence[Checked], wanted: str) -> list[Explained]:
-    """What is called so. Several things may share a kind or a file."""
+    """The findings that `wanted` names: by place, else by kind, else by file, line or test name. Several may match."""
     git = Git(find_place(start), env)
     things = [(thing, part) for checked in found for part in checked.parts or (checked,) for thing in things_of(part.card)]
     for names in (_whole_names, _kinds, _parts):
@@ -77,7 +77,7 @@ def explain(start: Path, env: Mapping[str, str], found: Sequence[Checked], wante
 
 
 def things_of(card: Card) -> Iterator[Thing]:
-    """Everything on a card that has a name: what is worst first."""
+    """The findings of a card, the worst first."""
     for said in card.failed:
         kind = said.rpartition(" (")[2].removesuffix(")")
         yield Thing(kind if kind in KINDS else "failed", "fail", place_of_failure(said, card), said)
@@ -90,7 +90,7 @@ def things_of(card: Card) -> Iterator[Thing]:
 
 
 def place_of_failure(said: str, card: Card) -> str:
-    """What a failure is about: the test, or the place that it begins with."""
+    """The place of a failure: the test it names, or the path it begins with."""
     tests = sorted((name for trial in card.tried for name in trial.about if said.startswith(f"{name} ")), key=len)
     first = said.partition(" ")[0].removesuffix(":")
     return tests[-1] if tests else first if "/" in first or "::" in first or "." in first.strip(".") else ""
@@ -109,7 +109,7 @@ def _kinds(thing: Thing, card: Card) -> set[str]:
 
 
 def _parts(thing: Thing, card: Card) -> set[str]:
-    """The file of a place, the line of it, and the last word: a function, or the own name of a test."""
+    """Short names of a finding: its file, and the function or test without the file."""
     path = _path(card.at(thing.place))
     name = thing.place.rpartition("::")[2].rpartition(": ")[2]
     return {path, name, name.partition("[")[0]} - {""}
@@ -134,7 +134,7 @@ def _explained(git: Git, thing: Thing, checked: Checked) -> Explained:
     names = (f"{thing.kind} {thing.place}", thing.place) if thing.place else ()
     tried = next(filter(None, ([trial for trial in card.tried if name in trial.about] for name in names)), [])
     at = card.at(thing.place)
-    file = _path(at).removeprefix(f"{checked.project}/") if checked.project else _path(at)  # as the tests of its project name it
+    file = _path(at).removeprefix(f"{checked.project}/") if checked.project else _path(at)  # the path inside its project
     own = [replace(trial, tests=(file,)) if "::" in thing.place and file in trial.tests else trial for trial in tried]
     repeated = [Repeated(trial, lines_that_repeat(trial, change, checked.runs, git.place.root, checked.project)) for trial in own]
     lines = next((each.lines for each in repeated if each.lines), []) or _looking(git, thing, checked, at)
@@ -142,7 +142,7 @@ def _explained(git: Git, thing: Thing, checked: Checked) -> Explained:
 
 
 def _diff(git: Git, checked: Checked, at: str) -> str:
-    """What the change did at a place: the hunk around its line, or all that it did to the file."""
+    """The diff at a place: the hunk around its line, or the diff of the whole file."""
     found = LINE.search(at)
     path, line = _path(at), int(found[1]) if found else 0
     if path not in checked.change.paths:
@@ -156,7 +156,7 @@ def _diff(git: Git, checked: Checked, at: str) -> str:
 
 
 def _around(hunk: str, line: int) -> str:
-    """What of a hunk stands near a line of the file as it is now; empty if the hunk is elsewhere."""
+    """The part of a hunk near a line of the new file; empty if the line is not in it."""
     head, *said = hunk.split("\n")
     first = int(head.partition("+")[2].partition(" ")[0].partition(",")[0])
     numbers = [*accumulate(int(not each.startswith("-")) for each in said)]
@@ -168,7 +168,7 @@ def _around(hunk: str, line: int) -> str:
 
 
 def _looking(git: Git, thing: Thing, checked: Checked, at: str) -> list[str]:
-    """Where nothing was run for it alone: what to type to see it. The change itself, or the tests."""
+    """The commands for a finding without a trial of its own: show the diff, or run the tests."""
     change, path = checked.change, _path(at)
     if path in change.paths and thing.level != "fail":
         return [f"git diff {change.before[:12]} {change.after[:12]} -- {shlex.quote(path)}"]
@@ -181,12 +181,12 @@ def _path(at: str) -> str:
     return LINE.sub("", at)
 
 
-TAKE_FILES = ("pytest", "vitest", "jest", "mocha", "node", "rspec", "phpunit")  # runners that are told which test files to run
+TAKE_FILES = ("pytest", "vitest", "jest", "mocha", "node", "rspec", "phpunit")  # runners that take test files as arguments
 END = "END"
 
 
 def lines_that_repeat(trial: Trial, change: Change, runs: Command | None, home: Path, project: str = "") -> list[str]:
-    """The lines of a shell that repeat a trial, in the folder of its project; none where the change that it was made with is too long to keep."""
+    """The shell commands that repeat a trial, in the folder of its project; none where its patch was too long to keep."""
     if not trial.whole:
         return []
     here, there = (_base(change), _tip(change)) if trial.on == "base" else (_tip(change), _base(change))
@@ -209,7 +209,7 @@ def _base(change: Change) -> str:
 
 
 def _tip(change: Change) -> str:
-    """The tip as git takes it: its commit, or the tree of what is not committed."""
+    """The tip for a shell command: its commit, or a commit made of the uncommitted tree."""
     return change.commits[-1].hash[:12] if change.commits else f"$(git commit-tree {change.after[:12]} -p HEAD -m look)"
 
 
@@ -219,7 +219,7 @@ def _patched(patch: str, project: str) -> list[str]:
 
 
 def _command(trial: Trial, runs: Command | None) -> str:
-    """The test command, for the files that were run."""
+    """The test command, limited to the trial's test files where the runner can."""
     if runs is None:
         return "true  # no test framework is recognised here"
     if runs.runner not in TAKE_FILES or not trial.tests:
@@ -228,5 +228,5 @@ def _command(trial: Trial, runs: Command | None) -> str:
 
 
 def _ours(runs: Command) -> str:
-    """What is installed in place is the person's checkout: the code beside the tests comes first."""
+    """Put the code beside the tests first: an editable install would import the person's checkout."""
     return "PYTHONPATH=.:src " if runs.runner in ("pytest", "unittest") else ""

@@ -1,4 +1,4 @@
-"""The look before a run begins: tests and preflight on the commit that it starts from. What fails there is known, and never blamed on a step."""
+"""The baseline of a run: tests and preflight on the commit that it starts from. What fails there is never blamed on a step."""
 
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,7 @@ FIX_IT = "fix it first: every step is judged by running the tests"
 
 
 def accepted(app: App, run: "AnyRun", tree: str, terms: Terms, owes_green: bool = False) -> Ground:
-    """The setup with what fails before the run begins; a start that is red is refused, unless a person accepts it, or it owes a GREEN."""
+    """The setup with the baseline. A red start raises RedStart, unless a person accepts it or failing tests are what the run is to fix."""
     collector: Collector = app.world.collector(run)
     setup: Ground = run.data.setup
     bad: tuple[str, ...] = ()
@@ -42,14 +42,14 @@ def accepted(app: App, run: "AnyRun", tree: str, terms: Terms, owes_green: bool 
     if ((bad and not owed) or red) and not terms.baseline:
         inside = setup.agent == "" and collector.suite.sandbox.name not in ("none", "outer")
         raise RedStart((*bad, *red), INSIDE if inside else "")
-    known = tuple(dict.fromkeys((*red, *(gate.known_as for gate in gates))))  # one that only flags stops no start
+    known = tuple(dict.fromkeys((*red, *(gate.known_as for gate in gates))))  # a gate that only flags does not stop the start
     return msgspec.structs.replace(
         setup, baseline=() if owed else bad, owes_green=owed, red_preflight=known, reports=dict(collector.digests)
     )
 
 
 def said_at_start(run: "AnyRun", sent: Sent) -> "AnyRun":
-    """The run with the word of whoever accepted what fails before it begins: it is shown again where the branch lands."""
+    """The run with a record of who accepted a red baseline; it is shown again when the branch lands."""
     setup: Ground = run.data.setup
     known = (*setup.baseline, *setup.red_preflight)
     if not known or sent.by != "human":
@@ -63,8 +63,8 @@ def _tells_tests_apart(setup: Ground) -> bool:
 
 
 def suite_at(collector: "Collector", tree: str) -> TestReport:
-    """The project's tests at a tree, before the run begins. A pass that is known is not run again, if what later runs build upon is there."""
-    collector.began = tree  # nobody but people wrote it
+    """The project's tests at a tree, before the run begins. A known pass is not run again, if the collector is warm."""
+    collector.began = tree  # a tree that only people wrote
     collector.say("running the tests before the run begins")
     try:
         report = (collector.passed(tree) if collector.warm else None) or collector.clean(tree, lambda: True)
@@ -78,7 +78,7 @@ def suite_at(collector: "Collector", tree: str) -> TestReport:
 
 
 def red_preflight(collector: "Collector", tree: str, commands: tuple[str, ...]) -> tuple[str, ...]:
-    """The preflight commands that fail at a tree. One whose program is not there is for `doctor` to name."""
+    """The preflight commands that fail at a tree. One whose program is missing is skipped; `doctor` reports it."""
     if not commands:
         return ()
     found = []
