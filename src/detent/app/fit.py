@@ -1,4 +1,4 @@
-"""What must hold of a checkout before a run starts in it, and what is fixed for the run then. The same for all workflows."""
+"""Checks a checkout before a run starts in it, and fixes the run's settings (its Ground). The same for all workflows."""
 
 import os
 import shlex
@@ -48,14 +48,14 @@ def checkout_is_fit(git: Git) -> str:
 
 
 def not_committed(git: Git) -> tuple[list[str], list[str]]:
-    """The files that a run would not start over: changed ones, and new ones that could belong to a change."""
-    git.call("update-index", "-q", "--refresh")  # a file that was only touched is no change
+    """The uncommitted files that stop a run from starting: changed ones, and new ones that could belong to a change."""
+    git.call("update-index", "-q", "--refresh")  # a file whose time alone changed is not a change
     changed = [path for path in git.run("diff-index", "-z", "--name-only", "HEAD").items if path != ITEMS]  # that is the tracker's
     return changed, [path for path in untracked(git) if path != ITEMS and not why_left_out(git.place.root, path)]
 
 
 def is_clean(git: Git, way_out: str = "") -> None:
-    """Refuse to start over a person's work, unless it is to be taken over; `way_out` says how, where that is possible."""
+    """Refuse to start on top of uncommitted work; `way_out` is added to the hint."""
     changed, fresh = not_committed(git)
     staged = git.run("diff-index", "-z", "--cached", "--name-only", "HEAD").items
     hidden = [path for path in hidden_changes(git) if path not in changed]
@@ -85,13 +85,13 @@ def _way_to_clean(found: list[str], way_out: str) -> str:
 
 
 def ground(git: Git, settings: Settings, base: str, outer: Mapping[str, str], agent: str, run: str) -> Ground:
-    """What is fixed for the run, by the commit whose settings it goes by. The test command is fixed too, once one is known."""
+    """The Ground of a run: its settings, from the commit `base`, and its test command if one is known."""
     root, path = git.place.root, outer.get("PATH", os.defpath)
     if agent and settings.agents.roles:
         from detent.app.who import roles_are_known  # most projects configure none
 
         roles_are_known(settings)
-    if agent or settings.flags.answered_by == REVIEWER:  # else only a workflow that asks one itself has one, and has looked already
+    if agent or settings.flags.answered_by == REVIEWER:  # else a workflow that asks one itself has checked it
         settings = _with_reviewer(settings, agent, outer, root)
     command, patterns = command_at(git, base, settings, path)
 
@@ -115,7 +115,7 @@ def ground(git: Git, settings: Settings, base: str, outer: Mapping[str, str], ag
 
 
 def command_at(git: Git, base: str, settings: Settings, path: str) -> tuple[Command | None, tuple[str, ...]]:
-    """How tests are run and which files are tests, as a commit says it. Where it has no tests yet, the checkout is asked."""
+    """The test command and the patterns of test files, as of a commit; from the checkout where the commit has no tests yet."""
 
     def found(root: Path) -> tuple[Command | None, tuple[str, ...]]:
         command = find_command(Folder(root, path), settings.test.command, settings.test.report)
@@ -130,13 +130,13 @@ def command_at(git: Git, base: str, settings: Settings, path: str) -> tuple[Comm
 
 
 def taken(git: Git, command: Command | None, path: str) -> str:
-    """The digest of what is installed for the tests, and where."""
+    """The digest of the packages installed for the tests, and their place."""
     digest = take(_installed(git, command, path), records(git.place.common_dir))
     return f"{digest}@{place_of(git.place.root)}" if digest else ""
 
 
 def accept_installed(git: Git, settings: Settings, path: str) -> None:
-    """A person takes what is installed for the tests now, whatever it was when a run began."""
+    """Accept, for a person, the packages installed for the tests as they are now."""
     accept(git.place.root, _installed(git, find_command(Folder(git.place.root, path), settings.test.command, settings.test.report), path))
 
 
@@ -145,7 +145,7 @@ def _installed(git: Git, command: Command | None, path: str) -> Listing:
 
 
 def patterns_at(command: Command | None, files: Files, configured: tuple[str, ...]) -> tuple[str, ...]:
-    """Which files the project says are tests: fixed for the run, so that no step changes it."""
+    """The patterns of test files, fixed for the run so that no step can change them."""
     return patterns_of(RUNNERS[command.runner], files, configured, command) if command and command.runner else configured
 
 
@@ -158,7 +158,7 @@ def _with_reviewer(settings: Settings, agent: str, outer: Mapping[str, str], pro
 
 
 def reviewer_is_ready(settings: Settings, env: Mapping[str, str], project: Path, agent: str = CONFIGURED) -> str:
-    """The reviewer, where one is configured, is an agent that can be asked; its spec."""
+    """The spec of the configured reviewer, or ""; an error if it cannot be asked."""
     if not settings.review.agent:
         return ""
     from detent.agents import must_be_ready  # most calls ask nobody

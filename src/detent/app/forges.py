@@ -1,4 +1,4 @@
-"""The forge of a repository, wired: which kind it is, the project there, and the token of whoever asks."""
+"""Builds the client for a repository's forge: its kind, the project there, and the token to use."""
 
 import os
 import shutil
@@ -25,13 +25,13 @@ KEPT = (
     "GH_CONFIG_DIR",
     "GLAB_CONFIG_DIR",
 )
-PATIENCE = 20.0  # seconds for a program that says a token
+PATIENCE = 20.0  # seconds for a program that prints a token
 HOSTS = {"github.com": "github", "gitlab.com": "gitlab"}
 HINT = 'set [forge] kind = "github" or "gitlab" in detent.toml'
 
 
 def forge_of(kind: str, settings: Settings, place: Place, outer: Mapping[str, str]) -> tuple[Api, ForgeProject]:
-    """The forge of a kind, and the project there. Without a kind: the one that [forge] names, or that the remote's host is known as."""
+    """The API of a forge, and the project there. An empty kind means the one of [forge], or the one known for the remote's host."""
     remote = remote_url(Git(place, outer), settings.git.remote)
     where = where_of(kind or kind_of(settings, remote), remote, settings.forge.project, outer)
     token = token_of(where, outer, _teller(place, outer))
@@ -39,13 +39,13 @@ def forge_of(kind: str, settings: Settings, place: Place, outer: Mapping[str, st
 
 
 def pulls_of(settings: Settings, place: Place, outer: Mapping[str, str]) -> Pulls:
-    """Where the pull requests of a repository are opened."""
+    """The pull requests of a repository's forge."""
     api, where = forge_of("", settings, place, outer)
     return PULLS[where.kind](api, where)
 
 
 def way_to_land(settings: Settings, place: Place, outer: Mapping[str, str]) -> str:
-    """What [git] merge is where nobody set it: a pull request where the remote is at a forge that lets one in, a person where it does not, else Detent."""
+    """The effective [git] merge: as set; else "pull-request" at a known forge, "branch" if that cannot be used, "auto" otherwise."""
     if settings.git.merge or not settings.git.branching:
         return settings.git.merge
     remote = remote_url(Git(place, outer), settings.git.remote)
@@ -68,7 +68,7 @@ def _is_known(settings: Settings, remote: str) -> bool:
 
 
 def must_take_pushes(settings: Settings, place: Place, outer: Mapping[str, str], branch: str) -> None:
-    """An error if the forge protects a branch. A forge that is not known, or does not say, is no reason to stop: the push will tell."""
+    """An error if the forge protects a branch. An unknown or silent forge does not stop anything; the push will fail instead."""
     try:
         said = pulls_of(settings, place, outer).guarded(branch)
     except DetentError:
@@ -78,7 +78,7 @@ def must_take_pushes(settings: Settings, place: Place, outer: Mapping[str, str],
 
 
 def kind_of(settings: Settings, remote: str) -> str:
-    """What kind of forge a repository is at; an error that says how to name it if that is not known."""
+    """The kind of a repository's forge; if it is unknown, an error that says how to configure it."""
     if settings.forge.kind or settings.tracker.kind in HOSTS.values():
         return settings.forge.kind or settings.tracker.kind
     found = next((kind for host, kind in HOSTS.items() if f"{host}/" in remote or f"{host}:" in remote), "")
@@ -88,7 +88,7 @@ def kind_of(settings: Settings, remote: str) -> str:
 
 
 def finder(place: Place, outer: Mapping[str, str]) -> Callable[[str], str]:
-    """Programs on PATH; never one that lies in the project itself."""
+    """A lookup of programs on PATH that skips those inside the project."""
 
     def find(name: str) -> str:
         file = shutil.which(name, path=outer.get("PATH", os.defpath))
@@ -99,7 +99,7 @@ def finder(place: Place, outer: Mapping[str, str]) -> Callable[[str], str]:
 
 
 def _teller(place: Place, outer: Mapping[str, str]) -> Callable[[str, tuple[str, ...]], str]:
-    """How a forge's own program is asked for the token of whoever is logged in there."""
+    """A function that asks a forge's own program (gh, glab) for the token of its login."""
     find, env = finder(place, outer), {name: value for name, value in outer.items() if name in KEPT}
 
     def tell(program: str, words: tuple[str, ...]) -> str:

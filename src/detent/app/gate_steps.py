@@ -1,4 +1,4 @@
-"""The gates that a project configures itself, where a run begins and in `check`: whether the steps that they name are there, and which fail already."""
+"""A project's own gates ([[gate]]) before a run begins and in `check`: whether the steps they name exist, and which fail already."""
 
 from typing import TYPE_CHECKING
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def steps_are_known(settings: Settings) -> None:
-    """Each step that a gate names is one at which something is proved, in some workflow."""
+    """Refuse a gate that names a step at which no workflow proves anything."""
     if all(set(gate.at) <= set(DEFAULT) for gate in settings.gate):
-        return  # which asks no workflow
+        return  # without loading any workflow
     known = (*DEFAULT, *sorted(proving_steps()))
     for gate in settings.gate:
         for step in gate.at:
@@ -31,7 +31,7 @@ def proving_steps() -> set[str]:
 
 
 def red_at_start(over: "GatedTree") -> tuple[OwnGate, ...]:
-    """The gates that fail on the commit that a run starts from. One that cannot be run there would hold up every step, so nothing starts."""
+    """The own gates that fail on the commit that a run starts from. One that cannot be run there is an error: it would block every step."""
     from detent.evidence.looks.own_gates import red_gates
 
     here = over._replace(gates=tuple(gate for gate in over.gates if set(gate.at) != {CHECK}))

@@ -1,4 +1,4 @@
-"""Whether the hooks that are registered in a checkout do run."""
+"""Detects registered client hooks that never run."""
 
 from datetime import datetime
 from pathlib import Path
@@ -12,7 +12,7 @@ def registered(git_dir: Path) -> list[str]:
 
 
 def silent(git_dir: Path, since: str) -> str:
-    """A sentence if hooks are registered in this checkout and none of them has run since a moment; else nothing."""
+    """A sentence if hooks are registered in this checkout and none has run since `since`; else empty."""
     named = registered(git_dir)
     begun = datetime.fromisoformat(since).timestamp()
     if not named or any(seen.stat().st_mtime >= begun for seen in (git_dir / FOLDER).glob("*.seen")):

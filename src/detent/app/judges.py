@@ -1,4 +1,4 @@
-"""Whether what judges a range was left alone while its tests ran: the installed test runner, and Detent itself. Looks at files only."""
+"""Detects tests that tampered with their judge: compares the files of the test runner and of Detent before and after. Looks at files only."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -12,15 +12,15 @@ OPEN = ("none", "outer")  # sandboxes from which tests can write what is install
 
 
 class Judges(NamedTuple):
-    """The files that judge: how they look, and of the test runner's what they hold."""
+    """The files of Detent and the test runner: stamps of all, and digests of the test runner's."""
 
     looks: dict[str, str]
     holds: Listing
-    walled: bool = False  # tests ran where they can only read these files
+    walled: bool = False  # tests run in a sandbox, where these files are read-only
 
 
 def judges_now(collector: Collector) -> Judges:
-    """The installed test runner and Detent itself, as they are."""
+    """The state of the installed test runner and of Detent now."""
     suite, trees = collector.suite, tuple(collector.site.installed) or ("",)
     found = [listing(suite.base, collector.of(tree).home, {"PATH": suite.path}, collector.store) for tree in trees]
     holds = {path: digest for each in found for path, digest in each.items()}
@@ -28,10 +28,10 @@ def judges_now(collector: Collector) -> Judges:
 
 
 def written_meanwhile(before: Judges, now: Judges) -> str:
-    """What is wrong if one of these files was written; empty if none was.
+    """What is wrong if one of these files was written in between; empty if none was.
 
-    An installer that links a file to another environment touches it (uv does, whatever it installs), and one that is put back holds what it held.
-    From inside a sandbox nobody puts anything back, so there it was an installer; elsewhere which of both it was cannot be told.
+    A new stamp with the old content may come from an installer (uv touches the files that it links) or from a test that restored the file.
+    Tests in a sandbox could not have written it, so there it is accepted; elsewhere this is CannotTell.
     """
     other = sorted(path for path in before.looks.keys() | now.looks.keys() if before.looks.get(path) != now.looks.get(path))
     if not other:

@@ -1,6 +1,6 @@
-"""What `land` asks people: the flags of a branch that it left as it is. Kept under a seal until the branch changes or is in main.
+"""Questions of `land`: the flags of a branch that it did not land. Stored under a seal until the branch changes or is in main.
 
-A branch of a run is asked about in its run; one that nobody ran has no run to ask in, so its question is kept here and stands in the inbox beside others.
+A question about a run's branch is asked in that run. A branch without a run has its question here, shown in the inbox with all others.
 """
 
 from hashlib import sha256
@@ -20,14 +20,14 @@ KIND = "landing"
 
 
 class Left(Value, frozen=True):
-    """A branch that waits for a person: the tree that an answer is bound to, what is asked, and who accepted it."""
+    """A branch that `land` left for a person: the question, the tree that an answer is bound to, and who accepted it."""
 
     branch: str
     tree: str
     question: str
     flags: tuple[Flag, ...]
     at: str
-    accepted: str = ""  # by whom and through which channel; empty: nobody has
+    accepted: str = ""  # by whom and through which channel; empty: not accepted yet
 
     @property
     def command(self) -> str:
@@ -35,14 +35,14 @@ class Left(Value, frozen=True):
 
 
 def ask_about(app: App, left: Left) -> None:
-    """Keep the question about a branch; one about the same tree stands as it was asked."""
+    """Store the question about a branch; one about the same tree is kept as it is."""
     before = asked_about(app, left.branch)
     if before is None or before.tree != left.tree:
         _keep(app, left)
 
 
 def accept(app: App, left: Left, how: str) -> None:
-    """A person accepts the flags: the next landing takes the branch as it is."""
+    """Record that a person accepts the flags, so that the next `land` lands the branch."""
     _keep(app, msgspec.structs.replace(left, accepted=how))
 
 
@@ -51,18 +51,18 @@ def forget(app: App, branch: str) -> None:
 
 
 def asked_about(app: App, branch: str) -> Left | None:
-    """What was asked about a branch last, answered or not."""
+    """The last question about a branch, answered or not."""
     return _read(_file(app, branch))
 
 
 def open_landings(app: App) -> list[Left]:
-    """The questions that are open: their branch has the tree that was asked about, and main does not have it."""
+    """The open questions: the branch still has the tree that was asked about, and main does not have it."""
     found = [left for file in sorted(_folder(app).glob("*.json")) if (left := _read(file)) is not None and not left.accepted]
     return sorted((left for left in found if _stands(app, left)), key=lambda left: left.at)
 
 
 def row_of(left: Left) -> dict[str, object]:
-    """A question as a row like any other."""
+    """A question as a row of the inbox."""
     shown = (line for flag in left.flags for line in (f"- {line_of(flag)}", *(f"  {line}" for line in hunk_of(flag, MOST_OF_HUNK))))
     asked = {"question": "\n".join((left.question, *shown)), "options": [ACCEPT], "status": "pending", "asked_at": left.at}
     return {"run": None, "kind": KIND, "decision_id": f"LAND {left.branch}", **asked, "command": left.command, "task_id": None, "shown": []}

@@ -1,6 +1,6 @@
-"""`land`: finished branches go into main one at a time, the most urgent and the oldest first; what cannot goes back to an agent or to a person.
+"""`land`: merges finished branches into main one at a time, the most urgent and oldest first. One that cannot land goes back to an agent or a person.
 
-One landing at a time in a repository; two machines are kept apart by the remote, which takes only what goes on from its main.
+A lock allows one landing at a time in a repository; between machines, the remote takes only fast-forwards of its main.
 """
 
 import fcntl
@@ -31,19 +31,19 @@ from detent.kernel.model import LAND, Flag, Sent
 from detent.tracker import CLOSES, Item, TrackerChange, UnknownItem
 
 MOST_DIFF = 20_000  # characters of a branch's change that the next agent is shown
-PRIORITY = 2  # of a branch without an item
-GIVEN_BACK = "refs/detent/landing/back"  # which commit of a branch went back to an agent
+PRIORITY = 2  # for a branch without an item
+GIVEN_BACK = "refs/detent/landing/back"  # refs: the tip at which a branch went back to an agent
 
 To = Literal["agent", "person"]
-Prove = Callable[[str, str], str | None]  # a merged tree and main: what is wrong
-Watch = Callable[[str, str], None]  # a branch, and what happens with it
+Prove = Callable[[str, str], str | None]  # a merged tree, main's commit -> what is wrong, or None
+Watch = Callable[[str, str], None]  # a branch, what happens to it
 
 
 class Candidate(NamedTuple):
     """A branch that is to land."""
 
     priority: int
-    at: int  # when its last commit was made
+    at: int  # the time of its last commit
     branch: str
     tip: str
     item: str = ""
@@ -58,7 +58,7 @@ class LandedBranch(NamedTuple):
     commit: str = ""
     reason: str = ""
     execution: str = ""
-    tree: str = ""  # where it is flagged: what an answer is bound to
+    tree: str = ""  # if flagged: the tree that an answer is bound to
     flags: tuple[Flag, ...] = ()
 
 
@@ -70,7 +70,7 @@ class LandReport(NamedTuple):
 
 @contextmanager
 def only_landing(app: App) -> Iterator[None]:
-    """One landing at a time, whatever happens to it: the lock goes with the process."""
+    """Hold the lock of `land`, which the kernel releases with the process."""
     file = app.place.common_dir / "detent" / "land.lock"
     with file.open("a+") as lock:
         try:
@@ -88,15 +88,15 @@ def only_landing(app: App) -> Iterator[None]:
 
 
 class Back(NamedTuple):
-    """Who gets what cannot land, and which flags may."""
+    """Who gets a branch that cannot land, and which flags are accepted."""
 
     to: To
-    agent: str = CONFIGURED  # of the new execution
+    agent: str = CONFIGURED  # agent of the new execution
     accepts: Accepts = Accepts()
 
 
 def land(app: App, names: Sequence[str], back: Back, sent: Sent, watch: Watch) -> LandReport:
-    """Land branches: those named, or all of completed executions. What cannot be told stops it; the rest is untouched then."""
+    """Land the named branches, or all of completed executions. CannotTell stops it and leaves the rest untouched."""
     git: Git = app.world.git
     settings, base = project_settings(git, app.world.outer)
     levels_are_committed(git, base, app.world.outer)
@@ -128,7 +128,7 @@ def land(app: App, names: Sequence[str], back: Back, sent: Sent, watch: Watch) -
 
 
 def _looked(app: App, each: Candidate, ref: str, back: Back, say: Callable[[str], None]) -> BranchSeen:
-    """What the whole branch comes to. One that main has already is not looked at."""
+    """The look at a whole branch; skipped if main has it already."""
     git: Git = app.world.git
     if git.is_ancestor(each.tip, git.resolve(ref)):
         return BranchSeen(git.tree(each.tip))
@@ -137,12 +137,12 @@ def _looked(app: App, each: Candidate, ref: str, back: Back, say: Callable[[str]
 
 
 def _question(seen: BranchSeen) -> str:
-    """What a person is asked, with what was said in people's names on the way."""
+    """The question to a person, with what people said during the run."""
     return question_of(seen.open) + (f" Said by people on the way: {'; '.join(seen.said)}." if seen.said else "")
 
 
 def _closing(tracker: str, item: str, note: str) -> str:
-    """What stands below a merge's message: the word that closes the issue, where the tracker reads it, and what people said."""
+    """The end of a merge's message: the keyword that closes the issue, where the tracker has one, and what people said."""
     closes = CLOSES[tracker].format(item) if item and tracker in CLOSES else ""
     return "\n\n".join(part for part in (closes, note) if part)
 
@@ -158,9 +158,9 @@ def _landed(git: Git, each: Candidate, seen: BranchSeen, ways: Ways, prove: Prov
 
 
 def finished(app: App, ref: str, remote: str) -> Iterator[Candidate]:
-    """The branches of completed executions that are not in main yet; of an item that was done again, only the newest.
+    """The branches of completed executions that main does not have; of several executions of an item, only the newest.
 
-    What is part of another execution's branch lands with that one.
+    An execution on another one's branch lands with that one.
     """
     unlanded = _unlanded(app.world.git, ref, remote)
     for head in completed(app) if unlanded else ():
@@ -172,7 +172,7 @@ def finished(app: App, ref: str, remote: str) -> Iterator[Candidate]:
 
 
 def _unlanded(git: Git, ref: str, remote: str) -> dict[str, str]:
-    """Every branch that main does not have, by name, with its commit: here, or at the remote, where another machine may have made it."""
+    """The tip of every branch, local or remote, that main does not have, by name."""
     there = f"refs/remotes/{remote}"
     if has_remote(git, remote):
         out = git.call("fetch", "--no-tags", "--no-recurse-submodules", "--", remote, f"+refs/heads/*:{there}/*", timeout=PATIENCE)
@@ -199,7 +199,7 @@ def _named(app: App, name: str, remote: str) -> Candidate:
 
 
 def _tip(git: Git, branch: str, remote: str) -> str:
-    """The commit of a branch, here or at the remote: another machine may have made it."""
+    """The tip of a branch, local or else fetched from the remote; empty if it is nowhere."""
     if not branch or (tip := git.resolve(f"{branch}^{{commit}}")):
         return tip if branch else ""
     try:
@@ -230,7 +230,7 @@ def _waits(app: App, each: Candidate) -> LandedBranch:
 
 
 def _prover(app: App) -> Prove:
-    """How a merged tree is proved: by the tests that main configures, in a clean checkout, inside the sandbox."""
+    """The function that proves a merged tree: main's configured tests in a clean checkout in the sandbox, then the project's own gates."""
     probe = stand_in(app, "land", CONFIGURED, BranchData())
     config, collect = app.world.config_of(probe), app.world.collector(probe)
     if config.suite.base is None:
@@ -273,8 +273,8 @@ def _outcome(app: App, each: Candidate, done: Landing, back: Back, sent: Sent) -
 
 
 def give_back(app: App, each: Candidate, note: str, context: str, agent: str, sent: Sent, continues: str = "") -> str:
-    """A new execution of the branch's item, told what happened; the branch stays, or `continues` names whose branch it works on. Done twice, it is the
-    same execution."""
+    """Queue a new execution of the branch's item, with `context` for its agent. The branch stays; `continues` names the execution whose
+    branch it works on. Idempotent."""
     from detent.app.queueing import QueueRequest, add, open_queue
     from detent.blocks.terms import Terms
 
@@ -287,7 +287,7 @@ def give_back(app: App, each: Candidate, note: str, context: str, agent: str, se
 
 
 def _briefing(git: Git, each: Candidate, done: Landing) -> str:
-    """What the next agent has to know: why the branch did not land, and what it changes."""
+    """The context for the next agent: why the branch did not land, and what it changes."""
     return (
         f"This item was done before, on the branch {each.branch}, but that branch cannot be landed: {done.reason}.\n"
         "Main has moved since; you work on the newest main. Bring the same work onto it: keep what main has now, keep the tests of both.\n"
@@ -298,7 +298,7 @@ def _briefing(git: Git, each: Candidate, done: Landing) -> str:
 
 
 def change_of(git: Git, each: Candidate, main: str) -> str:
-    """What a branch changes, for an agent to read."""
+    """The diff of a branch, for an agent to read."""
     base = git.call("merge-base", main, each.tip).text or main
     change = git.run("diff", "--no-ext-diff", "--no-textconv", "--no-color", base, each.tip, "--").text
     cut = f"\n[… {len(change) - MOST_DIFF} characters left out]" if len(change) > MOST_DIFF else ""

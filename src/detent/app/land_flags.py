@@ -1,6 +1,6 @@
-"""Flags of branches that `land` is about to land: what is open, what a person accepts with the command, and the words that record it.
+"""Flags of branches that `land` is about to land: which are open, which the command accepts, and the trailers that record it.
 
-A branch of an execution was asked about before it was pushed; that answer holds as long as its tree is the same.
+An execution asked about its branch before it was pushed; that answer holds as long as the tree is the same.
 """
 
 from typing import NamedTuple
@@ -22,7 +22,7 @@ SHORTEST = 7  # characters of a tree's name that a person may give
 
 
 class Accepts(NamedTuple):
-    """What a person accepts with the command: the trees they looked at, or kinds of flags beforehand; and how they said so."""
+    """What a person accepts by options of `land`: trees they looked at, or kinds of flags; and the channel."""
 
     trees: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
@@ -30,17 +30,17 @@ class Accepts(NamedTuple):
 
 
 class BranchSeen(NamedTuple):
-    """What the look at a branch came to: why it fails, the flags that are open, and what is written of those that were accepted."""
+    """The result of looking at a branch: why it fails, its open flags, and the trailers for accepted ones."""
 
     tree: str
     failed: str = ""
     open: tuple[Flag, ...] = ()
     note: str = ""
-    said: tuple[str, ...] = ()  # what people said on the way, for whoever is asked
+    said: tuple[str, ...] = ()  # what people said during the run, shown with the question
 
 
 def look_at(app: App, branch: str, tip: str, main: str, accepts: Accepts) -> BranchSeen:
-    """Look at a branch from where it left main to its tip."""
+    """Judge a branch from its merge base with main to its tip."""
     git: Git = app.world.git
     tree, before = git.tree(tip), _execution(app, branch)
     base = git.call("merge-base", main, tip).text
@@ -66,11 +66,11 @@ def look_at(app: App, branch: str, tip: str, main: str, accepts: Accepts) -> Bra
 
 
 def _execution(app: App, branch: str) -> AnyRun | None:
-    """The newest execution that made a branch, if one did."""
+    """The newest execution that made a branch, if any."""
     return max(made_by(app, branch), key=lambda run: app.worlds.runs.when(run.id, run.seq), default=None)
 
 
 def _recorded(flags: tuple[Flag, ...], how: str, said: tuple[str, ...]) -> str:
-    """The trailers of the merge commit: one for each flag that was accepted, and what people said on the way."""
+    """The trailers of the merge commit: one for each accepted flag, and what people said during the run."""
     accepted = [f"Flag-Accepted: {line_of(flag)} ({how})" for flag in flags]
     return "\n".join([*accepted, *filter(None, [said_in_trailers(said)])])

@@ -1,6 +1,6 @@
-"""Everything that Detent ever wrote for a repository, outside the files that a person registered: found first, removed only when asked to.
+"""`uninstall`: finds everything that Detent wrote for a repository, except client registrations; removes it only when asked.
 
-Branches, commits and worktrees of people are never touched; a branch that a run made holds work, and stays.
+Never touches branches, commits or worktrees of people. Branches that runs made hold work and stay.
 """
 
 import os
@@ -20,11 +20,11 @@ from detent.journal.anchor import anchor_file
 from detent.storage.state import state_dir
 
 NOTES = ("refs/notes/detent-evidence", "refs/notes/tdd-handoffs", "refs/notes/detent-unfinished")
-SHARED = ("anchors", "fingerprints", "checkouts")  # folders of the state that have a file for each repository
+SHARED = ("anchors", "fingerprints", "checkouts")  # folders of the state folder with a file for each repository
 
 
 class Piece(NamedTuple):
-    """One thing that was written: of which kind, what it is, and how it goes."""
+    """One thing to remove: its kind, its name, and how to remove it."""
 
     kind: str  # file, exclude, ref, workspace, state
     what: str
@@ -32,13 +32,13 @@ class Piece(NamedTuple):
 
 
 def pieces(place: Place, env: dict[str, str]) -> list[Piece]:
-    """All of it, in the order in which it is removed: the state that vouches for the rest goes last."""
+    """Everything to remove, in order; the state that vouches for the rest goes last."""
     git = Git(place, env)
     return [*_published(git), *_exclude(place), *_workspaces(git), *_refs(git), *_git_dirs(place), *_state(place)]
 
 
 def kept_branches(git: Git) -> list[str]:
-    """Branches that runs made: they hold work, and stay."""
+    """The branches that runs made, which stay because they hold work."""
     names = git.run("for-each-ref", "--format=%(refname:short)", "refs/heads/").text.split()
     refs = (ref.split("/", 5) for ref in git.run("for-each-ref", "--format=%(refname)", "refs/detent/").text.split())
     made = {parts[5] for parts in refs if len(parts) == 6 and parts[3] == "branch"}
@@ -46,7 +46,7 @@ def kept_branches(git: Git) -> list[str]:
 
 
 def _published(git: Git) -> Iterator[Piece]:
-    """Files at the root that git was told not to look at, by us alone."""
+    """Published files at the root: excluded from git by Detent, and not tracked."""
     root = git.place.root
     if MARK not in _text(git.place.common_dir / "info" / "exclude").splitlines():
         return
@@ -66,7 +66,7 @@ def _exclude(place: Place) -> Iterator[Piece]:
 
 
 def without_ours(text: str) -> str:
-    """An exclude file without the lines that Detent added; lines of the same words that stand before its mark are a person's."""
+    """An exclude file without Detent's lines, which follow its mark; equal lines before the mark are a person's."""
     lines = text.splitlines(keepends=True)
     at = next((i for i, line in enumerate(lines) if line.strip() == MARK), len(lines))
     return "".join(lines[:at] + [line for line in lines[at:] if line.strip() not in (MARK, *EXCLUDED)])
@@ -95,7 +95,7 @@ def _group(ref: str) -> str:
 
 
 def _git_dirs(place: Place) -> Iterator[Piece]:
-    """The folder in the git dir, and in those of a person's other worktrees."""
+    """Detent's folders in the git dir and in those of linked worktrees."""
     linked = place.common_dir / "worktrees"
     for folder in (place.common_dir, *(sorted(linked.iterdir()) if linked.is_dir() else ())):
         if (folder / "detent").is_dir():
@@ -104,13 +104,13 @@ def _git_dirs(place: Place) -> Iterator[Piece]:
 
 
 def _kept_in(folder: Path) -> str:
-    """What a folder of ours holds, in words: a check alone leaves no journal."""
+    """What such a folder holds, in words; after only `check` it has no journal."""
     whole = (folder / "journal.db").exists()
     return "journal, evidence, transcripts" if whole else "what was seen before, so that the same is not run twice"
 
 
 def _state(place: Place) -> Iterator[Piece]:
-    """What the user's state folder keeps for this repository; all of it, where no other repository has a part in it."""
+    """This repository's files in the user's state folder; the whole folder if no other repository uses it."""
     home = state_dir()
     own = [file for file in (anchor_file(place.journal), *fingerprint.files_of(place)) if file.exists()]
     others = [each for name in SHARED if (home / name).is_dir() for each in (home / name).iterdir() if each not in own]
@@ -127,18 +127,18 @@ def _state(place: Place) -> Iterator[Piece]:
 
 
 def _beyond_git(home: Path) -> bool:
-    """Whether the state folder has more than the settings for git that any call of ours leaves there, this one too."""
+    """Whether the state folder has more than the git settings that every call of Detent writes there."""
     return home.is_dir() and any(each.name != "git" for each in home.iterdir())
 
 
 def forget_this_call() -> None:
-    """Remove what looking itself left in a state folder that has nothing else."""
+    """Remove the state folder if this call alone created it."""
     if state_dir().is_dir() and not _beyond_git(state_dir()):
         shutil.rmtree(state_dir(), ignore_errors=True)
 
 
 def open_here(place: Place) -> list[str]:
-    """The runs that are open in this repository; a journal that cannot be read says nothing."""
+    """The open runs of this repository; none if the journal cannot be read."""
     from detent.app.opened import open_journal
 
     try:

@@ -1,6 +1,6 @@
-"""The running output of a driven run: a text file that grows while agents work, and is read by byte offset. Lost or cut, nothing is decided by it.
+"""The live log of a driven run: a text file that grows while agents work and is read by byte offset. Nothing is decided by it.
 
-A line that begins with a record separator is the machine's own, in JSON: which turn begins, how it was judged. All other lines are an agent's.
+Lines that begin with a record separator are the machine's, in JSON: which turn begins, how it was judged. All others are an agent's output.
 """
 
 import json
@@ -14,14 +14,14 @@ from detent.drive import Seen
 from detent.errors import DetentError
 
 MARK = "\x1e"
-LARGEST = 64_000_000  # bytes of one file; what comes after that is not kept
+LARGEST = 64_000_000  # bytes of one file; the rest is dropped
 LONGEST_READ = 1_000_000
 LONGEST_STOP = 10_000
-STOPPED = "stopped"  # the kind of a line that says why nobody drives a run any more
+STOPPED = "stopped"  # the kind of the line that says why driving stopped
 
 
 class LogChunk(NamedTuple):
-    """A piece of the output, and where the next one begins."""
+    """A piece of the log, and the offset of the next one."""
 
     text: str
     next: int
@@ -33,12 +33,12 @@ def live_file(app: App, run: str) -> Path:
 
 
 def driver_log(app: App, run: str) -> Path:
-    """What the process says that the page started to drive a run: its result, or why it could not."""
+    """The output file of the process that the web page started to drive a run."""
     return live_file(app, run).with_suffix(".driver")
 
 
 def kept_live(app: App, run: str, watch: Callable[[Seen], None]) -> Callable[[Seen], None]:
-    """Whoever watches a run, and beside it the file that others read."""
+    """A watcher that also appends to the run's live log."""
     file = live_file(app, run)
 
     def see(seen: Seen) -> None:
@@ -60,7 +60,7 @@ def _line(seen: Seen) -> str:
 
 
 def keep_stop(app: App, run: str, why: DetentError) -> None:
-    """That whoever drove a run could not go on, and why: no event says it."""
+    """Log why a driver gave up on a run, since no event records that."""
     said = f"{why.message} ({why.hint})" if why.hint else why.message
     append(
         live_file(app, run),
@@ -69,7 +69,7 @@ def keep_stop(app: App, run: str, why: DetentError) -> None:
 
 
 def why_stopped(app: App, run: str) -> str:
-    """Why nobody drives a run any more, if that is the last that was said of it."""
+    """Why driving stopped, if that is the last line of the log; else empty."""
     last = read_from(live_file(app, run), -LONGEST_STOP).text.rstrip("\n").rpartition("\n")[2]
     try:
         said = json.loads(last.removeprefix(MARK)) if last.startswith(MARK) else {}
@@ -79,7 +79,7 @@ def why_stopped(app: App, run: str) -> str:
 
 
 def append(file: Path, text: str) -> None:
-    """What cannot be written is left out: the output is for looking at, the journal is the record."""
+    """Append to a log; write errors are ignored, since the journal is the record."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         fd = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -95,7 +95,7 @@ def append(file: Path, text: str) -> None:
 
 
 def read_from(file: Path, after: int, most: int = LONGEST_READ) -> LogChunk:
-    """Whole lines from an offset on; a negative offset counts from the end. A last line without its end is left for the next reading."""
+    """Whole lines from an offset on; a negative offset counts from the end. An unfinished last line is left for the next read."""
     try:
         with file.open("rb") as source:
             size = os.fstat(source.fileno()).st_size

@@ -1,5 +1,5 @@
-"""What a person does next after they said something to a run: answer what is open, resume it, or nothing, since somebody drives it. And why a run that the
-machine drives waits for a person, since no process drives it. Changes nothing.
+"""The next command for a person after they said something to a run: answer, resume, or nothing because it is driven.
+Also why a run that should be driven stands still. Changes nothing.
 """
 
 from datetime import UTC, datetime
@@ -33,7 +33,7 @@ ENDED = "The process that drove it has ended."
 
 
 def nobody_drives(app: App, head: Head) -> str:
-    """Why a run stands still that the machine is to drive; empty if somebody drives it, a person is asked, or it is a worker's to drive."""
+    """Why a run that the machine should drive stands still; empty if it is driven, waits for a person, or belongs to a worker."""
     if head.ended or head.parent or is_execution(head.workflow) or driver_of(app, head.run):
         return ""
     if not is_driven(app.door.load(head.run).run.data):
@@ -48,7 +48,7 @@ def nobody_drives(app: App, head: Head) -> str:
 
 
 def _started(app: App, run: str) -> datetime:
-    """When the page last started a process for a run; long ago if it never did."""
+    """When the web page last started a driver for a run; the epoch if never."""
     try:
         return datetime.fromtimestamp(driver_log(app, run).stat().st_mtime, UTC)
     except OSError:

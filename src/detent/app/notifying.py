@@ -1,6 +1,6 @@
-"""Notifications: what a person is to be told of the queue, once for each event, and sending it. Sent by workers; can fail nothing else.
+"""Notifications to people about the queue, each sent once, by workers. A failure to send affects nothing else.
 
-What there is to tell is read off the queue and the journal each time, so it survives every restart; the queue keeps what was told.
+Notices are derived from the queue and the journal each time, so they survive restarts; the queue records which were sent.
 """
 
 import hashlib
@@ -30,27 +30,27 @@ if TYPE_CHECKING:
     from detent.queue.engine import DurableQueue
 
 A_DAY, HALF_A_DAY = 86400.0, 43200.0
-AWAY_LONG = 600.0  # seconds for which something is away before people are told
-MOST_ITEMS = 50  # of one message
-MACHINE = "detent"  # who paused the queue, where nobody did
+AWAY_LONG = 600.0  # seconds that an outage lasts before people are notified
+MOST_ITEMS = 50  # in one message
+MACHINE = "detent"  # who paused the queue, when no person did
 WORDS = {"landed": "landed", "finished": "to merge", "waits": "waiting for a person", "failed": "failed", "running": "running", "queued": "queued"}  # fmt: skip
 
 TITLES = {"paused": "The queue is paused", "budget": "A budget is used up", "over": "The queue has nothing left to do"}
 
 
 class Notice(NamedTuple):
-    """One thing to tell. `key` is its own among those of its kind, for good."""
+    """One thing to notify people about. `key` is unique within its kind forever."""
 
     kind: str
     key: str
     item: Mapping[str, str]
 
 
-# -- what there is to tell -----------------------------------------------------------------------------------------------------
+# -- finding notices -----------------------------------------------------------------------------------------------------------
 
 
 def notices(app: App, queue: "DurableQueue", wanted: Sequence[str]) -> Iterator[Notice]:
-    """What could be told now, whether it was told before or not."""
+    """All notices of the wanted kinds that hold now, sent before or not."""
     made = {"person": _persons, "paused": _paused, "budget": _budgets, "over": _over}
     return (notice for kind in wanted for notice in made[kind](app, queue))
 
@@ -71,7 +71,7 @@ def _paused(app: App, queue: "DurableQueue") -> Iterator[Notice]:
 
 
 def _budgets(app: App, queue: "DurableQueue") -> Iterator[Notice]:
-    """The budget of the queue, and those of executions that came to their end."""
+    """Notices that the budget of the queue, or of an execution, is used up."""
     pause = queue.paused()
     if pause.kind == BUDGET:
         yield Notice("budget", f"{pause.since:.3f}", {"why": pause.reason, "command": "detent queue resume"})
@@ -81,7 +81,7 @@ def _budgets(app: App, queue: "DurableQueue") -> Iterator[Notice]:
 
 
 def _over(app: App, queue: "DurableQueue") -> Iterator[Notice]:
-    """Nothing runs and nothing could, after something ended."""
+    """The notice that the queue has nothing left to run, after something ended."""
     counts, pause = queue.counts(), queue.paused()
     if counts["running"] or (counts["ready"] and not pause.reason):
         return
@@ -94,7 +94,7 @@ def _over(app: App, queue: "DurableQueue") -> Iterator[Notice]:
 
 
 def message_of(app: App, queue: "DurableQueue", kind: str, found: Sequence[Notice], since: float) -> Notification:
-    """One message for all that is to be told of a kind."""
+    """One message for all notices of a kind."""
     count, name = len(found), project_settings(app.world.git, app.world.outer)[0].project.name or app.place.root.name
     items, text = tuple(notice.item for notice in found[:MOST_ITEMS]), ""
     if kind == "over":
@@ -118,20 +118,20 @@ def report_since(app: App, queue: "DurableQueue", since: datetime) -> Report:
 
 
 def summary_of(report: Report) -> str:
-    """The counts of a report in a line."""
+    """The counts of a report, in one line."""
     counts = ", ".join(f"{n} {WORDS[group]}" for group, n in report.counts.items() if n and group in WORDS) or "nothing happened"
     return f"{counts}; ${report.cost.usd:.2f}, {report.cost.tokens:,} tokens"
 
 
 def items_of(report: Report) -> tuple[Mapping[str, str], ...]:
-    """What a person has to look at: what waits, and what failed."""
+    """The rows that a person has to look at: waiting, failed, or ready to merge."""
     names = ("run", "item", "title", "group", "why", "command", "branch", "pull_request")
     rows = [row for row in report.rows if row.group in ("waits", "failed", "finished")]
     return tuple({name: getattr(row, name) for name in names if getattr(row, name)} for row in rows[:MOST_ITEMS])
 
 
 def report_message(app: App, report: Report) -> Notification:
-    """The report itself, for who asks for it by hand."""
+    """The message for a report that a person sends by hand."""
     id = hashlib.sha256(f"report\n{report.until}".encode()).hexdigest()[:24]
     return Notification(id, "report", f"{report.project}: report", summary_of(report), report.project, now(), items_of(report))
 
@@ -140,7 +140,7 @@ def report_message(app: App, report: Report) -> Notification:
 
 
 def ways_of(notify: Notify, place: Place, env: Mapping[str, str]) -> dict[str, NotifyWay]:
-    """The ways that are set."""
+    """The configured ways to notify, by name."""
     redact = redactor((*secrets_of(env), *([notify.webhook] if notify.webhook else [])))
     to = {"command": notify.command, "webhook": notify.webhook and f"{SLACK if notify.form == 'slack' else ''}{notify.webhook}"}
     to["desktop"] = "desktop" if notify.desktop else ""
@@ -149,32 +149,32 @@ def ways_of(notify: Notify, place: Place, env: Mapping[str, str]) -> dict[str, N
 
 
 def redacted(message: Notification, redact: Redact) -> Notification:
-    """A message without anything that looks like a key, or is one of this machine's."""
+    """A message with secrets redacted: what looks like a key, and the values of this machine's."""
     items = cast("list[Mapping[str, str]]", redact_all(redact, [dict(item) for item in message.items]))
     return message._replace(title=redact(message.title), text=redact(message.text), items=tuple(items))
 
 
 def send_all(message: Notification, notify: Notify, place: Place, env: Mapping[str, str]) -> list[str]:
-    """Send a message by every way that is set; what went wrong."""
+    """Send a message by every configured way; returns the errors."""
     ways = ways_of(notify, place, env)
     return send(redacted(message, redactor(secrets_of(env))), ways)
 
 
 class Notifier:
-    """Tells people what happens in a queue, in a thread of its own. Whatever goes wrong is kept to be shown, and nothing else."""
+    """Sends the notifications of a queue in a thread of its own. Errors are only recorded, to be shown."""
 
     def __init__(self, place: Place, env: Mapping[str, str], queue: "DurableQueue") -> None:
         self.place, self.env, self.queue = place, env, queue
         self._thread: threading.Thread | None = None
 
     def look(self) -> None:
-        """Send what there is to send, unless that is going on."""
+        """Start sending, unless that is under way."""
         if self._thread is None or not self._thread.is_alive():
             self._thread = threading.Thread(target=self._safely, name="notify", daemon=True)
             self._thread.start()
 
     def close(self, patience: float = 40.0) -> None:
-        """Wait until what is being sent has gone out."""
+        """Wait for the sending thread."""
         if self._thread is not None:
             self._thread.join(patience)
 
@@ -187,7 +187,7 @@ class Notifier:
                 self.queue.notices.failed("any", redactor(secrets_of(self.env))(said))
 
     def tell(self) -> list[Notification]:
-        """Send what there is to send; what was sent."""
+        """Send all new notices; returns the messages that were sent."""
         app = open_app(self.place.root, env=self.env)  # one of this thread's own
         with closing(app.journal):
             notify = project_settings(app.world.git, app.world.outer)[0].notify  # as main has it: an agent cannot name a command
@@ -200,7 +200,7 @@ class Notifier:
             return [message for message in told if message is not None]
 
     def _told(self, app: App, notify: Notify, kind: str, found: list[Notice]) -> Notification | None:
-        """Send the new ones of a kind as one message. They are marked before and after, so that nobody else sends them."""
+        """Send the new notices of a kind as one message. Claimed before and marked after, so that no other worker sends them."""
         since = self.queue.notices.last(kind)
         mine = set(self.queue.notices.claim(kind, [notice.key for notice in found], notify.every))
         if not mine:
@@ -217,7 +217,7 @@ class Notifier:
 
 
 def telling(task: WorkerTask, notifier: Notifier) -> WorkerTask:
-    """The task of a worker that also tells people what happens."""
+    """A worker's task that also sends notifications."""
 
     def tend() -> None:
         task.tend()

@@ -1,6 +1,6 @@
-"""What every command works with once a repository is opened: its journal, the door, the checkouts of its runs, the clock. Built elsewhere.
+"""The App that every command works with: journal, door, checkouts of runs; and opening the journal. The App is built in app/__init__.py.
 
-The journal is a file of the repository, or in the database that machines share: the settings are read only if they could say so.
+The journal is a file of the repository or in a shared database; settings are read only if they could name one.
 """
 
 import os
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def now() -> str:
-    """The time, for people to read. Nothing is decided by it."""
+    """The time as text, for people. Nothing is decided by it."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
@@ -30,7 +30,7 @@ FILES = ("detent.toml", "pyproject.toml")
 
 
 def queue_settings(place: Place, env: Mapping[str, str]) -> "Settings":
-    """The settings of this checkout; only [queue] is used of them."""
+    """The settings as they lie in this checkout, of which callers use only [queue]."""
     from detent.config.sources import load
 
     def read(path: str) -> str | None:
@@ -41,14 +41,14 @@ def queue_settings(place: Place, env: Mapping[str, str]) -> "Settings":
 
 
 def shared_url(place: Place, env: Mapping[str, str]) -> str:
-    """The address of the database that machines share; empty where everything is in files of this repository."""
+    """The URL of the database that machines share; empty where everything is in files of this repository."""
     if not env.get("DETENT_QUEUE_URL") and not any(_mentions(f"{place.root}/{name}") for name in FILES):
         return ""
     return queue_settings(place, env).queue.url
 
 
 def _mentions(file: str) -> bool:
-    """Whether a file could name such a database at all: reading it properly takes longer than most calls."""
+    """Whether a file could name such a database: a cheap test, since parsing settings takes longer than most calls."""
     try:
         with open(file, "rb") as opened:
             return b"postgres" in opened.read()
@@ -67,7 +67,7 @@ def open_journal(place: Place, env: Mapping[str, str] | None = None, create: boo
 
 
 def accept_journal(place: Place, env: Mapping[str, str] | None = None) -> str:
-    """What a person says who knows how the journal came to be as it is: take it so. A sentence; empty if there is nothing to say."""
+    """Accept the journal as it is, for a person who knows why it does not match its anchor. Returns a sentence for them, or ""."""
     from detent.git.fingerprint import bind
 
     bind(place, again=True)
@@ -98,7 +98,7 @@ AnyJournal = Union[SqliteJournal, "PostgresJournal"]
 
 
 class Checkouts(Protocol):
-    """The checkouts of a repository's runs: the person's own, and workspaces of the machine, made when they are needed."""
+    """The checkouts of a repository's runs: the person's own, and workspaces, made on demand."""
 
     own: "RepoWorld"
     runs: "Runs"
@@ -109,7 +109,7 @@ class Checkouts(Protocol):
 
 
 class App(NamedTuple):
-    """Everything a command needs, wired to the checkout it was called in."""
+    """Everything a command needs, built for the checkout it was called in."""
 
     place: Place
     journal: "AnyJournal"
@@ -119,7 +119,7 @@ class App(NamedTuple):
 
     @property
     def busy(self) -> bool:
-        """Whether any run of this repository is open."""
+        """Whether a run of this repository is open."""
         return any(not head.ended for head in self.journal.heads())
 
     def current(self) -> Head | None:

@@ -1,4 +1,4 @@
-"""When an execution is over before its agent says so: its time is up, or its inner run has given up. Says it; the table decides."""
+"""Clocks that end an execution early: its time is up, or its inner run has given up. They send the event; the table decides."""
 
 import time
 from collections.abc import Iterable
@@ -10,12 +10,12 @@ from detent.drive import DriverClock
 from detent.drive.spent import spent_in
 from detent.kernel.model import Briefing, Sent
 
-NOT_THE_ITEMS = ("errors", "model")  # why an inner run waits, where that says nothing about the item: a person is needed
-SHORT = 60.0  # seconds that are waited for in place
+NOT_THE_ITEMS = ("errors", "model")  # causes of a halted inner run that are not the item's fault: a person is needed
+SHORT = 60.0  # seconds up to which a driver waits in place
 
 
 class Parked(Exception):
-    """A usage limit holds the run until a time. Whoever drives it for a queue gives its slot back meanwhile."""
+    """Raised when a usage limit holds the run until a time; a worker frees its slot meanwhile."""
 
     def __init__(self, until: str) -> None:
         super().__init__(until)
@@ -23,15 +23,15 @@ class Parked(Exception):
 
 
 class ExecutionClock:
-    """The clock of an execution, which has a limit of time over all its turns: what its events say of earlier drivers, and what this process
-    saw, less what it waited. By a clock that only goes on: the time of day jumps, and goes on while a machine sleeps."""
+    """The clock of an execution, whose timeout covers all its turns: the seconds of earlier drivers by its events, plus those of this process
+    without waiting. Uses the monotonic clock, which neither jumps nor runs while the machine sleeps."""
 
     def __init__(self, app: App, run_id: str, timeout: int, earlier: Iterable[AnyEvent]) -> None:
         self.app, self.run_id, self.timeout = app, run_id, timeout
         self._before, self._begun, self._waited = spent_in(earlier, whole=True).seconds, time.monotonic(), 0.0
 
     def seconds(self) -> float:
-        """How long the run has been at work."""
+        """Seconds that the run has been at work."""
         return self._before + time.monotonic() - self._begun - self._waited
 
     def sleep(self, seconds: float) -> None:
@@ -48,7 +48,7 @@ class ExecutionClock:
 
 
 class ParkingClock:
-    """A clock that does not wait long for a usage limit to end: the driver leaves the run, and says until when."""
+    """A clock that raises Parked instead of waiting long for a usage limit."""
 
     def __init__(self, clock: DriverClock) -> None:
         self.clock = clock
@@ -63,7 +63,7 @@ class ParkingClock:
 
 
 def _given_up(app: App, run: AnyRun, briefing: Briefing) -> Sent | None:
-    """An inner run that waits for a person fails the execution: a new attempt is a new execution with a fresh agent."""
+    """The event that fails an execution whose inner run waits for a person: a retry is a new execution with a fresh agent."""
     if briefing.actor != "human" or briefing.run == run.id:
         return None
     inner = app.door.load(briefing.run).run

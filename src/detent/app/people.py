@@ -1,7 +1,6 @@
-"""Whether what only people say may be said here: as it is configured, by whom it looks to be said, and through which channel. Says no; does nothing.
+"""Guards decisions that only people may take: by [decisions] require, by the channel, and by whether the caller looks like an agent. Only refuses.
 
-What is not configured is the default: refused in a shell that belongs to an agent; and while a run in pull mode is open, wanted from a
-terminal, the web page or a client's dialog.
+By default it refuses in an agent's shell; while a run in pull mode is open, it also requires a terminal, the web page or a client's dialog.
 """
 
 import os
@@ -22,8 +21,8 @@ WAY_ON = (
 
 
 def allowed(app: App, by: str, run: str | None = None) -> None:
-    """Whether a person may decide through this channel, as the run was configured when it began; without a run, as those in pull mode
-    were that are open, or as it is configured now."""
+    """Refuse a decision through this channel if the run's configuration forbids it; without a run, that of an open run in pull mode,
+    or main's."""
     wanted = wanted_of(app, run)
     if wanted == "anywhere":
         return
@@ -37,13 +36,13 @@ def allowed(app: App, by: str, run: str | None = None) -> None:
 
 
 def by_a_person(app: App, by: str) -> None:
-    """The same for what is said before there is a run: only a shell that belongs to an agent is refused."""
+    """Like `allowed`, before there is a run: refuses only a shell that belongs to an agent."""
     if wanted_of(app, None) != "anywhere":
         must_be_a_persons_shell(by)
 
 
 def wanted_of(app: App, run: str | None) -> str:
-    """What is configured about where people must be."""
+    """The [decisions] require that holds for a run; without a run, for an open run in pull mode, or on main."""
     if run and app.journal.heads(run):
         return str(app.world.config_of(app.door.load(run).run).settings.get("decisions.require", ""))
     if open_now := pulled(app):
@@ -52,7 +51,7 @@ def wanted_of(app: App, run: str | None) -> str:
 
 
 def _on_main(app: App) -> str:
-    """As main has it, whatever is checked out: a branch has no say, nor has one that calls itself main where there is another."""
+    """The setting on main, whatever is checked out. Where HEAD names another main branch than git does, the stricter one holds."""
     from detent.app.commit_settings import ANYWHERE, settings_at
     from detent.git.commits import main_branch
 
@@ -64,17 +63,17 @@ def _on_main(app: App) -> str:
 
 
 def pulled(app: App) -> list[str]:
-    """The open runs in pull mode: an agent that calls by itself works on them, in a shell of its own."""
+    """The open runs in pull mode."""
     runs = (app.door.load(run).run for run in open_runs(app))
     return [run.id for run in runs if not is_execution(run.workflow) and not run.data.setup.agent]
 
 
 def must_be_a_persons_shell(by: str) -> None:
-    """Refuse what is said in a shell that belongs to an agent. A dialog is looked at for itself: a client stands above it by right."""
+    """Refuse a call from an agent's shell. Dialogs and the web page have checks of their own."""
     from detent.app.speaker import agent_above, cut_loose
 
     if by in (WEB, DIALOG):
-        return  # looked at where it is known who is connected
+        return  # checked where the connection is known
     if seen := agent_above(os.environ, os.getpid()):
         raise DetentError(f"only a person may do this, but this shell belongs to an agent ({seen})", WAY_ON)
     if seen := cut_loose(os.getpid()):
@@ -82,7 +81,7 @@ def must_be_a_persons_shell(by: str) -> None:
 
 
 def must_be_a_persons_dialog(app: App, port: int | None, run: str) -> None:
-    """Refuse what a program that an agent started says as if it were a client that shows its user a dialog. `port`: its end of a connection."""
+    """Refuse an answer from a program that an agent started and that poses as a client with a dialog. `port`: its end of the connection."""
     from detent.app.speaker import agent_behind, marked
 
     mark = marked(os.environ) if port is None else ""
@@ -92,7 +91,7 @@ def must_be_a_persons_dialog(app: App, port: int | None, run: str) -> None:
 
 
 def must_be_a_persons_page(app: App, port: int, run: str | None) -> None:
-    """Refuse what a program in an agent's shell says over loopback, token or not."""
+    """Refuse a request over loopback from a program in an agent's shell, with or without a token."""
     from detent.app.speaker import agent_above
 
     seen = _connected(port, lambda pid: agent_above(None, pid))
@@ -101,7 +100,7 @@ def must_be_a_persons_page(app: App, port: int, run: str | None) -> None:
 
 
 def _connected(port: int, look: Callable[[int], str]) -> str:
-    """What is seen of the process at the other end of a connection. One that leaves while it is looked at is not seen, and not heard."""
+    """What `look` finds of the process at the other end of a connection; GONE, which refuses, if it closes meanwhile."""
     from detent.app.speaker import process_at
 
     if not port or (pid := process_at(port)) == 0:

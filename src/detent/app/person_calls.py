@@ -1,4 +1,4 @@
-"""What people say to a run, through a channel that is recorded: starting one, answering, resuming. The same for every door."""
+"""Calls of people to a run, with their channel recorded: start, answer, resume. The same for CLI, MCP and HTTP."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def begin(app: App, workflow: str, terms: "Terms", by: str) -> str:
-    """Create a run as a person asked for it, through a channel; its id."""
+    """Create a run for a person; returns its id."""
     from detent.app.starting import start_of  # most calls start nothing
 
     sent = Sent("start", by="human", channel=by)
@@ -27,7 +27,7 @@ def begin(app: App, workflow: str, terms: "Terms", by: str) -> str:
 
 
 def may_begin(app: App, terms: "Terms", by: str) -> None:
-    """Whether a run may be asked for in these terms, through a channel: what only people say is refused before anything is looked at or done."""
+    """Refuse terms that only people may give, before anything is done."""
     if terms.baseline or terms.policies:  # an answer given beforehand
         by_a_person(app, by)
     if terms.again:
@@ -35,9 +35,9 @@ def may_begin(app: App, terms: "Terms", by: str) -> None:
 
 
 def spoken(app: App, by: str, verb: str, run: str | None, terms: Mapping[str, str] | None = None, /, **fields: str) -> Verdict:
-    """Say something as a person. The channel is recorded; where the configuration says so, only a terminal will do.
+    """Send something as a person, if their channel is allowed.
 
-    `terms` is what changes in who works and for how much; resuming a driven run looks for that itself.
+    `terms`: facts of changed agents and limits; None finds them when a driven run is resumed.
     """
     from detent.app.driving import renewed
     from detent.app.policy import user
@@ -57,7 +57,7 @@ def spoken(app: App, by: str, verb: str, run: str | None, terms: Mapping[str, st
 
 
 def _for_people(app: App, run: str, verdict: Verdict) -> Verdict:
-    """A refusal says what a person does next, and never what the agent would; a question that is open is named."""
+    """The verdict with the next step for a person instead of the agent's."""
     from detent.app.next_step import after_a_word
 
     acting = app.door.acting(run)

@@ -1,7 +1,7 @@
-"""Texts as a terminal can be given them, and briefings as text: for commands, and for what is kept for the quick way.
+"""Texts for a terminal: control characters made visible, and an agent's calls written as commands.
 
-Tables and briefings name the calls of an agent as tools (`submit_work with summary`); a terminal names what can be typed there
-(`detent submit-work --summary …`). Knows the names of the calls; changes nothing else of a text.
+Tables and briefings name calls as tools (`submit_work with summary`); a terminal needs what can be typed
+(`detent submit-work --summary …`). Knows the names of the calls; changes nothing else in a text.
 """
 
 import re
@@ -14,14 +14,14 @@ STUCK = ("HALTED", "BLOCKED")
 
 
 def shown(briefing: Briefing) -> tuple[str, str, int]:
-    """A briefing as text, as JSON, and the exit code that goes with it."""
+    """A briefing as text, as JSON, and with its exit code."""
     trouble = f"\n\nLast error: {plain(briefing.last_error)}" if briefing.actor == "system" and briefing.last_error else ""
     text = typed(plain(briefing.briefing)).rstrip() + trouble + "\n"
     return text, msgspec.json.encode(briefing).decode() + "\n", 10 if briefing.state in STUCK else 0
 
 
 def plain(text: str) -> str:
-    """Text that cannot move the cursor, hide or recolour anything: control characters are shown, not sent."""
+    """Text with control characters escaped, so that it cannot move the cursor, hide or recolour anything."""
     return HIDDEN.sub(_spelled, text)
 
 
@@ -30,7 +30,7 @@ def _spelled(found: re.Match[str]) -> str:
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
 
 
-HIDDEN = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")  # all but tab and new line
+HIDDEN = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")  # all but tab and newline
 
 
 # -- the calls in the words of the command line ----------------------------------------------------------------------------------
@@ -55,7 +55,7 @@ LACKING = re.compile(
 
 
 def typed(text: str) -> str:
-    """A text of Detent's own, with every call as a command."""
+    """A text of Detent with every call of an agent written as a command."""
     text = SUBMIT.sub(lambda m: f"{_run(m[1])} `{' '.join(['detent submit-work', *_flags(m[2] or '')])}`{_held(m[2] or '')}", text)
     text = text.replace("--reply FILE`, the one ", "--reply FILE`, where FILE has the one ")
     text = REPORT.sub(lambda m: f"{_run(m[1])} `detent escalate-for-external-help --report FILE`", text)
@@ -78,13 +78,13 @@ def _quoted(value: str) -> str:
 
 
 def _held(said: str) -> str:
-    """What stands in the file of a reply, where the sentence shows it."""
+    """The content of the reply file, if the sentence shows it."""
     shown = [value for _, value, _ in ONE.findall(said) if value.startswith("{")]
     return f", where FILE has {shown[0]}" if shown else ""
 
 
 def _flags(said: str) -> list[str]:
-    """The fields that a sentence names, as flags with what it says of their values."""
+    """The fields that a sentence names, as command-line flags with their values."""
     found = []
     for name, value, other in ONE.findall(said):
         flag = f"--{name.replace('_', '-')}"

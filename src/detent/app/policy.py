@@ -1,4 +1,4 @@
-"""Answers that a person gives beforehand, for runs that nobody attends: `--yes-to`. What they cover, and the words they become. Decides nothing."""
+"""Policies (`--yes-to`): answers that a person gives in advance for unattended runs. Which questions they cover, and the answers they become."""
 
 import getpass
 import os
@@ -25,13 +25,13 @@ KINDS = {"approval": "approve-design", "strategy": "review-strategy", "notes": "
 WORDS = {
     "own-judgement": "Nobody can be asked now. Decide by what the request and the documents say, and list in artifacts.notes what you assumed."
 }
-MOST_QUESTIONS = 2  # of one role that a policy answers; who still cannot go on then needs a person
+MOST_QUESTIONS = 2  # questions of one role that a policy answers; then a person is needed
 
 
 def read_policies(words: Iterable[str]) -> dict[str, str]:
-    """`approve-design,review-strategy=recommended` as a table; what is not known is refused with what is.
+    """Parse `approve-design,review-strategy=recommended` into name -> value; an unknown name is refused with the known ones.
 
-    The kinds of `flags` may be many: `flags=no-proof,unnoticed`, `flags=no-proof+unnoticed`, or `flags=…` said again.
+    `flags` takes several kinds: `flags=no-proof,unnoticed`, `flags=no-proof+unnoticed`, or `flags=…` repeated.
     """
     found: dict[str, str] = {}
     for line in words:
@@ -55,7 +55,7 @@ def _checked(name: str, value: str) -> str:
 
 
 def _kinds(value: str) -> str:
-    """The kinds of flags that are accepted beforehand, each once."""
+    """The kinds of flags accepted in advance, without duplicates; unknown ones are refused."""
     kinds = dict.fromkeys(word.strip() for word in value.split("+") if word.strip())
     if not kinds:
         raise DetentError(
@@ -68,12 +68,12 @@ def _kinds(value: str) -> str:
 
 
 def only_flags(policies: Mapping[str, str]) -> bool:
-    """Whether these policies are such that every workflow has: about flags, and nothing else."""
+    """Whether the policies are only about flags, which every workflow has."""
     return set(policies) <= {FLAGS}
 
 
 def flags_alone(policies: Mapping[str, str], where: str) -> None:
-    """Refuse answers beforehand to anything but flags."""
+    """Refuse policies about anything but flags."""
     if not only_flags(policies):
         raise DetentError(f"--yes-to: only flags are asked about in {where}", "for example: --yes-to flags=no-proof (docs/flags.md)")
 
@@ -87,7 +87,7 @@ def policies_of(kinds: tuple[str, ...]) -> dict[str, str]:
 
 
 def may_answer(policies: Mapping[str, str], settings: Settings) -> None:
-    """Refuse answers beforehand where a person must answer elsewhere."""
+    """Refuse policies where [decisions] require wants a person at a certain place."""
     if policies and settings.decisions.require not in ("", "anywhere"):
         raise DetentError(
             f"--yes-to answers for a person, and here a person at a {settings.decisions.require} must answer (decisions.require)",
@@ -96,7 +96,7 @@ def may_answer(policies: Mapping[str, str], settings: Settings) -> None:
 
 
 def answer_of(run: AnyRun) -> Sent | None:
-    """The answer that a run's policies give to its open question; None where they say nothing. A question about security is never theirs."""
+    """The answer of a run's policies to its open question; None if they have none, and always for questions about security."""
     if run.cause == CAUSE and run.asked:
         return _accepted(run)
     asked = pending(run.data) if isinstance(run.data, DecisionData) else None
@@ -115,7 +115,7 @@ def answer_of(run: AnyRun) -> Sent | None:
 
 
 def _accepted(run: AnyRun) -> Sent | None:
-    """The answer to the question about flags, if every one of them is of a kind that was accepted beforehand."""
+    """The answer to the question about flags, if the kind of every flag was accepted in advance."""
     kinds = run.data.setup.accepts
     if not kinds or not {flag.kind for flag in asking(run)} <= set(kinds):
         return None
@@ -124,7 +124,7 @@ def _accepted(run: AnyRun) -> Sent | None:
 
 
 def user() -> str:
-    """Who runs this process."""
+    """The name of the user who runs this process."""
     try:
         return getpass.getuser()
     except (OSError, KeyError):

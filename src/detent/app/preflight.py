@@ -1,6 +1,6 @@
-"""The preflight of a project that names none: lint and type check where the project configures them. The tests run anyway.
+"""The default preflight, for a project that configures none: the linters and type checkers that its files configure.
 
-Owns which files mean that a tool is configured. Runs nothing; a program that is not there is named, so that people can be told.
+Owns which files mean that a tool is configured. Runs nothing; reports configured programs that are missing.
 """
 
 import json
@@ -17,24 +17,24 @@ Read = Callable[[str], str | None]
 ESLINT = tuple(f"eslint.config.{end}" for end in ("js", "mjs", "cjs", "ts", "mts", "cts")) + tuple(
     f".eslintrc{end}" for end in ("", ".js", ".cjs", ".json", ".yml", ".yaml")
 )
-SCRIPTS = {"lint": ("lint",), "typecheck": ("typecheck", "type-check")}  # of package.json: what a script is for, and what it may be called
-FIXES = ("--fix", "--write")  # a script that changes files checks nothing
+SCRIPTS = {"lint": ("lint",), "typecheck": ("typecheck", "type-check")}  # purpose -> names of such a script in package.json
+FIXES = ("--fix", "--write")  # a script with one of these changes files instead of checking them
 
 
 class FoundTool(NamedTuple):
-    """One tool that the project configures: its program, and the words after it."""
+    """A tool that the project configures: its program and arguments."""
 
     program: str
     words: str
 
 
 def default_preflight(read: Read, root: Path, path: str) -> tuple[str, ...]:
-    """The commands for what is configured and there."""
+    """The commands of configured tools whose program exists."""
     return tuple(f"{there} {each.words}".strip() for each in _configured(read) if (there := _program(root, path, each.program)))
 
 
 def missing_preflight(read: Read, root: Path, path: str) -> tuple[str, ...]:
-    """The programs that are configured and not there: nothing checks what they would."""
+    """The programs of configured tools that do not exist."""
     return tuple(each.program for each in _configured(read) if not _program(root, path, each.program))
 
 
@@ -65,7 +65,7 @@ def _mypy(read: Read, tools: Mapping[str, object]) -> set[str] | None:
 
 
 def _javascript(read: Read) -> Iterator[FoundTool]:
-    """A script of the project's own, or else the tool whose configuration lies there."""
+    """For lint and type check: the project's own npm script, or else the tool whose configuration file exists."""
     try:
         scripts = json.loads(read("package.json") or "{}").get("scripts", {})
     except (ValueError, AttributeError):
@@ -81,7 +81,7 @@ def _javascript(read: Read) -> Iterator[FoundTool]:
 
 
 def _program(root: Path, path: str, name: str) -> str:
-    """A program of the project's own environment, or one on PATH."""
+    """The command for a program: in the project's own environment, or on PATH; empty if it is in neither."""
     for home in (".venv/bin", "venv/bin", "node_modules/.bin"):
         if (root / home / name).exists():
             return f"{home}/{name}"

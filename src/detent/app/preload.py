@@ -1,4 +1,4 @@
-"""Code that is loaded before the first test runs, and none that was written since: tests of a change can write where programs lie."""
+"""Loads Detent's code before the first test runs, and blocks code written later: tests of a change may be able to write to it."""
 
 import sys
 import time
@@ -14,12 +14,12 @@ from typing import NoReturn
 import detent
 from detent.errors import DetentError
 
-ROOMS = ("errors", "kernel", "storage", "journal", "git", "sandbox", "evidence", "gates", "config")  # all that judging may need
-NOT = ("__main__", ".reporters", ".journal_postgres")  # programs of their own; and a journal that is loaded already where there is one
+ROOMS = ("errors", "kernel", "storage", "journal", "git", "sandbox", "evidence", "gates", "config")  # all rooms that judging may need
+NOT = ("__main__", ".reporters", ".journal_postgres")  # programs of their own, and the PostgreSQL journal, which is loaded already if used
 
 
 def preload() -> None:
-    """Load every module that may be needed once tests have run."""
+    """Import every module that may be needed after tests have run."""
     for room in ROOMS:
         module = import_module(f"detent.{room}")
         for each in walk_packages(getattr(module, "__path__", ()), f"detent.{room}."):
@@ -28,7 +28,7 @@ def preload() -> None:
 
 
 def _load(name: str) -> None:
-    """One module. One that needs a package which is not installed cannot be needed here: that package is for something else."""
+    """Import a module; skip one whose optional package is not installed."""
     try:
         import_module(name)
     except ModuleNotFoundError as e:
@@ -37,14 +37,14 @@ def _load(name: str) -> None:
 
 
 class Uncached(SourceFileLoader):
-    """Loads a module from its source alone: bytecode that is newer may be another process's of ours, or a test's."""
+    """Loads a module from its source alone: newer bytecode may have been written by a test."""
 
     def path_stats(self, path: str) -> NoReturn:
         raise OSError("no bytecode is read or written")
 
 
 class LateFinder:
-    """Refuses to load a source that was written since a moment, and reads no bytecode that was."""
+    """Refuses to load source written after `moment`, and ignores bytecode written after it."""
 
     def __init__(self, moment: int) -> None:
         self.moment = moment
@@ -72,5 +72,5 @@ def _changed(file: Path) -> int:
 
 
 def nothing_newer() -> None:
-    """From now on this process loads no code that is written from now on."""
+    """From now on, refuse to load code that is written after this call."""
     sys.meta_path.insert(0, LateFinder(time.time_ns()))

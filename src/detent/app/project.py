@@ -1,4 +1,4 @@
-"""The project as its main branch says it: its settings, its tracker, and a run that stands for a branch which no run made."""
+"""The project as its main branch configures it: settings, tracker, and a stand-in run for a branch that no run made."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def project_settings(git: Git, outer: Mapping[str, str]) -> tuple[Settings, str]:
-    """The settings of the project's main branch, and its commit: an execution begins there, whatever is checked out."""
+    """The settings on the main branch, and its commit, where executions begin whatever is checked out."""
     if not git.head():
         raise DetentError("this repository has no commit yet", "make a first one: git add -A && git commit -m start")
     commit = git.resolve(f"{main_ref(git, outer)}^{{commit}}")
@@ -29,12 +29,12 @@ def project_settings(git: Git, outer: Mapping[str, str]) -> tuple[Settings, str]
 
 
 def items_of(app: "App") -> Tracker:
-    """The tracker that this project is configured for."""
+    """The tracker of this project."""
     return tracker_of(project_settings(app.world.git, app.world.outer)[0], app.place, app.world.outer)
 
 
 class BranchData(OnBranch, frozen=True):
-    """A branch that is looked at as a whole, whoever made it."""
+    """The data of a stand-in run, for judging a whole branch."""
 
     setup: Ground = Ground()
     base: str = ""
@@ -43,12 +43,12 @@ class BranchData(OnBranch, frozen=True):
 
 
 def ground_of_main(app: "App", agent: str) -> Ground:
-    """What is fixed for work that begins at main now, in no workspace yet."""
+    """The Ground of work that begins at main now, without a workspace."""
     settings, main = project_settings(app.world.git, app.world.outer)
     fixed = ground(app.world.git, settings, main, app.world.outer, agent, FOR_ITEMS)
     return replace(fixed, workspace="")
 
 
 def stand_in(app: "App", name: str, agent: str, data: BranchData, flags: tuple[Flag, ...] = ()) -> Run[BranchData]:
-    """A run that nobody journals, for what asks a run how tests are run here."""
+    """A run that is not in the journal, for functions that take a run to know how tests are run."""
     return Run(name, FOR_ITEMS, "", 0, replace(data, setup=ground_of_main(app, agent)), flags=flags)

@@ -1,6 +1,6 @@
-"""What people ask for on open pull requests of finished executions: brought back to an agent as a new execution of the item, once. By looking, no webhook.
+"""Changes that people ask for on open pull requests of finished executions become a new execution of the item. Polls; no webhook.
 
-What was heard is marked on the pull request itself, where other machines and people see it.
+A comment on the pull request marks what was handled, so that other machines and people see it.
 """
 
 import json
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 HEARD = re.compile(r"<!-- detent:heard (\[.*?\]) -->")
 OURS = "<!-- detent"
-EVERY = 60.0  # seconds between two looks
-LONGEST = 20_000  # characters of what people said that the next agent reads
+EVERY = 60.0  # seconds between polls
+LONGEST = 20_000  # characters of comments that the next agent reads
 
 
 class ReturnedPull(NamedTuple):
@@ -45,7 +45,7 @@ class ReturnedPull(NamedTuple):
 
 
 def bring_back(app: App, sent: Sent) -> list[ReturnedPull]:
-    """Look at every open pull request of a completed execution; those on which changes are asked for go back to an agent."""
+    """Check the open pull requests of completed executions, and give those with requested changes back to an agent."""
     git = app.world.git
     settings, _ = project_settings(git, app.world.outer)
     if settings.git.merge != "pull-request":
@@ -53,7 +53,7 @@ def bring_back(app: App, sent: Sent) -> list[ReturnedPull]:
     pulls, found, main = pulls_of(settings, app.place, app.world.outer), [], main_branch(git, settings.git.main)
     for each in finished(app, main, settings.git.remote):
         last = the_items().last_of(app, each.item)
-        pull = pulls.found(each.branch) if last is not None and last.ended else None  # what is at work already is asked about later
+        pull = pulls.found(each.branch) if last is not None and last.ended else None  # an item at work already is checked later
         words = unheard(pulls, pull) if pull is not None else ()
         if last is not None and pull is not None and any(word.asks for word in words):
             agent = app.door.load(last.run).run.data.setup.agent
@@ -72,7 +72,7 @@ def bring_back(app: App, sent: Sent) -> list[ReturnedPull]:
 
 
 def listening(place: Place, env: Mapping[str, str], settings: Settings, queue: "DurableQueue") -> WorkerTask:
-    """The task of a worker that also looks at the pull requests, now and then. What cannot be asked now is asked the next time."""
+    """A worker's task that also polls pull requests. Errors are left to the next poll."""
     task = task_of(place, env, settings, queue)
     looked = float("-inf")
 
@@ -91,7 +91,7 @@ def listening(place: Place, env: Mapping[str, str], settings: Settings, queue: "
 
 
 def unheard(pulls: Pulls, pull: Pull) -> tuple[PullComment, ...]:
-    """What people said since it was last looked at."""
+    """The comments of people that are not marked as handled."""
     words = pulls.words(pull)
     heard = {id for word in words for mark in HEARD.findall(word.text) for id in _ids(mark)}
     return tuple(word for word in words if OURS not in word.text and word.id not in heard)

@@ -1,4 +1,4 @@
-"""`run` and `resume` in push mode: start or find the run, drive it, and say what came of it."""
+"""`run` and `resume` in push mode: check the agents and the sandbox, drive the run, and give its result."""
 
 import time
 from collections.abc import Callable
@@ -25,7 +25,7 @@ from detent.kernel.model import Briefing
 from detent.queue.recovery import RECOVERY
 from detent.world.pulls import url_of
 
-STUCK = ("HALTED", "BLOCKED")  # where a run waits to be released by a person
+STUCK = ("HALTED", "BLOCKED")  # states that a person must release
 OUTCOMES = {"proved": "done", "stopped": "aborted"}
 
 
@@ -36,14 +36,14 @@ class PushedCommit(NamedTuple):
 
 
 def fit_for_push(app: App, agent: str = "", workflow: str = "") -> str:
-    """What must hold before a machine-driven run starts, of a workflow if it is to begin; the name of its sandbox."""
+    """Check agents and sandbox before a run is driven; returns the sandbox's name. `workflow`: of a run that is about to begin."""
     from detent.app.run_configs import must_hold
 
     return must_hold(agents_fit(app, agent, workflow), app.world.outer)
 
 
 def fit_for_queue(app: App, agent: str) -> None:
-    """The same before a worker's run is driven on, by what is away."""
+    """Like `fit_for_push`, for a worker: what is missing raises an Outage."""
     from detent.app.away import as_outage
     from detent.app.run_configs import must_hold
 
@@ -54,7 +54,7 @@ def fit_for_queue(app: App, agent: str) -> None:
 
 
 def agents_fit(app: App, agent: str, workflow: str = "") -> Settings:
-    """That the agents can be asked, all of a workflow if one is to begin; the settings that say who they are."""
+    """Check that the agents (of all roles of `workflow`) can be asked; returns the settings that name them."""
     settings = settings_for(app.world.git, app.world.git.head(), app.world.outer).settings
     agents_are_ready(settings, agent, app.world.outer, app.place.root, roles_of(workflow) if workflow else ())
     for key in ("checkpoint", "squash"):
@@ -67,15 +67,15 @@ def agents_fit(app: App, agent: str, workflow: str = "") -> Settings:
 
 
 def roles_of(workflow: str) -> list[str]:
-    """Who is asked in a run of a workflow, by role. A reviewer is looked at by itself, where one is configured."""
+    """The agent roles of a workflow, without the reviewer, which is checked separately."""
     states = workflow_of(workflow).table.states.values()
     return sorted({state.role for state in states if state.actor == "agent" and not (state.job and state.role == "reviewer")})
 
 
 def push(app: App, run: str, watch: Callable[[Seen], None], park: bool = False) -> dict[str, Any]:
-    """Drive a run to where it ends or waits; its result.
+    """Drive a run until it ends or waits; returns its result object.
 
-    `park`: a long wait is left to others, who are told: for a usage limit (Parked), and for what is away, once it was asked for a while.
+    `park`: raise instead of waiting long, Parked for a usage limit and Outage after some retries.
     """
     begun = time.monotonic()
     app.worlds.runs.patient, app.worlds.runs.tests_run = park, partial(tests_run, app.worlds)
@@ -93,7 +93,7 @@ def push(app: App, run: str, watch: Callable[[Seen], None], park: bool = False) 
 
 
 def _asking_again(work: Callable[[], Briefing]) -> Briefing:
-    """Do something; what is away is asked again in place for as long as its row of the recovery table says, 1, 2, 4, … s apart."""
+    """Do something, and retry it after an Outage with exponential backoff, for as long as the recovery table says."""
     waited, pause = 0.0, 1.0
     while True:
         try:
@@ -106,7 +106,7 @@ def _asking_again(work: Callable[[], Briefing]) -> Briefing:
 
 
 def result(app: App, run_id: str, briefing: Briefing, seconds: float) -> dict[str, Any]:
-    """The result object of the contract."""
+    """The result object of a driven run, as documented."""
     run, acting = app.door.load(run_id).run, app.door.acting(run_id)
     end = app.door.tables[run.workflow].states[run.state].end
     family = app.worlds.runs.family(run_id)
@@ -137,7 +137,7 @@ def result(app: App, run_id: str, briefing: Briefing, seconds: float) -> dict[st
 
 
 def commits_of(app: App, run: AnyRun) -> list[PushedCommit]:
-    """The commits that the machine made for a run, in order, with the phase that each ended."""
+    """The commits that the machine made for a run and its children, in order, with the phase of each."""
     found = []
     for each in app.worlds.runs.family(run.id):
         made = commits_by_event(app.world.git, each.id, "phase")
@@ -147,7 +147,7 @@ def commits_of(app: App, run: AnyRun) -> list[PushedCommit]:
 
 
 def _in_order(app: App, run: AnyRun, commits: list[PushedCommit]) -> list[PushedCommit]:
-    """Commits of several runs, as they stand on the branch; those that do not, last."""
+    """Commits of several runs in the order of the branch; those not on it last."""
     if len({c.hash for c in commits}) < 2 or not run.data.base:
         return commits
     tip = tip_of(app.world.git, run.id, run.data.base)
@@ -156,5 +156,5 @@ def _in_order(app: App, run: AnyRun, commits: list[PushedCommit]) -> list[Pushed
 
 
 def said_agent(spec: str) -> str:
-    """What a run remembers about its agent: the one that was named, or that the configuration decides."""
+    """The agent as a run records it: the one that was named, or CONFIGURED."""
     return spec or CONFIGURED

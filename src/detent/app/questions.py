@@ -1,4 +1,4 @@
-"""What a run and its children ask people, and what was answered, read off the journal. Changes nothing."""
+"""The questions of a run and its children to people, with their answers, read from the journal. Changes nothing."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -19,11 +19,11 @@ ANSWER = "answer with the note"
 END = "abort"
 MOST_OF_HUNK = 60  # lines of each version that a question shows
 WHY = re.compile(r"^## (?:Why, and what you can do|What you can do)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
-STATE = "state"  # the kind of a question that a state asks by itself
+STATE = "state"  # the kind of a question that comes from a state of the table, not from a recorded decision
 
 
 def asked_of(app: App, run: str) -> list[dict[str, object]]:
-    """Every question of a run, in the order of its runs."""
+    """Every recorded question of a run and its children."""
     from detent.gates.human import DecisionData, decision_row, decisions_of
 
     found: list[dict[str, object]] = []
@@ -48,28 +48,28 @@ def asked_of(app: App, run: str) -> list[dict[str, object]]:
 
 
 def _words(run: AnyRun, asked: "PersonDecision") -> dict[str, str]:
-    """The question about flags lists them; any other stands as it was asked."""
+    """The text of an open question about flags, with the flags listed; nothing for others."""
     return {"question": _flagged(run)} if asked.kind == "flags" and asked.status == "pending" else {}
 
 
 def _shown(run: AnyRun, paths: list[str]) -> list[str]:
-    """Where a person finds what they are shown: in their own checkout, also where the work is elsewhere."""
+    """The documents of a question, as paths in the person's own checkout."""
     return [f"{run.worktree}/{path}" for path in paths if path.startswith(run.data.session)]
 
 
 def open_of_run(app: App, run: str) -> list[dict[str, object]]:
-    """What a run and its children ask a person now: their open questions, and what only their tables know to ask."""
+    """The open questions of a run and its children: recorded ones, and those that their states ask."""
     rows = [d for d in asked_of(app, run) if d["status"] == "pending"]
     return rows + [d for each in waiting(app, run) if all(d["run"] != each.id for d in rows) for d in _of_table(app, each)]
 
 
 def open_everywhere(app: App) -> list[dict[str, object]]:
-    """The same of every run that has not ended."""
+    """The open questions of all open runs."""
     return [d for run in open_runs(app) for d in open_of_run(app, run)]
 
 
 def open_runs(app: App) -> list[str]:
-    """The runs that have not ended, no children; none of a workflow that is not installed any more."""
+    """The open top-level runs whose workflow is installed."""
     return [head.run for head in app.journal.heads() if not head.parent and not head.ended and usable(head.workflow) is not None]
 
 
@@ -79,13 +79,13 @@ def waiting(app: App, run: str) -> Iterator[AnyRun]:
 
 
 def _of_table(app: App, run: AnyRun) -> Iterator[dict[str, object]]:
-    """The question of a state that takes answers by name, as a row like any other."""
+    """The questions that a run's state asks, as rows."""
     event = app.door.load(run.id)
     return state_rows(run, ways(app, run), app.door.briefing(event), event.at)
 
 
 def state_rows(run: AnyRun, open_now: Mapping[str, Sent], briefing: Briefing, at: str) -> Iterator[dict[str, object]]:
-    """The rows of a state's own questions, one for each name that an answer is given to."""
+    """The rows of a state's questions, one for each name to answer to."""
     said = f"{briefing.goal}\n{run.last_reason}".strip() if run.cause != CAUSE else _flagged(run)
     parts = (said, why_of(briefing)) if run.cause != CAUSE else (why_of(briefing), said)
     text = "\n\n".join(filter(None, parts))
@@ -99,13 +99,13 @@ def state_rows(run: AnyRun, open_now: Mapping[str, Sent], briefing: Briefing, at
 
 
 def why_of(briefing: Briefing) -> str:
-    """What a briefing says to a person of why the run waits and what they can do, in markdown."""
+    """The part of a briefing that tells a person why the run waits and what they can do, in markdown."""
     found = WHY.search(briefing.briefing)
     return found[1].strip() if found else ""
 
 
 def _flagged(run: AnyRun) -> str:
-    """The question about flags, with everything there is to look at."""
+    """The question about flags, with each flag and its hunk."""
     shown = (line for flag in asking(run) for line in (f"- {line_of(flag)}", *(f"  {line}" for line in hunk_of(flag, MOST_OF_HUNK))))
     return "\n".join(filter(None, (run.last_reason, run.last_error, *shown)))
 
@@ -116,18 +116,18 @@ def asks_about_flags(app: App, run: str) -> bool:
 
 
 def who_asks(app: App, run: str, decision: str) -> str:
-    """The run of a family that asks a question: several tasks may be at work at once, and each has its own. Else the run itself."""
+    """The run or child that asks a question, since parallel tasks have their own; else the run itself."""
     asking = (str(d["run"]) for d in asked_of(app, run) if d["decision_id"] == decision and d["status"] == "pending")
     return next(asking, run)
 
 
 def at_work(app: App, run: str) -> list[AnyRun]:
-    """The runs that something can be said to: the children at work, or the run itself."""
+    """The runs that take answers: the open children, or the run itself."""
     return [app.door.load(child).run for child in app.door.open_children(app.door.load(run).run)] or [app.door.acting(run)]
 
 
 def choices(app: App, run: AnyRun) -> dict[str, Sent]:
-    """The answers and the release that the run's table takes now from a person, by the word for each. Ending a run for good is none of them."""
+    """The answers and the release that a run takes from a person now, by the word for each; without the answer that ends the run."""
     return offered(app.door.tables[run.workflow], run)
 
 
@@ -147,7 +147,7 @@ def offered(table: Table[Any], run: AnyRun) -> dict[str, Sent]:
 
 
 def ways(app: App, run: AnyRun) -> dict[str, Sent]:
-    """The choices, and with them the answer that ends the run for good, where its table takes one for what it asks."""
+    """The choices, and the answer that ends the run for good, if its table takes one."""
     return offered_with_end(app.door.tables[run.workflow], run)
 
 
@@ -160,7 +160,7 @@ def offered_with_end(table: Table[Any], run: AnyRun) -> dict[str, Sent]:
 
 
 def _of_decision(run: AnyRun) -> dict[str, Sent]:
-    """The answers to the open question of a session; one that ends in a colon, or has no words of its own, takes the remark for its words."""
+    """The answers to the open question of a session. One that ends in a colon, or is empty, is completed by the person's remark."""
     from detent.gates.human import CORRECTIONS, pending
 
     asked = pending(run.data) if run.state != "BLOCKED" else None
@@ -179,7 +179,7 @@ def _of_decision(run: AnyRun) -> dict[str, Sent]:
 
 
 def _meant(how: str) -> Sent | None:
-    """What the words of a move say, where they leave nothing open but guidance."""
+    """What the command of a move sends, if it leaves nothing open but guidance; else None."""
     match how.split():
         case ["detent", "answer", decision, value, *_]:
             return Sent("answer", by="human", decision=decision, value=value)

@@ -1,7 +1,7 @@
-"""What the queue may take, and when it may work: dollars, tokens, hours and a window of the day. Pauses it with the reason, and lets it continue.
+"""The budget of the queue (dollars, tokens, hours) and its window of the day. Pauses the queue with the reason, and lets it continue.
 
-A budget is that of a night: it counts from the last opening of the window; without a window, from midnight. A person's `queue resume`
-grants the same again.
+A budget counts from the last opening of the window, or from midnight without one. A person's `queue resume` grants
+it again.
 """
 
 from collections.abc import Callable, Mapping
@@ -37,7 +37,7 @@ WORDS = {
 
 
 class QueueHold(NamedTuple):
-    """Why the queue may start nothing now; no reason if it may."""
+    """Why the queue may start nothing now; an empty reason if it may."""
 
     reason: str = ""
     kind: str = ""
@@ -45,13 +45,13 @@ class QueueHold(NamedTuple):
 
 
 def period(queue: QueueSettings, now: datetime, resumed: float) -> datetime:
-    """When the budget of now began to count, in local time."""
+    """When the current budget began to count, in local time."""
     begun = window_of(queue.window).opened(now) if queue.window else datetime.combine(now.date(), datetime.min.time())
     return max(begun, local_of(resumed)) if resumed else begun
 
 
 def used_of(app: App, queue: QueueSettings, turns: TakenTurns, since: datetime) -> tuple[BudgetRow, ...]:
-    """Each limit that is set, and what executions took of it since then, by the journal."""
+    """Each limit that is set, and what executions used of it since then, by the journal."""
     heads = [head for head in app.journal.heads() if is_execution((head.parent or head.run).partition("-")[0])]
     spent = reduce(add, (turn.spent for turn in turns.since(app, heads, stamp(since.astimezone()))), Spent())
     rows = (("usd", spent.usage.usd, queue.usd), ("tokens", spent.usage.tokens, queue.tokens), ("hours", spent.seconds / 3600, queue.hours))
@@ -59,7 +59,7 @@ def used_of(app: App, queue: QueueSettings, turns: TakenTurns, since: datetime) 
 
 
 def hold_of(queue: QueueSettings, rows: tuple[BudgetRow, ...], now: datetime, resumed: float) -> QueueHold:
-    """Whether the queue may start something now. Pure."""
+    """Why the queue may start nothing now, if so. Pure."""
     window = window_of(queue.window) if queue.window else None
     if window and not window.is_open(now) and window.closed(now).timestamp() > resumed:
         return QueueHold(
@@ -96,9 +96,9 @@ def keep_within(app: App, queue: "DurableQueue", settings: QueueSettings, turns:
 
 
 def within_budget(place: Place, env: Mapping[str, str], queue: "DurableQueue", task: WorkerTask) -> tuple[WorkerTask, Callable[[], None]]:
-    """The task of a worker that also keeps the budget: looked at now and then, and whenever an execution ends. And the look itself.
+    """A worker's task that also enforces the budget, regularly and whenever an execution ends; and that check alone.
 
-    The settings are read again each time, so that a budget that is raised counts at once.
+    It reads the settings each time, so that a raised budget counts at once.
     """
     turns = TakenTurns()
 
@@ -121,11 +121,11 @@ def within_budget(place: Place, env: Mapping[str, str], queue: "DurableQueue", t
     return task._replace(tend=tend, judge=judge), look
 
 
-# -- as it stands ----------------------------------------------------------------------------------------------------------------
+# -- the queue now ---------------------------------------------------------------------------------------------------------------
 
 
 def queue_now(app: App, queue: "DurableQueue") -> QueueNow:
-    """The queue as it stands, with what was used of its budget."""
+    """The state of the queue now, with its budget."""
     settings, counts, now = queue_settings(app.place, app.world.outer).queue, queue.counts(), local_now()
     since = period(settings, now, queue.resumed())
     limited = settings.usd or settings.tokens or settings.hours

@@ -1,4 +1,4 @@
-"""How an execution ended, as its journal has it, and what a person can do about it. Reads only."""
+"""How an execution ended, by its journal, and what a person can do about it. Reads only."""
 
 import json
 from contextlib import closing
@@ -19,13 +19,13 @@ FLAGGED = "Look: detent decisions --run {run}. Then: detent answer FLAGS accept 
 ENDS = {"COMPLETED": "done", "FAILED": "failed", "TIMEOUT": "failed", "BLOCKED": "blocked", "CANCELLED": "cancelled"}
 WAITS = "something that it needs asked it to wait"
 ASKED = "Detent asks again, and the run continues automatically"
-LATER = 60.0  # seconds until that is asked again, where no time was named
-HALTS = {"errors": "tests", "model": "model"}  # what is away where a run waits for a person because of this
+LATER = 60.0  # seconds until a retry, where no time was named
+HALTS = {"errors": "tests", "model": "model"}  # cause of a halt -> the outage behind it
 PERSON, PARKED, TROUBLE = 10, 75, (2, 3)  # exit codes
 
 
 def ended(root: Path, run: str, code: int | None, last: str = "") -> ExecutionEnd:
-    """How an execution ended, as its journal has it; an exit code alone says nothing. What was away, its program says in its last line."""
+    """How an execution ended, by its journal rather than by its exit code. An outage is named in the last line of its process."""
     said = _last_words(last)
     with closing(journal_at(root)) as journal:  # one of this thread's own
         if not journal.heads(run):
@@ -55,8 +55,8 @@ def ended(root: Path, run: str, code: int | None, last: str = "") -> ExecutionEn
 
 
 def _once_settled(outcome: ExecutionEnd, said: dict[str, str]) -> ExecutionEnd:
-    """The end of a run whose item was not told yet, or whose workspace is still there. What is proved is taken up again for that; whoever
-    looks at what failed or waits does it there."""
+    """The end of a run that still has effects to settle (its item not updated, its workspace not removed). Proved work is retried for that;
+    for failed or waiting work the person who looks at it settles them."""
     cause = said.get("cause", "")
     if outcome.state != "done":
         return outcome
@@ -68,13 +68,13 @@ def _once_settled(outcome: ExecutionEnd, said: dict[str, str]) -> ExecutionEnd:
 
 
 def _asked_later(said: dict[str, str]) -> ExecutionEnd:
-    """A tracker or a forge takes no more requests, or CI is at work: it waits until the time that was named, which counts no start."""
+    """The end "again" after the time that a tracker or forge named, or while CI runs; it does not count as a start."""
     until = said.get("not_before", "")
     return ExecutionEnd("again", f"{said.get('reason', WAITS)}. {ASKED}", max(1.0, seconds_until(until)) if until else LATER)
 
 
 def _last_words(line: str) -> dict[str, str]:
-    """The last line of a program as it says it to programs; empty if it is none of that kind."""
+    """The last line of a process as a JSON object; empty if it is none."""
     try:
         said = json.loads(line) if line.startswith("{") else {}
     except ValueError:
@@ -83,7 +83,7 @@ def _last_words(line: str) -> dict[str, str]:
 
 
 def _away(journal: AnyJournal, run: str) -> str:
-    """What is away, where that is why a run waits for a person."""
+    """The outage for which a run is halted; empty if it waits for another reason."""
     inner = next((head for head in journal.children(run) if not head.ended), None)
     last = journal.last(inner.run if inner else run)
     now = json.loads(last.body)["run"] if last else {}
@@ -91,7 +91,7 @@ def _away(journal: AnyJournal, run: str) -> str:
 
 
 def _trouble(journal: AnyJournal, run: str) -> str:
-    """What was wrong with the model's service, where that parked a run, and no usage limit did."""
+    """The trouble of the model service that parked a run; empty if a usage limit did."""
     for each in (run, *(head.run for head in journal.children(run) if not head.ended)):
         last = journal.last(each)
         sent = json.loads(last.body).get("sent", {}) if last else {}
@@ -111,7 +111,7 @@ def end_of(journal: AnyJournal, run: str) -> ExecutionEnd | None:
 
 
 def _waits(journal: AnyJournal, run: str) -> str:
-    """Why a run waits for a person, and what they can say. It may be an inner run that waits."""
+    """Why a run, or its inner run, waits for a person, and what they can do."""
     inner = next((head for head in journal.children(run) if not head.ended), None)
     head = inner or journal.heads(run)[0]
     last = journal.last(head.run)
@@ -121,13 +121,13 @@ def _waits(journal: AnyJournal, run: str) -> str:
 
 
 def _parked(journal: AnyJournal, run: str) -> str:
-    """Until when a usage limit holds a run, or its inner run; empty if none does."""
+    """The time until which a usage limit holds a run or its inner run; else empty."""
     lasts = (journal.last(each) for each in (run, *(head.run for head in journal.children(run) if not head.ended)))
     return max((json.loads(last.body)["run"].get("not_before", "") for last in lasts if last), default="")
 
 
 def _reason(journal: AnyJournal, run: str) -> str:
-    """Why a run is where it is, in a line, from its last event."""
+    """Why a run is in its state, in one line, from its last event."""
     last = journal.last(run)
     now = json.loads(last.body).get("run", {}) if last else {}
     data = now.get("data", {})

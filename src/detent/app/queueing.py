@@ -1,6 +1,6 @@
-"""The queue, wired: where it lives, what a worker starts for an execution, and how the journal says that it ended.
+"""The queue wired to journal and tracker: where it is stored, adding, retrying and cancelling items, and the task of a worker.
 
-Adding makes the journaled run first and hands its id to the queue then, so that a crash between the two leaves a run that can be added again.
+Adding creates the run in the journal before its job in the queue: a crash in between leaves a run that can be added again.
 """
 
 import sys
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from detent.queue.engine import DurableQueue
     from detent.tracker import Item, Tracker
 
-GRACE = 600.0  # seconds beyond the run's own limits; the run itself is to end it, this is for one that cannot
+GRACE = 600.0  # seconds beyond the run's own timeout before its process is killed
 LETS_GO = 20.0  # seconds to wait until a cancelled execution has left its worker
 
 
 class QueueRequest(NamedTuple):
-    """What a person asks of the queue beside the items."""
+    """The options of adding items to the queue."""
 
     terms: Terms
     sent: Sent
@@ -61,7 +61,7 @@ def queue_file(place: Place) -> Path:
 
 
 def add(app: App, queue: "DurableQueue", ids: Sequence[str], ready: bool, asked: QueueRequest) -> list[Execution]:
-    """Queue items: each gets a journaled run, and its place behind what it needs."""
+    """Queue items. Each gets a run in the journal, and waits for the items it depends on."""
     from detent.app.executions import the_items
     from detent.app.project import items_of
     from detent.tracker import open_of
@@ -80,7 +80,7 @@ def add(app: App, queue: "DurableQueue", ids: Sequence[str], ready: bool, asked:
 
 
 def _ready(tracker: "Tracker", queue: "DurableQueue") -> "list[Item]":
-    """The open items that wait for nothing and are not in the queue."""
+    """The open, unassigned items whose dependencies are closed and that are not in the queue."""
     every = tracker.items()
     closed = {item.id for item in every if item.status == "closed"}
     queued = {e.item for e in queue.all(LIVE, limit=1_000_000)}
@@ -88,7 +88,7 @@ def _ready(tracker: "Tracker", queue: "DurableQueue") -> "list[Item]":
 
 
 def _can_be_met(queue: "DurableQueue", needs: Mapping[str, tuple[str, ...]]) -> None:
-    """Refuse before anything is begun what would wait for ever."""
+    """Refuse items that would wait forever for one that is not in the queue."""
     live = {e.item for e in queue.all(LIVE, limit=1_000_000)} | set(needs)
     for id, items in needs.items():
         if missing := [item for item in items if item not in live]:
@@ -99,13 +99,13 @@ def _can_be_met(queue: "DurableQueue", needs: Mapping[str, tuple[str, ...]]) -> 
 
 
 def _wanted_again(app: App, queue: "DurableQueue", found: Execution) -> Execution:
-    """A run that has not ended, and whose job has, is tried again when it is added again."""
+    """Adding an item again retries its job if that has ended but its run has not."""
     head = app.journal.heads(found.id)
     return queue.retry(found.id) if found.state in AGAIN and head and not head[0].ended else found
 
 
 def cancel(app: App, queue: "DurableQueue", id: str, reason: str, sent: Sent) -> Execution:
-    """Want an execution no more: its processes end, then its run is told so. One that waits for a person is ended too."""
+    """Cancel an execution: stop its processes, then end its run, also one that waits for a person."""
     found = queue.cancel(id, reason)
     until = time.monotonic() + LETS_GO
     while found.worker and time.monotonic() < until:
@@ -119,8 +119,8 @@ def cancel(app: App, queue: "DurableQueue", id: str, reason: str, sent: Sent) ->
 
 
 def retry(app: App, queue: "DurableQueue", id: str, sent: Sent, start: str = "") -> Execution:
-    """Try an execution again. One that waits is released, and continues; a run that ended stays as it is: its item gets a new one,
-    with the same agent and the same words, which is told of this attempt and begins from its kept work or from main (`start`)."""
+    """Retry an execution. A waiting run is released and continues. For an ended run the item gets a new execution
+    with the same agent and context, which is told of this attempt and begins from its kept work or from main (`start`)."""
     found = queue.one(id)
     head = app.journal.heads(found.id)
     if found.state == "ready" and found.cause:
@@ -144,7 +144,7 @@ def retry(app: App, queue: "DurableQueue", id: str, sent: Sent, start: str = "")
 
 
 def release(app: App, run: str, sent: Sent) -> None:
-    """Say the one word for which a run waits, where that is to try again: it would wait as before otherwise."""
+    """Send `resume` or `fix` to the runs that wait for it; an error if one waits for another answer."""
     from detent.app.questions import at_work, choices
 
     for each in at_work(app, run):
@@ -163,7 +163,7 @@ def release(app: App, run: str, sent: Sent) -> None:
 
 
 def retry_parked(app: App, queue: "DurableQueue", cause: str, sent: Sent, start: str = "") -> list[Execution]:
-    """Try everything again that waits because something was away; of one cause, or of any. And let the queue start again."""
+    """Retry all executions parked by an outage, of one cause or any, and resume a queue that paused because of them."""
     found = [e for e in queue.parked(cause) if e.state != "ready"]
     for outage in queue.away():
         if not cause or outage.thing == cause:
@@ -178,18 +178,18 @@ def retry_parked(app: App, queue: "DurableQueue", cause: str, sent: Sent, start:
 
 
 def reconcile(app: App, queue: "DurableQueue", runs: Sequence[str] = ()) -> None:
-    """Bring the queue up to the journal and the tracker: runs that came to their end without a worker,
-    items that were closed by hand, and branches that waited for those of their review.
+    """Bring the queue up to date with the journal and the tracker: runs that ended without a worker,
 
-    Looked at are what failed or waits for a person, and the named runs.
+    items closed by hand, and branches that waited for the issues of their review.
+    Checks failed and blocked executions, and the named runs.
     """
     for found in (*queue.all(("blocked", "failed")), *(e for run in runs for e in _queued(queue, run))):
-        with suppress(Unreached, CannotTell):  # a tracker, a remote that does not answer is asked again the next time
+        with suppress(Unreached, CannotTell):  # an unreachable tracker or remote is asked again next time
             _catch_up_one(app, queue, found)
     if needed := queue.store.needed():
         from detent.app.project import items_of
 
-        with suppress(Unreached):  # one that does not answer is asked again the next time
+        with suppress(Unreached):  # an unreachable tracker is asked again next time
             queue.store.meet([item.id for item in items_of(app).items() if item.status == "closed" and item.id in needed])
 
 
@@ -201,11 +201,11 @@ def _catch_up_one(app: App, queue: "DurableQueue", found: Execution) -> None:
         queue.retry(found.id)
         queue.release([found.cause] if found.cause else [])
     elif outcome is not None and app.journal.owed(found.id):
-        app.door.settle(found.id)  # a follow-up, a workspace: whoever ended it was cut off before that was done
+        app.door.settle(found.id)  # effects left over from an interrupted end: a follow-up, a workspace
 
 
 def _is_back(app: App, found: Execution) -> bool:
-    """Whether the agent's program is there again for which an execution waits."""
+    """Whether an execution waits for its agent's program, and it is available again."""
     if found.cause != "agent":
         return False
     from detent.app.driving import driving
@@ -219,7 +219,7 @@ def _is_back(app: App, found: Execution) -> bool:
 
 
 def _may_go_on(app: App, run: str) -> bool:
-    """Whether a branch was held back by its review, and every item that it filed is closed by now."""
+    """Whether a branch waits for the issues that its review filed, and all are closed."""
     heads = app.journal.heads(run)
     state = workflow_of(heads[0].workflow).table.states[heads[0].state] if heads else None
     if state is None or state.actor != "human" or state.job is None:
@@ -248,7 +248,7 @@ def has_queue(place: Place, env: Mapping[str, str]) -> bool:
 
 
 def go_on(app: App, run: str) -> bool:
-    """Queue an execution again that waited for a person's word and got it. False: it is not in the queue, or still waits, or runs."""
+    """Queue an execution again after a person answered it. False if it is not in the queue, still waits, or runs."""
     if not has_queue(app.place, app.world.outer):
         return False
     acting = app.door.acting(run)
@@ -263,7 +263,7 @@ def go_on(app: App, run: str) -> bool:
 
 
 def task_of(place: Place, env: Mapping[str, str], settings: Settings, queue: "DurableQueue") -> WorkerTask:
-    """What a worker does for each execution: drive its run in a process of its own, and read its end from the journal."""
+    """A worker's task: drive each run in a process of its own, and read its end from the journal."""
 
     def child(run: str) -> ExecutionProcess:
         words = ["-C", str(place.root), "run", "--run", run, "--park", "--events"]

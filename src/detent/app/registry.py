@@ -1,4 +1,4 @@
-"""Which workflows there are: the built-in ones, and those of packages that are installed beside Detent. Each is imported when it is asked for."""
+"""The registry of workflows: the built-in ones, and those of packages installed beside Detent. Each is imported when first looked up."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -22,8 +22,8 @@ BUILT_IN = {
     "pipeline": "detent.workflows.pipeline:WORKFLOW",
     "task": "detent.workflows.pipeline:TASK_WORKFLOW",
 }
-FOR_PLANS = "pr"  # what an agent gets that asks for a task where nothing was started
-FOR_REQUESTS = "tdd"  # what `detent run` takes unless another is named
+FOR_PLANS = "pr"  # the workflow for a plan
+FOR_REQUESTS = "tdd"  # the default of `detent run`
 FOR_ITEMS = "execute"  # what the queue runs
 
 
@@ -57,7 +57,7 @@ def _wrong(name: str, value: object) -> str:
 
 
 def checked(name: str) -> "Workflow[Any]":
-    """A workflow once everything that it is carried out by is loaded too, and somebody does all that its table asks for."""
+    """A workflow after its full check, with effects and jobs loaded: everything its table asks for exists."""
     flow = workflow_of(name)
     if name in BUILT_IN:
         flow.check()
@@ -68,7 +68,7 @@ def checked(name: str) -> "Workflow[Any]":
 
 
 def usable(name: str) -> "Workflow[Any] | None":
-    """A workflow, or None where no package brings it, or one that cannot be loaded: a run of it says nothing about other runs."""
+    """A workflow, or None if it is not installed or cannot be loaded; its runs must not break listing others."""
     try:
         return workflow_of(name)
     except DetentError:

@@ -1,4 +1,4 @@
-"""What main has: which commits came in since a time, and which branches are not in it. Asks git here; fetches only when it is told to."""
+"""The main branch for a report: commits that arrived since a time, and branches not merged. Fetches only in `ask_remote`."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -9,11 +9,11 @@ from detent.git.commits import main_branch, short
 from detent.git.land_merge import fetch_main
 from detent.git.repo import Git
 
-MOST = 100_000  # commits that are looked at
+MOST = 100_000  # commits that are read
 
 
 def ask_remote(git: Git, settings: Settings) -> str:
-    """Bring what is known of the remote's main up to date; why that could not be done, empty if it was."""
+    """Fetch the remote's main; returns why that failed, or ""."""
     try:
         fetch_main(git, main_branch(git, settings.git.main), settings.git.remote)
     except CannotTell as e:
@@ -22,7 +22,7 @@ def ask_remote(git: Git, settings: Settings) -> str:
 
 
 class MainBranch:
-    """The main branch here and as the remote had it when it was last asked."""
+    """The local main branch and the remote's, as last fetched."""
 
     def __init__(self, git: Git, settings: Settings, since: str) -> None:
         self.git, self.since, remote = git, since, settings.git.remote
@@ -33,7 +33,7 @@ class MainBranch:
 
     @cached_property
     def arrived(self) -> frozenset[str]:
-        """The commits that came into main since then."""
+        """The commits that arrived in main since that time."""
         return frozenset(commit for ref in self.refs for commit in self._arrived(ref))
 
     def _arrived(self, ref: str) -> list[str]:
@@ -42,7 +42,7 @@ class MainBranch:
 
     @cached_property
     def without(self) -> Mapping[str, str]:
-        """The branches that main does not have, by name, each with its commit."""
+        """The tips of branches that main does not have, by name."""
         found: dict[str, str] = {}
         for line in self._listed():
             tip, name = line.split(" ", 1)
@@ -56,7 +56,7 @@ class MainBranch:
         return sorted(set.intersection(*lists), reverse=True) if lists else []
 
     def has(self, commit: str) -> bool:
-        """Whether main has a commit, or the same change as a commit of its own: a forge may squash it."""
+        """Whether main has a commit, or another commit with the same change, as after a squash merge."""
         if not commit or not self.git.resolve(f"{commit}^{{commit}}"):
             return False
         if commit in self.arrived or any(self.git.is_ancestor(commit, ref) for ref in self.refs):

@@ -1,4 +1,4 @@
-"""What a report says: values only, for every door. Counted from the journal, the queue and git; never from texts."""
+"""The values of a report, for CLI, MCP and HTTP. Counted from the journal, the queue and git; never parsed from texts."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""The report: what landed, what waits for whom and why, what failed, and what it all took. Reads the journal, the queue and git; changes nothing."""
+"""The report: what landed, what waits for whom and why, what failed, and the cost. Reads the journal, the queue and git; changes nothing."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
 PERSON = "a person"
 TO_LAND = "it is proved and not in main yet"
-BARE = "no test proves it, which was accepted; "  # a flag of a finished run that nobody accepted would have held it
+BARE = "no test proves it, which was accepted; "  # said of a finished run, whose flags must have been accepted
 LONGEST = 300  # characters of a reason
 
 
 class ItemStory(NamedTuple):
-    """The attempts at one item, the newest first; a run that is of no item has one."""
+    """The attempts at one item, the newest first; a run without an item is a story by itself."""
 
     heads: tuple[Head, ...]
-    family: tuple[Head, ...]  # these and their children
+    family: tuple[Head, ...]  # the attempts and their children
 
     @property
     def newest(self) -> Head:
@@ -47,13 +47,13 @@ class ItemStory(NamedTuple):
 
 
 class ReportSources(NamedTuple):
-    """What a report is read from."""
+    """The data that a report is made from."""
 
     app: App
     jobs: "dict[str, Execution]"
     main: MainBranch
     landings: dict[str, Left]  # by branch
-    took: dict[str, list[TurnTaken]]  # by the run at the top
+    took: dict[str, list[TurnTaken]]  # turns by top-level run
 
 
 def stamp(when: datetime) -> str:
@@ -62,7 +62,7 @@ def stamp(when: datetime) -> str:
 
 
 def report_of(app: App, jobs: "Sequence[Execution]", queue: QueueNow | None, since: datetime, until: datetime) -> Report:
-    """What happened since a time. `jobs` is what the queue has, ended or not; nothing where there is no queue."""
+    """The report of a time span. `jobs`: all executions in the queue, ended or not; empty without a queue."""
     settings, _ = project_settings(app.world.git, app.world.outer)
     begun = stamp(since)
     heads = [head for head in app.journal.heads() if usable(head.workflow) is not None]
@@ -91,7 +91,7 @@ def report_of(app: App, jobs: "Sequence[Execution]", queue: QueueNow | None, sin
 
 
 def stories(heads: Iterable[Head]) -> list[ItemStory]:
-    """Runs by what they are about: the executions of an item are one story."""
+    """Runs grouped into stories: the executions of an item are one."""
     by_name: dict[str, list[Head]] = {}
     children: dict[str, list[Head]] = {}
     for head in heads:
@@ -115,7 +115,7 @@ def _number(head: Head) -> int:
 
 
 def _row(sources: ReportSources, story: ItemStory, since: str) -> ReportRow | None:
-    """How an item stands, if anything happened to it, or somebody is waited for."""
+    """The row of a story, if anything happened to it or it waits for somebody."""
     app, head = sources.app, story.newest
     touched = story.touched(since)
     if head.ended and not touched and not _proved(head):
@@ -163,7 +163,7 @@ class _Stands(NamedTuple):
     why: str = ""
     waits_for: str = ""
     command: str = ""
-    asked: bool = False  # a person is asked about its flags
+    asked: bool = False  # whether a person is asked about its flags
 
 
 def _proved(head: Head) -> bool:
@@ -189,11 +189,15 @@ def _stands(sources: ReportSources, head: Head, run: AnyRun) -> _Stands:
     return _Stands("queued", one_line(job.reason) or _parked(run), _until(run))
 
 
-_LEFT: dict[str, Group] = {"failed": "failed", "blocked": "waits", "cancelled": "cancelled"}  # a job that ended before its run did
+_LEFT: dict[str, Group] = {
+    "failed": "failed",
+    "blocked": "waits",
+    "cancelled": "cancelled",
+}  # by the state of a job that ended before its run
 
 
 def _done(sources: ReportSources, run: AnyRun) -> _Stands:
-    """A run that ended with its work proved: main has it, somebody is asked about it, or it is to be merged."""
+    """The standing of a proved run: landed, waiting for an answer, or to be merged."""
     branch, url = short(getattr(run.data, "branch", "")), url_of(sources.app.place.common_dir, run)
     commit = getattr(run.data, "pushed", "") or sources.main.without.get(branch, "")
     if left := sources.landings.get(branch):
@@ -207,7 +211,7 @@ def _done(sources: ReportSources, run: AnyRun) -> _Stands:
 
 
 def _command(app: App, root: str, run: AnyRun) -> str:
-    """What a person types to let it continue."""
+    """The command by which a person lets a run continue."""
     found = ways(app, run)
     answers = {word: sent for word, sent in found.items() if sent.verb == "answer"}
     if answers:
@@ -226,7 +230,7 @@ def _until(run: AnyRun) -> str:
 
 
 def _landing_row(left: Left) -> ReportRow:
-    """A branch that no run made and that `land` left because of its flags."""
+    """The row of a branch without a run that `land` left because of its flags."""
     kinds, none = Counter(flag.kind for flag in left.flags), AgentCost()
     return ReportRow(
         "", "", left.branch, "land", "waits", "", one_line(left.question), PERSON, left.command, left.branch, "", "", dict(kinds), {}, 0, (), none, left.at
@@ -234,7 +238,7 @@ def _landing_row(left: Left) -> ReportRow:
 
 
 def reason_of(run: AnyRun) -> str:
-    """Why a run is where it is, in a line."""
+    """Why a run is in its state, in one line."""
     review = getattr(getattr(run.data, "review", None), "summary", "")
     return one_line(getattr(run.data, "reason", "") or (review if run.cause == "review" else "") or run.last_reason or run.cause)
 
@@ -244,7 +248,7 @@ def one_line(text: str) -> str:
     return (words if len(words) <= LONGEST else f"{words[: LONGEST - 1]}…").rstrip(". ")
 
 
-# -- what it took ----------------------------------------------------------------------------------------------------------------
+# -- cost ------------------------------------------------------------------------------------------------------------------------
 
 
 def cost_of(spent: Spent) -> AgentCost:
@@ -256,7 +260,7 @@ def _cost(turns: Sequence[TurnTaken]) -> AgentCost:
 
 
 def _shares(turns: Sequence[TurnTaken], name: Callable[[TurnTaken], str]) -> tuple[CostShare, ...]:
-    """What each of these took, the most expensive first."""
+    """The cost by name (of a role or a model), the most expensive first."""
 
     def shares() -> Iterator[CostShare]:
         for each in sorted({name(turn) for turn in turns}):

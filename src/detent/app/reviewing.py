@@ -1,4 +1,4 @@
-"""Reviewers, wired: who is asked about a run, with which tools, in which sandbox, under which limits."""
+"""Wires reviewers: which agent is asked about a run, with which tools, sandbox and limits."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,11 +18,11 @@ from detent.world.reviewer import Asking
 if TYPE_CHECKING:
     from detent.agents import Budget, Turn
 
-TURN, SILENCE = 3600, 600  # seconds at most for a review, and without a sign of life, unless [queue] says less
+TURN, SILENCE = 3600, 600  # longest review, and longest silence, in seconds; [queue] can shorten them
 
 
 def asking_of(app: App, run: AnyRun) -> Asking:
-    """How the reviewer of a run is asked. What it takes counts among what the run may take."""
+    """How the reviewer of a run is asked. Its cost counts towards the run's budget."""
     from detent.drive.spent import left, limits_of, spent_in
 
     terms, events = driving(app, run.id), app.worlds.runs.spent(run.parent or run.id)
@@ -39,10 +39,10 @@ def asking_with(app: App, run: AnyRun, terms: Driving, budget: "Budget") -> Aski
         from detent.agents import Turn
         from detent.tools import Toolbox
 
-        own = replace(settings, sandbox=replace(settings.sandbox, pull=PULL))  # a person's own reviewer has its log-in in the person's home
+        own = replace(settings, sandbox=replace(settings.sandbox, pull=PULL))  # a person's reviewer needs the login in their home
         inside = sandbox_of(own, bool(run.data.setup.agent), app.world.outer, home_of(run, settings, app.place))
         shell = inside.shell(folder, env, float(settings.bash.timeout), app.worlds.runs.wanted)
-        kept_in = inside.sandbox.name != PULL  # a model gets no shell that nothing holds
+        kept_in = inside.sandbox.name != PULL  # a model gets no shell without a sandbox
         return Turn(
             briefing="",
             prompt="",
@@ -65,7 +65,7 @@ def asking_with(app: App, run: AnyRun, terms: Driving, budget: "Budget") -> Aski
 
 
 def reviewer_of(workflow: str, named: str, settings: Settings) -> str:
-    """Who reviews: the configured reviewer; for a branch, else an agent like the one that works, in a fresh context."""
+    """The reviewer's spec: the configured one; for executions, else an agent like the author's, in a fresh context."""
     if workflow_of(workflow).items is None:
         return settings.review.agent
     return settings.review.agent or named or settings.agents.of("reviewer") or DEFAULT

@@ -1,4 +1,4 @@
-"""Revisions: what a person changed in the documents of a run, what that makes void, and taking it over through the door. The same for every door."""
+"""Revisions: changes of a person to a run's documents, what they make void, and applying them. The same for CLI, MCP and HTTP."""
 
 import difflib
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from detent.kernel.model import Sent, Verdict
 
 
 class Revision(NamedTuple):
-    """A revision before it is made: the documents as the person has them, how they differ, and what that makes void."""
+    """A revision before it is applied: the person's documents, their diff, and what it makes void."""
 
     documents: Mapping[str, str]
     diff: str
@@ -27,14 +27,14 @@ def stages(app: App, run: str) -> tuple[str, ...]:
 
 
 def edited(app: App, run: str) -> Mapping[str, str]:
-    """Documents that a person changed in their own checkout and that do not count yet: path -> text."""
+    """Documents that a person changed in their checkout and that are not applied yet: path -> text."""
     now = app.door.load(run).run
     flow = workflow_of(now.workflow)
     return flow.edited(app, now) if flow.stages and not app.journal.heads(run)[0].ended else {}
 
 
 def papers(app: App, run: str) -> dict[str, str]:
-    """The documents of a run that a person may revise, as they stand where the work is: path -> text."""
+    """The documents of a run that a person may revise, as they are where the work is: path -> text."""
     now = app.door.load(run).run
     flow = workflow_of(now.workflow)
     return {path: text for path, text in flow.shown(app, now, flow.papers(now)).items() if text} if flow.stages else {}
@@ -48,14 +48,14 @@ def report_text(app: App, run: str) -> str:
 
 
 def changed_words(app: App, run: str) -> list[str]:
-    """What a person is told while they have changed documents that do not count yet."""
+    """A sentence for a person about changed documents that are not applied yet; empty if there are none."""
     names = sorted("/".join(path.split("/")[2:]) for path in edited(app, run))
     of = "" if (mine := app.current()) and mine.run == run else f" --run {run}"
     return [f"You changed {', '.join(names)}. It does not count yet: `detent revise{of}` shows the change and applies it."] if names else []
 
 
 def looked_at(app: App, run: str, documents: Mapping[str, str], to: str = "") -> Revision:
-    """What a revision would do. Changes nothing."""
+    """Preview a revision. Changes nothing."""
     now = app.door.load(run).run
     flow = workflow_of(now.workflow)
     begun = " ".join(each.data.task_id for each in at_work(app, run) if each.parent)
@@ -64,7 +64,7 @@ def looked_at(app: App, run: str, documents: Mapping[str, str], to: str = "") ->
 
 
 def diff_of(before: Mapping[str, str], after: Mapping[str, str]) -> str:
-    """How documents differ, as a diff has it, by their names without the session's folder."""
+    """The unified diff of documents, with paths inside the session's folder."""
     parts = []
     for path, text in after.items():
         name = "/".join(path.split("/")[2:]) or path
@@ -74,7 +74,7 @@ def diff_of(before: Mapping[str, str], after: Mapping[str, str]) -> str:
 
 
 def revise(app: App, run: str, by: str, documents: Mapping[str, str], to: str = "", text: str = "") -> Verdict:
-    """Take over what a person changed, or have a stage done again."""
+    """Apply a person's changes, or have a stage done again."""
     allowed(app, by, run)
     known = stages(app, run)
     if not known:
@@ -85,7 +85,7 @@ def revise(app: App, run: str, by: str, documents: Mapping[str, str], to: str = 
 
 
 def first_taken_over(app: App, run: str, by: str, answering: str) -> Verdict | None:
-    """Where a person answers and has changed a document: the change is taken over, and the question stands again. None: nothing was changed."""
+    """If a person who answers has changed a document: apply the change instead, and leave the question open. None if nothing was changed."""
     top = app.door.load(run).run.parent or run
     documents = edited(app, top)
     if not documents:

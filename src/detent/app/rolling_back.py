@@ -1,4 +1,4 @@
-"""Going back: a new run from an earlier event of an old one. The old run ends, nothing of it is lost, and no counter is reset."""
+"""`rollback`: a new run from an earlier event of an old one. The old run ends and loses nothing; no counter is reset."""
 
 import re
 import secrets
@@ -20,11 +20,11 @@ from detent.kernel.decide import heard, spoken
 from detent.kernel.model import Sent
 from detent.world.known_runs import FROM_EVENT, FROM_RUN
 
-LEAVES = 60.0  # seconds until a driver has noticed that its run has ended
+LEAVES = 60.0  # seconds for a driver to notice that its run has ended
 
 
 def roll_back(app: App, run: str, to: str, channel: str) -> str:
-    """End the run and start a new one where it stood after an event, or when a commit was made; the new run's id."""
+    """End the run, and start a new one from the event `to`, a number or a commit; returns the new run's id."""
     git: Git = app.worlds.of(app.door.load(run).run).git
     head = app.journal.heads(run)[0]
     event = _event(app, git, run, to)
@@ -46,7 +46,7 @@ def roll_back(app: App, run: str, to: str, channel: str) -> str:
 
 
 def _until_left(app: App, run: str) -> None:
-    """Whoever drives the old run sees that it has ended and leaves its workspace: before that, nothing in it is moved."""
+    """Wait until the driver of the old run has left its workspace, before anything in it is moved."""
     until = time.monotonic() + LEAVES
     while said := driver_of(app, run):
         if time.monotonic() > until:
@@ -55,14 +55,14 @@ def _until_left(app: App, run: str) -> None:
 
 
 def _begin_again(app: App, event: AnyEvent, commit: str, kept: str, now: AnyRun, channel: str) -> str:
-    """The new run, once everything that it stands on is laid out: a run that stands is whole."""
+    """Start the new run, after its branch and workspace are laid out, so that a run that exists is complete."""
     run = event.run.id
-    git = app.worlds.of(event.run).git  # a workspace that went with the old run is made again
+    git = app.worlds.of(event.run).git  # makes the workspace again if it went with the old run
     _lay_out(git, event, commit, kept)
     fresh = f"{event.run.workflow}-{secrets.token_hex(3)}"
     facts = {FROM_RUN: run, FROM_EVENT: str(event.run.seq), "who": user()}
     sent = Sent("rollback", by="human", channel=channel, note=f"from event {event.run.seq} of {run}", facts=facts)
-    said = heard(now.said, spoken(sent))  # of what was said since, nothing is lost
+    said = heard(now.said, spoken(sent))  # keeps what people said since
     counts = {**event.run.counts, **now.counts}
     first = workflow_of(event.run.workflow).as_new(msgspec.structs.replace(event.run, id=fresh, seq=0, counts=counts, joined=(), said=said))
     git.update([(f"refs/detent/{fresh}/tip", commit, ZERO), (marker(fresh, 1, "began"), commit, ZERO)])
@@ -74,7 +74,7 @@ def _begin_again(app: App, event: AnyEvent, commit: str, kept: str, now: AnyRun,
 
 
 def _event(app: App, git: Git, run: str, to: str) -> AnyEvent:
-    """The event that a number or a commit means."""
+    """The event that a number or a commit names."""
     table = app.door.tables[app.journal.heads(run)[0].workflow]
     if to.isdigit() and len(to) < 7:
         seq = int(to)
@@ -92,7 +92,7 @@ def _event(app: App, git: Git, run: str, to: str) -> AnyEvent:
 
 
 def _commit_at(git: Git, event: AnyEvent) -> str:
-    """The commit that the branch stood at after an event: the newest that the run made until then, or a child of it whose end had come back."""
+    """The commit that the branch was at after an event: the newest by then, of the run or of a joined child."""
     own = [commit for seq, commit in _made(git, event.run.id) if seq <= event.run.seq]
     made = [*own, *(commit for child in event.run.joined for _, commit in _made(git, f"{event.run.id}.{child}"))]
     base = event.run.data.base or git.head()
@@ -103,14 +103,14 @@ def _commit_at(git: Git, event: AnyEvent) -> str:
 
 
 def _made(git: Git, run: str) -> list[tuple[int, str]]:
-    """The commits that the machine made for a run, each with the event that made it, the oldest first."""
+    """The commits that the machine made for a run, with the number of the event, the oldest first."""
     refs = git.run("for-each-ref", "--format=%(objectname) %(refname)", f"refs/detent/{run}/done/").text.splitlines()
     ends = ("-checkpoint", "-plan", "-phase", "-began")
     return sorted((int(re.split("-", ref.rpartition("/")[2])[0]), ref.split(" ")[0]) for ref in refs if ref.endswith(ends))
 
 
 def _lay_out(git: Git, event: AnyEvent, commit: str, kept: str) -> None:
-    """Bring branch and workspace to where they stood; what stood there now stays reachable."""
+    """Move branch and workspace back; a ref keeps the current tip reachable."""
     branch = event.run.data.branch or git.branch()
     tip = git.resolve(branch)
     moves = [(f"refs/detent/{event.run.id}/rolled-back/{event.run.seq}-{tip[:12]}", tip, ZERO)] if tip else []

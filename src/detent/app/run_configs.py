@@ -1,6 +1,6 @@
-"""A run's configuration, ready for use: from the settings that its first event holds, which come from its base commit; and its isolation.
+"""Builds a run's RunConfig from the settings in its first event, and its sandbox: what is visible in it, and how
 
-Of the latter: the sandbox of a run, what is visible in it, and how its programs are started there.
+programs are started there.
 """
 
 import errno
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from detent.forge import Pulls
     from detent.tracker import Tracker
 
-DEPENDENCIES = (*BORROWED, "target")  # of the project's own checkout: seen, not written
+DEPENDENCIES = (*BORROWED, "target")  # folders of the project's checkout that are visible read-only
 PUSH, PULL, OUTER, AUTO = "bubblewrap", "none", "outer", "auto"
-SERVICES = ("/var/run/postgresql", "/var/run/mysqld", "/var/run/redis", "/run/postgresql", "/run/mysqld", "/run/redis")  # databases by name
-OPEN = (PULL, OUTER)  # we hold nothing: nobody does, or what all of this runs in
-NOT_FOUND = 127  # the exit code by which a shell says that there is no such program
+SERVICES = ("/var/run/postgresql", "/var/run/mysqld", "/var/run/redis", "/run/postgresql", "/run/mysqld", "/run/redis")  # of databases
+OPEN = (PULL, OUTER)  # levels at which Detent isolates nothing: nobody does, or an outer container does
+NOT_FOUND = 127  # the exit code of a shell for a program that does not exist
 MOST_WORDS = 50
 
 
@@ -48,14 +48,14 @@ class RunSandbox(NamedTuple):
     sandbox: Sandbox
     readable: tuple[Path, ...]
     network: bool
-    only: tuple[Path, ...] | None = None  # what of its workspace an agent may write; None: all of it
-    more: Callable[[], tuple[Path, ...]] = tuple  # what is visible besides, looked for when a program is started
-    view: tuple[Path, Path] | None = None  # what an agent sees of git, and the git dir in whose place it sees it
+    only: tuple[Path, ...] | None = None  # the part of its workspace that an agent may write; None: all of it
+    more: Callable[[], tuple[Path, ...]] = tuple  # further visible paths, looked up when a program is started
+    view: tuple[Path, Path] | None = None  # the git dir that an agent sees, and the one it replaces
 
     def room(self, workspace: Path, writable: tuple[Path, ...] = (), also: tuple[Path, ...] = ()) -> Room:
         links = tuple(workspace / name for name in BORROWED if (workspace / name).is_symlink())
         inside, sealed = self.only or (), self.only is not None
-        seen = tuple(path for path in (*self.readable, *self.more()) if path != workspace / "target")  # where a build of its own goes
+        seen = tuple(path for path in (*self.readable, *self.more()) if path != workspace / "target")  # its own build goes there
         instead = (self.view,) if self.view else ()
         return Room(workspace, (workspace / ".git", *links), (*inside, *writable), (*seen, *also), self.network, sealed, instead)
 
@@ -70,7 +70,7 @@ class RunSandbox(NamedTuple):
         readable: tuple[Path, ...] = (),
         watch: Callable[[bytes], None] | None = None,
     ) -> Ran:
-        """Start a program of the project: its folder is its own, and so is what it has for scratch."""
+        """Run a program of the project, with its checkout and a temporary folder of its own writable."""
         if self.sandbox.name not in OPEN:
             env = {name: value for name, value in env.items() if name != "TMPDIR"}
         bytecode = Path(env.get("PYTHONPYCACHEPREFIX") or "/nonexistent")
@@ -79,7 +79,7 @@ class RunSandbox(NamedTuple):
 
     @property
     def apart(self) -> bool:
-        """Whether programs have a network of their own."""
+        """Whether programs are cut off from the machine's network."""
         return self.sandbox.name not in OPEN and not self.network
 
     def agent(
@@ -93,7 +93,7 @@ class RunSandbox(NamedTuple):
         readable: tuple[Path, ...] = (),
         **more: Any,
     ) -> Ran:
-        """Start an agent's program. Files that its words name are visible to it, and what it is given beside the workspace."""
+        """Run an agent's program. Files named by its arguments are visible to it too."""
         from detent.sandbox.mounts import SYSTEM
 
         words = (Path(word) for word in argv if word.startswith("/"))
@@ -103,16 +103,16 @@ class RunSandbox(NamedTuple):
         return self._run(argv, cwd, env, timeout, self.room(cwd, writable, also), *args, **more)
 
     def shell(self, workspace: Path, env: Mapping[str, str], timeout: float, wanted: Callable[[], bool]) -> Callable[[str], Ran]:
-        """How one command line of an agent is run."""
+        """A function that runs one shell command of an agent."""
         return lambda command: self._run(["sh", "-c", command], workspace, env, timeout, self.room(workspace), wanted)
 
     def _run(self, argv: list[str], cwd: Path, env: Mapping[str, str], timeout: float, room: Room, *args: Any, **more: Any) -> Ran:
-        """Start it in its room. A program that is there outside and not inside is named, with the line that shows it."""
+        """Run it in the sandbox. If a program exists only outside, the error names it and the setting that makes it visible."""
         try:
             ran = self.sandbox.run(argv, cwd, env, timeout, room, *args, **more)
         except OSError as e:
             raise OSError(e.errno, f"{e.strerror}. {said}" if (said := self._hidden(argv, env, room)) else e.strerror, argv[0]) from e
-        except CannotTell as e:  # where a program's errors go elsewhere, the word that there is no such program is not heard
+        except CannotTell as e:  # with stderr redirected, "not found" does not reach us
             said = self._hidden(argv, env, room)
             if not said and _is_there(argv[0], cwd, env):
                 raise
@@ -140,7 +140,7 @@ def _is_there(name: str, cwd: Path, env: Mapping[str, str]) -> bool:
 
 
 def _words(command: str) -> list[str]:
-    """The words of a command line that may name a program."""
+    """The words of a shell command that may name a program."""
     try:
         return [word for word in shlex.split(command, comments=True) if not word.startswith("-")][:MOST_WORDS]
     except ValueError:
@@ -148,15 +148,15 @@ def _words(command: str) -> list[str]:
 
 
 def level_of(settings: Settings, driven: bool) -> str:
-    """The level that is configured. `auto` is what the mode needs: agents that the machine drives are kept in, or nothing runs; tests of
-    what a person's own agent did are kept in where that can be had, and each verdict says so where it cannot."""
+    """The configured sandbox level. `auto` depends on the mode: a driven agent must be sandboxed or nothing runs; in pull mode tests
+    are sandboxed where possible, and each verdict says so where not."""
     level = settings.sandbox.level
     return level if level != AUTO else PUSH if driven else settings.sandbox.pull
 
 
 def sandbox_of(settings: Settings, driven: bool, outer: Mapping[str, str], home: Path) -> RunSandbox:
-    """The sandbox of a run. What cannot be had as it is configured is an error: never a weaker one."""
-    from detent.evidence.runners.adapter import REPORTERS  # what writes the reports of tests, in their own room
+    """The sandbox of a run. One that is not available as configured is an error; there is no fallback to a weaker one."""
+    from detent.evidence.runners.adapter import REPORTERS  # our reporter plugins, which tests load inside
 
     level = level_of(settings, driven)
     known = settings.sandbox
@@ -180,7 +180,7 @@ def sandbox_of(settings: Settings, driven: bool, outer: Mapping[str, str], home:
 
 
 def _beside(home: Path) -> list[Path]:
-    """What programs of a person's own checkout find elsewhere: databases by name, the git dir of a worktree, packages installed in place."""
+    """Paths outside a checkout that its programs need: database sockets, the git dir of a worktree, editable installs."""
     found = [Path(name) for name in SERVICES]
     with suppress(OSError):
         if (home / ".git").is_file():
@@ -203,7 +203,7 @@ def _chosen(level: str, home: str, memory: str, cpus: int, image: str) -> Sandbo
 
 
 def must_hold(settings: Settings, outer: Mapping[str, str]) -> str:
-    """Try the attacks before a run relies on the sandbox; its name. A hole is an error. What a person answers for is not tried."""
+    """Test the sandbox by attacking it before a run relies on it; returns its name. A hole is an error. Open levels are not tested."""
     from detent.sandbox.sandbox_probe import probe
 
     inside = sandbox_of(settings, True, outer, Path("/nonexistent"))
@@ -216,14 +216,14 @@ def must_hold(settings: Settings, outer: Mapping[str, str]) -> str:
     return inside.sandbox.name
 
 
-CONFIGURED = "configured"  # as the agent of a run: each role's own, from [agents]
+CONFIGURED = "configured"  # as a run's agent: the one that [agents] names for each role
 REVIEWER = "reviewer"
-OTHER = "other"  # as [review] agent: one of another vendor than the author
+OTHER = "other"  # as [review] agent: one of another vendor than the author's
 DEFAULT = "anthropic"
 
 
 def config_of(place: Place, env: Mapping[str, str]) -> Callable[[AnyRun], RunConfig]:
-    """How to make the config of a run; made once per run and call, as soon as it is known how its tests are run."""
+    """A function that makes the config of a run; cached once the run's test command is known."""
     made: dict[tuple[str, bool], RunConfig] = {}
 
     def config(run: AnyRun) -> RunConfig:
@@ -239,13 +239,13 @@ def config_of(place: Place, env: Mapping[str, str]) -> Callable[[AnyRun], RunCon
 
 
 def home_of(run: AnyRun, settings: Settings, place: Place) -> Path:
-    """Where the project's environment lies: in a workspace that has a set-up of its own; else in the person's checkout."""
+    """The folder with the project's installed environment: a workspace with its own setup, else the person's checkout."""
     root = root_of(place.common_dir, run) if settings.workspace.setup and run.data.setup.workspace else None
     return root if root and root.is_dir() else origin_of(run, place)
 
 
 def origin_of(run: AnyRun, place: Place) -> Path:
-    """The person's checkout: the one that a run is bound to, or, for an execution, the one it is driven from."""
+    """The person's checkout: the one a run is bound to, or for an execution the one it is driven from."""
     return place.root if run.worktree in ("", run.data.setup.workspace) else Path(run.worktree)
 
 

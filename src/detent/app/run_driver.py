@@ -1,4 +1,4 @@
-"""Push mode, wired: who is asked, with which tools, in which sandbox, under which limits. And the lock: one driver at a time."""
+"""Wires push mode: which agent is asked, with which tools, sandbox and limits; and the lock that allows one driver per run."""
 
 import fcntl
 import os
@@ -40,9 +40,9 @@ from detent.world.turn_tree import left_by
 from detent.world.turn_tree import turn as at_turn
 from detent.world.work_tree import RepoWorld, is_apart
 
-PERSON = "human"  # an agent whose half-done work is left alone
-OUTAGES = {"Network": "limited"}  # of an execution: nothing that an outage touches counts against its item
-TURN, SILENCE = 3600, 600  # seconds at most for one turn, and without a sign of life, unless [queue] says less
+PERSON = "human"  # the agent whose unfinished work is not undone
+OUTAGES = {"Network": "limited"}  # for an execution, network failures count as a limit, not against its item
+TURN, SILENCE = 3600, 600  # longest turn, and longest silence, in seconds; [queue] can shorten them
 
 
 def never() -> bool:
@@ -50,26 +50,26 @@ def never() -> bool:
 
 
 class RunTurns:
-    """The turns of agents at one run: who is asked, with which tools, in which sandbox. `stopped`: nobody waits for the agent any more."""
+    """Makes and asks the agent turns of one run. `stopped` turns true when nobody waits for the agent any more."""
 
     def __init__(self, app: App, run_id: str, stopped: Callable[[], bool] = never) -> None:
         self.app, self.run_id, self.stopped = app, run_id, stopped
         self.terms = driving(app, run_id)
         self.settings = self.terms.settings
         self.clock: ExecutionClock | None = None
-        if is_execution(app.door.load(run_id).run.workflow):  # it has a limit of time, over all its turns
+        if is_execution(app.door.load(run_id).run.workflow):  # an execution has a timeout over all its turns
             self.clock = ExecutionClock(app, run_id, self.settings.queue.timeout, self.history(run_id))
 
     def workflow(self, name: str) -> Driven:
         return workflow_of(name)
 
     def history(self, run: str) -> list[AnyEvent]:
-        """The events of the run, its children and the runs it was rolled back from, as they happened: a budget is one for all of them."""
+        """The events that share the run's budget, in order: its own, its children's, and those of runs it was rolled back from."""
         return sorted(self.app.worlds.runs.spent(self.run_id), key=lambda e: e.at)
 
     def turn_of(self, run: AnyRun, briefing: Briefing) -> Turn:
         app = self.app
-        app.worlds.of(app.door.load(run.parent).run if run.parent else run)  # the workspace is there before anyone asks what lies in it
+        app.worlds.of(app.door.load(run.parent).run if run.parent else run)  # makes the workspace before anyone looks into it
         agent = agent_of(self.terms, briefing.role, failed_tries(app.worlds.runs.history(briefing.run)))
         if kept_reply(_transcript(app, briefing)) is None and agent != PERSON:
             begin(app, run, briefing)
@@ -79,7 +79,7 @@ class RunTurns:
         return made._replace(agent=agent)
 
     def ask(self, briefing: Briefing, turn: Turn) -> Reply:
-        """What the agent says; what was paid for already is not asked again. An agent that says nothing leaves nothing behind."""
+        """The agent's reply. A reply that was stored before a crash is not asked for again; a failed turn is undone."""
         if (kept := kept_reply(turn.transcript)) is not None:
             return kept
         with self._or_away(briefing, turn), at_turn(self.app.place.common_dir, self.run_id if self.clock else briefing.run):
@@ -89,7 +89,7 @@ class RunTurns:
 
     @contextmanager
     def _or_away(self, briefing: Briefing, turn: Turn) -> Iterator[None]:
-        """What goes wrong in a turn. Driven for a queue, an agent that cannot be asked at all is away, and that is no failure of the work."""
+        """Undo a turn that fails. For a worker, an agent that cannot be asked at all becomes an Outage instead of a failure."""
         app, patient = self.app, self.app.worlds.runs.patient
         try:
             yield
@@ -97,10 +97,10 @@ class RunTurns:
             undo(app, briefing)
             raise AgentFailed("Crashed", str(e)) from e
         except AgentFailed as e:
-            if e.sort != "Stopped":  # one that was stopped begins again, or its run has ended
+            if e.sort != "Stopped":  # a stopped turn is repeated, or its run has ended
                 undo(app, briefing)
             if e.sort == "Crashed" and patient:
-                with as_outage("agent"):  # its program may be gone
+                with as_outage("agent"):  # its program may have been uninstalled
                     agents_are_ready(self.settings, turn.agent, app.world.outer, app.place.root)
             raise
         except DetentError as e:
@@ -115,7 +115,7 @@ class RunTurns:
 
 
 def driver(app: App, run_id: str, watch: Callable[[Seen], None], stopped: Callable[[], bool] = never) -> Driver:
-    """The driver of a run, one task after the other."""
+    """A driver of a run that does its tasks one after the other."""
     turns = RunTurns(app, run_id, stopped)
     made = Driver(app.door, turns, turns.clock or NoLimitClock(), limits_of(turns.settings.limits), watch, answer_of)
     made.outages = OUTAGES if turns.clock else {}
@@ -124,7 +124,7 @@ def driver(app: App, run_id: str, watch: Callable[[Seen], None], stopped: Callab
 
 @contextmanager
 def whole_driver(app: App, run_id: str, watch: Callable[[Seen], None]) -> Iterator[Driver]:
-    """The driver of a run; where its tasks may be at work at once, with a thread and an app of its own for each of them."""
+    """The driver of a run. Parallel tasks each get a thread and an App of their own."""
     made, most = driver(app, run_id, watch), getattr(app.door.load(run_id).run.data, "parallel", 1)
     if most < 2:
         yield made
@@ -142,7 +142,7 @@ def whole_driver(app: App, run_id: str, watch: Callable[[Seen], None]) -> Iterat
 
 
 def _apart(app: App, run_id: str, child: str, watch: Callable[[Seen], None], stopped: Callable[[], bool]) -> Briefing:
-    """Drive one child in a thread of its own, until it ends or waits; one that has ended leaves no workspace behind."""
+    """Drive one child in its thread until it ends or waits; the workspace of an ended one is removed."""
     own = open_app(app.place.root, env=app.world.outer, wanted=lambda: not stopped())
     try:
         briefing = driver(own, run_id, watch, stopped).drive(child)
@@ -164,7 +164,7 @@ def _one_at_a_time(watch: Callable[[Seen], None]) -> Callable[[Seen], None]:
 
 
 def _turn(app: App, run: AnyRun, briefing: Briefing, settings: Settings, inside: RunSandbox, left: float) -> Turn:
-    """One turn; `left` is what is left of the time of an execution."""
+    """One turn; `left`: the remaining seconds of an execution."""
     world, flow = app.worlds.of(run), workflow_of(run.workflow)
     root: Path = world.place.root
     inside = inside._replace(only=only(briefing, root), view=_view(world, run) if inside.sandbox.name not in OPEN else None)
@@ -194,9 +194,9 @@ def _transcript(app: App, briefing: Briefing) -> Path:
 
 
 def _view(world: RepoWorld, run: AnyRun) -> tuple[Path, Path] | None:
-    """What the agent sees of git: its branch, and what earlier turns of its run left, in the place of the checkout's own git dir.
+    """The git dir that the agent sees instead of the checkout's: its branch and the leftovers of earlier turns.
 
-    None where it cannot be made, as in a clone that lacks objects: then the agent sees nothing of git.
+    None if it cannot be made, as in a clone that lacks objects; the agent then sees nothing of git.
     """
     try:
         left = {each.ref: world.git.resolve(each.ref) for each in left_by(world.git, run.id).values()}
@@ -206,7 +206,7 @@ def _view(world: RepoWorld, run: AnyRun) -> tuple[Path, Path] | None:
 
 
 def locks_held() -> frozenset[str]:
-    """The files that any process of this machine holds such a lock on, as the kernel names them."""
+    """The flock-ed files of this machine, as /proc/locks names them."""
     if not has("proc"):
         return frozenset()
     try:
@@ -217,9 +217,9 @@ def locks_held() -> frozenset[str]:
 
 
 def driver_of(app: App, run: str, held: frozenset[str] | None = None) -> str:
-    """Which process drives a run, and since when; empty if none does. Asks the kernel who holds the lock, and never takes it.
+    """Which process drives a run, and since when; empty if none. Reads the kernel's list of locks, and never takes the lock.
 
-    Where the kernel does not say, it is the process whose number stands in the file, if it is still there.
+    Without /proc, the process whose id is in the lock file, if it exists.
     """
     file = app.place.common_dir / "detent" / f"drive-{run}.lock"
     try:
@@ -244,9 +244,9 @@ def _is_there(number: str) -> bool:
 
 @contextmanager
 def only_driver(app: App, run: str) -> Iterator[None]:
-    """One driver of a run at a time, whatever happens to it: the lock goes with the process. Its file stays: one that is removed could be held twice."""
+    """Hold the driver lock of a run, which the kernel releases with the process. Its file stays: a removed one could be held twice."""
     file = app.place.common_dir / "detent" / f"drive-{run}.lock"
-    file.parent.mkdir(exist_ok=True)  # a machine whose journal is elsewhere may not have it yet
+    file.parent.mkdir(exist_ok=True)  # may be missing where the journal is in a database
     with file.open("a+") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -259,4 +259,4 @@ def only_driver(app: App, run: str) -> Iterator[None]:
         try:
             yield
         finally:
-            lock.truncate(0)  # where locks cannot be looked at, a number that stands there is a driver's
+            lock.truncate(0)  # without /proc, a process id in the file would mean a driver

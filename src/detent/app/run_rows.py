@@ -1,4 +1,4 @@
-"""Where a run stands and what happened to it, as JSON objects: for commands, resources and pages alike. Changes nothing."""
+"""Runs, events and executions as JSON objects, for CLI, MCP and HTTP. Changes nothing."""
 
 import json
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ from detent.world.pulls import url_of
 
 
 def card_object(common: Path, run: str) -> dict[str, object] | None:
-    """The same for programs, whole."""
+    """The proof card of a run as a JSON object; None if it has none."""
     from detent.blocks.check_card import object_of
     from detent.evidence.outcomes.card import kept_card
 
@@ -25,7 +25,7 @@ def card_object(common: Path, run: str) -> dict[str, object] | None:
 
 
 def known_before(run: AnyRun) -> dict[str, list[str]]:
-    """What failed before the run began, tests and preflight commands, and which of it passes since."""
+    """The baseline of a run: tests and preflight commands that failed before it, and which of them are fixed."""
     setup = getattr(run.data, "setup", None)
     failing = [*getattr(setup, "baseline", ()), *getattr(setup, "red_preflight", ())]
     return {"failing": failing, "fixed": [each for each in failing if each in run.fixed]}
@@ -38,20 +38,20 @@ def agent_at_work(app: App, run: AnyRun) -> str:
 
 
 def second_try_of(app: App, run: AnyRun) -> str:
-    """Who is asked instead, since attempts failed; empty where nobody is, or nobody is asked."""
+    """The agent that took over after failed attempts; empty if none did, or no agent acts now."""
     from detent.app.who import second_try
 
     return second_try(app, run) if is_driven(run.data) and app.door.tables[run.workflow].states[run.state].actor == "agent" else ""
 
 
 def costs_of(app: App, run: str) -> dict[str, dict[str, float]]:
-    """What each role of a session took so far, its tasks among it; nothing of a run without roles."""
+    """The cost of each role of a session, its tasks included; empty for other runs."""
     flow = workflow_of(app.door.load(run).run.workflow)
     return flow.costs(app.worlds.runs.spent(run)) if flow.has_decisions else {}
 
 
 def stands(app: App, event: AnyEvent) -> dict[str, object]:
-    """Where a run stands after its newest event, as one JSON object."""
+    """The status of a run after its newest event, as a JSON object."""
     run_now, table = event.run, app.door.tables[event.run.workflow]
     step = table.step(run_now)
     return {
@@ -91,7 +91,7 @@ def newest(app: App, run: str, count: int) -> list[AnyEvent]:
 
 
 def history_of(app: App, run: str, count: int) -> dict[str, object]:
-    """The newest events of a run, and what its branch proves, as one JSON object."""
+    """The newest events of a run and its proof card, as a JSON object."""
     from detent.git.commits import commits_by_event
 
     commits, left = commits_by_event(app.world.git, run), left_behind(app, run)
@@ -100,7 +100,7 @@ def history_of(app: App, run: str, count: int) -> dict[str, object]:
 
 
 def left_behind(app: App, run: str) -> dict[int, str]:
-    """What turns left that was taken away, by the event that ended each: the ref it is kept under, and its files."""
+    """The work of undone turns, by the event that ended each: the ref that keeps it, and its files."""
     from detent.app.tally import turn_of
     from detent.world.turn_tree import left_by
 
@@ -110,7 +110,7 @@ def left_behind(app: App, run: str) -> dict[int, str]:
 
 
 def worked_on(e: AnyEvent) -> dict[str, object]:
-    """The cycle of an event and the test or step that it was about, where there are such."""
+    """The cycle of an event, and its test or step, if any."""
     test = getattr(getattr(e.run.data, "current", None), "description", "")
     steps = (step for part in workflow_of(e.run.workflow).plan(e.run) for step in part.steps)
     proved = next((f"{step.kind}: {step.text}" for step in steps if step.proof == e.run.seq), "")
@@ -118,20 +118,20 @@ def worked_on(e: AnyEvent) -> dict[str, object]:
 
 
 def about_event(e: AnyEvent) -> str:
-    """What an event was about beside its summary: the task that it is of, what a person answered, changed or sent somewhere."""
+    """The subject of an event beside its summary: its task, or what a person answered, changed or sent back."""
     answer = f"{e.sent.decision}: {e.sent.value}" if e.sent.verb == "answer" else ""
     edits = f"changed {', '.join(sorted(path.rpartition('/')[2] for path in e.sent.documents))}" if e.sent.documents else ""
     return " ".join(" ".join(filter(None, (e.sent.child, answer, edits, e.sent.to and f"to {e.sent.to}"))).split())
 
 
 def reason_of(run: AnyRun) -> str:
-    """Why a run stopped, in a line."""
+    """Why a run stopped, in one line."""
     said = run.last_reason or getattr(run.data, "reason", "") or run.last_error
     return next((line.strip() for line in said.splitlines() if line.strip()), "")
 
 
 def event_row(e: AnyEvent) -> dict[str, object]:
-    """An event as one JSON object."""
+    """An event as a JSON object."""
     return {
         "seq": e.run.seq, "at": e.at, "by": e.sent.by, "channel": e.sent.channel, "on": e.on, "from": e.was, "state": e.run.state,
         "status": e.status, "reasons": list(e.verdict.reasons), "tree": e.found.tree, "summary": e.sent.summary, "report": e.sent.report,
@@ -141,7 +141,7 @@ def event_row(e: AnyEvent) -> dict[str, object]:
 
 
 def when(seconds: float | None) -> str | None:
-    """A time of the queue, for programs."""
+    """A time of the queue as ISO text."""
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
 
 

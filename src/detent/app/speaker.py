@@ -1,8 +1,8 @@
-"""Who speaks: a person in a shell of their own, or a program in a shell that belongs to an agent. Looks at processes; decides nothing.
+"""Who is calling: a person in their own shell, or a program in an agent's shell. Looks at processes; decides nothing.
 
-Clients mark the shells they give to agents by a variable, and stand above them as processes. Both are looked at, also the variables of the
-processes above, so that neither a cleaned environment nor a terminal made by `script` helps. It is a fence, not a wall: a process that was
-cut loose from its ancestors, with a clean environment, looks like a person's.
+Clients mark the shells of agents by environment variables, and are ancestors of them. Both are checked, also the variables of all
+ancestors, so that neither a cleaned environment nor a terminal made by `script` helps. It is a fence, not a wall: a process detached
+from its ancestors, with a clean environment, may look like a person's.
 """
 
 import os
@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 PROC = Path("/proc")
-FARTHEST = 64  # processes above one
-# Variables that clients set in shells of agents. What people set themselves to configure a client (homes, keys, models) is none.
+FARTHEST = 64  # ancestors that are checked
+# Variables that clients set in shells of agents; not those by which people configure a client (homes, keys, models).
 MARKS = re.compile(
     r"CLAUDECODE|CLAUDE_CODE_(?:ENTRYPOINT|SESSION\w*|CHILD\w*)|CODEX_(?!HOME$|\w*(?:KEY|TOKEN|PATH|DIR|URL|FILE|MODEL|PROFILE)$)\w+"
     r"|GEMINI_CLI(?:_NO_RELAUNCH)?|QWEN_CODE(?:_NO_RELAUNCH)?|OPENCODE(?:_(?:PID|CALLER|CLIENT|SESSION\w*|PROCESS\w*))?"
@@ -25,13 +25,13 @@ NAMES = (
     "claude", "codex", "gemini", "qwen", "opencode", "copilot", "goose", "goosed", "cursor-agent", "aider", "openhands", "amp", "crush",
     "cline", "auggie", "droid", "kilocode", "qodo", "plandex", "mini-swe-agent", "swe-agent", "codebuff", "letta", "continue-cli",
 )  # fmt: skip
-PACKAGES = (  # in a path among the words of a process that runs a script
+PACKAGES = (  # in the path of a script that an interpreter runs
     "/@anthropic-ai/claude-code/", "/claude-code/", "/@openai/codex/", "/@google/gemini-cli/", "/gemini-cli/", "/@qwen-code/", "/opencode-ai/",
     "/@github/copilot/", "/@sourcegraph/amp/", "/@augmentcode/", "/cursor-agent/", "/@kilocode/", "/@charmland/crush/", "/claude_agent_sdk/",
 )  # fmt: skip
 LAUNCHERS = re.compile(
     r"(?:ba|da|z|fi|k)?sh|env|uvx?|npx|npm|pnpm|bunx?|pipx|mise|direnv|timeout|nice|setsid"
-)  # between a client and what it starts
+)  # programs that may stand between a client and what it starts
 OFF = ("", "0", "false", "no", "off")
 TERMINAL_MAKERS = (
     "script",
@@ -42,26 +42,26 @@ TERMINAL_MAKERS = (
     "nohup",
     "at",
     "batch",
-)  # they give a program a terminal, or a session of its own
+)  # programs that give another one a terminal or a session
 BUILDERS = frozenset(
     {"make", "gmake", "just", "ninja", "rake", "git", "xargs", "find", "parallel", "stdbuf", "ionice", "chrt", "taskset", "flock", "watch", "entr",
      "unshare", "prlimit", "systemd-run", "dbus-run-session", "xvfb-run", "busybox", "yarn", "bundle", "poetry", "pdm", "hatch", "tox", "nox"}
-)  # they run what others wrote down  # fmt: skip
-KEEPERS = ("systemd", "init", "launchd")  # whom orphans belong to
-CLOCKS = ("cron", "crond", "atd", "anacron", "fcron")  # they start what nobody sits at
+)  # programs that run commands from a file  # fmt: skip
+KEEPERS = ("systemd", "init", "launchd")  # parents of orphans
+CLOCKS = ("cron", "crond", "atd", "anacron", "fcron")  # programs that start unattended jobs
 SCRATCH = ("/tmp/", "/var/tmp/", "/dev/shm/", "/dev/fd/", "/proc/self/")
 SHELLS = re.compile(r"-?(?:ba|da|z|fi|k)?sh")
 
 
 def marked(env: Mapping[str, str]) -> str:
-    """The variable by which an environment says that it is an agent's; empty if it says nothing."""
+    """The variable that marks an environment as an agent's; empty if there is none."""
     found = (name for name in sorted(env) if MARKS.fullmatch(name) and env[name].strip().lower() not in OFF)
     named = "AGENT" if env.get("AGENT", "").lower() in AGENT_NAMES else ""
     return next(found, named)
 
 
 def agent_above(env: Mapping[str, str] | None, pid: int, proc: Path = PROC) -> str:
-    """By what a process is seen to belong to an agent, in words; empty if nothing says so. `env` is its own, where it is known."""
+    """The evidence that a process belongs to an agent, in words; empty if there is none. `env`: its own environment, if known."""
     if env is not None and (mark := marked(env)):
         return f"{mark} is set"
     for above in _line(pid, proc):
@@ -73,8 +73,8 @@ def agent_above(env: Mapping[str, str] | None, pid: int, proc: Path = PROC) -> s
 
 
 def cut_loose(pid: int, proc: Path = PROC) -> str:
-    """By what a process is seen to be cut loose from whoever started it, in words: above it are only programs that run others, and then nobody.
-    A person's shell stands below a login, a terminal or an editor, or is itself the first process of a session or a container."""
+    """The evidence that a process was detached from whoever started it, in words: its ancestors only run other programs, and then end.
+    A person's shell has a login, a terminal or an editor above it, or is itself the first process of a session or a container."""
     line = list(_line(pid, proc))
     above = [each for each in line[1:] if each != 1 and _comm(each, proc) not in (*KEEPERS, *CLOCKS)]
     if not above or _parent(above[-1], proc) < 1:
@@ -86,7 +86,7 @@ def cut_loose(pid: int, proc: Path = PROC) -> str:
 
 
 def _is_made(pid: int, proc: Path) -> bool:
-    """Whether a process gives others a terminal or a session, or runs lines that it was handed or that lie where anybody may write them."""
+    """Whether a process makes terminals or sessions, or runs code from its arguments, its input or a scratch folder."""
     if any(name in TERMINAL_MAKERS for name in _names(pid, proc)):
         return True
     words = _words(pid, proc)
@@ -97,7 +97,7 @@ def _is_made(pid: int, proc: Path) -> bool:
         return True
     script = next((word for word in words[1:] if not word.startswith("-")), "")
     if not script:
-        return interpreter  # what it runs came in by its input
+        return interpreter  # it runs code from its input
     return "-m" not in words[1:3] and (not script.startswith("/") or script.startswith(SCRATCH))
 
 
@@ -107,7 +107,7 @@ def _runs_others(pid: int, proc: Path) -> bool:
 
 
 def _is_plain_shell(pid: int, proc: Path) -> bool:
-    """Whether a process is a shell that somebody types into."""
+    """Whether a process is an interactive shell."""
     words = _words(pid, proc)
     return (
         bool(words)
@@ -121,7 +121,7 @@ def _is_interpreter(pid: int, proc: Path) -> bool:
 
 
 def _names(pid: int, proc: Path) -> list[str]:
-    """What a process is called, by its program and by the script that it runs; some give themselves a line as their name."""
+    """The names of a process: of its program and of the script it runs; some set a whole line as their name."""
     return [_stem(word.partition(" ")[0]) for word in _programs(_words(pid, proc))] or [_comm(pid, proc)]
 
 
@@ -130,9 +130,9 @@ def _comm(pid: int, proc: Path) -> str:
 
 
 def agent_behind(pid: int, proc: Path = PROC) -> str:
-    """By what the process that shows a person a dialog is seen to be no client, but a program that an agent started; empty if nothing says so.
+    """The evidence that the process showing a dialog is not a client but a program that an agent started; empty if there is none.
 
-    A client is itself above what it starts; whatever else stands between the two says by itself what a person would.
+    A client is the direct ancestor of what it starts; a program in between could answer in the person's place.
     """
     between = ""
     for above in _line(pid, proc):
@@ -147,7 +147,7 @@ def agent_behind(pid: int, proc: Path = PROC) -> str:
 
 
 def _line(pid: int, proc: Path) -> Iterator[int]:
-    """A process and those above it, the nearest first."""
+    """A process and its ancestors, the nearest first."""
     for _ in range(FARTHEST):
         yield pid
         pid = _parent(pid, proc)
@@ -163,7 +163,7 @@ def _parent(pid: int, proc: Path) -> int:
 
 
 def _client(pid: int, proc: Path) -> str:
-    """The client that a process is, by its own name or by what it runs; empty if it is none."""
+    """The name of the client that a process is, by its name or by what it runs; empty if it is none."""
     name = _read(proc / str(pid) / "comm").strip()
     words = _words(pid, proc)[:4]
     if name in NAMES:
@@ -178,7 +178,7 @@ def _words(pid: int, proc: Path) -> list[str]:
 
 
 def _programs(words: list[str]) -> Iterable[str]:
-    """What a process runs: its program, and the script of an interpreter."""
+    """The program of a process, and the script if it is an interpreter."""
     if not words:
         return ()
     script = next((word for word in words[1:] if not word.startswith("-")), "")
@@ -191,7 +191,7 @@ def _stem(word: str) -> str:
 
 
 def _environment(pid: int, proc: Path) -> dict[str, str]:
-    """The environment that a process began with, where it may be read."""
+    """The environment that a process began with; empty if it cannot be read."""
     pairs = (line.partition("=") for line in _read(proc / str(pid) / "environ").split("\0"))
     return {name: value for name, _, value in pairs if name}
 
@@ -207,19 +207,19 @@ def _read(file: Path) -> str:
 
 
 def process_at(port: int, every: Callable[[], list[int]] = lambda: _numbers(PROC)) -> int | None:
-    """The process of this user that has a port as its end of a connection over loopback; 0 if that cannot be seen, None if nobody has it any more.
-    `every`: the processes that there are."""
+    """The process of this user whose end of a loopback connection is a port; 0 if that cannot be seen, None if the connection is gone.
+    `every` lists the processes."""
     wanted = _held(port)
     if not wanted:
         return None if wanted is not None else 0
     found = (pid for pid in every() if any(_leads_to(PROC / str(pid) / "fd" / str(fd), wanted) for fd in _numbers(PROC / str(pid) / "fd")))
     if (pid := next(found, 0)) or wanted & (_held(port) or set()):
         return pid
-    return None  # who left while all were looked at is no other user
+    return None  # it closed meanwhile, so it is not another user's
 
 
 def _held(port: int) -> set[str] | None:
-    """The sockets that have a port as their own end; None if that cannot be seen here."""
+    """The sockets whose own end is a port; None if that cannot be seen here."""
     tables = [_read(PROC / table) for table in ("net/tcp", "net/tcp6")]
     return {f"socket:[{inode}]" for table in tables for inode in _sockets(table, port)} if any(tables) else None
 

@@ -1,4 +1,4 @@
-"""Starting a run of any workflow: which can be started how, which options belong to which, and going on in a clone that has only notes."""
+"""Starting a run of any workflow: by which commands, with which options, and continuing in a clone that has only notes."""
 
 import re
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ COMMANDS = {"start": "detent start", "run": "detent run", PAGE: "the page"}
 
 
 def start_of(workflow: str, door: str) -> "Start":
-    """How a run of a workflow is created through a door. Its value is checked whole before there is any event."""
+    """The Start function of a workflow, if `door` may start it. The workflow is fully checked first."""
     flow = workflow_of(workflow)
     if flow.start is None:
         raise DetentError(
@@ -39,9 +39,9 @@ def start_of(workflow: str, door: str) -> "Start":
 
 
 def workflow_for(request: str, root: Path, plan: str, workflow: str = "") -> str:
-    """Which workflow a request is for, where none is named: a plan is worked through, anything else is built test by test.
+    """The workflow for a request: the named one, else that for plans if it is a file, else that for requests.
 
-    No request means the plan of the settings. A word that looks like a path and is none is refused: nobody wants a feature called docs/pln.md.
+    An empty request means the configured plan. A mistyped path is refused: nobody wants a feature called docs/pln.md.
     """
     if workflow:
         return workflow
@@ -62,7 +62,7 @@ def workflow_for(request: str, root: Path, plan: str, workflow: str = "") -> str
 
 
 def names_file(root: Path, words: str) -> bool:
-    """Whether a request is the path of a file. One that is too long to be a name, or has letters that no name has, is not."""
+    """Whether a request is the path of a file; not if it is too long or has characters that no path has."""
     try:
         return (root / words).is_file()
     except (OSError, ValueError):
@@ -70,7 +70,7 @@ def names_file(root: Path, words: str) -> bool:
 
 
 def _near(root: Path, words: str) -> str:
-    """The markdown file whose path is the nearest to what was typed."""
+    """The markdown file whose path is closest to what was typed."""
     from difflib import get_close_matches
 
     there = [str(file.relative_to(root)) for pattern in ("*.md", "docs/*.md", "docs/*/*.md") for file in root.glob(pattern)]
@@ -79,7 +79,7 @@ def _near(root: Path, words: str) -> str:
 
 
 def landing_of(app: "App", workflow: str) -> str:
-    """What becomes of finished work, in a sentence, before anything begins; empty for workflows that merge nothing by themselves."""
+    """A sentence on how finished work will land, shown before a run begins; empty for workflows that merge nothing."""
     from detent.app.commit_settings import settings_for
 
     git = app.world.git
@@ -89,7 +89,7 @@ def landing_of(app: "App", workflow: str) -> str:
 
 
 def landing_words(git: "Git", whole: "Settings", outer: Mapping[str, str]) -> str:
-    """What becomes of a finished pull request, as the settings are."""
+    """A sentence on how finished work will land, by these settings."""
     from detent.app.forges import way_to_land
     from detent.git.commits import main_branch
 
@@ -103,13 +103,13 @@ def landing_words(git: "Git", whole: "Settings", outer: Mapping[str, str]) -> st
     try:
         main = main_branch(git, settings.main).removeprefix("refs/heads/")
     except DetentError:
-        return ""  # starting says it, with the way out
+        return ""  # starting reports that, with a hint
     pushed = " and pushes it" if settings.push else ""
     return f'Detent merges each finished pull request into {main} by itself{pushed}. To keep branches instead: [git] merge = "branch" or "pull-request".'
 
 
 def options_fit(workflow: str, terms: "Terms", names: Mapping[str, str]) -> None:
-    """Refuse options that only other workflows have; `names` says how an option is written at this door."""
+    """Refuse options that belong to other workflows; `names`: how each option is written by the caller."""
     mine = workflow_of(workflow).options
     given = [name for name in names if getattr(terms, name) != type(terms)._field_defaults[name] and name not in mine]
     if given:
@@ -120,7 +120,7 @@ def options_fit(workflow: str, terms: "Terms", names: Mapping[str, str]) -> None
 
 
 def policies_fit(workflow: str, terms: "Terms", name: str) -> None:
-    """Answers beforehand other than to flags are for workflows that keep questions by name."""
+    """Refuse policies about anything but flags for a workflow without recorded decisions."""
     from detent.app.policy import only_flags
 
     if only_flags(terms.policies) or workflow_of(workflow).has_decisions:
@@ -130,7 +130,7 @@ def policies_fit(workflow: str, terms: "Terms", name: str) -> None:
 
 
 def start_from_notes(app: App, sent: Sent, agent: str) -> str:
-    """A new run that goes on after the newest note of this branch; its id."""
+    """A new run that continues after the newest note of this branch; returns its id."""
     for _, flow in workflows():
         if flow.from_notes is not None:
             return flow.from_notes(app, sent, agent)

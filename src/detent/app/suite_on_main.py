@@ -1,4 +1,4 @@
-"""Whether the tests can be run at all: on main as it is now, in a workspace that is made, set up and kept in as an execution's is."""
+"""Tries whether tests can be run at all: on main, in a workspace set up and sandboxed like an execution's."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +20,7 @@ NAME = "suite"  # of the workspace
 
 
 def tests_run(worlds: Checkouts) -> bool:
-    """Whether they can be run there; what they say does not matter."""
+    """Whether the tests can be run; their outcome does not matter."""
     git, outer = worlds.own.git, worlds.own.outer
     try:
         settings, main = project_settings(git, outer)
@@ -34,7 +34,7 @@ def tests_run(worlds: Checkouts) -> bool:
 
 @contextmanager
 def _alone(common: Path, root: Path) -> Iterator[None]:
-    """One asks at a time. Nothing is left of the workspace, nor found of one that was killed."""
+    """Hold a lock, and remove the workspace before and after, also one left by a killed process."""
     place = workspace_place(common, root)
     with (common / "detent" / f"{NAME}.lock").open("a") as lock:
         flock(lock, LOCK_EX)

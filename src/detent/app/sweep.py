@@ -1,6 +1,6 @@
-"""Clearing up after executions that other machines ended: their workspaces here, and what was shared of them at the remote. Loses nothing.
+"""Cleans up after executions that other machines ended: their workspaces here, and their shared refs at the remote. Loses no work.
 
-A workspace is removed only after what lies in it was kept; a shared ref only once its run's commit is in main.
+A workspace is removed only after a snapshot of it; a shared ref only once its run's commit is in main.
 """
 
 from contextlib import suppress
@@ -18,16 +18,16 @@ from detent.git.workspace import runs_here
 
 
 def sweep(app: App) -> list[str]:
-    """The runs after which something was cleared up."""
+    """Clean up; returns the runs concerned."""
     done = [run for run in runs_here(app.place.common_dir) if _leave(app, run)]
     if shared_url(app.place, app.world.outer):
-        with suppress(CannotTell, DetentError):  # the remote does not answer now; there is a next time
+        with suppress(CannotTell, DetentError):  # an unreachable remote is left to the next sweep
             done += forget_landed(app)
     return done
 
 
 def _leave(app: App, run: str) -> bool:
-    """Remove the workspace of a run that has ended, wherever that was. One that cannot be kept first stays."""
+    """Remove the workspace of a run that has ended anywhere. One whose snapshot fails stays."""
     heads = app.journal.heads(run)
     if not heads or not heads[0].ended or not is_execution(heads[0].workflow) or driver_of(app, run):
         return False
@@ -38,7 +38,7 @@ def _leave(app: App, run: str) -> bool:
 
 
 def forget_landed(app: App) -> list[str]:
-    """Take away at the remote what was shared of runs whose work is in main by now: no machine has to go on with them."""
+    """Delete the shared refs at the remote of runs whose work is in main."""
     git = app.world.git
     settings, _ = project_settings(git, app.world.outer)
     remote = settings.git.remote

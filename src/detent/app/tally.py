@@ -1,4 +1,4 @@
-"""What a run came to so far, added up over its events: cost, time, and the ways it took. Each event is read once, whoever asks. Decides nothing."""
+"""Sums over a run's events: cost, time, and the path through its table. Cached, so that each event is read once. Decides nothing."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -18,22 +18,22 @@ from detent.journal.journal import Head
 from detent.journal.journal_rows import from_entry
 
 PAGE = 500
-GRANTS = ("resume", "guided")  # what a person says by which the same budget is given again
+GRANTS = ("resume", "guided")  # events of a person that grant the budget again
 
 
 class Sum(NamedTuple):
-    """What the events up to a number came to."""
+    """The sums over a run's events up to `seq`."""
 
     seq: int = 0
     started: str = ""
     whole: Spent = Spent()
-    granted: Spent = Spent()  # since a person released it last
+    granted: Spent = Spent()  # since a person last granted the budget again
     path: Counter[tuple[str, str]] = Counter()
-    turns: dict[str, int] = {}  # each turn of an agent by its transcript, with the event it ended in; never changed in place
+    turns: dict[str, int] = {}  # turns by transcript, with the number of the event that ended each; never changed in place
 
 
 class BudgetUse(NamedTuple):
-    """A limit that is set, and what was used of it."""
+    """A limit of a run, and how much of it is used."""
 
     name: str
     used: float
@@ -45,7 +45,7 @@ def add(one: Spent, other: Spent) -> Spent:
 
 
 class UsageTally:
-    """The sums of all runs that were asked about. Threads may ask at once: the worst is that an event is read twice."""
+    """The cached sums of runs. Safe to share between threads: at worst an event is read twice."""
 
     def __init__(self) -> None:
         self._kept: dict[str, Sum] = {}
@@ -72,7 +72,7 @@ class UsageTally:
 
 
 def never_told(app: App, run: str) -> Usage:
-    """What turns of a run used that no event will tell: a person moved the run while an agent was at work."""
+    """The usage of turns that no event records, because a person moved the run while the agent was at work."""
     events = list(app.worlds.runs.history(run))
     return _unsaid(app.place.common_dir, run, {f"{run}.{events[-1].run.seq}", *map(turn_of, events)})
 
@@ -84,12 +84,12 @@ def _unsaid(common: Path, run: str, turns: Collection[str]) -> Usage:
 
 
 def turn_of(event: AnyEvent) -> str:
-    """The name of the turn that an event ended: that of its transcript."""
+    """The name of the turn that an event ended, from its transcript."""
     return event.sent.facts.get("transcript", "").rpartition("/")[2].removesuffix(".jsonl")
 
 
 def budget_of(app: App, tally: UsageTally, run: AnyRun, family: Iterable[Head]) -> tuple[BudgetUse, ...]:
-    """Each limit that is set, and what the run and its children used of it since a person released it last."""
+    """Each limit that is set, and what the run and its children used of it since a person last granted it again."""
     limits = msgspec.json.decode(run.data.setup.settings or b"{}", type=Settings).limits
     spent = reduce(add, (tally.of(app, h.run, h.seq).granted for h in family))
     rows = (
@@ -103,6 +103,6 @@ def budget_of(app: App, tally: UsageTally, run: AnyRun, family: Iterable[Head]) 
 
 
 def _changed(app: App, run: AnyRun) -> int:
-    """How many files the newest good tree of a run changes over where it began."""
+    """The number of files that differ between a run's base and its newest good tree."""
     base, good = getattr(run.data, "base", ""), getattr(run.data, "good_tree", "")
     return len(app.world.git.run("diff", "--name-only", "-z", base, good, "--").raw.split(b"\0")) - 1 if base and good else 0

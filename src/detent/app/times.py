@@ -1,4 +1,4 @@
-"""The times that people write: how long ago, a time of day, a date; and a window of the day, such as 22:00-07:00. Pure: what time it is now is handed in."""
+"""Parses times that people write (2h, 22:00, a date) and windows of the day such as 22:00-07:00. Pure except `local_now`."""
 
 import re
 import time as clock
@@ -14,7 +14,7 @@ EXAMPLES = "for example: 8h, 2d, 22:00, yesterday, 2026-03-01 or 2026-03-01T22:0
 
 
 def time_of(text: str, now: datetime) -> datetime:
-    """The time that a text means. `now` has the time zone of the person; what comes back has one too, and is not in the future."""
+    """The time that a text means, with the time zone of `now` and never in the future."""
     said = text.strip().lower()
     if found := AGO.fullmatch(said):
         return now - timedelta(**{SPANS[found[2]]: int(found[1])})
@@ -35,7 +35,7 @@ def time_of(text: str, now: datetime) -> datetime:
 
 
 class TimeWindow(NamedTuple):
-    """A part of each day; one that ends before it begins goes over midnight."""
+    """A part of each day; one that ends before it begins spans midnight."""
 
     begins: time
     ends: time
@@ -57,7 +57,7 @@ class TimeWindow(NamedTuple):
 
 
 def local_of(seconds: float) -> datetime:
-    """A moment in the local time of this machine, without a zone: the time of day is what a window is about, whatever summer time does."""
+    """A moment as local time without a zone: windows are about the time of day, regardless of summer time."""
     return datetime.fromtimestamp(seconds)  # noqa: DTZ006 - a zone is what is not wanted here
 
 
@@ -66,7 +66,7 @@ def local_now() -> datetime:
 
 
 def window_of(text: str) -> TimeWindow:
-    """The window that a setting names; its form was checked."""
+    """The window of a setting, whose form was checked."""
     begins, _, ends = text.partition("-")
     return TimeWindow(_clock(begins), _clock(ends))
 

@@ -1,4 +1,4 @@
-"""The tracker of a repository, wired: the kind that is configured, with what it needs of the machine."""
+"""Builds the configured tracker of a repository, with what it needs of the machine."""
 
 import os
 import tempfile
@@ -28,7 +28,7 @@ def tracker_of(settings: Settings, place: Place, outer: Mapping[str, str]) -> Tr
 
 
 def _caller(place: Place, outer: Mapping[str, str]) -> Callable[[Sequence[str], Mapping[str, str]], TrackerSaid]:
-    """How a tracker's program is run: in the person's checkout, in bounded time, its two streams apart."""
+    """A function that runs a tracker's program in the person's checkout, with a timeout and stderr apart."""
     env = {k: v for k, v in outer.items() if k in KEPT or k.startswith(("BD_", "BEADS_"))}
 
     def call(argv: Sequence[str], more: Mapping[str, str]) -> TrackerSaid:

@@ -1,4 +1,4 @@
-"""Trying a project's test command and preflight as a run would: on the commit that stands there, in a clean checkout. For `init` and `doctor`."""
+"""Tries a project's test command and preflight as a run would: on HEAD, in a clean checkout. For `init` and `doctor`."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ from detent.git.repo import Git
 
 
 class Tried(NamedTuple):
-    """What came of it."""
+    """The result of trying the tests and the preflight."""
 
     passed: int = 0
     failing: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class Tried(NamedTuple):
 
 
 def try_tests(place: Place, settings: Settings, env: Mapping[str, str], preflight: tuple[str, ...]) -> Tried | None:
-    """The tests and the preflight at HEAD; None where there is no commit, or nothing whose tests can be told apart."""
+    """Run the tests and the preflight at HEAD; None without a commit, or without a runner that reports single tests."""
     git, path = Git(place, env), env.get("PATH", os.defpath)
     command = find_command(Folder(place.root, path), settings.test.command, settings.test.report)
     if not git.head() or command is None or not command.runner:
@@ -62,7 +62,7 @@ def _one_line(text: str) -> str:
 
 
 def _help_for(command: Command, files: Folder, said: str) -> str:
-    """What usually helps."""
+    """A hint on what usually helps."""
     program = shutil.which(command.argv[0]) or command.argv[0]
     if hint := way_on(command, said, files):
         return f"{hint}; the tests run with {program}, [test] command can name another one"

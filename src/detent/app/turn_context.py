@@ -1,5 +1,5 @@
-"""What an agent that the machine drives is told beside its briefing: the project's conventions, its test command, a map of the repository, what the
-last phase changed, and what became of earlier attempts. Bounded, and marked as data; the rules above it hold. Decides nothing."""
+"""Context for a driven agent beside its briefing: the project's conventions, its test command, a map of the repository, the diff of
+the last phase, and earlier attempts. Bounded in size, and marked as data. Decides nothing."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -21,10 +21,10 @@ from detent.world.turn_tree import LeftBehind, left_by
 from detent.world.work_tree import RepoWorld
 
 LONGEST = 12_000  # characters of one file of instructions, and of one diff
-MOST_LINES = 120  # of the map
-MOST_TRIES = 5  # earlier attempts that are told
+MOST_LINES = 120  # of the repository map
+MOST_TRIES = 5  # earlier attempts that are listed
 LONGEST_REASON = 600
-NEXT = "\n## Next\n"  # the last part of every briefing
+NEXT = "\n## Next\n"  # heading of the last part of every briefing
 PASSED = ("SUCCESS", "NEEDS_ANALYSIS")
 BELOW = (
     "The project's own conventions, as of the commit that this run began from. "
@@ -36,9 +36,9 @@ COUNTS = (
 
 
 def with_context(app: App, run: AnyRun, briefing: Briefing) -> Briefing:
-    """The briefing as a driven agent gets it: with all of this before what comes next, and without calls, since there are none to make.
+    """The briefing of a driven agent: with this context before its last part, and without calls, since it has none to make.
 
-    A workflow whose roles get documents brings what is about the project itself.
+    A workflow whose roles get documents provides the part about the project itself.
     """
     world = app.worlds.of(run)
     parts = [] if workflow_of(run.workflow).documents else [*_project(app, run, world)]
@@ -64,13 +64,13 @@ def _conventions(git: Git, base: str) -> Iterator[str]:
     seen = set[str]()
     for name in PROJECT:
         text = (git.read(base, name) or b"").decode("utf-8", "replace").strip()
-        if text and text not in seen and text not in PROJECT:  # a link to another of them reads as its name
+        if text and text not in seen and text not in PROJECT:  # git stores a symlink to another of them as its name
             yield fenced(f"`{name}`", "markdown", _cut(text, f"the rest is in {name}")).replace("## ", "### ", 1)
         seen.add(text)
 
 
 def repository_map(git: Git, tree: str, most: int = MOST_LINES) -> str:
-    """The files of a tree, or as many folders with the number of their files as there is room for."""
+    """The files of a tree, or if there are too many, its folders with their number of files."""
     files = git.run("ls-tree", "-r", "-z", "--name-only", tree).items
     if len(files) <= most:
         return "\n".join(files)
@@ -84,7 +84,7 @@ def repository_map(git: Git, tree: str, most: int = MOST_LINES) -> str:
 
 
 def _last_phase(git: Git, run: AnyRun) -> str:
-    """The diff of the commit that the machine made last for this run, or for the run it belongs to."""
+    """The diff of the last commit that the machine made for this run or its parent."""
     tip = tip_of(git, run.id, "") or (tip_of(git, run.parent, "") if run.parent else "")
     return _diff(git, f"{tip}^", tip) if tip and git.resolve(f"{tip}^") else ""
 
@@ -102,7 +102,7 @@ def _cut(text: str, rest: str) -> str:
 
 
 def _attempts(app: App, run: AnyRun, world: RepoWorld) -> Iterator[str]:
-    """What was tried since something passed last, the newest last, with what became of each and where its files are."""
+    """The failed attempts since something last passed, with the reason of each and where its files are."""
     tried = _failed(list(app.worlds.runs.history(run.id)))
     if not tried:
         return
@@ -115,7 +115,7 @@ def _attempts(app: App, run: AnyRun, world: RepoWorld) -> Iterator[str]:
 
 
 def _failed(events: list[AnyEvent]) -> list[AnyEvent]:
-    """The turns that came to nothing since an agent's work passed last. A refusal and the failure it became are one."""
+    """The failed turns since an agent's work last passed. A refusal and the failure that it led to count as one."""
     found = list[AnyEvent]()
     for event in events:
         if event.sent.by == "agent" and event.status in PASSED:
@@ -146,7 +146,7 @@ def _short(text: str, most: int) -> str:
 
 
 def _last_left(world: RepoWorld, run: AnyRun, last: AnyEvent, left: dict[str, LeftBehind]) -> str:
-    """The diff of what the last attempt wrote, where the workspace holds nothing of it."""
+    """The diff of the last attempt's work, if it is not in the workspace."""
     if (there := left.get(turn_of(last))) is not None:
         return _diff(world.git, f"{there.ref}^", there.ref)
     tree, good = last.found.tree, run.data.good_tree

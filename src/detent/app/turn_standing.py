@@ -1,4 +1,4 @@
-"""How a turn of a driven agent begins and how a failed one ends: on a workspace that holds nothing of a turn that came to nothing."""
+"""Begins a turn of a driven agent, and undoes a failed one, so that a workspace never holds the work of a failed turn."""
 
 from contextlib import suppress
 
@@ -16,20 +16,21 @@ PASSED = ("SUCCESS", "NEEDS_ANALYSIS")
 
 
 def begin(app: App, run: AnyRun, briefing: Briefing) -> None:
-    """Have the workspace as the turn should find it, and remember that. A turn that is still open failed or was killed, unless its work was judged."""
+    """Bring the workspace to where the turn should start, and record the turn as open. One left open failed or was killed, and is undone
+    unless its work was judged."""
     world = app.worlds.of(run)
     attempt = open_attempt(world.git, run.id)
-    with suppress(CannotTell):  # what is wrong with the checkout, the verdict will say
+    with suppress(CannotTell):  # the verdict will report a broken checkout
         if attempt and (attempt == briefing.attempt_id or not _taken(app, run, attempt)):
             _undo(world, run)
         begin_turn(world, run, briefing.attempt_id)
 
 
 def undo(app: App, briefing: Briefing) -> None:
-    """Take away what a turn left that failed. Where that cannot be done now, it is done before the next one begins."""
+    """Undo a failed turn. If that fails now, the next turn does it before it begins."""
     run = app.door.load(briefing.run).run
     if app.door.tables[run.workflow].states[run.state].end:
-        return  # its workspace is gone, or goes now
+        return  # its workspace is removed anyway
     try:
         world = app.worlds.of(run)
         if open_attempt(world.git, run.id) == briefing.attempt_id:
@@ -44,7 +45,7 @@ def _undo(world: RepoWorld, run: AnyRun) -> None:
 
 
 def _taken(app: App, run: AnyRun, attempt: str) -> bool:
-    """Whether the work of a turn was judged. What was refused, could not be judged or never came is no work."""
+    """Whether the work of a turn was judged: handed in, and neither refused nor "cannot tell"."""
     return any(_judged(event) for event in app.worlds.runs.history(run.id) if turn_of(event) == attempt)
 
 

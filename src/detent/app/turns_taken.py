@@ -1,4 +1,4 @@
-"""What agents took, turn by turn, read off the journal: who was asked in which role, which model, and what that cost. Decides nothing."""
+"""The turns of agents, read from the journal: role, model and cost of each. Decides nothing."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -14,16 +14,16 @@ from detent.journal.journal import Head
 from detent.journal.journal_rows import from_entry
 
 PAGE = 500
-REVIEWER = "reviewer"  # whom the machine asks in a state of its own
-BY_DEFAULT = ("anthropic", "claude", "openai")  # agents that ask for [agents] model where their spec names none
-LONGEST = 60  # characters of a name of a model
+REVIEWER = "reviewer"  # the role that the machine asks in a system state
+BY_DEFAULT = ("anthropic", "claude", "openai")  # backends that use [agents] model when their spec names no model
+LONGEST = 60  # characters of a model's name
 
 
 class TurnTaken(NamedTuple):
-    """One turn of an agent, as its event has it."""
+    """One turn of an agent, from its event."""
 
     run: str
-    root: str  # the run that nobody is the parent of
+    root: str  # the top-level run
     at: str
     role: str
     model: str
@@ -31,13 +31,13 @@ class TurnTaken(NamedTuple):
 
 
 class TakenTurns:
-    """The turns of all runs that were asked about; each event is read once."""
+    """The cached turns of runs; each event is read once."""
 
     def __init__(self) -> None:
         self._kept: dict[str, tuple[int, tuple[TurnTaken, ...]]] = {}
 
     def of(self, app: App, head: Head) -> tuple[TurnTaken, ...]:
-        """Every turn of one run, its children left out."""
+        """Every turn of one run, without its children."""
         seq, found = self._kept.get(head.run, (0, ()))
         while seq < head.seq:
             events = [from_entry(app.door.tables[e.workflow], e) for e in app.journal.events(head.run, seq, PAGE)]
@@ -66,7 +66,7 @@ def _turn(event: AnyEvent, head: Head) -> Iterator[TurnTaken]:
 
 
 def model_of(asked: str, event: AnyEvent) -> str:
-    """The model behind a spec, or who was asked where it names none that we know."""
+    """The model that an agent's spec names or defaults to; the spec itself if neither is known."""
     backend, _, rest = asked.partition(":")
     if backend in BY_DEFAULT and not rest.strip():
         settings = getattr(event.run.data.setup, "settings", b"") or b"{}"

@@ -1,4 +1,4 @@
-"""What `verify` has to prove: the commits of a range, the claims on them, and how their trees hang together. Runs no test."""
+"""The input of `verify`: the commits of a range, the claims on them, and the chain of their trees. Runs no test."""
 
 import re
 from collections.abc import Mapping
@@ -13,13 +13,13 @@ from detent.git.repo import Git
 from detent.git.tree_merge import merge_trees
 
 Sort = Literal["failed", "not-verifiable", "could-not-verify"]
-PLAIN = re.compile(r"(?!HEAD$|refs/|[0-9a-f]{40}$)[\w./-]+")  # a short name, and nothing that is asked of it
+PLAIN = re.compile(r"(?!HEAD$|refs/|[0-9a-f]{40}$)[\w./-]+")  # a plain short name, without `~`, `^` or `@{…}`
 FULL = f"refs/notes/{REF}"
 FETCH = f"git fetch origin {FULL}:{FULL}"
 
 
 class BrokenCheck(NamedTuple):
-    """One thing that does not hold: where, which check, and what it says."""
+    """One check that does not hold: where, which check, and what it says."""
 
     sort: Sort
     commit: str
@@ -29,7 +29,7 @@ class BrokenCheck(NamedTuple):
 
 
 class CommitSpan(NamedTuple):
-    """A range, settled: everything that `tip` has over `base`, the oldest commit first."""
+    """A resolved range: the commits of `tip` that `base` does not have, the oldest first."""
 
     base: str
     tip: str
@@ -37,14 +37,14 @@ class CommitSpan(NamedTuple):
 
 
 class Link(NamedTuple):
-    """One step to be replayed: from a tree to a tree, by the rules of a phase."""
+    """One step to replay: from one tree to the next, by the rules of a phase."""
 
     commit: Commit
-    at: int  # which step of the commit, from 1
+    at: int  # the number of the step in the commit, from 1
     run: str
     workflow: str
     step: ClaimedStep
-    phase: str  # as the claim says, and `merge` for a merge; what it is, its trees say
+    phase: str  # as claimed, or `merge`; what it really is, its trees show
     start: str
 
     @property
@@ -56,7 +56,7 @@ class Link(NamedTuple):
 
 
 def span_of(git: Git, text: str, main: str) -> CommitSpan:
-    """The range that a person means: `A..B`, one commit, or else what this branch adds to main."""
+    """The range that a text names: `A..B`, one commit, or if empty what this branch adds to main."""
     if text and ".." not in text:
         tip = commit_named(git, text)
         base = commit_named(git, f"{tip}^1", f"{text} has no parent, so there is nothing that it could be proved over")
@@ -76,7 +76,7 @@ def span_of(git: Git, text: str, main: str) -> CommitSpan:
 
 
 def _refs_named(git: Git, name: str) -> list[str]:
-    """The refs that a short name may mean, where they are not one commit: a tag may be called as a branch is, a branch as one of the remote."""
+    """The tags, branches and remote branches that an ambiguous short name may mean; empty if they are one commit."""
     known = {kind: f"refs/{kind}/{name}" for kind in ("tags", "heads", "remotes")} if PLAIN.fullmatch(name) else {}
     here = {ref: commit for ref in known.values() if (commit := git.resolve(f"{ref}^{{commit}}"))}
     return list(here) if len(set(here.values())) > 1 else []
@@ -99,7 +99,7 @@ def common_base(git: Git, old: str, new: str) -> str:
 
 
 def _own_base(git: Git, tip: str, main: str) -> str:
-    """Where this branch left main. On main itself: where the run that was landed last began."""
+    """The merge base with main. On main itself: where the last landed run began."""
     newest = main_commit(git, main)
     base = common_base(git, newest, tip)
     if base != tip:
@@ -114,7 +114,7 @@ def _own_base(git: Git, tip: str, main: str) -> str:
 
 
 def _began(git: Git, notes: Mapping[str, str], commit: str) -> str | None:
-    """Where the work that a commit belongs to began, by its claim; only to find out where a person's range begins."""
+    """The base of a commit's work by its claim; used only to find the start of a range."""
     claim = _claim(git, notes, Commit(commit, "", (), ""))[0] if commit in notes else None
     return claim.base if claim else None
 
@@ -134,7 +134,7 @@ def main_commit(git: Git, configured: str) -> str:
 
 
 def links_of(git: Git, span: CommitSpan) -> tuple[list[Link], list[BrokenCheck], frozenset[str]]:
-    """The steps to be replayed in order, what breaks before any test is run, and the failures that are claimed to be known."""
+    """The steps to replay in order, the checks that fail before any test is run, and the failures claimed as known."""
     if not git.resolve(FULL):
         return (
             [],
@@ -146,7 +146,7 @@ def links_of(git: Git, span: CommitSpan) -> tuple[list[Link], list[BrokenCheck],
     for commit in span.commits:
         parent = commit.parents[0] if commit.parents else ""
         start = trees.get(f"{parent}^{{tree}}", "")
-        if len(commit.parents) > 1:  # what was before a merge lacks what it brought, so nothing goes back behind it
+        if len(commit.parents) > 1:  # earlier trees lack what a merge brought, so no step may be over them
             links.append(Link(commit, 1, "", "", ClaimedStep("complete", commit.subject, commit.tree), "merge", start))
             broken += _merge(git, commit)
             continue
@@ -171,7 +171,7 @@ def _claim(git: Git, notes: Mapping[str, str], commit: Commit) -> tuple[Claim | 
 
 
 def _elsewhere(git: Git, notes: Mapping[str, str], commit: Commit) -> str:
-    """If a commit that is not on the branch has a claim for the same tree or the same words: it was amended, rebased or squashed."""
+    """A clause if another commit with the same tree or subject has the claim: this one was amended, rebased or squashed."""
     shown = git.call("log", "--no-walk=unsorted", "--ignore-missing", "--format=%H%x00%T%x00%s", "--stdin", stdin="\n".join(notes).encode())
     rows = [line.split("\0") for line in shown.text.split("\n")]
     twin = next((r for r in rows if len(r) == 3 and (r[1] == commit.tree or r[2] == commit.subject)), None)
@@ -184,7 +184,7 @@ def _chain(commit: Commit, claim: Claim, start: str) -> list[Link]:
 
 
 def _hangs_together(git: Git, commit: Commit, claim: Claim, start: str, earlier: frozenset[str]) -> list[BrokenCheck]:
-    """The trees are here, the last is the commit's own, and a verification, or a RED that came again, is over a tree that was passed on the way."""
+    """Check a claim: its trees exist, the last is the commit's own, and a verify or repeated RED step is over a tree of an earlier step."""
     links, seen = _chain(commit, claim, start), git.trees([step.tree for step in claim.steps])
     found = [
         BrokenCheck("failed", commit.hash, link.name, "tree", f"the tree {link.step.tree[:12]} that the claim names is not here; {FETCH}")
@@ -204,7 +204,7 @@ def _hangs_together(git: Git, commit: Commit, claim: Claim, start: str, earlier:
 
 
 def _merge(git: Git, commit: Commit) -> list[BrokenCheck]:
-    """A merge needs no claim if it is what git makes of its parents."""
+    """Check a merge: it needs no claim if it equals git's own merge of its parents."""
     if len(commit.parents) == 2:
         with suppress(CannotTell):
             made = merge_trees(git, *commit.parents)

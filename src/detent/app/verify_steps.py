@@ -1,6 +1,6 @@
-"""One step of a replay: what it is by its trees, and what its gates say. Claims add gates; none of them takes one away.
+"""Judges the steps of a replay by what their trees show. A claim can add gates, never remove one.
 
-And what of a range no RED speaks for: tests that nobody saw failing, code that no test fails for, files that no test is about.
+Also finds what no RED covers: tests never seen failing, code that no test fails for, files that no test is about.
 """
 
 import re
@@ -26,7 +26,7 @@ from detent.kernel.model import Data, Flag, Run, Sent, commands_of
 
 
 class ReplaySetup(NamedTuple):
-    """With what a range is replayed."""
+    """The tools and settings of a replay."""
 
     git: Git
     runs: CleanRuns
@@ -39,13 +39,13 @@ class ReplaySetup(NamedTuple):
         return not self.stop.is_set()
 
     def bad_at(self, tree: str) -> frozenset[str]:
-        """What fails on a tree. Only what fails at the base already can be a known failure, whatever a claim says."""
+        """The tests that fail on a tree."""
         report = self.runs.known(tree)
         return report.bad if report else frozenset()
 
 
 class Judged(NamedTuple):
-    """A step, what it is by its trees, and what broke."""
+    """A judged step: what it is by its trees, and what broke."""
 
     link: Link
     look: RepoLook
@@ -54,7 +54,7 @@ class Judged(NamedTuple):
 
 
 def judged(ground: ReplaySetup, links: tuple[Link, ...], jobs: int, seen: Callable[[str], None]) -> list[Judged]:
-    """Every step, judged."""
+    """Judge every step, in parallel."""
     done = []
     with ThreadPoolExecutor(jobs) as pool:
         waits = [pool.submit(_step, ground, links, n) for n in range(len(links))]
@@ -63,14 +63,14 @@ def judged(ground: ReplaySetup, links: tuple[Link, ...], jobs: int, seen: Callab
                 done.append(each.result())
                 seen(link.name)
         except BaseException:
-            ground.stop.set()  # what runs is ended
+            ground.stop.set()  # stops running tests
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     return done
 
 
 def _step(ground: ReplaySetup, links: tuple[Link, ...], n: int) -> Judged:
-    """What breaks first of one step, judged by the gates of what it is and of what it is called."""
+    """Judge one step by the gates of what it is and of what it claims to be; the first that fails is what broke."""
     link, look, check, by_trees = links[n], RepoLook(_scene(ground, links, n)), "tests", "work"
 
     def broke(sort: Sort, says: str) -> Judged:
@@ -111,18 +111,18 @@ def _scene(ground: ReplaySetup, links: tuple[Link, ...], n: int) -> Subject:
 
 
 def _about(link: Link) -> Data:
-    """What a step is known to be about: the pull request whose title is the subject of the commit."""
+    """The data of the stand-in run for a step; its plan is rebuilt from the commit's subject."""
     step = PlannedStep("RED", link.step.about)
     return PlanData(plan=ActivePr("", link.commit.subject, "", "", (PlanTask("", (step,)),))) if _as_one(link) else Data()
 
 
 def _as_one(link: Link) -> bool:
-    """Whether all steps of its branch ended in one commit. A note may name a workflow that is not installed here."""
+    """Whether all steps of the branch are in one commit, by the workflow of the note, which may not be installed here."""
     return is_workflow(link.workflow) and workflow_of(link.workflow).whole_branch
 
 
 def _reds(links: tuple[Link, ...], n: int) -> tuple[str, ...]:
-    """The trees before the code: of this pull request, or of every cycle before. What a changed test must still fail on."""
+    """The RED trees before a step, of its commit or of all earlier cycles. A changed test must still fail on them."""
     mine = (link for link in links[:n] if link.phase == "red" and (not _as_one(link) or link.commit.hash == links[n].commit.hash))
     return tuple(link.step.tree for link in mine)
 
@@ -132,7 +132,7 @@ ALREADY = "its tests passed at once; no test was seen failing for it"
 
 
 def new_without_red(ground: ReplaySetup, steps: list[Judged]) -> tuple[str, ...]:
-    """New tests that came with a step that is no RED, and tests that work changed: nobody saw them failing before the code was there."""
+    """New tests of steps other than RED, and tests that a work step changed: nobody saw them fail before the code."""
     free = [step for step in steps if step.found in ("tests", "work") and step.link.phase != "verify"]
     pairs = [(ground.runs.known(step.link.start), ground.runs.known(step.link.step.tree)) for step in free]
     new = {test for before, now in pairs if before and now for test in now.ids - before.ids}
@@ -141,14 +141,14 @@ def new_without_red(ground: ReplaySetup, steps: list[Judged]) -> tuple[str, ...]
 
 
 def bare_of(ground: ReplaySetup, steps: list[Judged], jobs: int) -> tuple[BrokenCheck, ...]:
-    """Everything that changed, that no RED shows a test failing for, and that no test fails for now either; and what else work leaves in doubt."""
+    """Changes that no RED covers and that no test notices now either, and the other doubts of each step."""
     with ThreadPoolExecutor(jobs) as pool:
         return tuple(each for found in pool.map(lambda step: list(_bare(step)), steps) for each in found)
 
 
 def not_looked_at(ground: ReplaySetup, span: CommitSpan, steps: list[Judged], said: list[BrokenCheck | Flag]) -> tuple[str, ...]:
-    """The changed files that are neither code of a step that was judged, nor hold tests that ran, nor are named in what was said: documents,
-    data and programs beside the tests, other modes, other comments, and what only the way from step to step changed."""
+    """The changed files that were not examined: not code of a judged step, without tests that ran, and not named in any finding. For example
+    documents, data, changed modes or comments, and changes that a later step reverted."""
     changed = {path for _, path in ground.git.changes(ground.git.tree(ground.base), span.commits[-1].tree)}
     code = {change.path for step in steps if step.found in ("work", "green") for change in code_of(step.look.changes)}
     plans = {change.path for step in steps if step.found in ("entry", "list") for change in step.look.changed()}
@@ -172,7 +172,7 @@ def _bare(step: Judged) -> Iterator[BrokenCheck]:
 
 
 def _doubts(look: RepoLook) -> Iterator[tuple[str, str]]:
-    """What the gates say that refute no claim, each with its name. What cannot be told stays in doubt."""
+    """The findings of gates that raise doubts but refute no claim, with the gate's name. "Cannot tell" is a doubt too."""
     for gate in DOUBTS:
         try:
             said = gate(look)

@@ -1,6 +1,6 @@
-"""`verify`: prove a range of commits again, from the repository alone. Claims say what to look at; trees and tests decide what it is.
+"""`verify`: proves a range of commits again from the repository alone. Claims say what to check; trees and tests decide.
 
-The test command and all settings come from the commit that the range starts from, never from a claim.
+The test command and all settings come from the base of the range, never from a claim.
 """
 
 import os
@@ -35,37 +35,37 @@ from detent.git.repo import Git, GitError
 from detent.git.workspace import borrow
 from detent.kernel.model import Flag
 
-Watch = Callable[[int, int, str], None]  # how much is done, of how much, and what it was
-PROMISES = ("feat", "fix")  # a commit that says so brings something that a test can need
+Watch = Callable[[int, int, str], None]  # steps done, steps in all, the name of the last one
+PROMISES = ("feat", "fix")  # subjects of commits that promise something a test can prove
 ORDER: tuple[Sort, ...] = ("failed", "could-not-verify", "not-verifiable")
 
 
 class ReplayResult(NamedTuple):
-    """What came of a replay. Without anything broken, every claim holds again."""
+    """The result of a replay. If nothing is broken, every claim holds again."""
 
     span: CommitSpan
     links: tuple[Link, ...]
     broken: tuple[BrokenCheck, ...]
-    known: tuple[str, ...]  # failures that were there before the range and are accepted by its claims
+    known: tuple[str, ...]  # failures at the base that the claims accept
     without_red: tuple[str, ...]  # new or changed tests that no RED step shows failing
-    code_without_red: tuple[BrokenCheck, ...]  # what changed without a RED, and no test fails for either: code, and files of any kind
+    code_without_red: tuple[BrokenCheck, ...]  # changes of code or other files that no RED covers and no test notices
     flags: tuple[Flag, ...]  # what a person should look at over the whole range
     command: str
     sandbox: str
-    trees: int  # on how many trees the whole suite was run
+    trees: int  # the number of trees that the whole suite was run on
     seconds: float
-    found: tuple[str, ...] = ()  # of each step: what it is by its trees
-    beside: tuple[str, ...] = ()  # changed files that nothing here looked at
+    found: tuple[str, ...] = ()  # for each step, what it is by its trees
+    beside: tuple[str, ...] = ()  # changed files that were not examined
 
     @property
     def answer(self) -> str:
-        """One word. What fails outweighs what cannot be told, and that what nobody claims."""
+        """The result in one word: the worst sort of what broke (by ORDER), or "verified"."""
         return next((sort for sort in ORDER if any(b.sort == sort for b in self.broken)), "verified")
 
 
 def verify(start: Path, text: str, jobs: int, env: Mapping[str, str], watch: Watch, require_red: bool = False) -> ReplayResult:
-    """Prove a range again in the repository that a folder is in. `require_red`: code that nothing proves is a failure."""
-    preload()  # whatever is needed later is loaded before the first test runs
+    """Prove a range again, in the repository that a folder is in. `require_red`: code that nothing proves is a failure."""
+    preload()  # load all code before the first test can write to it
     begun, place = time.monotonic(), find_place(start)
     fingerprint.check(place)
     git = Git(place, env)
@@ -84,7 +84,7 @@ def verify(start: Path, text: str, jobs: int, env: Mapping[str, str], watch: Wat
 def _replayed(
     git: Git, proof: ReplayResult, claimed: frozenset[str], jobs: int, env: Mapping[str, str], watch: Watch, require_red: bool
 ) -> ReplayResult:
-    """Run the tests of every tree, then let the gates of every step judge what was seen."""
+    """Run the tests of every tree, then judge every step by its gates."""
     base = proof.span.base
     try:
         suite, settings = suite_at(git, base, env)
@@ -99,14 +99,14 @@ def _replayed(
 
     with tempfile.TemporaryDirectory(prefix="detent-verify-") as store:
         collector = Collector(git, suite, "verify", env)
-        collector.store = Path(store)  # nothing that was kept before is read
+        collector.store = Path(store)  # no earlier result is believed
         collector.began = git.tree(base)
         before = judges_now(collector)
         ground = ReplaySetup(git, CleanRuns(collector), settings, base, frozenset(), stop)
         ground.runs.run_all(trees, jobs, stop, lambda tree: seen(f"tests of {tree[:12]}"))
         known = claimed & ground.bad_at(git.tree(base))
         ground = ground._replace(baseline=known)
-        with ThreadPoolExecutor(1) as beside:  # the range as a whole is looked at while its steps are judged
+        with ThreadPoolExecutor(1) as beside:  # judges the range as a whole, beside its steps
             look = partial(_flags, ground, collector, proof, jobs, require_red or settings.evidence.mutation == "require")
             flags = beside.submit(look).result if jobs > 1 else look
             proof = _weighed(ground, proof, judged(ground, proof.links, jobs, seen), jobs, require_red, flags)
@@ -124,7 +124,7 @@ def _replayed(
 def _weighed(
     ground: ReplaySetup, proof: ReplayResult, steps: list[Judged], jobs: int, require_red: bool, seen: Callable[[], tuple[Flag, ...]]
 ) -> ReplayResult:
-    """What broke; and if nothing did, what no RED speaks for, and what is flagged of the range as a whole."""
+    """The result with what broke; and if nothing did, what no RED covers, and the flags of the range as a whole."""
     broken = [step.broken for step in steps if step.broken] or _ends_green(ground, proof)
     mutation = ground.settings.evidence.mutation
     asked = require_red or mutation == "require"
@@ -142,12 +142,12 @@ def _weighed(
 
 
 def _touched(span: CommitSpan, said: str) -> list[BrokenCheck]:
-    """What judged must not have been written while tests ran."""
+    """The check that the judging files were not written while tests ran."""
     return [BrokenCheck("failed", span.tip, "", "toolchain", said)] if said else []
 
 
 def _ends_green(ground: ReplaySetup, proof: ReplayResult) -> list[BrokenCheck]:
-    """A range does not end between RED and GREEN; one commit by itself may be a RED."""
+    """The check that a range does not end between RED and GREEN; a single commit may be a RED."""
     bad = ground.bad_at(proof.span.commits[-1].tree) - ground.baseline if len(proof.span.commits) > 1 else frozenset()
     return (
         [BrokenCheck("failed", proof.span.tip, "", "ends_green", f"{min(bad)} fails where the range ends: its RED has no GREEN")]
@@ -157,7 +157,7 @@ def _ends_green(ground: ReplaySetup, proof: ReplayResult) -> list[BrokenCheck]:
 
 
 def _flags(ground: ReplaySetup, collector: Collector, proof: ReplayResult, jobs: int, asked: bool) -> tuple[Flag, ...]:
-    """What is flagged of the whole range, as where a branch lands; what takes many test runs is tried only where a RED is required."""
+    """The flags of the whole range, as when a branch lands; probes, which need many test runs, only where a RED is required."""
     settings = ground.settings.flat() | ({} if asked else {f"flags.{kind}": "allow" for kind in OF_PROBES})
     base, tip, seconds = ground.git.tree(ground.base), proof.span.commits[-1].tree, float(ground.settings.evidence.seconds)
     card = look_over(BranchSpan(base, tip, collector, settings, ground.wanted, seconds, jobs, commit=ground.base, known=ground.baseline))
@@ -167,14 +167,14 @@ def _flags(ground: ReplaySetup, collector: Collector, proof: ReplayResult, jobs:
 
 
 def _failing(span: CommitSpan, flags: tuple[Flag, ...], asked: bool) -> tuple[BrokenCheck, ...]:
-    """The flags that fail a range: by their level; and where a RED is required, a feature or a fix that no test needs."""
+    """The flags that fail a range: those of level fail, and where a RED is required, no-proof for a feature or a fix."""
     promised = any(commit.subject.startswith(PROMISES) for commit in span.commits)
     bad = (flag for flag in flags if flag.level == "fail" or (asked and promised and flag.kind == "no-proof"))
     return tuple(BrokenCheck("failed", span.tip, "", flag.kind, flag.sentence) for flag in bad)
 
 
 def suite_at(git: Git, base: str, env: Mapping[str, str]) -> tuple[Suite, Settings]:
-    """The suite of a commit whose tests can be told apart. A file that lies in the checkout is not asked."""
+    """The test suite and settings of a commit, from its own files only. CannotTell without a runner that reports single tests."""
     settings = committed_settings(git, base, env)
     path, home = env.get("PATH", os.defpath), git.place.root
     with clean_checkout(git, git.tree(base)) as folder:

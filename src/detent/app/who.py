@@ -1,6 +1,6 @@
-"""Who works and who reviews: the agent of a role, the one of a second try, a reviewer of another vendor. Reads settings; asks nobody.
+"""Chooses agents from the settings: for a role, for a second try, and a reviewer of another vendor. Runs no agent.
 
-And what agents are told of models: the services and prices that the project adds.
+Also the catalog of models: services and prices that the project adds.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,18 +21,18 @@ from detent.door import AnyRun
 from detent.drive.spent import failed_tries
 from detent.errors import DetentError
 
-INSTALLED = ("claude", "codex", "anthropic", "openai")  # who is looked for where the configuration names nobody of another vendor
+INSTALLED = ("claude", "codex", "anthropic", "openai")  # reviewers to look for if the configuration names none of another vendor
 
 
 def agent_of(terms: Driving, role: str, failed: int = 0) -> str:
-    """The agent that is asked in a role: the one that a person named, else the configured one; after so many failures the one of [agents.escalate]."""
+    """The agent for a role: the one a person named, else the configured one; after enough failures the one of [agents.escalate]."""
     if is_escalated(terms, failed):
         return terms.settings.agents.escalate.to
     return terms.named or terms.settings.agents.of(role) or DEFAULT
 
 
 def second_try(app: App, run: AnyRun) -> str:
-    """Who is asked instead since attempts failed; empty where nobody is."""
+    """The agent that takes over after failed attempts; empty if none does."""
     terms = driving(app, run.id)
     return terms.settings.agents.escalate.to if is_escalated(terms, failed_tries(app.worlds.runs.history(run.id))) else ""
 
@@ -43,19 +43,19 @@ def is_escalated(terms: Driving, failed: int) -> bool:
 
 
 def catalog_of(settings: Settings) -> Catalog:
-    """What agents are told of models."""
+    """The model services and prices of the settings."""
     services = {name: Address(row.url, row.key, row.usage) for name, row in settings.services.items()}
     return Catalog(services, {model: _price(row) for model, row in settings.prices.items()})
 
 
 def _price(row: TokenPrice) -> Price:
-    """In parts of the price of input, as the lists of vendors have it."""
+    """A price row as a Price, whose cache prices are fractions of the input price."""
     read, write = (row.input if each is None else each for each in (row.cached, row.written))
     return Price(row.input, row.output, read / row.input, write / row.input) if row.input else Price(0, row.output, 0, 0)
 
 
 def agents_are_ready(settings: Settings, agent: str, env: Mapping[str, str], project: Path, roles: Iterable[str] = ()) -> None:
-    """Every agent that a driven run may ask can be asked, in these roles too. DetentError names the one that cannot, and a role that nobody has."""
+    """Check that every agent a driven run may ask is available, also for these roles. DetentError names the one that is not, or an unknown role."""
     roles_are_known(settings)
     specs = (agent,) if agent else settings.agents.roles.values()
     for spec in dict.fromkeys((*specs, settings.agents.escalate.to)):
@@ -66,7 +66,7 @@ def agents_are_ready(settings: Settings, agent: str, env: Mapping[str, str], pro
 
 
 def _default_is_ready(settings: Settings, env: Mapping[str, str], project: Path) -> None:
-    """Where nobody is named, the default works; without its key, the hint says whom to name."""
+    """Check the default agent; if its key is missing, the hint says how to name another one."""
     try:
         must_be_ready(DEFAULT, env, project, settings.agents.model, catalog_of(settings))
     except DetentError as e:
@@ -75,7 +75,7 @@ def _default_is_ready(settings: Settings, env: Mapping[str, str], project: Path)
 
 
 def roles_are_known(settings: Settings) -> None:
-    """A role under [agents] is one that some workflow has."""
+    """Refuse a role under [agents] that no workflow has."""
     if not settings.agents.roles:
         return
     from detent.app.registry import all_tables
@@ -92,7 +92,8 @@ def roles_are_known(settings: Settings) -> None:
 
 
 def with_reviewer(settings: Settings, agent: str, env: Mapping[str, str], project: Path) -> Settings:
-    """The settings with the name of the reviewer, where they say `other`: chosen once, when a run begins. `agent` works; empty: nobody we drive."""
+    """The settings with `other` replaced by a reviewer of another vendor than `agent`'s, chosen once when a run begins.
+    An empty `agent` means pull mode."""
     if settings.review.agent != OTHER:
         return settings
     authors = {spec: vendor_of(spec, settings.agents.model) for spec in _authors(settings, agent)}
@@ -113,7 +114,7 @@ def with_reviewer(settings: Settings, agent: str, env: Mapping[str, str], projec
 
 
 def _authors(settings: Settings, agent: str) -> list[str]:
-    """Whoever may write in a run that is driven: the agent that was named, or that of each role; and the one of the second try."""
+    """The agents that may write in a driven run: the named one or those of the roles, and the one of the second try."""
     if not agent:
         return []
     roles = {role: spec for role, spec in settings.agents.roles.items() if role != REVIEWER}
@@ -122,7 +123,7 @@ def _authors(settings: Settings, agent: str) -> list[str]:
 
 
 def _candidates(settings: Settings, env: Mapping[str, str], project: Path) -> Iterator[str]:
-    """Who may review, the configured ones first; of the others only those that can be asked."""
+    """Possible reviewers: the configured agents first, then available ones of INSTALLED."""
     yield from filter(None, (settings.agents.of(REVIEWER), *settings.agents.roles.values(), settings.agents.escalate.to))
     for spec in INSTALLED:
         try:
@@ -132,11 +133,11 @@ def _candidates(settings: Settings, env: Mapping[str, str], project: Path) -> It
         yield spec
 
 
-SERVICES = ("anthropic", "openai")  # models that are asked without a program between
+SERVICES = ("anthropic", "openai")  # backends that call a model directly
 
 
 class FoundAgent(NamedTuple):
-    """One agent, as `--agent` names it, and why it cannot be asked; empty: it can."""
+    """An agent as `--agent` names it, and why it is not available; empty if it is."""
 
     agent: str
     lacks: str = ""
@@ -144,7 +145,7 @@ class FoundAgent(NamedTuple):
 
 
 def found_agents(settings: Settings, env: Mapping[str, str], project: Path) -> Iterator[FoundAgent]:
-    """Those that can be asked first, the configured ones before all."""
+    """All known agents: available ones first, and among those the configured ones."""
     from detent.agents.acp import AGENTS  # only who lists them all needs these tables
     from detent.agents.clients import CLIENTS
 

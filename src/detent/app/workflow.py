@@ -1,6 +1,6 @@
-"""A workflow as one value: its table and everything that the rooms around it need to know about it. Checked whole when it is constructed.
+"""A workflow as one value: its table and everything that other rooms need to know about it. Checked whole when it is constructed.
 
-Whoever adds a workflow writes one of these (docs/extending.md). Functions that few calls need import their module when they are called.
+To add a workflow, write one of these (docs/extending.md). Functions that few calls need import their module late.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from detent.gates.human import PersonDecision
     from detent.world.work_tree import Effects, Jobs, RepoWorld
 
-NEEDED = ("setup", "base", "branch", "good_tree", "reds")  # what every room asks of a run's data
-OF_AGENTS = ("agent-failed", "limited", "no-model", "over-budget")  # what can happen to an agent that the machine drives
-HAND_IN = "hand-in"  # the prompt that says how an agent hands in
+NEEDED = ("setup", "base", "branch", "good_tree", "reds")  # fields that every run's data must have
+OF_AGENTS = ("agent-failed", "limited", "no-model", "over-budget")  # events of a driven agent, which its states need rows for
+HAND_IN = "hand-in"  # the prompt on how to hand in work
 
 
 class Start(Protocol):
-    """Create a run as it was asked for; its id."""
+    """Creates a run; returns its id."""
 
     def __call__(self, app: "App", sent: Sent, terms: "Terms") -> str: ...
 
@@ -122,75 +122,73 @@ def nothing_protected(briefing: Briefing) -> tuple[str, ...]:
 
 
 class Notes(NamedTuple):
-    """The git notes that a workflow writes: their ref, and how to rewrite those of a run from the journal; `write` returns how many changed."""
+    """The git notes of a workflow: their ref, and `write`, which rewrites a run's notes from the journal and returns how many changed."""
 
     ref: str
     write: Callable[["RepoWorld", AnyRun], int]
 
 
 class Items(NamedTuple):
-    """What a workflow whose runs are executions of work items does with items."""
+    """How a workflow whose runs are executions handles items."""
 
-    starter: Callable[["App", Sent, "Terms"], Callable[[str], str]]  # how to queue items, one after another; each gives a run
+    starter: Callable[["App", Sent, "Terms"], Callable[[str], str]]  # given the terms, a function from an item to a new run
     last_of: Callable[["App", str], Head | None]  # the newest execution of an item
-    review: Callable[["App", str, str, bool], dict[str, Any]]  # a branch by hand: branch, agent, again
+    review: Callable[["App", str, str, bool], dict[str, Any]]  # review a branch by hand: branch, agent, again
     waiting_for: Callable[["App", str], AnyRun | None]  # the execution that waits for a better review of a branch
 
 
 class Workflow(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
-    """Everything about a workflow. `effects` and `jobs` may be a `Late` mapping, which is checked when it is loaded: before a run begins."""
+    """A workflow. `effects` and `jobs` may be `Late` mappings, which are checked when loaded, before a run begins."""
 
     table: Table[T]
-    folder: Path  # has briefings/STATE.md
+    folder: Path  # contains briefings/STATE.md
     effects: "Effects"
     jobs: "Jobs"
-    start: Start | None = None  # None: such a run is only ever the child of another
-    prompts: Path | None = None  # has ROLE.md for each role, and hand-in.md; None: the folder's own
+    start: Start | None = None  # None: its runs are only children of others
+    prompts: Path | None = None  # contains ROLE.md for each role, and hand-in.md; None: `folder`/prompts
     hand_in: str = HAND_IN
-    options: tuple[str, ...] = ()  # the fields of Terms that only such a run is started with
+    options: tuple[str, ...] = ()  # the fields of Terms that are its own options
     doors: tuple[str, ...] = ("start", "run", "page")  # where people may start it
-    read: Reader = read_summary  # what an agent's last words hand in
+    read: Reader = read_summary  # parses what an agent's last message hands in
     title: Callable[[AnyRun], str] = lambda run: run.id
     plan: Callable[[AnyRun], tuple[Part, ...]] = no_plan
-    files: Callable[[AnyRun], Mapping[str, str | None]] = no_files  # the published files as they should be; None: none of that name
-    being_written: Callable[[AnyRun], tuple[str, ...]] = none_written  # those of them that the agent is asked to write now
+    files: Callable[[AnyRun], Mapping[str, str | None]] = no_files  # the published files as they should be; None: no such file
+    being_written: Callable[[AnyRun], tuple[str, ...]] = none_written  # published files that the agent is to write now
     claims: "Fold" = no_claims  # what an event proves, for the evidence notes
     whole_branch: bool = False  # all steps of a branch end in one commit
-    known: Callable[[Briefing, str], dict[str, str]] = nothing_known  # fields of a submit that the machine fills by itself
+    known: Callable[[Briefing, str], dict[str, str]] = nothing_known  # fields of a submit that the machine fills in
     pause: Callable[[AnyRun], float] = no_pause  # seconds before a driven agent tries again
-    failures: Mapping[str, str] = {}  # the event for a sort of an agent's failure, where it is not the usual one
-    tests: Callable[[AnyRun], dict[str, list[str]]] = no_tests  # those of its list: completed, pending
-    gives_up: tuple[str, ...] = ()  # the causes of a halt that are a failure, and no question to a person
-    result: Callable[["App", AnyRun], dict[str, Any]] = nothing_more  # what the result of a driven run has besides
-    lay: Callable[[Path, AnyRun], None] = not_laid  # what is put into a workspace that is made
-    stages: tuple[str, ...] = ()  # what a person may have done again; none: its runs have no documents that people revise
+    failures: Mapping[str, str] = {}  # sort of an agent's failure -> event, where it differs from the default
+    tests: Callable[[AnyRun], dict[str, list[str]]] = no_tests  # the tests of its list: completed, pending
+    gives_up: tuple[str, ...] = ()  # causes of a halt that count as failure, not as a question to a person
+    result: Callable[["App", AnyRun], dict[str, Any]] = nothing_more  # further fields of a driven run's result
+    lay: Callable[[Path, AnyRun], None] = not_laid  # puts files into a new workspace
+    stages: tuple[str, ...] = ()  # stages that a person may have done again; none: its runs have no documents to revise
     papers: Callable[[AnyRun], tuple[str, ...]] = none_written  # the documents that people may revise, by path
-    edited: Callable[["App", AnyRun], Mapping[str, str]] = nothing_edited  # documents that a person changed and that do not count yet
-    asks: Callable[["App", AnyRun, "PersonDecision"], str] = as_asked  # a question with everything that it is about, as markdown
-    means: Callable[[AnyRun, "PersonDecision"], Mapping[str, str]] = (
-        not_said  # the answers it takes, as they are typed, with what each does
-    )
-    costs: Callable[[Iterable[AnyEvent]], dict[str, dict[str, float]]] = no_costs  # what each role took so far: turns, seconds, tokens, usd
+    edited: Callable[["App", AnyRun], Mapping[str, str]] = nothing_edited  # documents that a person changed and that are not applied yet
+    asks: Callable[["App", AnyRun, "PersonDecision"], str] = as_asked  # a question with its context, as markdown
+    means: Callable[[AnyRun, "PersonDecision"], Mapping[str, str]] = not_said  # answer as typed -> what it does
+    costs: Callable[[Iterable[AnyEvent]], dict[str, dict[str, float]]] = no_costs  # role -> turns, seconds, tokens, usd so far
     void: Callable[[AnyRun, Sent], tuple[str, ...]] = nothing_void  # what a revision makes void, in words
     before_rollback: Callable[["RepoWorld", AnyRun, AnyRun], None] = nothing_brought  # the old run as it stood, and the new one
     as_new: Callable[[AnyRun], AnyRun] = lambda run: (
         run
-    )  # a run that begins again from an event of another: what its data says of events is its own
+    )  # a run that begins from an event of another: its data must name no event of that one
     after_rollback: Callable[["RepoWorld", AnyRun], None] = not_redone
-    forget: Callable[["RepoWorld", AnyRun], None] = not_redone  # takes away what a failed turn wrote outside of the tree
-    protected: Callable[[Briefing], tuple[str, ...]] = nothing_protected  # what the agent never writes
-    documents: str = ""  # the folder of documents that roles write, where a role may write nothing else
+    forget: Callable[["RepoWorld", AnyRun], None] = not_redone  # removes what a failed turn wrote outside the tree
+    protected: Callable[[Briefing], tuple[str, ...]] = nothing_protected  # paths that the agent may not write
+    documents: str = ""  # the folder of documents, for a role that may write nothing else
     in_workspace: tuple[str, ...] | None = None  # the effects that need the run's workspace; None: all of them
-    at_start: Callable[[AnyRun], tuple[str, ...]] = nothing_said  # what a person is told before the first step
-    merge: str = "auto"  # where [git] merge is not set
-    findings: Callable[[AnyRun], str] = no_findings  # what a review found that the run waits because of
+    at_start: Callable[[AnyRun], tuple[str, ...]] = nothing_said  # sentences for a person before the first step
+    merge: str = "auto"  # the default of [git] merge
+    findings: Callable[[AnyRun], str] = no_findings  # the review's findings that the run waits for
     shown: Callable[["App", AnyRun, Iterable[str]], dict[str, str]] = nothing_shown  # documents that a question is about, by path
-    inner: Callable[[Inner], Child] | None = None  # how it works on an item for an execution
-    wants_plan: bool = False  # and whether it then wants the item's text as a plan file
-    limits: Callable[["Settings"], dict[str, int]] = no_limits  # how often it may fail, as a project configures it
-    items: Items | None = None  # where its runs are executions of work items
-    from_notes: Callable[["App", Sent, str], str] | None = None  # go on in a clone that has only notes
-    notes: Notes | None = None  # notes that it writes on commits
+    inner: Callable[[Inner], Child] | None = None  # makes the inner run of an execution
+    wants_plan: bool = False  # whether that inner run wants the item's text as a plan file
+    limits: Callable[["Settings"], dict[str, int]] = no_limits  # configured limits of failures
+    items: Items | None = None  # if its runs are executions of work items
+    from_notes: Callable[["App", Sent, str], str] | None = None  # continues in a clone that has only notes
+    notes: Notes | None = None  # the notes that it writes on commits
 
     def __post_init__(self) -> None:
         _raise(self.table.name, _form(self))
@@ -198,12 +196,12 @@ class Workflow(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
             self.check()
 
     def check(self) -> None:
-        """Whether somebody does what its table owes and asks for, and its texts can be filled in; loads what is late."""
+        """Check that all effects and jobs of its table exist and its texts can be rendered; loads what is late."""
         _raise(self.table.name, [*_undone(self), *_undriven(self), *_unfilled(self)])
 
     @property
     def has_decisions(self) -> bool:
-        """Whether its runs keep questions to people by name."""
+        """Whether its runs record questions to people as decisions."""
         return "decisions" in self.table.data.__struct_fields__
 
     @property
@@ -212,7 +210,7 @@ class Workflow(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
 
 
 class Late(dict[str, Any]):
-    """A mapping of a module, by the names of both; imported when something is looked up in it."""
+    """A mapping defined in a module, which is imported at the first lookup."""
 
     def __init__(self, module: str, name: str) -> None:
         super().__init__()
@@ -233,7 +231,7 @@ def _raise(name: str, faults: list[str]) -> None:
 
 
 def _form(flow: Workflow[Any]) -> list[str]:
-    """What can be seen without loading what is done for it."""
+    """Faults that show without loading effects and jobs."""
     table = flow.table
     faults = [
         f"state {name} has no briefing: {flow.folder / 'briefings' / name}.md is not there"
@@ -251,7 +249,7 @@ def _form(flow: Workflow[Any]) -> list[str]:
 
 
 def _unfit_data(data: type[Any]) -> list[str]:
-    """What the rooms need of the data of a run and it does not have."""
+    """Faults of the data type of its runs."""
     fields = set(data.__struct_fields__)
     faults = [f"its data {data.__name__} has no field {name}" for name in NEEDED if name not in fields]
     try:
@@ -274,7 +272,7 @@ def _undone(flow: Workflow[Any]) -> list[str]:
 
 
 def _undriven(flow: Workflow[Any]) -> list[str]:
-    """What a machine that drives its agents would have to say, and no row takes."""
+    """Faults of driven states: events of agents without a row."""
     states = [name for name, state in flow.table.states.items() if state.actor == "agent" and not state.end and "run" in flow.doors]
     return [
         f"state {name} has no row for {event}; blocks.common.driven makes them"
@@ -285,7 +283,7 @@ def _undriven(flow: Workflow[Any]) -> list[str]:
 
 
 def _unfilled(flow: Workflow[Any]) -> list[str]:
-    """Names in its briefings that its facts do not have, seen with the data of a run that has just begun."""
+    """Names in its briefings that its facts lack, tried with the data of a new run."""
     faults = []
     for name in flow.table.states:
         try:
@@ -293,6 +291,6 @@ def _unfilled(flow: Workflow[Any]) -> list[str]:
                 flow.table, flow.folder, Run("", flow.table.name, name, 1, flow.table.data(), limits=dict(flow.table.limits))
             )
         except (KeyError, IndexError, AttributeError, TypeError, ValueError):
-            continue  # facts that need more than an empty run cannot be seen here
+            continue  # facts that need more than an empty run cannot be checked here
         faults += [f"the briefing of {name} uses {each}, which its facts do not have" for each in missing]
     return faults

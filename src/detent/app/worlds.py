@@ -1,4 +1,4 @@
-"""Which checkout a run's work happens in: the person's own, or a workspace of the machine. The door asks here, one world answers."""
+"""Chooses the checkout of a run: the person's own, or a workspace. The door calls this; it passes each call to one RepoWorld."""
 
 import errno
 from collections.abc import Iterator
@@ -17,14 +17,14 @@ from detent.kernel.model import Found, Sent
 from detent.world.known_runs import Runs
 from detent.world.work_tree import RepoWorld, is_apart, root_of
 
-LAID = "detent-laid"  # in the git dir of a workspace that stands beside another: it is whole
-SEEN = "detent-seen"  # in the git dir of a workspace: the last event of a run that this machine knew of when it worked there
+LAID = "detent-laid"  # a file in the git dir of a parallel task's workspace: it is complete
+SEEN = "detent-seen"  # a file in the git dir of a workspace: the last event of its run that this machine has seen
 COMMITS = ("commit_judged_tree", "checkpoint", "commit_plan")  # effects that make commits
 CHILD = "work"  # the name of an execution's inner run
 
 
 class Worlds:
-    """The worlds of one repository, made when they are needed."""
+    """The RepoWorlds of one repository, made on demand."""
 
     def __init__(self, git: Git, runs: Runs) -> None:
         self.git, self.runs = git, runs
@@ -34,7 +34,7 @@ class Worlds:
         self._noted: dict[str, int] = {}
 
     def of(self, run: AnyRun) -> RepoWorld:
-        """The world of a run. A workspace that is gone is made again from the run's branch."""
+        """The RepoWorld of a run. A missing workspace is made again from the run's branch."""
         if not run.data.setup.workspace:
             return self.own
         root = root_of(self.git.place.common_dir, run)
@@ -45,13 +45,13 @@ class Worlds:
         return self._made[root]
 
     def _note(self, run: AnyRun, folder: Path) -> None:
-        """Remember how far this machine went with a run that another one may go on with: beside its workspace, and for as long as that is there."""
+        """Record in the workspace's git dir how far this machine took a run that another machine may continue."""
         if self._noted.get(run.id, -1) < run.seq and self._shared(run):
             (folder / f"{SEEN}-{run.id}").write_text(str(run.seq))
             self._noted[run.id] = run.seq
 
     def _is_behind(self, run: AnyRun, folder: Path) -> bool:
-        """Whether another machine went on with a run since this one had it. What people said to it meanwhile changed no file."""
+        """Whether another machine has continued a run since. Events of people do not count; they change no file."""
         try:
             seen = int((folder / f"{SEEN}-{run.id}").read_text())
         except (OSError, ValueError):
@@ -59,7 +59,7 @@ class Worlds:
         return any(event.run.seq > seen and event.sent.by != "human" for event in self.runs.history(run.id))
 
     def _furnish(self, run: AnyRun, world: RepoWorld) -> None:
-        """Doing it again does what is missing. Trouble is the machine's, and no verdict on the work."""
+        """Make a workspace ready; repeating it does what is missing. A failure is the machine's, not a verdict on the work."""
         workflow_of(run.workflow).lay(world.place.root, run)
         from detent.world.furnish import furnish
 
@@ -74,7 +74,7 @@ class Worlds:
             raise DetentError(said, "fix [workspace] in detent.toml, then continue with `detent resume`") from e
 
     def leave(self, run: AnyRun) -> None:
-        """See to it that a run that has ended leaves no workspace behind, nor its children. What lies there is kept first."""
+        """Remove the workspaces of an ended run and its children, after a snapshot of each."""
         if not run.data.setup.workspace:
             return
         place = workspace_place(self.git.place.common_dir, root_of(self.git.place.common_dir, run))
@@ -82,7 +82,7 @@ class Worlds:
         remove_beside(place)
 
     def _put_away(self, run: AnyRun, place: Place) -> None:
-        """Remove a workspace, after what lies there was kept."""
+        """Remove a workspace after a snapshot of it."""
         if place.root.is_dir():
             if (place.git_dir / "index").exists() and (place.root / ".git").exists():
                 RepoWorld(Git(place, self.git.env), self.runs).snapshot(run)
@@ -101,12 +101,12 @@ class Worlds:
 
             with _or_error():
                 take_in(self.git, self.runs.config_of(run).ways.remote, _runs(run), run.data.branch)
-        if here:  # it is as this machine left it, and another one went on
+        if here:  # stale: another machine has continued the run
             self._put_away(run, place)
         return make_workspace(self.git, root, run.data.branch, run.data.base or self._main(run))
 
     def _apart(self, run: AnyRun, root: Path) -> Git:
-        """A workspace beside its session's, at what the task begins from; the mark is set once it is whole."""
+        """Make the workspace of a parallel task, beside its session's, and mark it once complete."""
         from detent.git.commits import bring_to
         from detent.world.furnish import begin_tree, start_of
 
@@ -116,7 +116,7 @@ class Worlds:
         return git
 
     def _main(self, run: AnyRun) -> str:
-        """Where a workspace stands between two branches."""
+        """The commit of main, where a workspace is between two branches."""
         from detent.git.commits import main_branch  # most runs are in the person's checkout
 
         return self.git.resolve(f"{main_branch(self.git, self.runs.config_of(run).ways.main)}^{{commit}}")
@@ -136,7 +136,7 @@ class Worlds:
 
     @contextmanager
     def _patiently(self, run: AnyRun) -> Iterator[None]:
-        """What is away is waited for where an execution is driven for a queue: nothing is marked, and nothing counts."""
+        """For a worker's execution, turn trouble with something unavailable into an Outage: nothing is recorded or counted."""
         try:
             yield
         except (Away, Unreached, OSError) as e:
@@ -146,21 +146,21 @@ class Worlds:
             raise Outage(thing, str(e)) from e
 
     def _is_waited_for(self, thing: str, run: AnyRun) -> bool:
-        """Whether a run waits until a thing is there again. Tests that can be run on main are not away: then the trouble is this work's own."""
+        """Whether a run waits for a thing that is unavailable. If tests can be run on main, the trouble is the work's own."""
         waits = bool(thing) and self.runs.patient and _is_execution(run)
         return waits and (thing != TESTS or not self.runs.tests_run())
 
     def _world_for(self, effect: str, run: AnyRun) -> RepoWorld:
-        """Where an effect is performed. Most of those of an execution need no workspace, and none is made for them."""
+        """The world to perform an effect in. Most effects of an execution need no workspace, so none is made for them."""
         needs = workflow_of(run.workflow).in_workspace
         if needs is None:
             return self.of(run)
         there = run.data.setup.workspace and root_of(self.git.place.common_dir, run).is_dir()
-        gone = effect == "snapshot" and not there  # what was removed was kept before
+        gone = effect == "snapshot" and not there  # a removed workspace was snapshotted before
         return self.of(run) if effect in needs and not gone else self.own
 
     def perform(self, job: str, run: AnyRun) -> Sent | None:
-        """Do a job. Where it made a branch that begins from merged work, that is shared before it is marked: no other machine has that merge."""
+        """Do a job. A branch that it starts from a merge is shared before the event is recorded, since no other machine has that merge."""
         with self._patiently(run):
             sent = self.of(run).perform(job, run)
             if sent is not None and sent.facts.get("onto") and self._shared(run):
@@ -168,7 +168,7 @@ class Worlds:
             return sent
 
     def judge(self, case: Case) -> Found:
-        """What the gates say. A tree that passed is shared before that is marked, where several machines work: none of them can be lost with it."""
+        """Judge by the gates. With several machines, a passed tree is shared before the event is recorded, so that it is not lost with one."""
         with self._patiently(case.run):
             found = self._judged(case)
         if self._is_waited_for(found.away, case.run):
@@ -185,7 +185,7 @@ class Worlds:
         return found
 
     def _shared(self, run: AnyRun) -> bool:
-        """Whether another machine may have to go on with a run: an execution, or its inner run, of a queue that several machines share."""
+        """Whether another machine may continue a run: an execution, or its inner run, of a shared queue."""
         if not _is_execution(run) or not self._many_machines:
             return False
         from detent.git.remote import has_remote  # few queues are shared by machines
@@ -194,7 +194,7 @@ class Worlds:
 
     @cached_property
     def _many_machines(self) -> bool:
-        """Whether several machines share the queue. The machine's own settings say so: the address is none of what a run keeps."""
+        """Whether several machines share the queue, by this machine's settings; a run does not record the address."""
         return bool(shared_url(self.git.place, self.runs.outer))
 
     def _bring_out(self, run: AnyRun) -> None:
@@ -209,7 +209,7 @@ class Worlds:
 
 @contextmanager
 def _or_error() -> Iterator[None]:
-    """Trouble with the remote outside of a verdict: nothing is marked, and the run goes on from here."""
+    """Turn trouble with the remote, outside a verdict, into an error: nothing is recorded, and the run can continue from here."""
     try:
         yield
     except Away as e:
@@ -219,19 +219,19 @@ def _or_error() -> Iterator[None]:
 
 
 def thing_of(e: Away | Unreached | OSError) -> str:
-    """What is away, if that is what this means. Who says when to ask again is left until then."""
+    """The thing that is unavailable, or "". A tracker that names a time to retry does not count as unavailable."""
     if isinstance(e, Unreached):
         return "" if e.until else "tracker"
     return e.thing if isinstance(e, Away) else "disk" if e.errno in (errno.ENOSPC, errno.EDQUOT) else ""
 
 
 def _runs(run: AnyRun) -> tuple[str, ...]:
-    """An execution and its inner run, by name."""
+    """The ids of an execution and its inner run."""
     root = run.parent or run.id
     return root, f"{root}.{CHILD}"
 
 
 def _is_execution(run: AnyRun) -> bool:
-    """Whether a run, or the one that it is a child of, works on an item: the name of a run begins with its workflow's."""
+    """Whether a run or its parent is an execution; an id begins with its workflow's name."""
     name = (run.parent or run.id).partition("-")[0]
     return is_workflow(name) and workflow_of(name).items is not None
