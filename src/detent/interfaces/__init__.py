@@ -1,1 +1,1 @@
-"""The doors to the outside: command line, MCP, hooks, HTTP. They turn calls into values for the one door, and values into text."""
+"""The interfaces: command line, MCP, hooks, HTTP. They turn calls into values for app/, and its values into text."""

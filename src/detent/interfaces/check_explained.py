@@ -1,4 +1,4 @@
-"""What `check --explain` found, as text for people and as an object for programs. Pure."""
+"""Renders the findings of `check --explain` as text and as JSON. Pure."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -8,13 +8,13 @@ from detent.blocks.check_card import SCHEMA, clickable, cut, listed, row, wrappe
 from detent.blocks.open_flags import hunk_of
 from detent.kernel.model import Flag
 
-MOST_SAID = 12  # lines of what a runner said
+MOST_SAID = 12  # lines of a runner's output
 MOST_CHANGED = 8  # lines that were changed for a trial
 LEVELS = {"ask": "flag", "note": "note", "fail": "failed"}
 
 
 def explained_lines(found: Sequence[Explained], width: int = 80) -> list[str]:
-    """Each thing: what it is, both versions, what was tried, and what to type to see it. Those last lines stand whole, so that they can be copied."""
+    """Each finding: what it is, both versions, what was tried, and the commands that show it, unwrapped so that they can be copied."""
     return [line for n, each in enumerate(found) for line in ([""] if n else []) + [*_lines(each, width)]]
 
 
@@ -36,7 +36,7 @@ def _lines(each: Explained, width: int) -> Iterator[str]:
 
 
 def _tried(repeated: Repeated, place: str, width: int) -> Iterator[str]:
-    """What was tried, with the lines that were changed for it; the whole patch stands in the lines that repeat it."""
+    """A trial and the first changed lines of its patch; the whole patch is in the commands that repeat it."""
     trial = repeated.trial
     yield from wrapped("tried", f"{trial.what}: {trial.came}", width)
     said = trial.said.get(place, "") if place in trial.about else "\n".join(trial.said.values())
@@ -47,7 +47,7 @@ def _tried(repeated: Repeated, place: str, width: int) -> Iterator[str]:
 
 
 def explained_object(found: Sequence[Explained], wanted: str) -> dict[str, Any]:
-    """The same for programs; docs/check.md says what each field means."""
+    """The findings as a JSON object, documented in docs/check.md."""
     return {"schema": SCHEMA, "explains": wanted, "found": [_object(each) for each in found]}
 
 

@@ -1,4 +1,4 @@
-"""What `check` found, in the forms of others: SARIF, JUnit XML, GitHub's annotations and step summary."""
+"""Renders the result of `check` in standard formats: SARIF, JUnit XML, GitHub annotations and step summary."""
 
 import os
 import re
@@ -20,18 +20,18 @@ ANNOTATIONS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
 class ReportedResult(NamedTuple):
-    """One thing to show at a place."""
+    """One finding to report, with its place."""
 
     rule: str
     level: str  # error, warning, note
     place: str
-    path: str  # a file of the change, if there is nothing nearer
+    path: str  # the first changed file, if the place has none
     line: int
     says: str
 
 
 def results_of(checked: Checked) -> Iterator[ReportedResult]:
-    """What a person should look at, the worst first; what could not be verified is a result too."""
+    """The findings that a person should look at, the worst first; "could not verify" is one too."""
     for thing in things_of(checked.card):
         if thing.level:
             path, line = _where(checked, thing.place)
@@ -39,7 +39,7 @@ def results_of(checked: Checked) -> Iterator[ReportedResult]:
 
 
 def _where(checked: Checked, place: str) -> tuple[str, int]:
-    """File and line of a place."""
+    """The file and line of a place."""
     at = checked.card.at(place)
     if found := LINE.search(at):
         return at[: found.start()], int(found[1])
@@ -47,7 +47,7 @@ def _where(checked: Checked, place: str) -> tuple[str, int]:
 
 
 def sarif_of(found: Sequence[Checked]) -> dict[str, Any]:
-    """SARIF 2.1.0: one run, one rule for each kind of flag."""
+    """SARIF 2.1.0, with one run and one rule for each kind of flag."""
     rules = {"failed": "What the change breaks.", "could-not-verify": "The tests could not be run properly."}
     rules |= {name: f"{kind.when[0].upper()}{kind.when[1:]}." for name, kind in KINDS.items()}
     return {
@@ -71,7 +71,7 @@ def sarif_of(found: Sequence[Checked]) -> dict[str, Any]:
 def _sarif(result: ReportedResult) -> dict[str, Any]:
     at = {"physicalLocation": {"artifactLocation": {"uri": _uri(result.path)}, "region": {"startLine": result.line}}}
     where = {"locations": [at]} if result.path else {}
-    says = (result.says or result.rule).replace("](", "] (")  # SARIF makes links of words of others, too
+    says = (result.says or result.rule).replace("](", "] (")  # else SARIF would render a link
     return {"ruleId": result.rule, "level": result.level, "message": {"text": says}, **where}
 
 
@@ -82,7 +82,7 @@ def _uri(path: str) -> str:
 
 
 def junit_of(found: Sequence[Checked]) -> str:
-    """JUnit XML: each thing that fails or is to be looked at is a test case that failed; each proof is one that passed."""
+    """JUnit XML: each failure or flag is a failed test case, each proof a passed one."""
     cases, bad = [], 0
     for one in (part for whole in found for part in whole.parts or (whole,)):
         package = f"{_xml(one.project)}." if one.project else ""
@@ -100,13 +100,13 @@ def junit_of(found: Sequence[Checked]) -> str:
 
 
 def _xml(text: str) -> str:
-    """Without what XML cannot hold; what turns or hides the letters around it is spelled out, as in a terminal."""
+    """Text without characters that XML forbids, and with control characters escaped as for a terminal."""
     return re.sub(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", plain(text))
 
 
 @contextmanager
 def no_commands(echo: Callable[[str], None]) -> Iterator[None]:
-    """While the words of others are shown in a log of GitHub Actions, no line of them is taken for a command."""
+    """Stop GitHub Actions from reading commands in the output while foreign text is printed."""
     word = os.urandom(16).hex()
     echo(f"::stop-commands::{word}")
     yield

@@ -53,13 +53,13 @@ def command(decision: str, value: str, note: str, to: str, cancel: str, run: str
 
 
 def _why(app: App, run: str, verdict: Verdict) -> tuple[str, ...]:
-    """What was wrong with an answer that was not taken."""
+    """Why an answer was not accepted."""
     said = app.door.acting(run).last_error
     return (said,) if verdict.status == "FAILURE" and said else ()
 
 
 def _goes_on(app: App, run: str) -> str:
-    """An execution of the queue goes on there; any other when a person says so; one that was ended does not."""
+    """A sentence on how an execution continues: queued again, by `resume`, or not at all because it ended."""
     from detent.app.queueing import catch_up, go_on
 
     catch_up(app, run)

@@ -1,4 +1,4 @@
-"""`detent bench gates`: how often the machine lets a cheat pass, and how often it stops an honest agent."""
+"""`detent bench gates`: measures how often the gates let a cheat pass, and how often they stop an honest agent."""
 
 import json
 import os
@@ -52,7 +52,7 @@ def command(what: str, only: tuple[str, ...], named: tuple[str, ...], jobs: int,
 
 
 def _split(pairs: Sequence[Pair]) -> tuple[list[Pair], list[str]]:
-    """What can be run, and a line for each language that cannot."""
+    """The pairs that can be run, and a line for each language that cannot."""
     lacking = {each.language: [p for p in each.needs if shutil.which(p) is None] for each, _ in pairs}
     missing = [f"{name} ({', '.join(programs)} not installed)" for name, programs in lacking.items() if programs]
     return [pair for pair in pairs if not lacking[pair[0].language]], missing

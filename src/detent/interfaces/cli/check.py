@@ -1,4 +1,4 @@
-"""`detent check`: what any change is worth, without a run and without notes."""
+"""`detent check`: judges any change, without a run and without notes."""
 
 import json
 import os
@@ -69,7 +69,7 @@ def command(span: str, **given: object) -> int:
     wanted, out = _form(span, given), sys.stdout
     at_once = bool(given["each"]) and not wanted and not given["github"] and given["explain"] is None
     with progress("detent check") as say:
-        # the line of progress in a terminal takes over what is printed there, and must not take what goes to a file
+        # rich's status captures stdout for the terminal; output to a file must bypass it
         done = partial(_card, verbose=bool(given["verbose"]), file=None if out.isatty() else out) if at_once else None
         found = _check(span, given, say, done)
     if given["explain"] is not None:
@@ -83,7 +83,7 @@ def command(span: str, **given: object) -> int:
 
 
 def _form(span: str, given: dict[str, object]) -> str:
-    """The form that is wanted, empty for text; options that do not go together are refused."""
+    """The wanted output format, "" for text. Refuses options that do not go together."""
     if sum(map(bool, (span, given["staged"], given["worktree"], given["pushed"]))) > 1 or (given["pushed"] and given["each"]):
         raise click.UsageError("give only one of RANGE, --staged, --worktree and --pushed")
     forms = [name for name in FORMATS if given[f"as_{name}"]]
@@ -98,7 +98,7 @@ def _form(span: str, given: dict[str, object]) -> str:
 def _check(
     span: str, given: dict[str, object], say: "Callable[[str], None]", done: "Callable[[Checked], None] | None" = None
 ) -> "list[Checked]":
-    say("1 of 5: looking for the tests")  # before anything is loaded: whoever waits sees it at once
+    say("1 of 5: looking for the tests")  # before the slow imports, so that it shows at once
     from detent.app.checking import Wish, check, check_each
     from detent.app.preload import nothing_newer
     from detent.blocks import check_card  # noqa: F401

@@ -1,4 +1,4 @@
-"""`detent decisions`: what people are asked, and what they answered."""
+"""`detent decisions`: the questions to people, and their answers."""
 
 import json
 import re
@@ -55,14 +55,14 @@ def command(run: str | None, every: bool, as_json: bool) -> int:
 
 
 def _changed(app: App, run: str) -> list[str]:
-    """Documents that the person changed and that do not count yet, and how to have them count."""
+    """Lines on documents that the person changed but has not applied yet."""
     from detent.app.revising import changed_words
 
     return ["\n" + fold(plain(line)) for line in changed_words(app, run)]
 
 
 def _stuck(app: App, run: str) -> list[str]:
-    """What waits to be released, and how that is done."""
+    """Lines on runs that wait to be released, and how."""
     from detent.app.questions import at_work
 
     mine, found = app.current(), [each for each in at_work(app, run) if each.state in STUCK and each.cause != CAUSE]
@@ -72,7 +72,7 @@ def _stuck(app: App, run: str) -> list[str]:
 
 
 def _undriven(app: App, run: str) -> list[str]:
-    """That no process drives a run, why, and how it continues."""
+    """Lines on why no process drives a run, and how to continue it."""
     from detent.app.next_step import after_a_word, nobody_drives
 
     why = nobody_drives(app, app.journal.heads(run)[0])
@@ -80,7 +80,7 @@ def _undriven(app: App, run: str) -> list[str]:
 
 
 def _to_look_at(paths: list[str]) -> list[str]:
-    """The documents of a question: their folder once, as short as it can be said, and that they may be edited."""
+    """Lines that name the documents of a question and their folder."""
     if not paths:
         return []
     parts = paths[0].split("/")
@@ -98,7 +98,7 @@ def _to_look_at(paths: list[str]) -> list[str]:
 
 
 def _commands(start: str, means: dict[str, str], of_run: str) -> list[str]:
-    """What can be typed, each with what it does."""
+    """The answers as commands, each with what it does."""
     lines = ["  Answer with one of:"]
     for typed, does in means.items():
         lines += ["", f"    {start} {typed}{of_run}", *paper(does, "      ")]
@@ -132,7 +132,7 @@ NARROW, WIDE = 40, 100
 
 
 def paper(text: str, indent: str = "  ") -> list[str]:
-    """The lines of a text; code and diffs stand as they are."""
+    """A markdown text as wrapped lines; code and diffs are not wrapped."""
     width = max(NARROW, min(WIDE, shutil.get_terminal_size((80, 24)).columns)) - 1
     return [f"{indent}{line}".rstrip() for line in _lines(plain(text), width - len(indent))]
 

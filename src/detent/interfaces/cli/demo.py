@@ -53,14 +53,14 @@ def command(name: str, keep: bool) -> int:
 
 
 def _has_all(name: str) -> None:
-    """What a demo needs is there before it begins; `detent demo` alone needs nothing."""
+    """Refuse a demo whose packages are not installed."""
     if missing := [package for package in DEMOS[name] if find_spec(package) is None]:
         said = f"the demo '{name}' needs {' and '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed with Detent"
         raise DetentError(said, f"install it: {adding(*missing)}\n`detent demo` alone needs nothing")
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    """The demo's own: nothing of it stays behind, and what it runs is found beside this Python."""
+    """The demo's own environment: state in its folder, and this Python's programs first on PATH."""
     os.environ["XDG_STATE_HOME"] = str(folder / "state")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     env = {**os.environ, "PATH": path, "GIT_CONFIG_GLOBAL": os.devnull}

@@ -1,4 +1,4 @@
-"""`detent doctor`: what is there, what would not work, and how to fix it."""
+"""`detent doctor`: checks machine and repository, and says how to fix what would not work."""
 
 import json
 import os
@@ -54,7 +54,7 @@ def command(as_json: bool, accept: bool) -> int:
 
 
 def _accept_installed(place: Place) -> None:
-    """What is installed for the tests is as a person wants it."""
+    """Accept the installed test packages as they are."""
     from detent.app.commit_settings import settings_at
     from detent.app.fit import accept_installed
     from detent.git.repo import Git
@@ -94,7 +94,7 @@ def _repository() -> DoctorCheck:
 
 
 def _plants() -> DoctorCheck:
-    """Whether what git could be made to execute is as a person last accepted it."""
+    """Whether the git hooks, attributes and settings that run programs are as a person last accepted them."""
     try:
         fingerprint.check(find_place(Path.cwd()))
     except DetentError as e:

@@ -1,6 +1,6 @@
-"""What `detent doctor` says of the clients that can be driven: whether each is there, how it is driven, what pays for its model. Words only.
+"""The rows of `detent doctor` on clients that can be driven: whether each is installed, how it is driven, what pays for its model.
 
-None of them is needed, so none of them makes the machine unfit: a row says what to do before that client can be asked.
+None of them is required: a row only says what to do before that client can be used.
 """
 
 import re
@@ -16,8 +16,8 @@ from detent.errors import DetentError
 from detent.sandbox.process import run
 
 VERSION = re.compile(r"\d+\.\d+\.\d+\S*")
-PATIENCE = 10.0  # seconds for a program to say its version
-Words = tuple[str, bool, str, str]  # name, fit, what is found, what to do
+PATIENCE = 10.0  # seconds for `--version`
+Words = tuple[str, bool, str, str]  # name, whether it is ready, what was found, how to fix it
 
 
 def client_rows(outer: Mapping[str, str]) -> Iterator[Words]:
@@ -40,7 +40,7 @@ def _found(row: ClientRow, outer: Mapping[str, str]) -> tuple[str, str]:
 
 
 def version_of(program: Path, outer: Mapping[str, str]) -> str:
-    """What it calls itself. Some write to their home even for that, so they get one that goes away again."""
+    """The version that a program reports. Some write to their home even for that, so they get a temporary one."""
     with TemporaryDirectory() as home:
         try:
             ran = run([str(program), "--version"], Path("/"), {"PATH": outer.get("PATH", ""), "HOME": home}, PATIENCE)

@@ -1,4 +1,4 @@
-"""What `doctor` says of the disk: the workspaces that the machine made for this repository, and what set-ups left to be used again."""
+"""The row of `doctor` on disk space: workspaces of this repository, and cached results of their setup."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,7 @@ from detent.git.place import find_place
 from detent.interfaces.cli.doctor_project import DoctorCheck
 from detent.storage.state import state_dir
 
-MOST = 200_000  # files that are looked at
+MOST = 200_000  # files that are counted
 
 
 def disk_check() -> DoctorCheck:
@@ -26,7 +26,7 @@ def disk_check() -> DoctorCheck:
 
 
 def _size(folders: list[Path], without: Path | None = None) -> str:
-    """The space that files take, in words; a folder with very many of them is not looked through to its end."""
+    """The disk space of folders, in words; a lower bound for very many files."""
     total = seen = 0
     for folder in folders:
         for here, inner, names in os.walk(folder):

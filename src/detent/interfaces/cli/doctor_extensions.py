@@ -1,4 +1,4 @@
-"""What `detent doctor` says about workflows and about what packages bring: whether all of it can be loaded and is whole."""
+"""The rows of `detent doctor` on workflows and extensions: whether all of them can be loaded and pass their checks."""
 
 from collections.abc import Callable, Collection
 
@@ -24,7 +24,7 @@ PARTS: tuple[tuple[ExtensionGroup, Collection[str], Callable[[str], object]], ..
 
 
 def extension_checks() -> list[DoctorCheck]:
-    """The workflows; and, where packages bring anything else, that."""
+    """The row on workflows, and one on other extensions if there are any."""
     return [_workflows(), *_others()]
 
 

@@ -1,4 +1,4 @@
-"""What `doctor` looks at for the project's own work: its tests, the runners on this machine, the sandbox."""
+"""The rows of `doctor` on a project: tests, preflight, gates, runners, reviewer, pull requests, sandbox."""
 
 import os
 import shutil
@@ -22,13 +22,13 @@ PROGRAMS = ("python3", "node", "go", "cargo", "ctest", "rspec", "phpunit", "mvn"
 
 
 class DoctorCheck(NamedTuple):
-    """One thing looked at."""
+    """One row of `doctor`."""
 
     name: str
     ok: bool
     says: str
     fix: str = ""
-    needed: bool = True  # without it nothing works; else only what the sentence names
+    needed: bool = True  # whether nothing works without it; else only what the sentence names
 
     @property
     def mark(self) -> str:
@@ -36,7 +36,7 @@ class DoctorCheck(NamedTuple):
 
 
 def row_lines(row: DoctorCheck) -> list[str]:
-    """One row for a person, with what helps below it."""
+    """One row as text, with the fix below it."""
     return [fold(line, 17) for line in (f"{row.mark} {row.name:<12} {row.says}", *(f"{'':<17}{line}" for line in row.fix.splitlines()))]
 
 
@@ -60,7 +60,7 @@ def project_checks() -> list[DoctorCheck]:
 
 
 def machine_checks() -> list[DoctorCheck]:
-    """What can be told of a machine outside any project."""
+    """The rows for a machine, outside any project."""
     settings = _settings(Path.cwd())
     return (
         [_runners(), settings]
@@ -88,7 +88,7 @@ def _settings(root: Path) -> Settings | DoctorCheck:
 
 
 def tests_check(root: Path, settings: Settings) -> DoctorCheck:
-    """How the tests of this project would be run, and whether the program for it is there."""
+    """How the tests would be run, and whether that program is installed."""
     try:
         command = find_command(Folder(root, os.environ.get("PATH")), settings.test.command, settings.test.report)
     except DetentError as e:
@@ -108,7 +108,7 @@ def tests_check(root: Path, settings: Settings) -> DoctorCheck:
 
 
 def preflight_check(root: Path, settings: Settings) -> DoctorCheck:
-    """What is run besides the tests on every pass, and what the project configures and nothing runs."""
+    """The preflight commands, and tools that the project configures but that are not installed."""
     path, given = os.environ.get("PATH", os.defpath), settings.preflight.commands
     read = _reader(root)
     commands = default_preflight(read, root, path) if given is None else tuple(given)
@@ -122,7 +122,7 @@ def preflight_check(root: Path, settings: Settings) -> DoctorCheck:
 
 
 def _gates(settings: Settings) -> list[DoctorCheck]:
-    """The gates that the project configures itself, and whether the steps that they name are there."""
+    """The project's own gates, and whether the steps that they name exist."""
     said = ", ".join(f"{gate.name} (`{gate.command}`)" for gate in settings.gate)
     try:
         steps_are_known(settings)
@@ -132,7 +132,7 @@ def _gates(settings: Settings) -> list[DoctorCheck]:
 
 
 def _tried(settings: Settings) -> list[DoctorCheck]:
-    """The tests and the preflight, tried once on the commit that stands here."""
+    """The tests and the preflight, tried once on HEAD."""
     try:
         place = find_place(Path.cwd())
         tried = try_tests(place, settings, os.environ, commands_of(place.root, settings))
@@ -146,7 +146,7 @@ def _tried(settings: Settings) -> list[DoctorCheck]:
 
 
 def commands_of(root: Path, settings: Settings) -> tuple[str, ...]:
-    """The preflight of a project: as configured, or else as detected."""
+    """The preflight commands of a project: configured, or else detected."""
     given = settings.preflight.commands
     return default_preflight(_reader(root), root, os.environ.get("PATH", os.defpath)) if given is None else tuple(given)
 
@@ -157,7 +157,7 @@ def _runners() -> DoctorCheck:
 
 
 def _reviewer(root: Path, settings: Settings) -> DoctorCheck:
-    """Who reviews pull requests, and whether that agent can be asked."""
+    """The configured reviewer, and whether it is available."""
     from detent.app.fit import reviewer_is_ready
 
     if not settings.review.agent:
@@ -170,7 +170,7 @@ def _reviewer(root: Path, settings: Settings) -> DoctorCheck:
 
 
 def _pull_requests(root: Path, settings: Settings) -> list[DoctorCheck]:
-    """Where pull requests are opened: how, and whether they get the text that Detent has for them."""
+    """If pull requests are opened: how, and whether they get Detent's text."""
     if settings.git.merge != "pull-request":
         return []
     command = settings.git.pr_command
@@ -187,7 +187,7 @@ def _pull_requests(root: Path, settings: Settings) -> list[DoctorCheck]:
 
 
 def _at_forge(root: Path, settings: Settings) -> DoctorCheck:
-    """Whether the forge is known, and who asks there; it is not asked."""
+    """Whether the forge is known and a token exists; the forge is not contacted."""
     from detent.app.forges import forge_of
 
     try:
@@ -198,7 +198,7 @@ def _at_forge(root: Path, settings: Settings) -> DoctorCheck:
 
 
 def _sandbox(settings: Settings) -> DoctorCheck:
-    """Whether agents that Detent drives are kept in: the attacks are tried."""
+    """Whether the sandbox for driven agents holds, by attacking it."""
     from detent.app.run_configs import must_hold
 
     try:
@@ -214,14 +214,14 @@ def _sandbox(settings: Settings) -> DoctorCheck:
 
 
 def _machine() -> list[DoctorCheck]:
-    """What this system has not, and what is weaker therefore."""
+    """Features that this system lacks, and what is weaker for that."""
     from detent.storage.machine import lacking
 
     return [DoctorCheck("machine", False, sentence, needed=False) for sentence in lacking()]
 
 
 def _outer() -> DoctorCheck:
-    """What a person answers for who says that the container is the wall."""
+    """The row for level `outer`, where a person vouches for the container's isolation; names what agents could reach."""
     from detent.sandbox.ways_on import OUTER, in_reach
 
     said = f"outer, as configured: this container or machine is the isolation; {OUTER}"
@@ -233,7 +233,7 @@ def _outer() -> DoctorCheck:
 
 
 def _containers(settings: Settings) -> DoctorCheck:
-    """Which container engines answer. Whether one holds is tried where it is configured, as the sandbox."""
+    """Which container engines are available. Only a configured one is attacked, as the sandbox."""
     from detent.sandbox.container_engine import INSTALL, find
 
     said, there = [], []

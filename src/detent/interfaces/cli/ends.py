@@ -1,4 +1,4 @@
-"""How a call ends: every kind of end has its exit code, and trouble is told in a plain sentence. Knows no command, and imports no click.
+"""Exit codes, error messages and signals of every call. Knows no command, and imports no click.
 
 0 accepted or done · 1 refused, failed, busy, stale · 2 usage, configuration, environment · 3 a bug in Detent · 10 a person is needed
 """
@@ -14,7 +14,7 @@ from detent.errors import Busy, DetentError
 
 
 def ended(argv: Sequence[str], work: Callable[[], int]) -> int:
-    """Do the work of a call and give its exit code."""
+    """Do the work of a call, report its errors, and return its exit code."""
     for name in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(name, _stop)
     try:
@@ -36,7 +36,7 @@ def ended(argv: Sequence[str], work: Callable[[], int]) -> int:
             return report_error(
                 argv, f"{e.name} is not installed, and this command needs it", f"install it: {installation.extra(extra)}", 2
             )
-        if (away := parked_by(e)) is not None:  # a disk that is full, at whatever place that was met
+        if (away := parked_by(e)) is not None:  # such as a full disk, wherever it was hit
             return report_error(argv, away.said, "make room there, then run the command again", 2)
         import traceback
 
@@ -45,14 +45,14 @@ def ended(argv: Sequence[str], work: Callable[[], int]) -> int:
 
 
 def _stop(number: int, frame: object) -> None:
-    """Being told to end is one clean way out: what runs is ended, what is held is given back. A second time it is immediate."""
+    """Handle a signal by SystemExit, so that programs are stopped and locks released. A second signal kills at once."""
     signal.signal(number, signal.SIG_DFL)
     raise SystemExit(128 + number)
 
 
 @contextmanager
 def before_stopping(tell: Callable[[], None]) -> Iterator[None]:
-    """Until this ends, a signal that ends the call is told first: what runs in threads is waited for, and it can end at once."""
+    """While this is open, call `tell` before the handler of a stopping signal, so that threads can end early."""
     old = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -71,7 +71,7 @@ def before_stopping(tell: Callable[[], None]) -> Iterator[None]:
 
 
 def report_error(argv: Sequence[str], message: str, hint: str, code: int) -> int:
-    """Trouble in a plain sentence, with the way out; as JSON where JSON was asked for."""
+    """Print an error and its hint, as JSON where that was asked for; returns the exit code."""
     from detent.app.plain_text import typed
 
     message, hint = typed(message), typed(hint)

@@ -1,7 +1,7 @@
-"""What `detent` alone shows: what this is, where this folder stands, and three commands to type next.
+"""The screen of `detent` without a command: what it is, the state of this folder, and three commands to type next.
 
-Reads a few files and the heads of the journal; starts no process, and imports nothing but the interpreter's own C modules. Decides nothing,
-and is only a first look: what the tests are called here is for `detent init` and `detent doctor` to find out.
+Reads a few files and the heads of the journal; starts no process, and imports only the interpreter's own C modules. A rough look:
+`detent init` and `detent doctor` find out how the tests are really run.
 """
 
 import os
@@ -34,7 +34,7 @@ SIGNS = (  # the files by which a runner shows itself, in the order of evidence/
 HEADS = "SELECT run, state, worktree, ended FROM heads WHERE parent = '' ORDER BY n DESC"
 CHECK = ("detent check", "what this branch adds to main; no set-up")
 LAST = ("detent check HEAD~1..HEAD", "what the last commit proves; no set-up")
-MAIN = ("branch main", "branch master")  # as they are called unless somebody chose another name
+MAIN = ("branch main", "branch master")  # the usual names of the main branch
 INIT = ("detent init", "look at this project, and set it up")
 DEMO = ("detent demo", "watch an agent cheat, and get caught")
 START = ("detent start", "begin the first pull request of your plan")
@@ -47,7 +47,7 @@ Row = tuple[str, str, str, int]  # run, state, checkout, whether it has ended
 
 
 def first_screen_in(folder: str) -> int:
-    """Print it for a folder, the current one if none is named; the exit code."""
+    """Print the screen for a folder, or the current one; returns the exit code."""
     if folder and not os.path.isdir(folder):
         sys.stderr.write(f"detent: there is no folder {folder}\n  name an existing one with -C DIR\n")
         return 2
@@ -60,7 +60,7 @@ def first_screen_in(folder: str) -> int:
 
 
 def look(folder: str) -> tuple[list[Line], tuple[Line, ...]]:
-    """Where a folder stands, and what to do there."""
+    """The facts about a folder, and the commands to suggest."""
     root, git_dir = checkout(folder)
     if not root:
         there = (
@@ -100,7 +100,7 @@ def checkout(folder: str) -> tuple[str, str]:
 
 
 def tests(root: str) -> str:
-    """What the tests seem to be run by."""
+    """How the tests seem to be run, in words."""
     if "command" in _section(_read(f"{root}/detent.toml"), "[test]"):
         return "as detent.toml says"
     for name, runner in SIGNS:
@@ -112,7 +112,7 @@ def tests(root: str) -> str:
 
 
 def runs(common: str) -> list[Row] | None:
-    """The runs of this repository, the newest first; None where they cannot be told."""
+    """The runs of this repository, the newest first; None if they cannot be read."""
     journal = f"{common}/detent/journal.db"
     if not os.path.exists(journal):
         return []
@@ -143,7 +143,7 @@ def _is_set_up(root: str) -> bool:
 
 
 def _section(text: str, header: str) -> list[str]:
-    """The keys of one section of a TOML file in its plain form; a first look needs no more."""
+    """The keys of one section of a TOML file, by a rough parse."""
     keys, inside = [], False
     for line in map(str.strip, text.splitlines()):
         inside = line.startswith(header) if line.startswith("[") else inside
@@ -158,7 +158,7 @@ def _branch(git_dir: str) -> str:
 
 
 def _has_commit(git_dir: str, common: str) -> bool:
-    """Whether HEAD names a commit; where refs are kept in another form, it is taken for granted."""
+    """Whether HEAD names a commit; assumed with reftable refs."""
     head = _read(f"{git_dir}/HEAD").strip()
     ref = head.removeprefix("ref: ")
     if head == ref or ref == "refs/heads/.invalid":

@@ -1,4 +1,4 @@
-"""`detent get-task`: the next briefing. The quick answer is given in main.py; this is the thorough one."""
+"""`detent get-task`: the next briefing. This is the full way; main.py has the fast path."""
 
 import click
 

@@ -35,7 +35,7 @@ def command(workflow: str | None, form: str, as_json: bool) -> None:
 
 
 def _list(as_json: bool) -> None:
-    """Every workflow by name and title; of one that cannot be used, why."""
+    """Print every workflow with its title, or why it cannot be used."""
     found = {name: _title(name) for name in workflow_names()}
     hidden = shadowing(WORKFLOWS, BUILT_IN)
     if as_json:
@@ -50,7 +50,7 @@ def _list(as_json: bool) -> None:
 
 
 def _title(name: str) -> tuple[str | None, str | None]:
-    """What a workflow is, or why it cannot be used."""
+    """The title of a workflow, or why it cannot be used."""
     try:
         return workflow_of(name).table.title, None
     except DetentError as e:

@@ -1,4 +1,4 @@
-"""The command group: which commands there are, loaded when called, and read by click."""
+"""The click group of all commands, each imported when called."""
 
 import importlib
 import os
@@ -11,9 +11,9 @@ from detent.errors import DetentError
 from detent.interfaces.cli.ends import ended, report_error
 from detent.interfaces.cli.help_rows import COMMANDS, GROUPS, MEANT
 
-NAMES = 13  # columns for the names in --help; a longer one has a line of its own
+NAMES = 13  # columns for the names in --help; a longer name gets its own line
 
-FILES = {"report": "morning_report"}  # the files of commands whose name another file has
+FILES = {"report": "morning_report"}  # command -> its module, where they differ
 
 
 class Lazy(click.Group):
@@ -51,7 +51,7 @@ class Lazy(click.Group):
 
 
 def _meant(word: str) -> str:
-    """The command that somebody may have meant."""
+    """A "did you mean" for an unknown command; empty without a close match."""
     import difflib
 
     plain = word.lower().replace("_", "-")

@@ -1,10 +1,10 @@
-"""What `detent --help` lists: the commands in groups, a sentence and an example each; and what people type for them. Words only."""
+"""The texts of `detent --help`: commands in groups, with a sentence and an example each; and aliases that people type. Words only."""
 
 from typing import NamedTuple
 
 
 class HelpRow(NamedTuple):
-    """One command: what it does in a sentence, and one line to type."""
+    """A command's sentence and example."""
 
     says: str
     example: str
@@ -56,7 +56,7 @@ GROUPS: dict[str, dict[str, HelpRow]] = {
     },
 }
 COMMANDS = {name: row for rows in GROUPS.values() for name, row in rows.items()}
-MEANT = {  # what people type, and what they mean
+MEANT = {  # what people type -> the command they mean
     **dict.fromkeys(("log", "logs", "journal", "events"), "history"),
     **dict.fromkeys(("stop", "kill", "cancel", "end", "quit"), "abort"),
     **dict.fromkeys(("list", "ls", "ps"), "runs"),

@@ -1,4 +1,4 @@
-"""`detent history`: what happened to the run of this checkout."""
+"""`detent history`: the events of a run."""
 
 import json
 import shutil
@@ -13,7 +13,7 @@ from detent.app.run_rows import about_event, history_of, left_behind, newest, wo
 from detent.door import AnyEvent
 from detent.interfaces.cli.tell import card_lines, flag_lines, fold, local_time
 
-WIDE = 110  # columns from which an event stands on one line
+WIDE = 110  # terminal width from which an event is printed on one line
 
 
 @click.command("history")
@@ -57,12 +57,12 @@ def command(count: int, run: str | None, as_json: bool) -> int:
 
 
 def _said(e: AnyEvent) -> str:
-    """The words of an event: what an agent reports, what a person answered or asked for, which task it was about."""
+    """The text of an event: an agent's summary, a person's answer or request, and the task."""
     return plain(" ".join(f"{about_event(e)} {e.sent.summary or e.sent.note or e.sent.report[:200]}".split()))
 
 
 def _show(e: AnyEvent, day: str) -> str:
-    """One line; on a narrow terminal the time alone, the day where it is another one, and the words below. Returns the day."""
+    """Print an event on one line; on a narrow terminal with a line for each new day, and the text below. Returns the day."""
     said, what = _said(e), f"{e.sent.by:<6}  {e.on:<16} {e.status:<14} → {e.run.state}"
     width, at = shutil.get_terminal_size().columns, local_time(e.at)
     today, clock = at.split()
@@ -82,7 +82,7 @@ def _narrow() -> bool:
 
 
 def _children(app: App, run: str) -> list[str]:
-    """Where the events of a run's tasks are."""
+    """A line on where the events of a run's tasks are."""
     names = [head.run for head in app.journal.children(run)]
     return (
         [f"Its tasks have histories of their own: detent history --run {names[-1]} ({len(names)} in all, detent runs --all)"]
@@ -92,7 +92,7 @@ def _children(app: App, run: str) -> list[str]:
 
 
 def _about(e: AnyEvent) -> str:
-    """The cycle and the test or step that an event was about."""
+    """The cycle and the test or step of an event."""
     found = worked_on(e)
     cycle = f"cycle {found['cycle']}" if found["cycle"] else ""
     return ": ".join(str(part) for part in (cycle, found["test"]) if part)

@@ -1,4 +1,4 @@
-"""`detent hook`: what a client calls before its agent runs a command or writes a file, and when the agent wants to stop."""
+"""`detent hook`: called by clients before their agent runs a command or writes a file, and when it wants to stop."""
 
 import click
 

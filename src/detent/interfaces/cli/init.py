@@ -1,4 +1,4 @@
-"""`detent init`: write what is detected into detent.toml, and register with clients. What a person set is never changed, and what was written can be taken back."""
+"""`detent init`: writes detected settings into detent.toml, and registers with clients. Never changes what a person set; --remove undoes it."""
 
 import json
 import os
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from detent.interfaces.cli.init_look import InitLook
     from detent.interfaces.register.act import FileChange
 
-INSTALLED = "installed"  # what `--client` without a name stands for
+INSTALLED = "installed"  # the value of `--client` without a name
 HOOKS = ("pre-push",)
 PLAN = "docs/plan.md"
 PLAN_HEAD = "# Plan\n\nEach list item is one pull request. They are done from top to bottom.\n\n"
@@ -38,7 +38,7 @@ HINTS = {
 
 
 class InitReport(NamedTuple):
-    """What a call did, for people and for programs."""
+    """What `init` changed in detent.toml."""
 
     changed: bool
     says: str
@@ -48,7 +48,7 @@ class InitReport(NamedTuple):
 
 
 class ClientChanges(NamedTuple):
-    """What was changed for one client, as a diff of each file."""
+    """What was changed for one client or hook, with a diff of each file."""
 
     client: str
     changed: bool
@@ -91,7 +91,7 @@ def command(clients: tuple[str, ...], hooks: tuple[str, ...], remove: bool, entr
     place = find_place(Path.cwd())
     if remove and entries:
         raise click.UsageError("--entry and --remove do not go together")
-    whole = not clients and not hooks if remove else bool(clients) or not hooks  # not only what is named
+    whole = not clients and not hooks if remove else bool(clients) or not hooks  # not only the named clients and hooks
     asked = whole and not remove and not as_json and channel() == "terminal"
     planned = _plan(place, entries or (_asked_for_entry(place) if asked else ()))
     hooked = _hooks(place, hooks, remove, whole)
@@ -129,7 +129,7 @@ def _tell_json(done: InitReport, planned: str, named: list[ClientChanges], seen:
 
 
 def _asked_for_entry(place: Place) -> tuple[str, ...]:
-    """A person who has no plan yet is asked for its first line."""
+    """Ask a person without a plan for its first entry."""
     if "pr.plan" in detected(place) or read(place.root / load(lambda name: read(place.root / name), os.environ).pr.plan) is not None:
         return ()
     click.echo(fold("There is no plan yet. A plan is a list of pull requests, and Detent takes an agent through them one by one."))
@@ -138,7 +138,7 @@ def _asked_for_entry(place: Place) -> tuple[str, ...]:
 
 
 def _plan(place: Place, entries: tuple[str, ...]) -> str:
-    """Add entries to the plan, or make it; its path, if it was written."""
+    """Add entries to the plan, creating it if needed; returns its path if written."""
     wanted = [" ".join(entry.split()) for entry in entries]
     if not all(wanted):
         raise DetentError("a plan entry needs text", 'say what the pull request does: --entry "Round prices to cents"')
@@ -163,7 +163,7 @@ def _tell(done: InitReport, planned: str, clients: list[ClientChanges]) -> None:
 
 
 def _hooks(place: Place, names: tuple[str, ...], remove: bool, whole: bool) -> list[ClientChanges]:
-    """Write the hooks that are named, or take them away; without a name, take away all that are ours."""
+    """Write or remove the named git hooks; without names, remove all of Detent's."""
     from detent.interfaces.register.git_hook import add_hook, remove_hook
 
     act, what = (remove_hook, "removed from") if remove else (add_hook, "added to")
@@ -175,7 +175,7 @@ def _hooks(place: Place, names: tuple[str, ...], remove: bool, whole: bool) -> l
 
 
 def _clients(place: Place, names: tuple[str, ...], remove: bool, whole: bool) -> list[ClientChanges]:
-    """Register with the clients that are named, or take that back; without a name, take back all that are registered."""
+    """Register or unregister the named clients; without names, unregister all."""
     from detent.app.hooks_seen import registered
     from detent.interfaces.register.act import register, unregister, which
 
@@ -188,7 +188,7 @@ def _clients(place: Place, names: tuple[str, ...], remove: bool, whole: bool) ->
 
 
 def _named(names: tuple[str, ...]) -> dict[str, None]:
-    """The clients that are meant: those that are named, and all that are installed where `--client` has no name."""
+    """The named clients, and all installed ones for `--client` without a name."""
     found = [name for name, programs in PROGRAMS.items() if any(map(shutil.which, programs))]
     if INSTALLED in names and not found:
         raise DetentError("no client that Detent knows is installed here", f"name one: --client {' | '.join(PARTS)}")
@@ -201,10 +201,10 @@ def _client(name: str, changes: "list[FileChange]", what: str, hint: str) -> Cli
 
 
 def _init(place: Place) -> InitReport:
-    """Add what is detected and not set. The settings that are there are checked first."""
+    """Add detected settings that are not set. Checks the existing settings first."""
     old = read(place.root / FILE)
     settings = load(lambda name: read(place.root / name), {})
-    elsewhere = {"test.command"} if settings.test.command else set()  # tdd.properties, which detent.toml would hide
+    elsewhere = {"test.command"} if settings.test.command else set()  # set in tdd.properties, which detent.toml would override
     set_here = set_names(old or "", place) | elsewhere
     found = detected(place)
     missing = {name: value for name, value in found.items() if name not in set_here}
@@ -226,7 +226,7 @@ def _init(place: Place) -> InitReport:
 
 
 def _remove(place: Place) -> tuple[InitReport, int]:
-    """Remove the file where it is as init wrote it. One that is committed is the project's, for whoever clones it."""
+    """Remove detent.toml if it is unchanged since init wrote it, and not committed."""
     from detent.interfaces.register.local_only import tracked
 
     text = read(place.root / FILE)

@@ -1,4 +1,4 @@
-"""What `detent init` can tell from the files of a project: its tests, its preflight, its plan, its main branch. Starts nothing."""
+"""Detects settings for `detent init` from a project's files: test command, preflight, plan, main branch. Starts no program."""
 
 import os
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ PLANS = ("docs/Plan_Doc/Active_Plan.md", "docs/Active_Plan.md", "Active_Plan.md"
 
 
 def detected(place: Place) -> Found:
-    """What can be told from the files of the project."""
+    """The detected settings, by name."""
     root, path = place.root, os.environ.get("PATH", os.defpath)
     found: Found = {}
     if call := find_command(Folder(root, path)):
@@ -47,7 +47,7 @@ def _branches(common_dir: Path) -> Iterator[str]:
 
 
 def _pointed(file: Path, prefix: str) -> str:
-    """The branch that a symbolic ref names; empty for a detached HEAD and for refs that are kept in another form."""
+    """The branch that a symbolic ref names; empty for a detached HEAD and with reftable refs."""
     text = (read(file) or "").strip().removeprefix("ref: ")
     name = text.removeprefix(prefix) if text.startswith(prefix) else ""
     return "" if name == ".invalid" else name

@@ -1,4 +1,4 @@
-"""The text of detent.toml: what it sets already, and the same text with keys added. What a person wrote in it is never changed."""
+"""Edits the text of detent.toml: which keys it sets, and adding keys without changing what a person wrote."""
 
 import json
 import re
@@ -29,7 +29,7 @@ def own_table(place: Place) -> dict[str, dict[str, object]] | None:
 
 
 def merged(old: str, missing: Found) -> str | None:
-    """The text with the missing keys added, each in its section; None where that would say anything else."""
+    """The text with the missing keys added, each in its section; None if the result would not parse to exactly that."""
     body = HEADER_LINE.sub("", old, count=1) if (ours := not old or is_ours(old)) else old
     for name, value in missing.items():
         section, _, key = name.partition(".")
@@ -64,7 +64,7 @@ def _print_of(body: str) -> str:
 
 
 def is_ours(text: str) -> bool:
-    """Whether a text is byte for byte what init wrote."""
+    """Whether a text is exactly what init wrote."""
     header = HEADER_LINE.match(text)
     return header is not None and _headed(text[header.end() :]) == text
 

@@ -1,6 +1,6 @@
-"""What `detent init` sees in a project once its file is written: what is there, what is missing, and the commands to type next. Changes nothing.
+"""The overview that `detent init` prints after writing its file: what is there, what is missing, and the commands to type next. Changes nothing.
 
-`detent start` is named only where it would be accepted; until then, each thing that stands in its way has the line that helps.
+It suggests `detent start` only where that would be accepted; until then, each obstacle has its fix.
 """
 
 import shlex
@@ -32,7 +32,7 @@ BEGINS = "a run begins from what is committed"
 
 
 class InitLook(NamedTuple):
-    """One look: its rows, what came of trying the tests, the commands to type next, each with why, and what becomes of finished work."""
+    """The overview: its rows, the tried tests, the commands to type next with reasons, and how finished work lands."""
 
     rows: list[DoctorCheck]
     tried: "Tried | None"
@@ -53,7 +53,7 @@ def look(place: Place, settings: Settings, env: Mapping[str, str]) -> InitLook:
 
 
 def lines(seen: InitLook) -> list[str]:
-    """The look for a person."""
+    """The overview as text."""
     said = []
     for row in seen.rows:
         said += row_lines(row)
@@ -68,14 +68,14 @@ def lines(seen: InitLook) -> list[str]:
 
 
 def _typed(command: str, why: str) -> list[str]:
-    """A command to type and what it is for: on one line where that is short."""
+    """A command and what it is for, on one line if short."""
     if len(command) <= 30:
         return [fold(f"  {command:<30} {why}".rstrip(), 33)]
     return [fold_command(command, "  "), *([fold(f"{'':<33}{why}", 33)] if why else [])]
 
 
 def _try(place: Place, settings: Settings, env: Mapping[str, str]) -> "tuple[Tried | None, str]":
-    """The tests and the preflight as a run would run them: a command that cannot work is reported now, not at the first step."""
+    """Try the tests and the preflight as a run would, so that a broken command shows now and not at the first step."""
     from detent.app.try_tests import try_tests
 
     try:
@@ -97,7 +97,7 @@ def _tried(tried: "Tried | None", trouble: str) -> list[DoctorCheck]:
 
 
 def _plan(place: Place, settings: Settings) -> DoctorCheck:
-    """The plan that `detent start` would take, and whether anything stands in it."""
+    """The plan that `detent start` would use, and its number of entries."""
     path = settings.pr.plan
     text = read(place.root / path, "utf-8")
     if text is None:
@@ -109,7 +109,7 @@ def _plan(place: Place, settings: Settings) -> DoctorCheck:
 
 
 def _agents(env: Mapping[str, str]) -> DoctorCheck:
-    """The clients that Detent can drive or register with, by their programs on PATH; none is started."""
+    """The available agents, by programs on PATH and keys; none is started."""
     from detent.agents.acp import AGENTS
     from detent.agents.acp.acp_row import row_of
     from detent.agents.client import find_program
@@ -131,7 +131,7 @@ def _remote(git: Git) -> DoctorCheck:
 
 
 def _checkout(git: Git) -> list[DoctorCheck]:
-    """What of the checkout itself would stop a run."""
+    """A row if the checkout itself would stop a run."""
     from detent.app.fit import checkout_is_fit, no_run_is_open
 
     try:
@@ -144,7 +144,7 @@ def _checkout(git: Git) -> list[DoctorCheck]:
 
 
 def _next(git: Git, settings: Settings, rows: list[DoctorCheck], tried: "Tried | None") -> list[tuple[str, str]]:
-    """The commands to type now, in their order."""
+    """The commands to type next, in order."""
     names = {row.name for row in rows if not row.ok and row.needed}
     if "checkout" in names and not git.head():
         return [("git add -A && git commit -m start", "Detent compares with a commit"), (LOOK, "to look again")]
@@ -178,7 +178,7 @@ def _to_check(git: Git, main: str) -> tuple[str, str]:
 
 
 def _commit(git: Git, settings: Settings) -> list[tuple[str, str]]:
-    """What must be committed first: a run begins from a clean checkout, and reads its settings from the commit. Only what init writes is named."""
+    """The commands to commit first, since a run needs a clean checkout and committed settings. `git add` names only files of init."""
     from detent.app.fit import not_committed
 
     changed = [path for paths in not_committed(git) for path in paths]
@@ -190,6 +190,6 @@ def _commit(git: Git, settings: Settings) -> list[tuple[str, str]]:
 
 
 def _own_files(place: Place, settings: Settings) -> set[str]:
-    """The files of a checkout that init writes: settings, plan, and what it registers with clients."""
+    """The files that init writes: settings, plan, and client registrations."""
     clients = [PARTS[name](["detent"]) for name in registered(place.git_dir) if name in PARTS]
     return {FILE, settings.pr.plan, *(part.path for parts in clients for part in parts)}

@@ -1,4 +1,4 @@
-"""`detent items`: the work items of the configured tracker, for people: file, list, look at, edit, close, reopen, and say what waits for what."""
+"""`detent items`: the items of the configured tracker: file, list, show, edit, close, reopen, and dependencies."""
 
 import json
 import sys
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from detent.app.executions import ItemAttempt
 
 KINDS = ("task", "bug", "feature", "epic", "chore")
-LONGEST = 5_000_000  # bytes of a list
+LONGEST = 5_000_000  # bytes of a file of items
 FROM_HERE = click.core.ParameterSource.COMMANDLINE
-HELD = "detent/"  # the beginning of every name under which an execution claims its item
+HELD = "detent/"  # the prefix of the assignee of an item that an execution has claimed
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 
 
@@ -161,7 +161,7 @@ def reopen(ids: tuple[str, ...], reason: str, as_json: bool) -> None:
 
 
 def _at_work(app: App, id: str) -> str:
-    """The execution of an item that has not ended."""
+    """The id of an item's open execution; else empty."""
     from detent.app.executions import the_items
 
     last = the_items().last_of(app, id)
@@ -223,7 +223,7 @@ def show(id: str, as_json: bool) -> None:
 
 
 def _attempt(each: "ItemAttempt") -> list[str]:
-    """One attempt at an item, in a few lines."""
+    """One attempt at an item, as lines."""
     how = " from the work of the one before" if each.starts_from else f" on the branch of {each.part_of}" if each.part_of else ""
     found = [f"  {each.run}  {each.state}{how}, {each.last or each.begun}"]
     found += [f"    {plain(each.reason)}"] if each.reason else []
@@ -259,7 +259,7 @@ def dep(id: str, needs: tuple[str, ...], as_json: bool) -> None:
 
 
 def _pull_request(app: App, item: Item) -> str:
-    """Where the pull request of its newest execution is."""
+    """The URL of the pull request of its newest execution."""
     from detent.app.executions import the_items
     from detent.world.pulls import url_of
 
@@ -276,6 +276,6 @@ def _tell(item: Item, as_json: bool, text: str) -> None:
 
 
 def _tell_all(items: list[Item], as_json: bool) -> None:
-    """Items whose status was changed."""
+    """Print items whose status was changed."""
     said = "\n".join(f"{item.id}  {item.status}  {plain(item.title)}" for item in items)
     click.echo(json.dumps({"items": [_row(item) for item in items]}) if as_json else said)

@@ -80,7 +80,7 @@ def command(
 
 
 def _accepts(app: "App", trees: tuple[str, ...], yes_to: tuple[str, ...]) -> "Accepts":
-    """Which flags a person accepts with the command, if this is where a person may say so."""
+    """The flags that the options accept; refused where a person may not decide."""
     from detent.app.land_flags import Accepts
     from detent.app.people import allowed
     from detent.app.policy import flags_alone, kinds_of, read_policies
@@ -93,7 +93,7 @@ def _accepts(app: "App", trees: tuple[str, ...], yes_to: tuple[str, ...]) -> "Ac
 
 
 def _here() -> "App":
-    """This repository, if nothing was planted in it."""
+    """The app of this repository, after its fingerprint was checked."""
     from detent.git import fingerprint
     from detent.interfaces.cli.runner import here
 
@@ -103,7 +103,7 @@ def _here() -> "App":
 
 
 def _must_be_fit(app: "App") -> None:
-    """That the tests of its branches can be run apart."""
+    """Check the sandbox that the tests of branches run in."""
     from detent.app.project import project_settings
     from detent.app.run_configs import must_hold
 

@@ -1,4 +1,4 @@
-"""A driven run as it is shown: a live view for people, JSON Lines for programs, and the result at the end. Shows; decides nothing."""
+"""Output of a driven run: a live view for people, JSON Lines for programs, and the result at the end. Decides nothing."""
 
 import json
 import shutil
@@ -22,14 +22,14 @@ from detent.interfaces.cli.tell import fold
 
 PARKED = 75
 CODES = {"done": 0, "aborted": 1, "waiting": 10, "halted": 10}
-COLOURS = {"SUCCESS": "green", "FAILURE": "red", "HALTED": "magenta", "ERROR": "red"}  # by their names; numbers are other colours here
+COLOURS = {"SUCCESS": "green", "FAILURE": "red", "HALTED": "magenta", "ERROR": "red"}  # click's names of colours
 LONGEST = 400  # characters of a reason
-UNBOUNDED = 100_000  # columns, where a program reads
-LAST = 3  # lines of what the agent says that stay in view
+UNBOUNDED = 100_000  # columns, when a program reads
+LAST = 3  # lines of the agent's output that stay in view
 
 
 def follow(app: App, run: str, as_json: bool, events: bool, park: bool = False) -> int:
-    """Drive a run and show it; the exit code says how it ended. With `park`, one that a usage limit holds is left."""
+    """Drive a run and show it; returns the exit code. With `park`, leave a run that a usage limit holds."""
     view = LiveLines() if events else Silent() if as_json else LiveTerminal(sys.stdout.isatty(), app)
     view.begin(app, run)
     app.worlds.runs.say = view.say
@@ -58,7 +58,7 @@ def follow(app: App, run: str, as_json: bool, events: bool, park: bool = False) 
 
 
 def _stopped(way: str, as_json: bool) -> int:
-    """A person stopped it, which is no outcome of the run: where JSON was asked for, it is told like any other trouble."""
+    """Report that a person interrupted it. Not an outcome of the run, so as JSON it is an error."""
     said = "stopped; nothing is lost"
     if as_json:
         click.echo(json.dumps({"error": said, "hint": f"continue from the last event: {way}", "exit_code": 130}))
@@ -68,13 +68,13 @@ def _stopped(way: str, as_json: bool) -> int:
 
 
 def _gave_up(app: App, run: str) -> bool:
-    """The retries of a phase are spent, on its work or on its agent: that is a failure, and not a question to a person."""
+    """Whether the run halted because its retries are spent, which is a failure and not a question to a person."""
     now = app.door.load(run).run
     return now.cause in workflow_of(now.workflow).gives_up
 
 
 def _took(done: dict[str, Any]) -> str:
-    """What it took; an agent that counts nothing is not told as one that costs nothing."""
+    """Usage and time in words; an agent that reports no usage is not shown as free."""
     use = done["usage"]
     if not any(use.values()):
         return f"the agent does not say what it used; {done['seconds']:.0f} s"
@@ -107,14 +107,14 @@ def tell_result(done: dict[str, Any], why: str = "", main: str = "") -> None:
 
 
 def _seen_where(done: dict[str, Any], main: str) -> str:
-    """Where the result is, once a run is done."""
+    """How to look at the result of a finished run."""
     merged = f"It is merged into {main}. " if main else ""
     report = f"Report: {done['report']}" if done.get("report") else ""
     return "\n".join(filter(None, (f"{merged}Look at it: git log -p {done['branch']}" if done["branch"] else "", report)))
 
 
 def _why(app: App, run: str) -> str:
-    """Why it stopped, for the last line that is seen."""
+    """Why the run stopped, for the last line."""
     from detent.app.run_rows import reason_of
 
     now = app.door.acting(run)
@@ -125,7 +125,7 @@ def _why(app: App, run: str) -> str:
 
 
 def _of_execution(done: dict[str, Any]) -> dict[str, str]:
-    """What can be done about an execution. One that has ended is not gone on with: a new attempt is a new one."""
+    """By outcome, what a person can do about an execution. An ended one is never continued: a retry is a new execution."""
     again = f"A new attempt: detent queue retry {done['item']}, or detent run --workflow {done['workflow']} {done['item']} --again"
     halted = (
         again if done["status"] == "BLOCKED" else f"Look: detent status --run {done['run']}. Continue: detent resume --run {done['run']}"
@@ -135,7 +135,7 @@ def _of_execution(done: dict[str, Any]) -> dict[str, str]:
 
 
 class Silent:
-    """Nothing until the end."""
+    """Shows nothing until the end."""
 
     def begin(self, app: App, run: str) -> None:
         pass
@@ -151,7 +151,7 @@ class Silent:
 
 
 class LiveLines(Silent):
-    """One JSON object a line."""
+    """JSON Lines for programs."""
 
     run = last = ""
 
@@ -184,7 +184,7 @@ class LiveLines(Silent):
 
 
 class LiveTerminal:
-    """For people: one line per turn and verdict; on a terminal, what is happening now stays in view below them."""
+    """Text for people: a line per turn and verdict; on a terminal, with what happens now below them."""
 
     def __init__(self, live: bool, app: App, width: int = 0) -> None:
         self.moves, self.width = Moves(app), width or (shutil.get_terminal_size().columns if live else UNBOUNDED)
@@ -197,7 +197,7 @@ class LiveTerminal:
             self.shown.start()
 
     def begin(self, app: App, run: str) -> None:
-        """Which run it is and where its work goes, before anything else."""
+        """Print the run and its branch."""
         from detent.app.outline import first_words
 
         now = app.door.load(run).run
@@ -207,7 +207,7 @@ class LiveTerminal:
             self._print(f"  {plain(line)}")
 
     def say(self, words: str) -> None:
-        """What the machine does now: for the live view."""
+        """Set what the machine does now, for the live view."""
         self.doing = words
 
     def see(self, seen: Seen) -> None:
@@ -248,7 +248,7 @@ class LiveTerminal:
 
 
 def _doing(seen: Seen) -> str:
-    """What is waited for: the agent, its service, or a time that was named."""
+    """What the driver waits for: the agent, its service, or a time."""
     if seen.kind == "wait" or (seen.progress is not None and seen.progress.kind == "wait"):
         return seen.text
     return "the agent works" if seen.kind in ("turn", "progress") else ""
@@ -259,7 +259,7 @@ def _branch(run: AnyRun) -> str:
 
 
 def _has_roles(seen: Seen) -> bool:
-    """Whether it is a session, with several roles at work and moves of the machine's own between them."""
+    """Whether the run is a session, with several roles and moves of the machine between them."""
     return hasattr(seen.run.data, "task_id")
 
 
@@ -275,7 +275,7 @@ def _where(seen: Seen) -> str:
 
 
 def folded(text: str, indent: int, width: int) -> str:
-    """A line that fits: what is too long goes on below it, indented. A word that is longer than a line stays whole."""
+    """A line wrapped to a width, with continuation lines indented. Longer words stay whole."""
     if len(text) <= width:
         return text
     lead = len(text) - len(text.lstrip())

@@ -1,4 +1,4 @@
-"""What the machine did by itself in a session, one line each, read off the journal. Shows; decides nothing."""
+"""The machine's own moves in a session, one line each, read from the journal. Decides nothing."""
 
 from collections.abc import Iterator
 from threading import get_ident
@@ -8,20 +8,20 @@ from detent.door import AnyEvent
 from detent.drive import Seen
 from detent.journal.journal_rows import from_entry
 
-QUIET = ("prepared", "old-child")  # what happens at every turn, or means nothing any more
-MOST = 110  # characters of why a check failed
+QUIET = ("prepared", "old-child")  # moves that happen at every turn, or no longer matter
+MOST = 110  # characters of a failed check's reason
 
 
 class Moves:
-    """The moves of the machine in a run and its children, each told once."""
+    """The machine's moves in a run and its children, each reported once."""
 
     def __init__(self, app: App) -> None:
         self.app = app
-        self.told = {head.run: head.seq for head in app.journal.heads()}  # what is over is not told again
-        self.thread = get_ident()  # a journal is read by the thread that opened it; what others see is told when that one looks again
+        self.told = {head.run: head.seq for head in app.journal.heads()}  # earlier moves are not reported
+        self.thread = get_ident()  # only the thread that opened the journal may read it; moves seen by others are reported later
 
     def since(self, run: str) -> Iterator[tuple[str, str]]:
-        """The moves since the last time, of the family of a run: the status of each, and what to say of it."""
+        """New moves in the run and its children: (status, text) of each."""
         if get_ident() != self.thread:
             return
         root = run.partition(".")[0]
@@ -37,13 +37,13 @@ class Moves:
                     )
 
     def _task(self, event: AnyEvent) -> str:
-        """The task that a move is about, by its own name: a second run of it is called otherwise."""
+        """The name of a move's task, which is not the run's name when the task is run again."""
         last = self.app.journal.last(f"{event.run.id}.{event.sent.child}") if event.sent.child else None
         about = from_entry(self.app.door.tables[last.workflow], last).run if last else event.run
         return str(about.data.task_id)
 
     def why(self, seen: Seen) -> tuple[str, ...]:
-        """Why a turn came to nothing, where its verdict gives no reason: the first words of what is kept of it."""
+        """Why a turn failed, if its verdict gives no reason: the first lines of the run's last error."""
         if get_ident() != self.thread or seen.verdict is None or seen.verdict.status not in ("FAILURE", "HALTED"):
             return ()
         said = self.app.door.load(seen.run.id).run.last_error
@@ -51,6 +51,6 @@ class Moves:
 
 
 def _why(on: str, output: str) -> str:
-    """The first words of what the machine found, where it found something."""
+    """The first lines of what the machine found; empty if nothing."""
     lines = [line.strip() for line in output.splitlines() if line.strip()][:2]
     return f"{on}: {' '.join(lines)[:MOST]}" if lines else ""

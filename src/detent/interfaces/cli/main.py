@@ -1,7 +1,7 @@
-"""Where a call begins, with the quick answer to `get-task`: the stored briefing, if everything it depends on is as it was. Any doubt: the thorough way.
+"""The entry point, with the fast path of `get-task`: the stored briefing, if everything it depends on is unchanged; else the full way.
 
-Imports as little as the call needs: for the quick answer nothing but the interpreter's own C modules. Starts no process. What it reads was
-written by the door after its last change.
+Imports as little as the call needs, on the fast path only the interpreter's own C modules. Starts no process. The stored
+briefing was written after the last change of the run.
 """
 
 import os
@@ -13,7 +13,7 @@ WHERE heads.worktree = ? AND heads.parent = '' AND heads.ended = 0 ORDER BY head
 
 
 def answer(argv: list[str]) -> int | None:
-    """The exit code, once the briefing is printed; None if this is not the time for a quick answer."""
+    """Answer on the fast path: print the briefing, and return the exit code; None if that is not possible."""
     if len(argv) == 2 and argv[0] == "hook":
         from detent.interfaces.hooks.hook_clients import CLIENTS
 
@@ -26,7 +26,7 @@ def answer(argv: list[str]) -> int | None:
         return None
     try:
         return _answer(len(argv) == 2)
-    except Exception:  # noqa: BLE001 - whatever is wrong, the thorough way says it better
+    except Exception:  # noqa: BLE001 - whatever is wrong, the full way reports it better
         return None
 
 
@@ -53,7 +53,7 @@ def _answer(as_json: bool) -> int | None:
 
 
 def holds(stamps: str) -> bool:
-    """Whether every file is as it was when the briefing was stored."""
+    """Whether every stamped file is unchanged since the briefing was stored."""
     if not stamps:
         return False
     for line in stamps.split("\n"):

@@ -1,4 +1,4 @@
-"""`detent report`: what happened since a time, what waits for whom, and what it took."""
+"""`detent report`: what happened since a time, what waits for whom, and the cost."""
 
 from contextlib import closing
 from datetime import UTC, datetime

@@ -1,13 +1,13 @@
-"""The calls that an agent makes at every step, in their plain form, read without click, whose import takes longer than most of the work.
+"""A fast parser for the calls that agents make at every step: importing click takes longer than most of their work.
 
-Plain is `--name value`, each name once, no value that begins with a dash. Anything else is None: click reads it, and says what is wrong.
+It reads only `--name value`, each name once, with no value that begins with a dash. Anything else is left to click.
 """
 
 import gc
 import sys
 from collections.abc import Mapping, Sequence
 
-Form = Mapping[str, Sequence[str] | None]  # the flags by name: what the value may be, with nothing named anything; None for a switch
+Form = Mapping[str, Sequence[str] | None]  # flag -> allowed values, empty for any; None for a switch
 
 EXPECTATIONS, DECISIONS = ("PASS", "FAIL"), ("SUCCESS", "FAILURE")
 GET_TASK: Form = {"--run": (), "--json": None}
@@ -27,21 +27,21 @@ SUBMIT_WORK: Form = {
 
 
 def call(argv: list[str]) -> int | None:
-    """The exit code of a call in plain form; None if it is not one."""
+    """Run a call in plain form, and return its exit code; None if it is not one."""
     words = read(argv[1:], FORMS[argv[0]]) if argv and argv[0] in FORMS else None
     if words is None or (argv[0] == "submit-work" and not words.get("--summary")):
         return None
-    gc.disable()  # the call is over before there is anything to collect
+    gc.disable()  # the process ends before there is anything to collect
     import_lean()
     from detent.interfaces.cli.ends import ended
 
     code = ended(argv, lambda: WORK[argv[0]](words))
-    gc.freeze()  # nor is anything looked through on the way out
+    gc.freeze()  # and no collection at exit either
     return code
 
 
 def import_lean() -> None:
-    """msgspec tries typing_extensions first, which alone takes a seventh of a submit's imports; Python itself has what it looks for there."""
+    """Import msgspec without typing_extensions, which takes a seventh of a submit's imports; msgspec falls back to typing."""
     if "typing_extensions" not in sys.modules:
         sys.modules["typing_extensions"] = None  # type: ignore[assignment]
         import msgspec  # noqa: F401
@@ -50,7 +50,7 @@ def import_lean() -> None:
 
 
 def read(argv: Sequence[str], form: Form) -> dict[str, str] | None:
-    """The flags by name, a switch with its own name as the value; None if this is not plain."""
+    """The flags by name, a switch having its own name as value; None if the call is not in plain form."""
     given: dict[str, str] = {}
     words = iter(argv)
     for name in words:

@@ -1,4 +1,4 @@
-"""What a long command does now, for whoever waits: a line that moves in a terminal, one plain line a phase elsewhere. On stderr, at once."""
+"""Progress of long commands on stderr: a moving line in a terminal, one plain line per phase elsewhere."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def progress(name: str) -> Iterator[Callable[[str], None]]:
-    """Say what is done, in words; what stands in brackets at their end changes often and is shown in a terminal only."""
+    """A function that reports progress in words. A part in brackets at the end changes often, and shows in a terminal only."""
     if not sys.stderr.isatty():
         yield _plain(name)
         return
@@ -24,7 +24,7 @@ def progress(name: str) -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def watched(name: str, app: "App") -> Iterator[None]:
-    """What an app does now, in a terminal; elsewhere nothing."""
+    """Show an app's progress in a terminal; elsewhere nothing."""
     if not sys.stderr.isatty():
         yield
         return
@@ -38,7 +38,7 @@ def watched(name: str, app: "App") -> Iterator[None]:
 
 
 def _plain(name: str) -> Callable[[str], None]:
-    """One line a phase, as a log can hold it."""
+    """One line per phase, for logs."""
     last = [""]
 
     def say(words: str) -> None:

@@ -1,4 +1,4 @@
-"""`detent queue`: what is to be executed, for people: add, list, look, follow, cancel, try again, hold and release."""
+"""`detent queue`: which items are executed: add, list, show, logs, cancel, retry, pause and resume."""
 
 import json
 import time
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from detent.queue.engine import DurableQueue
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
-EVERY = 1.0  # seconds between two looks at growing output
+EVERY = 1.0  # seconds between polls of growing output
 
 
 @contextmanager
@@ -37,7 +37,7 @@ def opened() -> "Iterator[tuple[App, DurableQueue]]":
 
 
 def may(app: "App", *runs: str) -> None:
-    """Refuse what only people say, where the configuration says that they must be elsewhere. Without a run: as it is configured now."""
+    """Refuse a decision of a person through this channel if the configuration of a run, or else the current one, forbids it."""
     from detent.app.people import allowed
 
     for run in runs or (None,):
@@ -45,7 +45,7 @@ def may(app: "App", *runs: str) -> None:
 
 
 def said(verb: str, note: str = "") -> Any:
-    """What a person says, as the journal keeps it."""
+    """A call of a person, as a Sent value."""
     from detent.app.policy import user
     from detent.kernel.model import Sent
 
@@ -114,7 +114,7 @@ def add(
 
 
 def _estimates(app: "App", ids: "list[str]") -> "list[Estimate | None]":
-    """What similar items cost so far, for each; nothing where the tracker does not answer now."""
+    """The estimate of each item; None for each if the tracker does not answer."""
     from detent.app.estimating import estimates
     from detent.app.project import items_of
     from detent.errors import DetentError

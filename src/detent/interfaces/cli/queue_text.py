@@ -1,4 +1,4 @@
-"""Executions of the queue as text and as JSON, and the lines that their programs write. Shows; decides nothing."""
+"""Executions of the queue and their output as text. Decides nothing."""
 
 import json
 import sys
@@ -24,7 +24,7 @@ GONE = "worker gone"
 
 
 def execution_line(e: Execution, alive: Container[str] | None = None) -> str:
-    """One execution in a line, and why it is as it is in another. `alive`: the workers that live, where that is known."""
+    """An execution on one line, and the reason of its state below. `alive`: the live workers, if known."""
     gone = is_gone(e, alive)
     state = click.style(f"{GONE if gone else e.state:<9}", fg="red" if gone else COLOURS.get(e.state))
     line = f"{state} {e.id:<24} P{e.priority} {plain(e.title)[:80]}".rstrip()
@@ -35,7 +35,7 @@ def execution_line(e: Execution, alive: Container[str] | None = None) -> str:
 
 
 def outage_lines(each: OutageRow) -> str:
-    """What is away, since when, when it is asked again, and how to ask now."""
+    """An outage: its thing, since when, the next retry, and how to retry now."""
     since, until = (local_time(str(when(seconds)))[11:] for seconds in (each.since, each.until))
     return (
         f"AWAY {each.thing}, since {since}: {plain(each.said)}\n"
@@ -44,17 +44,17 @@ def outage_lines(each: OutageRow) -> str:
 
 
 def is_gone(e: Execution, alive: Container[str] | None) -> bool:
-    """Whether an execution is held by a worker that does not live."""
+    """Whether an execution is held by a dead worker."""
     return alive is not None and e.state == "running" and e.worker not in alive
 
 
 def lines(text: str) -> list[str]:
-    """What a program wrote, for people: the events of a run in words, all else as it is."""
+    """The output of an execution for people: JSON events in words, all else unchanged."""
     return [said for line in text.splitlines() if (said := in_words(line))]
 
 
 def in_words(line: str) -> str:
-    """One line; empty if it says nothing to a person."""
+    """One line of output in words; empty if it says nothing to a person."""
     try:
         event = json.loads(line) if line.startswith("{") else None
     except ValueError:
@@ -71,12 +71,12 @@ def in_words(line: str) -> str:
     return plain(text).strip()
 
 
-EVERY = 1.0  # seconds between two looks
-NEXT = 10  # of those that do not run yet
+EVERY = 1.0  # seconds between polls
+NEXT = 10  # executions shown that do not run yet
 
 
 def watch(queue: "DurableQueue") -> None:
-    """Stay until nothing runs and nothing waits. At a terminal the picture stands still; elsewhere each change is printed."""
+    """Show the queue until it is empty: updated in place at a terminal, elsewhere printed at each change."""
     live, before = _live() if sys.stdout.isatty() else None, ""
     try:
         while True:
@@ -105,7 +105,7 @@ def _live() -> Any:
 
 
 def picture(queue: "DurableQueue") -> str:
-    """The slots that are taken, each with the last that was said there; and what comes next."""
+    """The queue as text: running executions with their last line of output, then the next ones."""
     counts, pause, workers = queue.counts(), queue.paused().reason, [w for w in queue.workers() if w.left >= 0]
     slots = f"{counts['running']} running on {len(workers)} workers with {queue.slots()} slots"
     head = [f"{slots}, {counts['ready']} ready, {counts['waiting']} waiting" + (f"  PAUSED: {pause}" if pause else "")]

@@ -1,4 +1,4 @@
-"""A report as text of 80 columns, and as markdown. Shows; counts nothing."""
+"""A report as text of 80 columns, and as markdown. Counts nothing."""
 
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ from detent.app.plain_text import plain
 from detent.app.report_values import AgentCost, CostShare, Group, QueueNow, Report, ReportRow
 
 WIDTH = 80
-GAP = 28  # columns that the cost of a row takes
+GAP = 28  # columns for the cost of a row
 TITLES: Mapping[Group, str] = {
     "waits": "Waiting for a person",
     "failed": "Failed",
@@ -54,7 +54,7 @@ def cost_text(cost: AgentCost) -> str:
 
 
 def estimated(expected: Sequence[Estimate | None]) -> str:
-    """What executions are likely to take, in a line."""
+    """The estimated cost of executions, on one line."""
     known = [each for each in expected if each is not None]
     if not known:
         return "no history yet"
@@ -129,7 +129,7 @@ def _row_lines(row: ReportRow) -> Iterator[str]:
 
 
 def _facts(row: ReportRow) -> Iterator[str]:
-    """What else is known of a row, a line each."""
+    """Further facts of a row, a line each."""
     if row.why:
         yield row.why
     if row.command:
@@ -173,7 +173,7 @@ def as_markdown(report: Report) -> str:
 
 
 def marked(text: str) -> str:
-    """A text that stands for itself in markdown."""
+    """A text escaped for markdown."""
     return " ".join(plain(text).split()).translate(MARKED)
 
 

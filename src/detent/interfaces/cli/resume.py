@@ -1,4 +1,4 @@
-"""`detent resume`: release a run that waits for a person, and go on with one that the machine drives."""
+"""`detent resume`: releases a run that waits for a person, and continues a driven one."""
 
 from typing import TYPE_CHECKING
 
@@ -56,7 +56,7 @@ def command(guidance: str, run: str | None, agent: str, events: bool, as_json: b
 
 
 def _drive_on(app: "App", now: "AnyRun", guidance: str, agent: str, as_json: bool, events: bool) -> int:
-    """Release a driven run and its children where they are stuck, and drive it on."""
+    """Release a driven run and its halted children, and continue driving it."""
     from detent.app.driving import driving, renewed
     from detent.app.executions import is_execution
     from detent.app.push import fit_for_push

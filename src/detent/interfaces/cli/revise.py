@@ -66,7 +66,7 @@ def _shown(planned: Revision, as_json: bool) -> int:
 
 
 def _nothing(app: App, run: str, as_json: bool) -> int:
-    """Nothing was changed: where the documents are, and what else there is."""
+    """Report that no document was changed, where they are, and what else can be done."""
     from detent.app.revising import stages
 
     now = app.door.load(run).run

@@ -37,7 +37,7 @@ def echo(line: str) -> None:
 
 
 def _told(app: App, old: str, fresh: str) -> None:
-    """Where it stands now, what became of the rest, and what a person does next. The briefing is for the agent, who gets it."""
+    """Print where the new run is, where the old work is kept, and the next step of a person, instead of the agent's briefing."""
     from detent.app.next_step import after_a_word
     from detent.app.registry import workflow_of
 

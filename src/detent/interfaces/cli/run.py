@@ -12,7 +12,7 @@ from detent.interfaces.cli.runner import WORKFLOW_HELP
 if TYPE_CHECKING:
     from detent.blocks.terms import Terms
 
-OPTIONS = ("lean", "research", "ui", "parallel", "context", "again")  # those that not every workflow has
+OPTIONS = ("lean", "research", "ui", "parallel", "context", "again")  # options that only some workflows have
 
 
 @click.command("run")
@@ -71,14 +71,14 @@ def command(
     from detent.app.policy import read_policies
     from detent.blocks.terms import Terms
 
-    asked = Terms(" ".join(request), policies=read_policies(yes_to), agent=agent, **how)  # the other flags have the names of its fields
+    asked = Terms(" ".join(request), policies=read_policies(yes_to), agent=agent, **how)  # the other options are named like its fields
     if known:
         return _drive_on(known, asked == Terms(), as_json, events, park)
     return _begin(asked, workflow, as_json, events)
 
 
 def _begin(asked: "Terms", workflow: str, as_json: bool, events: bool) -> int:
-    """Begin a run and drive it, once everything that could refuse it was asked."""
+    """Begin a run and drive it, after all checks that could refuse it."""
     from detent.app.person_calls import may_begin
     from detent.app.push import fit_for_push, said_agent
     from detent.app.starting import options_fit, policies_fit
@@ -97,7 +97,7 @@ def _begin(asked: "Terms", workflow: str, as_json: bool, events: bool) -> int:
 
 
 def _known(run: str, alone: bool, as_json: bool, events: bool, park: bool) -> int:
-    """Go on with a run. It waits for a person still, if it did."""
+    """Continue a run. One that waits for a person still waits."""
     from detent.app.driving import driving
     from detent.app.push import fit_for_push, fit_for_queue
     from detent.interfaces.cli.runner import here
@@ -112,7 +112,7 @@ def _known(run: str, alone: bool, as_json: bool, events: bool, park: bool) -> in
 
 
 def _drive_on(run: str, alone: bool, as_json: bool, events: bool, park: bool) -> int:
-    """Go on with a run. For a worker, what is away is told in the last line, and the run is left for later."""
+    """Continue a run. For a worker, an outage is reported in the last line of output, and the run is parked."""
     from detent.app.away import parked_by
 
     try:

@@ -1,6 +1,6 @@
-"""What several commands share: the repository of this folder, speaking to a run of it through the command line's channel, and one submit.
+"""Shared by several commands: the app of this folder, calls to a run through the command line's channel, and submitting.
 
-A submit is its fields, the files that it names, and handing it in. Knows nothing of flags; imports no click.
+Knows nothing of flags; imports no click.
 """
 
 import os
@@ -28,7 +28,7 @@ def here(create: bool = False) -> App:
 
 
 def begin_or_ask(app: App, workflow: str, terms: "Terms") -> str:
-    """Create a run. If the project is red before it begins, a person at a terminal is asked whether to accept that."""
+    """Create a run. If the baseline is red, ask a person at a terminal whether to accept that."""
     from detent.app.person_calls import begin
     from detent.interfaces.cli.progress import watched
 
@@ -52,7 +52,7 @@ def begin_or_ask(app: App, workflow: str, terms: "Terms") -> str:
 
 
 def chosen_workflow(request: str, workflow: str) -> str:
-    """The workflow that is named, or the one that the request is for: the same for `start` and `run`."""
+    """The named workflow, or the one for the request; the same for `start` and `run`."""
     from detent.app.starting import workflow_for
     from detent.config.sources import load
     from detent.git.place import find_place
@@ -65,7 +65,7 @@ def chosen_workflow(request: str, workflow: str) -> str:
 
 
 def say_where_it_lands(app: App, workflow: str, quiet: bool) -> None:
-    """Before the first step a person is told what is merged, and into what."""
+    """Tell a person how finished work will land, before the first step."""
     from detent.app.starting import landing_of
 
     if not quiet and (said := landing_of(app, workflow)):
@@ -85,14 +85,15 @@ def say(run: str | None, sent: Sent) -> Verdict:
 
 
 def person(verb: str, run: str | None, terms: Mapping[str, str] | None = None, /, **fields: str) -> Verdict:
-    """Say something as a person."""
+    """Send something as a person."""
     from detent.app.person_calls import spoken
 
     return spoken(here(), channel(), verb, run, terms, **fields)
 
 
 def may_decide(what: str) -> None:
-    """What concerns the whole repository is for a person. Where the journal cannot be read, nobody knows what is open in it."""
+    """Refuse `what`, which concerns the whole repository, unless a person calls. An unreadable journal may have open runs, so then only a
+    terminal will do."""
     from detent.app.people import NOWHERE, WAY_ON, allowed, must_be_a_persons_shell
     from detent.errors import DetentError, NoJournal
 
@@ -115,7 +116,7 @@ Handed = str | dict[str, object] | list[object]
 
 
 class SubmitFields(Value, frozen=True):
-    """The fields of a submit, as flags or as one JSON object on standard input."""
+    """The fields of a submit, from flags or one JSON object on standard input."""
 
     summary: str
     test_command: str = ""
@@ -130,7 +131,7 @@ class SubmitFields(Value, frozen=True):
 
 
 def submit(call: SubmitFields) -> Verdict:
-    """Hand it in."""
+    """Submit the work."""
     sent = Sent(
         "submit",
         channel="cli",
@@ -148,7 +149,7 @@ def submit(call: SubmitFields) -> Verdict:
 
 
 def _text(value: Handed, what: str) -> str:
-    """What a call hands in: JSON as it stands, a word, or the content of a file. A file with nothing in it is still one that was handed in."""
+    """The text of a field that is JSON, a fixed word, or the path of a file."""
     if not isinstance(value, str):
         return msgspec.json.encode(value).decode()
     return (

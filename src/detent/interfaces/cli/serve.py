@@ -18,5 +18,5 @@ def command(host: str, port: int, no_open: bool, open_to_network: bool) -> int:
     from detent.app.people import must_be_a_persons_shell
     from detent.interfaces.http.page_server import serve
 
-    must_be_a_persons_shell("terminal")  # whoever starts it is handed the right to answer
+    must_be_a_persons_shell("terminal")  # whoever starts it gets the token, and with it the right to answer
     return serve(host, port, open_to_network, not no_open)

@@ -60,7 +60,7 @@ def command(run: str, count: int, as_json: bool) -> None:
 
 
 def _near(run: str, runs: list[str]) -> str:
-    """The run whose name is nearest, or else where all of them are listed."""
+    """A hint with the closest run id, or how to list them."""
     from difflib import get_close_matches
 
     near = [name for name in runs if name.startswith(run)] or get_close_matches(run, runs, 1)
@@ -68,7 +68,7 @@ def _near(run: str, runs: list[str]) -> str:
 
 
 def _flags(entry: Entry) -> list[dict[str, str]]:
-    """The flags of a run that are open after an event, as the journal has them."""
+    """The open flags of a run after an event."""
     found: list[dict[str, str]] = json.loads(entry.body)["run"].get("flags", [])
     return found
 

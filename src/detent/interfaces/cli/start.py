@@ -1,4 +1,4 @@
-"""`detent start`: create a run in pull mode, and print its first briefing; a person at a terminal is told what to do next instead."""
+"""`detent start`: creates a run in pull mode. Prints the first briefing, or at a terminal what a person does next."""
 
 from typing import TYPE_CHECKING
 
@@ -59,12 +59,12 @@ def command(
 
         if said := first_words(app, run):
             click.echo("".join(f"{fold(plain(line))}\n" for line in said))
-    briefing = briefed(app, run)  # kept for the quick way and for hooks, as get-task keeps it
+    briefing = briefed(app, run)  # stores the briefing for the fast path and hooks, as get-task does
     return tell_briefing(briefing, as_json) if as_json or not columns() else _tell_person(app, run, shown(briefing)[2])
 
 
 def _tell_person(app: "App", run: str, code: int) -> int:
-    """What to do now: an agent reads the briefing, a person starts the agent."""
+    """Tell a person how to start the agent."""
     from detent.app.hooks_seen import registered
 
     named = [CLIENTS[name] for name in registered(app.place.git_dir) if name in CLIENTS]

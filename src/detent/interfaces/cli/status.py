@@ -1,4 +1,4 @@
-"""`detent status`: where the run of this checkout stands."""
+"""`detent status`: the state of a run."""
 
 import json
 
@@ -37,7 +37,7 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps(stands(app, event)))
         return 0
-    ended = bool(table.states[run_now.state].end)  # what it waited for last is over
+    ended = bool(table.states[run_now.state].end)  # an ended run waits for nothing
     click.echo(f"{run_now.id}  {run_now.workflow}  {run_now.state}{'' if ended else _because(run_now) + _stopped(app, run_now)}")
     about = [f"Step: {step.type} of '{step.task}': {step.description}"] if step else []
     counted = (f"{name}: {count} of {run_now.limits[name]}" for name, count in run_now.counts.items())
@@ -61,7 +61,7 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
 
 
 def _next(app: App, run: AnyRun, acting: AnyRun) -> str:
-    """What comes next: where the machine drives, or a person is asked by name, what a person does; else what the agent does."""
+    """The next step: a person's if the run is driven or asks a decision, else the agent's."""
     from detent.app.next_step import after_a_word
 
     table = app.door.tables[acting.workflow]
@@ -75,13 +75,13 @@ def _next(app: App, run: AnyRun, acting: AnyRun) -> str:
 
 
 def _because(run: AnyRun) -> str:
-    """Why a run waits, and what was seen, on a line below."""
+    """The cause for which a run waits, and its reason on a line below."""
     why = typed(plain(reason_of(run))) if run.cause else ""
     return (f"  because of: {run.cause}" if run.cause else "") + (f"\n  Why: {why}" if why else "")
 
 
 def _stopped(app: App, run: AnyRun) -> str:
-    """Why no process drives a run that the machine is to drive, where no event says it, on a line below."""
+    """A line on why a run that should be driven is not, where no event says so."""
     from detent.app.next_step import nobody_drives
 
     said = "" if run.cause else nobody_drives(app, app.journal.heads(run.id)[0])
@@ -89,7 +89,7 @@ def _stopped(app: App, run: AnyRun) -> str:
 
 
 def _driven(app: App, run: AnyRun) -> list[str]:
-    """Who works, and how far the list of `tdd` has come."""
+    """Lines on the agent at work, and on the progress of a list of tests."""
     agent, tests = agent_at_work(app, run), workflow_of(run.workflow).tests(run)
     done = [f"List: {len(tests['completed'])} of {sum(map(len, tests.values()))} tests done"] if tests else []
     second = second_try_of(app, run)
@@ -97,7 +97,7 @@ def _driven(app: App, run: AnyRun) -> list[str]:
 
 
 def _waits(app: App, run: AnyRun) -> bool:
-    """Whether a task waits: for a person, or for somebody who drives it."""
+    """Whether a task waits for a person or for a driver."""
     from detent.app.run_driver import driver_of
 
     idle = is_driven(run.data) and not driver_of(app, run.parent or run.id)
@@ -105,7 +105,7 @@ def _waits(app: App, run: AnyRun) -> bool:
 
 
 def _tasks(run: AnyRun) -> list[str]:
-    """How far the tasks of a session are."""
+    """The progress of a session's tasks."""
     parts = workflow_of(run.workflow).plan(run) if workflow_of(run.workflow).has_decisions else ()
     done = sum(part.status == "done" for part in parts)
     rows = [f"{part.name} {part.title} ({'done' if part.status == 'done' else part.status})" for part in parts]
@@ -113,7 +113,7 @@ def _tasks(run: AnyRun) -> list[str]:
 
 
 def _costs(app: App, run: AnyRun) -> list[str]:
-    """What each role took so far."""
+    """The cost of each role so far."""
     found = costs_of(app, run.id)
     rows = [
         f"{role} {c['turns']:g} turn{'' if c['turns'] == 1 else 's'}, {c['seconds']:.0f} s"

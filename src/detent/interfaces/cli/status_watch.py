@@ -1,4 +1,4 @@
-"""`detent status --watch`: a run in the terminal, as it goes on: its plan, its newest events, what its agent says. Shows; changes nothing."""
+"""`detent status --watch`: follows a run in the terminal: its plan, newest events, and its agent's output. Changes nothing."""
 
 import sys
 import time
@@ -21,8 +21,8 @@ from detent.interfaces.cli.tell import COLOURS, local_time
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-EVERY = 0.4  # seconds between two looks
-EVENTS, SAID, PARTS = 10, 5, 12  # lines of each kind that are in view
+EVERY = 0.4  # seconds between polls
+EVENTS, SAID, PARTS = 10, 5, 12  # lines shown of each kind
 NAMES = {31: "red", 32: "green", 33: "yellow", 35: "magenta"}
 SIGNS = {"done": "[green]✓[/]", "now": "[bold blue]›[/]", "blocked": "[red]![/]", "open": "·"}
 
@@ -33,7 +33,7 @@ def watch(app: App, run: str) -> int:
 
 
 def _numbers(app: App, run: str) -> Iterator[int]:
-    """The number of the newest event, look by look, until nobody is to be waited for but a person."""
+    """The number of the newest event at each poll, until only a person can continue or the run has ended."""
     while True:
         yield app.journal.heads(run)[0].seq
         acting = app.door.acting(run)
@@ -43,7 +43,7 @@ def _numbers(app: App, run: str) -> Iterator[int]:
 
 
 def _alone(app: App, run: str) -> str:
-    """That nobody drives a run which the machine is to drive; empty if somebody does."""
+    """A sentence if a driven run has no driver; else empty."""
     head = app.journal.heads(run)[0]
     top = head.parent or run
     if head.ended or not is_driven(app.door.load(run).run.data) or driver_of(app, top):
@@ -77,7 +77,7 @@ def _in_place(app: App, run: str) -> int:
 
 
 def _spent(app: App, tally: UsageTally, run: str) -> str:
-    """What the run took so far, and what of it is limited."""
+    """The cost of the run so far, with its limits."""
     family = (*app.journal.heads(run), *app.journal.children(run))
     spent = reduce(add, (tally.of(app, h.run, h.seq).whole for h in family))
     limits = {limit.name: limit for limit in budget_of(app, tally, app.door.load(run).run, family)}
@@ -129,6 +129,6 @@ def _events(app: App, run: str) -> "RenderableType":
 
 
 def _said(app: App, run: str) -> list[str]:
-    """The last lines of the running output that are an agent's own."""
+    """The last lines of the live log that come from an agent."""
     lines = read_from(live_file(app, run), -4000).text.splitlines()
     return [plain(line) for line in lines if not line.startswith(MARK)][-SAID:]

@@ -1,4 +1,4 @@
-"""`detent submit-work`: hand in one attempt, get a verdict."""
+"""`detent submit-work`: hands in one attempt and prints the verdict."""
 
 import sys
 

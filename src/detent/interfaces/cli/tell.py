@@ -1,5 +1,5 @@
-"""How briefings and verdicts are told: as one JSON object, or as text for people and agents, whose lines are broken where a terminal is
-narrow. And the exit code of each.
+"""Prints briefings and verdicts, as one JSON object or as text wrapped to the terminal, and gives their exit codes.
+Also how lines are wrapped.
 """
 
 import re
@@ -21,7 +21,7 @@ COLOURS = {"SUCCESS": GREEN, "FAILURE": RED, "HALTED": MAGENTA, "ERROR": RED}
 
 
 def channel() -> str:
-    """How a person spoke: at a terminal, or through something that is none."""
+    """The channel of this call: a terminal, or none."""
     return "terminal" if sys.stdin.isatty() and sys.stdout.isatty() else "no terminal"
 
 
@@ -57,14 +57,14 @@ def tell_verdict(verdict: Verdict, as_json: bool) -> int:
 
 
 def local_time(at: str) -> str:
-    """A moment of the journal as the clock on this machine's wall showed it."""
+    """A time of the journal as local time."""
     from datetime import datetime
 
     return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
 def flag_lines(flags: tuple[Flag, ...], hunks: bool = True) -> list[str]:
-    """Flags for people and agents: a line each, with both versions below it. A note asks nobody anything."""
+    """Flags as text: a line each, with both versions below it."""
     if not flags:
         return []
     from detent.blocks.open_flags import hunk_of, line_of
@@ -78,7 +78,7 @@ def flag_lines(flags: tuple[Flag, ...], hunks: bool = True) -> list[str]:
 
 
 def card_lines(common: Path, run: str, accepted: str) -> list[str]:
-    """What the branch of a run proves, in short; nothing before it was about to land. `accepted`: the tree whose flags were."""
+    """The proof card of a run in short; empty if it has none yet. `accepted`: the tree whose flags were accepted."""
     from detent.blocks.check_card import short_of
     from detent.evidence.outcomes.card import kept_card
 
@@ -99,19 +99,19 @@ def _json(value: msgspec.Struct) -> None:
 
 
 NARROW = 40
-UNBROKEN = re.compile(r"`[^`\n]+`|\bdetent [a-z][\w-]*(?: (?:--?[\w-]+ [\w.-]+|[A-Z][\w-]*))*")  # commands, which are copied from a screen
-SPACE = "\ue000"  # stands for a space of these while lines are broken
+UNBROKEN = re.compile(r"`[^`\n]+`|\bdetent [a-z][\w-]*(?: (?:--?[\w-]+ [\w.-]+|[A-Z][\w-]*))*")  # commands, which people copy
+SPACE = "\ue000"  # replaces the spaces of commands while lines are wrapped
 
 
 def columns(stream: TextIO | None = None) -> int:
-    """The width of the terminal that a stream is; 0 where it is none."""
+    """The width of a stream's terminal; 0 if it is none."""
     stream = stream or sys.stdout
     return max(NARROW, shutil.get_terminal_size((80, 24)).columns) if stream.isatty() else 0
 
 
 def fold(line: str, hang: int | None = None, stream: TextIO | None = None) -> str:
-    """One line as it is shown: what does not fit continues below it, `hang` columns in, or as far as the line itself. Commands and longer words,
-    such as a path, are left whole."""
+    """A line wrapped to the terminal, continued `hang` columns in, or as far as the line itself. Commands and long words, such as a
+    path, stay whole."""
     width = columns(stream)
     if not width or len(line) <= width:
         return line
@@ -121,7 +121,7 @@ def fold(line: str, hang: int | None = None, stream: TextIO | None = None) -> st
 
 
 def fold_command(command: str, indent: str) -> str:
-    """Commands joined by && as they are shown: one on each line where they do not fit, still fit to be copied whole."""
+    """Commands joined by &&, one on each line if they do not fit; the whole can still be copied."""
     width = columns()
     together = not width or len(indent + command) <= width
     return indent + (command if together else command.replace(" && ", f" &&\n{indent}"))

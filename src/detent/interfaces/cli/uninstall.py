@@ -1,4 +1,4 @@
-"""`detent uninstall`: list everything that Detent wrote for this repository, and remove it once a person says so."""
+"""`detent uninstall`: lists everything that Detent wrote for this repository, and removes it once a person confirms."""
 
 import json
 import os
@@ -68,7 +68,7 @@ def _committed(place: Place) -> dict[str, str | None]:
 
 
 def _registered(place: Place) -> list[Piece]:
-    """What `detent init` wrote: its own file, the hooks of git, and the entries in the files of clients."""
+    """What `detent init` wrote: detent.toml, git hooks, and entries in clients' files."""
     from detent.app.hooks_seen import registered
 
     found = list[Piece]()
@@ -99,7 +99,7 @@ def _unregister(place: Place, client: str) -> None:
 
 
 def _kept(place: Place) -> list[str]:
-    """What stays, and why."""
+    """Lines on what stays, and why."""
     kept = [f"the branch {name}: it holds work" for name in kept_branches(Git(place, os.environ))]
     text = read(place.root / FILE)
     if text is not None and not is_ours(text):

@@ -1,4 +1,4 @@
-"""`detent verify`: prove commits again from the repository alone."""
+"""`detent verify`: proves commits again from the repository alone."""
 
 import json
 import os
@@ -66,7 +66,7 @@ def command(span: str, jobs: int, require_red: bool, as_json: bool) -> int:
 
 @contextmanager
 def _bar(wanted: bool) -> "Iterator[Watch]":
-    """A progress bar, where a person looks."""
+    """A progress bar, if wanted."""
     if not wanted:
         yield lambda done, total, what: None
         return
@@ -86,7 +86,7 @@ def _bar(wanted: bool) -> "Iterator[Watch]":
 
 
 def as_object(proof: "ReplayResult") -> dict[str, Any]:
-    """The report for programs; docs/verify.md says what each field means."""
+    """The result as a JSON object, documented in docs/verify.md."""
     replayed = proof.trees > 0
     wrong = {(b.commit, b.step) for b in proof.broken}
     steps = [
@@ -123,7 +123,7 @@ def as_object(proof: "ReplayResult") -> dict[str, Any]:
 
 
 def _tell(proof: "ReplayResult") -> None:
-    """The report for people."""
+    """Print the result for people."""
     span = proof.span
     click.echo(f"{span.base[:12]}..{span.tip[:12]}: {_many(len(span.commits), 'commit')}, {_many(len(proof.links), 'step')}")
     for commit in span.commits:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 AUTO = "auto"
 KINDS = (AUTO, "systemd-user", "systemd", "launchd")
 T = TypeVar("T")
-ONCE_WAITS = 600.0  # seconds for which `--once` waits for what is away
+ONCE_WAITS = 600.0  # seconds that `--once` waits for an outage
 
 
 @click.command("work")
@@ -92,7 +92,7 @@ def _print_unit(app: App, kind: str, slots: int | None) -> int:
 def _worker(
     app: App, queue: "DurableQueue", settings: "Settings", slots: int, see: "Callable[[WorkerEvent], None]"
 ) -> "tuple[LocalWorker, Notifier]":
-    """A worker that also looks at pull requests, keeps the queue's budget and notifies people. The budget is looked at before anything starts."""
+    """A worker that also polls pull requests, enforces the queue's budget and notifies people. Checks the budget before it starts."""
     from detent.app.notifying import Notifier, telling
     from detent.app.pull_words import listening
     from detent.app.queue_budget import within_budget
@@ -107,7 +107,7 @@ def _worker(
 
 
 def patiently(work: Callable[[], T]) -> T:
-    """Do something; a database that is away is waited for, whoever restarts it. So is room on a disk that is full."""
+    """Do something, retrying while the database is unavailable or the disk is full."""
     from detent.app.away import AwaySaid, parked_by
     from detent.queue.database import Unreachable
     from detent.queue.recovery import RECOVERY
@@ -127,15 +127,15 @@ def patiently(work: Callable[[], T]) -> T:
 
 
 def begin_again(why: str) -> None:
-    """This worker could not say that it lives for too long, so others may take over what it holds. Its programs end with it, and it
-    begins again as a new one, which waits for the database: the process stays, so nobody has to start it."""
+    """Replace this process by a fresh worker, after its leases may have expired because the database was unavailable for too long.
+    Its programs are stopped; the new one waits for the database."""
     with suppress(OSError):
         os.write(sys.stderr.fileno(), f"detent: {why}. Its programs are stopped; it starts again once the database answers\n".encode())
     os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
 
 
 def _opened(app: App) -> "DurableQueue":
-    """The queue, after what other machines ended was cleared up after."""
+    """The queue, after a sweep of executions that other machines ended."""
     from detent.app.queueing import open_queue
     from detent.app.sweep import sweep
 
@@ -145,14 +145,14 @@ def _opened(app: App) -> "DurableQueue":
 
 
 def _is_idle(queue: "DurableQueue", worker: "LocalWorker") -> bool:
-    """Whether nothing runs, and nothing could: what is left waits for what failed, or the queue is paused."""
+    """Whether nothing runs and nothing can start: no execution is ready, or the queue is paused or held by an outage."""
     counts, now = queue.counts(), queue.board.now()
     held = bool(queue.paused().reason) or any(now - each.since > ONCE_WAITS for each in queue.away())
     return not worker.running and not counts["running"] and (not counts["ready"] or held)
 
 
 def _is_over(queue: "DurableQueue", worker: "LocalWorker") -> bool:
-    """The same, also after a look at what happened outside of the queue: that may have set something free."""
+    """Whether the worker is still idle after a `tend`, which may make executions ready."""
     if not _is_idle(queue, worker):
         return False
     worker.task.tend()

@@ -1,4 +1,4 @@
-"""A worker as a service: a unit of systemd, of a user or of the machine, and a property list of launchd. Text only; nothing is installed."""
+"""A worker as a service: the text of a systemd unit (user or system) or of a launchd property list. Installs nothing."""
 
 import getpass
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
-KEPT = ("PATH", "XDG_STATE_HOME", "LANG")  # what the service sees of this shell; everything else belongs into its file of variables
+KEPT = ("PATH", "XDG_STATE_HOME", "LANG")  # variables copied from this shell; others belong into the service's environment file
 
 SYSTEMD = """\
 # A worker of Detent's queue, for {root}
@@ -77,7 +77,7 @@ Stop it:  launchctl bootout gui/$(id -u)/{label}
 
 
 def unit_of(kind: str, root: Path, env: Mapping[str, str], slots: int | None) -> str:
-    """The text of a unit. `auto` is what this machine has for a user's own services."""
+    """The text of a unit. `auto`: the kind for a user's own services on this machine."""
     if kind == "auto":
         kind = "launchd" if sys.platform == "darwin" else "systemd-user"
     words = [sys.executable, "-I", "-m", "detent", "-C", str(root), "work", *(["--slots", str(slots)] if slots else [])]
@@ -107,7 +107,7 @@ def _systemd(kind: str, root: Path, words: list[str], env: Mapping[str, str]) ->
 
 
 def _quoted(word: str, dollar: str = "$$") -> str:
-    """A word as systemd reads it back: specifiers, quotes and, in a command line, variables stand for themselves."""
+    """A word escaped for systemd: specifiers, quotes and, in a command line, variables."""
     text = _one_line(word).replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", dollar)
     return f'"{text}"' if re.search(r"[\s\"'\\;]", text) else text
 
@@ -122,7 +122,7 @@ def _launchd(root: Path, words: list[str], env: Mapping[str, str], outer: Mappin
     return LAUNCHD.format(
         label=escape(label),
         root=escape(str(root)),
-        shown=escape(_one_line(str(root))).replace("--", "- -"),  # two of them would end the comment
+        shown=escape(_one_line(str(root))).replace("--", "- -"),  # "--" would end the comment
         arguments="\n".join(f"    <string>{escape(word)}</string>" for word in words),
         variables="\n".join(f"    <key>{escape(key)}</key><string>{escape(value)}</string>" for key, value in env.items()),
         log=escape(f"{home}/Library/Logs/{label}.log"),

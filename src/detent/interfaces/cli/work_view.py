@@ -1,4 +1,4 @@
-"""The slots of a worker as they are shown: live for people at a terminal, lines without one, JSON Lines for programs. Shows; decides nothing."""
+"""Output of a worker: live at a terminal, lines without one, JSON Lines for programs. Decides nothing."""
 
 import json
 import queue as fifo
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from detent.queue.engine import DurableQueue
 
 T = TypeVar("T")
-LOOK = 0.3  # seconds between two looks
+LOOK = 0.3  # seconds between updates
 
 
 def view_of(queue: "DurableQueue", slots: int, as_json: bool, events: bool) -> "WorkView":
@@ -31,7 +31,7 @@ def view_of(queue: "DurableQueue", slots: int, as_json: bool, events: bool) -> "
 
 
 class WorkView:
-    """What a worker tells, taken in by any thread and shown by one. This one shows nothing."""
+    """Collects a worker's events from any thread, and shows them in one. This one shows nothing."""
 
     def __init__(self) -> None:
         self.told: fifo.SimpleQueue[WorkerEvent] = fifo.SimpleQueue()
@@ -41,7 +41,7 @@ class WorkView:
         self.told.put(seen)
 
     def show(self, over: Callable[[], bool]) -> None:
-        """Show what happens until it is over."""
+        """Show events until `over`."""
         while not known(over, False):
             self._take()
         self._take()
@@ -65,7 +65,7 @@ class WorkView:
 
 
 def known(ask: Callable[[], T], else_: T) -> T:
-    """What the queue says; something else while its database is away. Showing it ends no worker."""
+    """The result of a query of the queue, or `else_` while its database is unavailable, so that the view never ends a worker."""
     from sqlalchemy.exc import SQLAlchemyError
 
     from detent.queue.database import Unreachable
@@ -77,18 +77,18 @@ def known(ask: Callable[[], T], else_: T) -> T:
 
 
 class WorkLines(WorkView):
-    """One JSON object a line."""
+    """JSON Lines for programs."""
 
     def see(self, seen: WorkerEvent) -> None:
         if seen.kind == "output":
-            return  # `queue logs` has it, whole
+            return  # shown by `queue logs`
         row = {"event": seen.kind, "id": seen.id or None, "text": seen.text or None}
         sys.stdout.write(json.dumps(row) + "\n")
         sys.stdout.flush()
 
 
 class Plain(WorkView):
-    """One line for each thing that happens."""
+    """A line for each event."""
 
     def __init__(self, queue: "DurableQueue") -> None:
         super().__init__()
@@ -112,7 +112,7 @@ class Plain(WorkView):
 
 
 class WorkTerminal(Plain):
-    """What ended scrolls by; what runs stays in view below it."""
+    """Finished executions scroll by; running ones stay in view below."""
 
     def __init__(self, queue: "DurableQueue", slots: int) -> None:
         from rich.live import Live
