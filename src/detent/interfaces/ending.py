@@ -1,4 +1,4 @@
-"""How a server ends: one clean way out at the first signal, at once at the second. Imports no server."""
+"""Shutdown of servers by signals: cleanly at the first, at once at the second. Imports no server."""
 
 import signal
 from collections.abc import Callable
@@ -10,7 +10,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 async def end_on_signal(end: Callable[[], None], ended_by: list[int], *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-    """One clean way out at the first signal; a second one is immediate. It has started once signals come here."""
+    """Call `end` at the first signal and record its exit code; a second signal kills at once."""
     with anyio.open_signal_receiver(*SIGNALS) as signals:
         task_status.started()
         async for number in signals:

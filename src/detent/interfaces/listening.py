@@ -1,4 +1,4 @@
-"""A server on a port, that leaves signals to us and ends in one clean way. Knows nothing of what is served."""
+"""Runs an ASGI app on a port with uvicorn, and shuts it down cleanly. Knows nothing of what is served."""
 
 import asyncio
 import socket
@@ -14,11 +14,11 @@ from detent.interfaces.ending import end_on_signal
 from detent.interfaces.origin_guard import Asgi, Receive, Scope, Send
 from detent.interfaces.patience import Patient
 
-GRACE = 2  # seconds for open answers once the end has come
+GRACE = 2  # seconds for open responses at shutdown
 
 
 class Quiet(uvicorn.Server):
-    """A server that leaves signals to us."""
+    """A uvicorn server that installs no signal handlers."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -34,7 +34,7 @@ def listen(port: int, host: str = "127.0.0.1") -> socket.socket:
 
 
 def leaving(app: Asgi) -> Asgi:
-    """A server to which a client that leaves in the middle of a request is nothing to write a traceback about."""
+    """An app that ignores clients that disconnect mid-request, instead of logging a traceback."""
 
     async def call(scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -46,8 +46,8 @@ def leaving(app: Asgi) -> Asgi:
 
 
 async def serve_until_signal(app: Asgi, listening: socket.socket, said: str, ending: asyncio.Event | None = None) -> int:
-    """Serve, and say what people need once it can be called; 128 and the number of the signal that ended it. `ending` is set first of all,
-    so that answers without an end of their own can come to one."""
+    """Serve until a signal comes, printing `said` once ready; returns 128 + the signal's number. `ending` is set first, so that
+    endless responses can finish."""
     config = uvicorn.Config(
         leaving(app), log_level="warning", access_log=False, timeout_graceful_shutdown=GRACE, lifespan="on", http=Patient
     )

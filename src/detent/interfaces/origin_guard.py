@@ -1,6 +1,6 @@
-"""Who is let in over HTTP: whoever speaks to this very address, comes from no other site, and knows the token where one is needed.
+"""Guards an HTTP server: checks Host, Origin and bearer token before anything of a request is read.
 
-Checked before anything of a request is read. Knows no route.
+Knows no route.
 """
 
 import hmac
@@ -24,7 +24,7 @@ def everything(path: str) -> bool:
 
 
 class Guard:
-    """Around a server. `hosts` are the names it goes by, with their port; `secret` says which paths need the token."""
+    """ASGI middleware. `hosts`: the accepted Host headers; `secret`: which paths need the token."""
 
     def __init__(self, app: Asgi, token: str, hosts: tuple[str, ...], secret: Callable[[str], bool] = everything) -> None:
         self.app, self.token, self.hosts, self.secret = app, token, hosts, secret
@@ -38,7 +38,7 @@ class Guard:
             await _refuse(send, *no)
 
     def refusal(self, headers: Mapping[str, str], path: str) -> tuple[int, str] | None:
-        """(status, sentence) if the request is not let in."""
+        """(status, sentence) if the request is refused."""
         if headers.get("host", "") not in self.hosts:
             return 421, "this address is not served here"
         if "origin" in headers and headers["origin"].removeprefix("http://") not in self.hosts:

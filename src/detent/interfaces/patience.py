@@ -1,4 +1,4 @@
-"""How long a server waits for what a client has begun to say. One that is silent in the middle of a request is let go."""
+"""Request timeouts for uvicorn: closes a connection whose request is not complete in time."""
 
 import asyncio
 import socket
@@ -6,19 +6,19 @@ from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-HEAD = 15.0  # seconds for a request's head, from the first byte or from the connection on
+HEAD = 15.0  # seconds for a request's head
 BODY = 30.0  # seconds for its body
 
 
 class Patient(H11Protocol):
-    """HTTP, where a connection that has not said a whole request in time is closed."""
+    """uvicorn's HTTP protocol with a timeout for incomplete requests."""
 
     _late: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         if (sock := transport.get_extra_info("socket")) is not None:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)  # so that a peer without power is noticed
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)  # detects a peer that lost power
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -30,7 +30,7 @@ class Patient(H11Protocol):
         self._watch()
 
     def _watch(self) -> None:
-        """The clock runs while a request is awaited, and not while one is answered."""
+        """Run the timer while a request is awaited, not while one is answered."""
         if self._answers():
             self._forget()
         elif self._late is None:
@@ -42,7 +42,7 @@ class Patient(H11Protocol):
             self.transport.close()
 
     def _answers(self) -> bool:
-        cycle: Any = self.cycle  # None until the first request is there
+        cycle: Any = self.cycle  # None until the first request
         return cycle is not None and not cycle.response_complete
 
     def _forget(self) -> None:

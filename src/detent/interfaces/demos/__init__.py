@@ -1,1 +1,1 @@
-"""The demonstrations: scripted agents in throw-away repositories, with real git and real tests. `show` of each module is one of them."""
+"""The demos: scripted agents in throw-away repositories, with real git and real tests. Each module has one, as `show`."""

@@ -1,6 +1,6 @@
-"""The first demo, and the shortest: one pull request, an agent that cheats three times, and what each attempt is answered.
+"""The shortest demo: one pull request, an agent that cheats three times, and the verdict on each attempt.
 
-It needs nothing but Python and git: the tests are those of the standard library's unittest.
+It needs only Python and git; the tests use unittest.
 """
 
 import json
@@ -50,7 +50,7 @@ PLAN = {
 
 
 class Attempt(NamedTuple):
-    """One turn of the agent: the story, what it writes (None: deletes), what it hands in, and what the answer must be."""
+    """One turn of the agent: the story, what it writes (None deletes), what it hands in, and the expected verdict."""
 
     story: str
     writes: dict[str, str | None]

@@ -33,7 +33,7 @@ REPAIRS = ("FIX_REVIEW", "FIX_TESTS", "FIX_SECURITY", "FIX_BUILD")
 
 
 def show(folder: Path, env: Mapping[str, str]) -> int:
-    """Make the service, have the machine drive the team, and let the person answer what is asked."""
+    """Create the service, drive the scripted team, and answer its questions as the scripted person."""
     repo, script, begun = folder / "service", folder / "team.json", time.monotonic()
     for path, text in FILES.items():
         (repo / path).parent.mkdir(parents=True, exist_ok=True)
@@ -56,7 +56,7 @@ def show(folder: Path, env: Mapping[str, str]) -> int:
 
 
 def _play(app: App, run: str) -> dict[str, Any]:
-    """Drive to the end; at each question the person answers, and it goes on."""
+    """Drive to the end, answering each question on the way."""
     answers = iter(ANSWERS)
     while True:
         view = LiveTerminal(os.isatty(1), app, width())
@@ -113,7 +113,7 @@ def _summary(app: App, run: str, env: Mapping[str, str], done: dict[str, Any], s
 
 
 def _turns(app: App, events: Iterable[AnyEvent]) -> dict[str, int]:
-    """How many turns each role had."""
+    """The number of turns of each role."""
     found = Counter[str]()
     for event in events:
         state = app.door.tables[event.run.workflow].states.get(event.was)

@@ -1,4 +1,4 @@
-"""The scripted team of the pipeline demo: the small web service it begins from, what each role writes and hands in, and what the person answers. Data only."""
+"""The script of the pipeline demo: the web service it begins from, what each role writes and hands in, and the person's answers. Data only."""
 
 import json
 from collections.abc import Mapping
@@ -125,7 +125,7 @@ FINDING = {
 
 
 def team(session: str) -> list[dict[str, object]]:
-    """Every turn of the team, as the scripted agent plays them."""
+    """All turns of the team, for the scripted agent."""
     return [*_planning(session), *_building(), *_releasing()]
 
 
@@ -183,7 +183,7 @@ def _releasing() -> list[dict[str, object]]:
 
 
 class DemoAnswer(NamedTuple):
-    """What the person of the demo answers to a question."""
+    """An answer of the scripted person."""
 
     value: str
     note: str = ""

@@ -1,4 +1,4 @@
-"""The demonstration of `pr`: a plan of two pull requests, a scripted agent that cheats, and what it is told."""
+"""The demo of `pr`: a plan of two pull requests, a scripted agent that cheats, and the verdicts."""
 
 import subprocess
 import sys
@@ -75,7 +75,7 @@ def _play(app: App, run: str, repo: Path, env: dict[str, str]) -> Iterator[tuple
 
 
 def _machine(app: App, run: str, seen: int) -> None:
-    """What the machine did by itself before the agent's turn."""
+    """Print the machine's own moves before the agent's turn."""
     for entry in app.journal.events(run, seen):
         event = from_entry(app.door.tables["pr"], entry)
         said = "; ".join(f.description for f in read_findings(event.sent.findings)) if event.sent.findings else ""

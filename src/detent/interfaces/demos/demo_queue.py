@@ -27,7 +27,7 @@ BROKE = (2, 3)  # the environment, or a bug
 
 
 def show(folder: Path, env: Mapping[str, str]) -> int:
-    """Make the shop and its remote, file and queue the items, work them off, land what is done, and fix the one that conflicts."""
+    """Create the shop and its remote, file and queue the items, execute them, land what is done, and fix the one that conflicts."""
     begun, repo = time.monotonic(), folder / "shop"
     team, again = folder / "team.json", folder / "again.json"
     team.write_text(json.dumps([turn for item in ITEMS for turn in item.turns]), "utf-8")
@@ -65,7 +65,7 @@ def _make(folder: Path, repo: Path, config: str, env: Mapping[str, str]) -> None
 
 
 def typed(repo: Path, env: Mapping[str, str], *args: str, quiet: bool = False) -> int:
-    """One command of a person, shown as it is typed. That items fail or wait is the demo's own story; a command that breaks ends it."""
+    """Run and show one command of a person. Exit codes of failed or waiting items are part of the story; a broken command ends the demo."""
     click.echo(click.style(wrapped(f"$ detent {shlex.join(args)}", "", "    ", " \\"), bold=True))
     sys.stdout.flush()
     argv = [sys.executable, "-m", "detent", *args]

@@ -1,4 +1,4 @@
-"""What the demo of the queue plays: a small shop, its six items, and the turns of the agents who work on them. Values only."""
+"""The script of the queue demo: a small shop, its six items, and the turns of their agents. Data only."""
 
 from typing import NamedTuple
 
@@ -43,5 +43,5 @@ ITEMS = (
     DemoItem("Import the old price list", 2, [_turn("Import the old price list", NO_FILE, {})]),
     DemoItem("Print receipts", 2, [_turn("Print receipts", "All tests pass.", PRINTED), _turn("Print receipts", "Now they do.", {})]),
 )
-# Who gets back what conflicts: the change is brought onto the main of then.
+# The agent that gets the conflicting item back: it brings the change onto the newest main.
 AGAIN = [_turn("Show totals with a sign", "Both are in: rounded, and with a sign.", {**SIGN, "price.py": BOTH})]

@@ -1,4 +1,4 @@
-"""What the demo's scripted agent does, turn by turn: what it writes, which git commands it runs, what it hands in. Data only."""
+"""The script of the `pr` demo, turn by turn: what the agent writes, which git commands it runs, what it hands in. Data only."""
 
 import json
 from collections.abc import Mapping

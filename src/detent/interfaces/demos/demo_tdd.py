@@ -1,4 +1,4 @@
-"""The demo of `tdd`: one of the examples, built test by test by a scripted agent, through push mode as a person would use it."""
+"""The demo of `tdd`: an example project, built test by test by a scripted agent in push mode."""
 
 import os
 import shutil
@@ -30,7 +30,7 @@ SHOWED = (
 
 
 def example() -> Path:
-    """Where the examples are: beside the source, or inside the installed package."""
+    """The folder of the example: beside the source, or inside the installed package."""
     here = Path(__file__).parents[2]
     for folder in (here / "examples", here.parents[1] / "examples"):
         if (folder / EXAMPLE / SCRIPT).is_file():
@@ -39,7 +39,7 @@ def example() -> Path:
 
 
 def show(folder: Path, env: Mapping[str, str]) -> int:
-    """Copy the example into a throw-away repository, and have the machine drive the scripted agent through its feature."""
+    """Copy the example into a throw-away repository, and drive the scripted agent through its feature."""
     source, repo = example(), folder / EXAMPLE
     shutil.copytree(source, repo, ignore=shutil.ignore_patterns("__pycache__", ".pytest_cache"))
     script = folder / SCRIPT
@@ -79,7 +79,7 @@ def _push(app: App, run: str) -> dict[str, Any]:
 
 
 def _accept(app: App, run: str) -> None:
-    """The person looks at the flags of the branch, and takes them: one test passed at once, since an earlier step had written its code."""
+    """The person accepts the flags of the branch: one test passed at once, since an earlier step had written its code."""
     flags = asking(app.door.load(run).run)
     click.echo(click.style(f"\n? {QUESTION}", fg="magenta", bold=True))
     para(question_of(flags), "  ")
@@ -91,7 +91,7 @@ def _accept(app: App, run: str) -> None:
 
 
 def kept_in(repo: Path, env: Mapping[str, str]) -> tuple[Mapping[str, str], str]:
-    """The sandbox where it is there; where it is not, the demo says so and does without."""
+    """The environment for the demo, and the name of its sandbox; "none" where no sandbox is available."""
     try:
         return env, fit_for_push(open_app(repo, create=True, env=env))
     except DetentError as e:

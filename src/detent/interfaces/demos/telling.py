@@ -1,4 +1,4 @@
-"""How demos begin, in a repository of their own, and tell their story: sentences that fit 80 columns, a verdict below each, and at the end what it showed and what to do now."""
+"""Shared by the demos: making their repository, and printing their story in 80 columns, with verdicts and an ending."""
 
 import shutil
 import subprocess
@@ -19,14 +19,14 @@ NOW = (
 
 
 def width() -> int:
-    """The columns that a story may take."""
+    """The width of the story, in columns."""
     return min(MOST, shutil.get_terminal_size((MOST, 24)).columns)
 
 
 def wrapped(text: str, indent: str = "", hanging: str | None = None, end: str = "") -> str:
-    """A paragraph that fits. A word that is longer than a line is left whole: it may be a path that somebody copies.
+    """A wrapped paragraph. Long words stay whole: they may be paths to copy.
 
-    Columns of a first line stay as they are. `end` stands at each line but the last, as a shell wants it.
+    `end` is put at each line but the last, such as a backslash for a shell.
     """
     after = indent if hanging is None else hanging
     if len(indent) + len(text) <= width():
@@ -49,19 +49,19 @@ def para(text: str, indent: str = "", dim: bool = False) -> None:
 
 
 def does(number: int, text: str) -> None:
-    """What the agent does next."""
+    """Print what the agent does next."""
     click.echo("")
     click.echo(click.style(wrapped(text, f"{number}. ", "   "), bold=True))
 
 
 def answered(status: str, reason: str = "") -> None:
-    """What Detent answers, in colour, with the reason."""
+    """Print Detent's verdict, in colour, with the reason."""
     said = f"{MARKS.get(status, '·')} {status}" + (f": {reason}" if reason else "")
     click.echo(click.style(wrapped(said, "   ", "     "), fg=COLOURS.get(status)))
 
 
 def ending(showed: Iterable[str], as_told: bool = True, now: Iterable[tuple[str, str]] = NOW) -> None:
-    """What it showed, and what to do now. A demo that went otherwise claims nothing."""
+    """Print what the demo showed, and what to do next; if it did not go as scripted, say that instead."""
     if not as_told:
         click.echo(click.style("\nThis did not go as scripted", fg="red", bold=True))
         click.echo(

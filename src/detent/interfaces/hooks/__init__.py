@@ -1,4 +1,4 @@
-"""The hooks of clients: `detent hook CLIENT` reads one event on standard input and answers in the client's own form.
+"""The hooks of clients: `detent hook CLIENT` reads one event on standard input and answers in the client's own format.
 
-What is decided by is the run of the checkout; what a client calls its tools and how it wants to be answered is its row in `hook_clients.py`.
+The run of the checkout decides; `hook_clients.py` has each client's names of tools and format of answers.
 """

@@ -1,6 +1,6 @@
-"""An event of a client, read: what the agent is about to do. And what a row of the table of clients holds. Imports nothing."""
+"""The values of hooks: HookEvent, what an agent is about to do, and HookClient, a row of the table of clients. Imports nothing."""
 
-from _collections_abc import Callable  # collections itself would have to be loaded first
+from _collections_abc import Callable  # avoids loading collections
 
 Json = dict[str, object]
 
@@ -8,14 +8,14 @@ SHELL, WRITE, STOP, BEGIN, OTHER = "shell", "write", "stop", "begin", "other"
 
 
 class HookEvent:
-    """What a client asks about: a command, files to be written, the agent's wish to stop, the beginning of a session; or nothing of interest."""
+    """An event of a client: a command, files to write, the agent's stop, the start of a session, or something else."""
 
     def __init__(self, kind: str, command: str = "", paths: tuple[str, ...] = ()) -> None:
         self.kind, self.command, self.paths = kind, command, paths
 
 
 class HookClient:
-    """One client: how its events are read, how it is answered, and which files of the project switch its hooks on and off."""
+    """One client: how its events are read, how it is answered, and the project files that configure its hooks."""
 
     def __init__(
         self,
@@ -32,13 +32,13 @@ class HookClient:
 
 
 def text(value: object) -> str:
-    """A field that should be a text. One that is something else cannot be judged."""
+    """A field that must be text; ValueError otherwise."""
     if not isinstance(value, str) or "\0" in value:
         raise ValueError("a field that should be text is something else")
     return value
 
 
 def fields(event: Json) -> Json:
-    """The arguments of the tool that an event is about."""
+    """The arguments of an event's tool call."""
     found = event.get("tool_input")
     return found if isinstance(found, dict) else {}

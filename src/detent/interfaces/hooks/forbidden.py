@@ -1,4 +1,4 @@
-"""Which shell commands are not an agent's to run: test runners (the machine runs the tests) and what only people say. The words are in a table of their own."""
+"""Recognises shell commands that an agent may not run: test runners, since the machine runs the tests, and commands for people. words.py has the tables."""
 
 from detent.interfaces.hooks.shell import called
 from detent.interfaces.hooks.words import ALWAYS, ANY, FIRST, OURS, PEOPLE, SCRIPTS
@@ -9,7 +9,7 @@ OUR_REFS = ("refs/detent", "refs/notes")
 
 
 def runs_tests(words: list[str], project: list[str]) -> bool:
-    """Whether a simple command runs tests: the project's own call, or any test runner that is known by name."""
+    """Whether a simple command runs tests: the project's test command, or any known test runner."""
     call = called(words)
     if not call or any(word in ASKING for word in call):
         return False
@@ -23,7 +23,7 @@ def runs_tests(words: list[str], project: list[str]) -> bool:
 
 
 def for_people(words: list[str]) -> str:
-    """What of a simple command is a person's to say, named; empty if nothing is."""
+    """The name of the command if only people may run it; else empty."""
     call = called(words)
     if call and call[0] in OURS:
         return _detent(_after_options(call[1:]))
@@ -33,7 +33,7 @@ def for_people(words: list[str]) -> str:
 
 
 def _after_options(words: list[str]) -> list[str]:
-    """Without the options before the command; `-C DIR` and `-c KEY=VALUE` are two words each."""
+    """The words after the options that precede a subcommand; `-C DIR` and `-c KEY=VALUE` are two words each."""
     while words and words[0].startswith("-"):
         words = words[2:] if words[0] in ("-C", "-c", "--git-dir", "--work-tree") else words[1:]
     return words

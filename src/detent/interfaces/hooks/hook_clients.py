@@ -1,9 +1,9 @@
-"""The clients whose hooks ask: what each calls its tools, how its events are read, and how it wants to be answered. One row for each.
+"""The table of clients with hooks: how each one's events are read and answered. Most have adopted Claude Code's format.
 
-Decides nothing, and imports next to nothing: a hook is asked before each edit. Claude Code's form is the one that others took over.
+Decides nothing, and imports next to nothing, since a hook runs before each edit.
 """
 
-from _collections_abc import Sequence  # collections itself would have to be loaded first
+from _collections_abc import Sequence  # avoids loading collections
 
 from detent.interfaces.hooks.event import BEGIN, OTHER, SHELL, STOP, WRITE, HookClient, HookEvent, Json, fields, text
 from detent.interfaces.hooks.light_json import loads
@@ -14,12 +14,12 @@ QWEN_EDITS = {"write_file": "file_path", "edit": "file_path", "notebook_edit": "
 
 
 def patched(patch: str) -> tuple[str, ...]:
-    """The files that a patch adds, changes, moves or deletes."""
+    """The files that a patch in Codex's format adds, changes, moves or deletes."""
     return tuple(line[len(p) :].strip() for line in patch.split("\n") for p in PATCHED if line.startswith(p))
 
 
 def read_claude(event: Json) -> HookEvent:
-    """An event as Claude Code writes it; other clients write nearly the same."""
+    """Read an event in Claude Code's format, which other clients nearly share."""
     name, tool = event.get("hook_event_name"), event.get("tool_name")
     if name == "PreToolUse":
         return tool_call(event, tool, ("Bash", "Monitor"), CLAUDE_EDITS)
@@ -27,7 +27,7 @@ def read_claude(event: Json) -> HookEvent:
 
 
 def tool_call(event: Json, tool: object, shells: Sequence[str], edits: dict[str, str]) -> HookEvent:
-    """A call of a tool with named arguments. `edits`: by tool, the argument that names the file."""
+    """Read a tool call with named arguments. `edits`: tool -> the argument that names the file."""
     if tool in shells:
         return HookEvent(SHELL, text(fields(event).get("command")))
     if isinstance(tool, str) and tool in edits:
@@ -36,7 +36,7 @@ def tool_call(event: Json, tool: object, shells: Sequence[str], edits: dict[str,
 
 
 def read_codex(event: Json) -> HookEvent:
-    """Edits come as patches, whose text names the files; one may also be handed to the shell."""
+    """Read an event of Codex, whose edits are patches, possibly inside a shell command."""
     asked = read_claude(event)
     if event.get("hook_event_name") == "PreToolUse" and event.get("tool_name") == "apply_patch":
         patch = fields(event)
@@ -45,7 +45,7 @@ def read_codex(event: Json) -> HookEvent:
 
 
 def read_qwen(event: Json) -> HookEvent:
-    """It keeps Claude Code's tools beside its own."""
+    """Read an event of Qwen Code, which has Claude Code's tools beside its own."""
     tool = event.get("tool_name")
     if event.get("hook_event_name") == "PreToolUse" and tool in ("run_shell_command", *QWEN_EDITS):
         return tool_call(event, tool, ("run_shell_command",), QWEN_EDITS)
@@ -60,7 +60,7 @@ def read_gemini(event: Json) -> HookEvent:
 
 
 def read_copilot(event: Json) -> HookEvent:
-    """Its events do not say which they are."""
+    """Read an event of Copilot, whose kind shows only in its fields."""
     if "toolName" not in event:
         return HookEvent(STOP if "stopReason" in event else BEGIN if "source" in event else OTHER)
     tool, args = event["toolName"], event.get("toolArgs")
@@ -76,7 +76,7 @@ def read_copilot(event: Json) -> HookEvent:
 
 
 def read_opencode(event: Json) -> HookEvent:
-    """The plugin that `detent init` writes asks in Claude Code's form. It has no stop to hold."""
+    """Read an event of the opencode plugin that `detent init` writes. It has no stop event."""
     tool = event.get("tool_name")
     if tool in ("patch", "apply_patch"):
         return HookEvent(WRITE, paths=patched(text(fields(event).get("patchText"))))
@@ -84,7 +84,7 @@ def read_opencode(event: Json) -> HookEvent:
 
 
 def read_cursor(event: Json) -> HookEvent:
-    """Its form is as its documentation has it; not seen with the program."""
+    """Read an event of Cursor, by its documentation; untested with the program."""
     name = event.get("hook_event_name")
     if name == "stop":
         return HookEvent(STOP)

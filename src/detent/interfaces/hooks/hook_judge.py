@@ -1,7 +1,7 @@
-"""Whether an agent may do what it is about to do, by the rules of the moment. One sentence why not, and what to do instead; or None.
+"""Judges a hook event by the run's current rules: a sentence on why not and what to do instead, or None.
 
-Always closed: the git dir, Detent's own files, the files that switch the hooks on. What only people say is theirs in every state. The rest
-binds while it is the agent's turn. It looks at names and texts, no more: the gates at submit are what holds.
+Always closed: the git dir, Detent's own files, files that configure hooks, and commands for people. The rest is
+enforced while it is the agent's turn. It sees only names and texts; the gates at submit are what really holds.
 """
 
 import os
@@ -19,11 +19,11 @@ SWITCH = "{} switches Detent's hooks on; while a run is open, only a person may 
 BETWEEN = "The run is between two steps: call get_task first, then write what it asks for."
 
 
-TURN = ("agent", "system")  # whose turn it is when an agent in a client is held: its own, or the machine's between two steps
+TURN = ("agent", "system")  # actors at whose turn an agent is restricted: itself, or the machine between two steps
 
 
 class Rules:
-    """The rules of a moment, as the journal keeps them."""
+    """The current rules of a run, as the journal stores them."""
 
     def __init__(self, kept: dict[str, object]) -> None:
         self.state, self.actor, self.goal = str(kept["state"]), str(kept["actor"]), str(kept["goal"])
@@ -49,7 +49,7 @@ def _words(value: object) -> list[str]:
 
 
 def judge(asked: HookEvent, rules: Rules, ground: HookCheckout, client: HookClient, cwd: str) -> str | None:
-    """Why not; None if nothing speaks against it."""
+    """Why the event is refused; None if it is allowed."""
     said = None
     if asked.kind == SHELL and telling(asked.command, rules.command):
         from detent.interfaces.hooks.shell import simple_commands, written
@@ -74,7 +74,7 @@ def _command(commands: list[tuple[list[str], list[str]]], rules: Rules) -> str |
 
 
 def _path(path: str, rules: Rules, ground: HookCheckout, client: HookClient, cwd: str) -> str | None:
-    """One file that is to be written. What lies outside of the checkout is not part of the change, and the client's own business."""
+    """Why a file may not be written, or None. Files outside the checkout are not restricted, except Detent's state."""
     full = os.path.normpath(os.path.join(cwd, os.path.expanduser(path)))
     real = os.path.realpath(full)
     name = _published(real, ground)
@@ -94,7 +94,7 @@ def _path(path: str, rules: Rules, ground: HookCheckout, client: HookClient, cwd
 
 
 def _inside(path: str, rules: Rules) -> str | None:
-    if rules.actor not in TURN:  # a person may have something fixed; what is protected stays so
+    if rules.actor not in TURN:  # a person may let the agent fix something; protected files stay protected
         said = why_not(Permit(["**"], rules.permit.closed), path, lambda p: False, _matches)
         return f"{said} {rules.next}" if said else None
     if rules.actor != "agent":
@@ -104,11 +104,11 @@ def _inside(path: str, rules: Rules) -> str | None:
 
 
 def _is_test(path: str, rules: Rules) -> bool:
-    """As the test runner's adapter says. It is asked only where the quick look does not settle it: it is slow to load."""
+    """Whether a file is a test, by the test runner's adapter. A cheap check comes first, since the adapter is slow to load."""
     if rules.tests and not looks_like(path, rules.tests):
         return False
     if rules.tests and rules.permit.phase == RED:
-        return True  # a file that looks like a test may be written; the gate looks closer
+        return True  # good enough here; the gate checks precisely
     from detent.evidence.runners import RUNNERS
 
     return RUNNERS[rules.runner].is_test(path)
@@ -124,7 +124,7 @@ def _matches(glob: str, path: str, any_case: bool) -> bool:
 
 
 def _published(real: str, ground: HookCheckout) -> str | None:
-    """The name of a published file whose copy stands in the git dir since the project has a file of that name."""
+    """The name of a published file whose path in the git dir this is, used when the project has a file of that name."""
     name = _below(real, f"{ground.git_dir}/detent/published")
     return name if name and os.path.exists(real) else None
 

@@ -1,6 +1,6 @@
-"""JSON by the interpreter's own C scanner, without the package around it: importing that would cost a hook more than everything else it does.
+"""JSON by the interpreter's C scanner, which `json.loads` uses too, without importing the json package: that would take longer
 
-The same scanner that `json.loads` uses, so the same values and the same faults.
+than the rest of a hook.
 """
 
 from _json import encode_basestring_ascii, make_scanner
@@ -9,7 +9,7 @@ SPACE = " \t\n\r"
 
 
 class _Plain:
-    """What the scanner asks its context for: nothing out of the ordinary."""
+    """The scanner's context, with the default settings."""
 
     strict = True
     object_hook = None
@@ -20,10 +20,10 @@ class _Plain:
 
 
 def loads(text: str) -> object:
-    """The value of a JSON text. Raises ValueError: what the scanner alone stumbles over, the package says in words."""
+    """The value of a JSON text. ValueError if invalid, with the message of the json package."""
     start = len(text) - len(text.lstrip(SPACE))
     try:
-        value, end = make_scanner(_Plain)(text, start)  # type: ignore[arg-type]  # any object with these names will do
+        value, end = make_scanner(_Plain)(text, start)  # type: ignore[arg-type]  # any object with these attributes will do
         whole = not text[end:].strip(SPACE)
     except (ValueError, StopIteration, SystemError):
         whole = False
@@ -36,7 +36,7 @@ def loads(text: str) -> object:
 
 
 def dumps(value: object) -> str:
-    """A text, or an object of texts and objects, as JSON."""
+    """JSON of a text, or of nested dicts of texts."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{dumps(key)}: {dumps(each)}" for key, each in value.items()) + "}"
     return str(encode_basestring_ascii(str(value)))

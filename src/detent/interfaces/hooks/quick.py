@@ -1,6 +1,6 @@
-"""One call of `detent hook CLIENT`: event in, answer out. Refuses what it cannot judge while there is a journal; says nothing where there is no run.
+"""One call of `detent hook CLIENT`: reads the event, prints the answer. Refuses what it cannot judge while there is a journal; silent without a run.
 
-Runs before every command and every edit of an agent, so it imports next to nothing.
+Runs before every command and edit of an agent, so it imports next to nothing.
 """
 
 import os
@@ -11,21 +11,21 @@ from detent.interfaces.hooks.hook_clients import CLIENTS
 from detent.interfaces.hooks.light_json import dumps, loads
 from detent.interfaces.hooks.standing import HookCheckout, Standing, find_ground, find_standing, thorough_rules
 
-LARGEST = 20_000_000  # bytes of an event: an edit brings the whole file along
-STOPPING = ("Stop", "AfterAgent", "stop")  # what clients call the event of an agent that wants to stop
-STOPS = 3  # how often in a row, with nothing handed in between, an agent is sent back to its work
+LARGEST = 20_000_000  # bytes of an event, which may contain a whole file
+STOPPING = ("Stop", "AfterAgent", "stop")  # clients' names of the event that an agent wants to stop
+STOPS = 3  # times in a row, without a submit, that an agent is sent back to work
 BEGUN = "This checkout is held by Detent, run {}. Call get_task (MCP server `detent`, or `detent get-task`) before anything else, and do what it says."
 UNFINISHED = "The work is not finished: the run is in {}. {}Next: {}. If you are stuck, tell the user; this is reminder {} of {}."
 BROKEN = "Detent cannot tell what state its run is in ({}), so it allows nothing. A person has to check: `detent doctor`."
 
 
 def answer(name: str) -> int:
-    """Read the event, print the answer. Exit 2 with the reason on standard error where not even the event can be read."""
+    """Read the event and print the answer. Exit 2, with the reason on stderr, if the event cannot be read."""
     client = CLIENTS[name]
     raw = sys.stdin.buffer.read(LARGEST + 1)
     try:
         event = _event(raw)
-    except Exception as e:  # noqa: BLE001 - whatever is wrong with it, it was not judged
+    except Exception as e:  # noqa: BLE001 - fails closed
         return _unreadable(client, e)
     reply = reply_to(client, event)
     if reply:
@@ -47,7 +47,7 @@ def _unreadable(client: HookClient, fault: Exception) -> int:
     try:
         ground = _ground(client, {})
         open_ = ground is not None and find_standing(ground) is not None
-    except Exception:  # noqa: BLE001 - whatever is wrong with the journal, it is no reason to let anything pass
+    except Exception:  # noqa: BLE001 - fails closed, whatever is wrong with the journal
         open_ = True
     if open_:
         print(f"Detent cannot read this event ({fault}), so it is refused.", file=sys.stderr)
@@ -55,7 +55,7 @@ def _unreadable(client: HookClient, fault: Exception) -> int:
 
 
 def reply_to(client: HookClient, event: Json) -> Json | None:
-    """The answer in the client's form; None says nothing, which allows."""
+    """The answer in the client's format; None is silence, which allows."""
     stopping = event.get("hook_event_name") in STOPPING or "stopReason" in event
     try:
         ground = _ground(client, event)
@@ -67,7 +67,7 @@ def reply_to(client: HookClient, event: Json) -> Json | None:
             return None
         asked = client.read(event)
         return None if asked.kind == OTHER else _judged(client, event, asked, ground, standing)
-    except Exception as e:  # noqa: BLE001 - fails closed: what cannot be judged is refused. But an agent may always stop
+    except Exception as e:  # noqa: BLE001 - fails closed, except that an agent may always stop
         said = " ".join(str(e).split()) or type(e).__name__
         return None if stopping else client.refuse(BROKEN.format(said))
 
@@ -91,7 +91,7 @@ def _judged(client: HookClient, event: Json, asked: HookEvent, ground: HookCheck
 
 
 def _ground(client: HookClient, event: Json) -> HookCheckout | None:
-    """The checkout that the session is about: the project's folder where the client names it, else where the agent works."""
+    """The checkout of the session: from the client's project variable, the event's cwd, or the current folder."""
     for start in (os.environ.get(client.home, "") if client.home else "", event.get("cwd"), os.getcwd()):
         if isinstance(start, str) and start and (ground := find_ground(start)):
             return ground
@@ -99,17 +99,17 @@ def _ground(client: HookClient, event: Json) -> HookCheckout | None:
 
 
 def _seen(client: HookClient, ground: HookCheckout) -> None:
-    """Leave a mark that this client's hooks do run, where the client is registered."""
+    """Mark that this client's hooks run; read by app/hooks_seen.py."""
     file = f"{ground.git_dir}/detent/clients/{client.name}.seen"
     try:
         os.close(os.open(file, os.O_WRONLY | os.O_CREAT, 0o644))
         os.utime(file)
     except OSError:
-        pass  # not registered here, or nothing can be written: then there is nothing to show
+        pass  # not registered here, or not writable
 
 
 def _stops(ground: HookCheckout, standing: Standing) -> int:
-    """How often the agent has wanted to stop at this very event, this time included."""
+    """How often the agent has wanted to stop since the run's last event, this time included."""
     file, key = f"{ground.git_dir}/detent/stops", f"{standing.run} {standing.seq} "
     try:
         with open(file, encoding="utf-8") as kept:

@@ -1,14 +1,14 @@
-"""What a shell command seems to do: its simple commands, the program of each, and the files it writes by name. A guess from the text alone.
+"""Guesses from a shell command's text what it does: its simple commands, their programs, and the files they write.
 
-No shell is asked, so `${P}test` or a script written before hide from it: this nudges an honest agent, it stops no dishonest one. Knows no
-run and no rule.
+Without a real shell, `${P}test` or a script written earlier escape it: this nudges an honest agent, it does not stop a dishonest
+one. Knows no run and no rule.
 """
 
 import re
 
 from detent.interfaces.hooks.words import EACH, IN_PLACE, LAST
 
-Simple = tuple[list[str], list[str]]  # the words of a simple command, and the files that it redirects into
+Simple = tuple[list[str], list[str]]  # the words of a simple command, and the targets of its redirections
 
 TOKEN = re.compile(
     r"""(?P<space>[ \t\r]+)|(?P<single>'[^']*')|(?P<double>"(?:\\.|[^"\\])*")|\\(?P<escaped>.)|(?P<into>\d*>>?\|?(?!&)|&>>?)|(?P<dup>\d*>&\d*-?)"""
@@ -29,14 +29,14 @@ THROUGH = {
     "uv": ("run", "tool"), "pipx": ("run",), "poetry": ("run",), "pdm": ("run",), "pipenv": ("run",), "hatch": ("run",), "rye": ("run",), "pixi": ("run",),
     "bundle": ("exec",), "pnpm": ("exec", "dlx"), "npm": ("exec",), "coverage": ("run",),
 }  # fmt: skip
-WITH_VALUE = ("--from", "--spec", "--with", "--python")  # options of uvx and pipx, whose next word is no program
+WITH_VALUE = ("--from", "--spec", "--with", "--python")  # options of uvx and pipx that take a value
 SKIPPED = re.compile(r"-.*|\d+(?:\.\d+)?[smhd]?|[A-Za-z_]\w*=.*", re.DOTALL)
 PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
-DEEPEST, MOST_HERE, LONGEST = 4, 20, 200_000  # so that no text takes long
+DEEPEST, MOST_HERE, LONGEST = 4, 20, 200_000  # bounds on the time for any text
 
 
 def simple_commands(text: str, depth: int = 0) -> list[Simple]:
-    """Every simple command of a text, also those that it gives to another shell."""
+    """Every simple command of a text, including those passed to another shell."""
     bodies: list[str] = []
     text = text[:LONGEST]
     if 0 < text.count("<<") <= MOST_HERE:
@@ -49,7 +49,7 @@ def simple_commands(text: str, depth: int = 0) -> list[Simple]:
 
 
 def _without_body(here: "re.Match[str]", bodies: list[str]) -> str:
-    """A here-document is data, unless a shell reads it."""
+    """The text of a here-document without its body, which is data unless a shell reads it."""
     if any(called(words)[:1] in ([name] for name in SHELL) for words, _ in _split(here["line"])):
         bodies.append(here["body"])
     return f"{here['line']}{here['rest']}\n"
@@ -59,7 +59,7 @@ def _split(text: str) -> list[Simple]:
     done: list[Simple] = []
     words: list[str] = []
     into: list[str] = []
-    word, open_, goes = "", False, ""  # the word at hand, whether there is one, and what the next one is for
+    word, open_, goes = "", False, ""  # the current word, whether there is one, and what the next one is for
 
     def close() -> None:
         nonlocal word, open_, goes
@@ -95,7 +95,7 @@ def _text(kind: str, raw: str) -> str:
 
 
 def _given(words: list[str]) -> list[str]:
-    """The texts that a simple command gives to another shell: `bash -c TEXT`, `eval TEXT`, and what stands in $( ) inside quotes."""
+    """The texts that a simple command passes to another shell: `bash -c TEXT`, `eval TEXT`, and quoted $( )."""
     call = called(words)
     texts = [piece for word in words for piece in INNER.split(word)[1:]]
     if call and call[0] in SHELL:
@@ -107,7 +107,7 @@ def _given(words: list[str]) -> list[str]:
 
 
 def called(words: list[str]) -> list[str]:
-    """The words from the program on that is really called: without assignments, `env`, `timeout 9`, `uv run`, `python -m`; its folder cut off."""
+    """The words from the real program on: without assignments, `env`, `timeout 9`, `uv run`, `python -m`, or the program's folder."""
     while words:
         name = words[0].rpartition("/")[2]
         if re.fullmatch(r"[A-Za-z_]\w*\+?=.*", words[0], re.DOTALL):
@@ -124,14 +124,14 @@ def called(words: list[str]) -> list[str]:
 
 
 def _module(words: list[str]) -> list[str]:
-    """The words from the module on that Python is told to run."""
+    """The words from the module on, of `python -m MODULE`."""
     at = words.index("-m") if "-m" in words[:-1] else 0
     options = all(w.startswith("-") or words[i] in ("-W", "-X") for i, w in enumerate(words[1:at]))
     return words[at + 1 :] if at and options else []
 
 
 def _rest(words: list[str]) -> list[str]:
-    """Without options, numbers and assignments in front."""
+    """The words after leading options, numbers and assignments."""
     at = 0
     while at < len(words) and SKIPPED.fullmatch(words[at]):
         at += 2 if words[at] in WITH_VALUE else 1
@@ -141,7 +141,7 @@ def _rest(words: list[str]) -> list[str]:
 
 
 def written(simple: Simple) -> list[str]:
-    """The files that a simple command writes, moves or removes, as far as their names stand in it."""
+    """The files that a simple command writes, moves or removes, as far as it names them."""
     words, into = simple
     call = called(words)
     plain = [word for word in call[1:] if not word.startswith("-")]

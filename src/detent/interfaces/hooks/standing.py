@@ -1,6 +1,6 @@
-"""Where the run of a checkout stands, read quickly: the place from git's files, the rules from the journal's newest answer.
+"""A fast read of a checkout's open run and its rules, from git's files and the journal's stored rules.
 
-Imports nothing but the interpreter's own C modules, unless the journal keeps no rules for the newest event; then the thorough way is taken.
+Imports only the interpreter's own C modules, unless the journal has no rules for the newest event; then the full app is opened.
 """
 
 import os
@@ -11,21 +11,21 @@ WHERE heads.worktree = ? AND heads.parent = '' AND heads.ended = 0 ORDER BY head
 
 
 class HookCheckout:
-    """A checkout: its root, its own git dir, and the one it shares with its linked worktrees. All real paths."""
+    """A checkout: its root, its git dir, and the common git dir of all worktrees. All real paths."""
 
     def __init__(self, root: str, git_dir: str, common: str) -> None:
         self.root, self.git_dir, self.common = root, git_dir, common
 
 
 class Standing:
-    """The open run of a checkout, and the text of its rules; empty where the journal keeps none for its newest event."""
+    """The open run of a checkout, and its rules as text; empty if the journal has none for its newest event."""
 
     def __init__(self, run: str, seq: int, rules: str) -> None:
         self.run, self.seq, self.rules = run, seq, rules
 
 
 def find_ground(start: str) -> HookCheckout | None:
-    """The checkout that a folder is in, if it is in one."""
+    """The checkout that a folder is in, or None."""
     root = os.path.realpath(start)
     while True:
         dot = f"{root}/.git"
@@ -39,7 +39,7 @@ def find_ground(start: str) -> HookCheckout | None:
 
 
 def _named(file: str, prefix: str) -> str:
-    """The folder that a file of git names, relative to its own."""
+    """The folder that a file of git names, relative to the file."""
     try:
         with open(file, encoding="utf-8", errors="surrogateescape") as opened:
             text = opened.read().strip()
@@ -49,7 +49,7 @@ def _named(file: str, prefix: str) -> str:
 
 
 def find_standing(ground: HookCheckout) -> Standing | None:
-    """The newest open run of a checkout. Raises where the journal is gone or cannot be read: then nothing can be told."""
+    """The newest open run of a checkout, or None. Raises if the journal is gone or unreadable."""
     journal = f"{ground.common}/detent/journal.db"
     if not os.path.exists(journal):
         if os.path.isdir(f"{ground.common}/detent"):
@@ -66,7 +66,7 @@ def find_standing(ground: HookCheckout) -> Standing | None:
 
 
 def _must_not_be_gone(ground: HookCheckout) -> None:
-    """A journal that was there and is not any more is no reason to let anything pass."""
+    """Raise if the journal has an anchor but is gone, so that deleting it does not open the hooks."""
     from pathlib import Path
 
     from detent.errors import JournalDamaged
@@ -78,7 +78,7 @@ def _must_not_be_gone(ground: HookCheckout) -> None:
 
 
 def thorough_rules(ground: HookCheckout, run: str) -> str:
-    """The rules of a run, made again. Changes nothing."""
+    """The rules of a run, computed by the full app. Changes nothing."""
     from pathlib import Path
 
     from detent.app import open_app

@@ -1,13 +1,13 @@
-"""The words by which a shell command is told: test runners, what only people say, programs that write files. And a quick look for any of them.
+"""The words that classify shell commands: test runners, commands for people, programs that write files; and a fast filter by them.
 
-Tables only. The quick look errs on one side: what it lets pass, the closer look would let pass too.
+Tables only. The filter never lets a command pass that the full parse would refuse.
 """
 
 ALWAYS = (
     "pytest", "py.test", "unittest", "nose2", "nosetests", "tox", "nox", "jest", "vitest", "mocha", "ava", "jasmine", "karma", "ctest",
     "rspec", "minitest", "phpunit", "pest", "bats", "gotestsum",
 )  # fmt: skip
-FIRST = {  # runs tests if the first word that is no option is one of these
+FIRST = {  # runs tests if the first word that is not an option is one of these
     "npm": ("test", "t", "tst"), "yarn": ("test",), "pnpm": ("test", "t"), "bun": ("test",), "deno": ("test",), "go": ("test",),
     "cargo": ("test", "t", "nextest"), "dotnet": ("test",), "mix": ("test",), "swift": ("test",), "rails": ("test",), "flutter": ("test",),
     "dart": ("test",), "zig": ("test",), "bazel": ("test",), "composer": ("test",),
@@ -20,9 +20,9 @@ ANY = {  # runs tests if any word is one of these
 SCRIPTS = ("npm", "yarn", "pnpm", "bun")  # `npm run test…`
 PEOPLE = ("resume", "answer", "abort", "rollback", "revise", "steer", "init", "uninstall", "queue", "work", "land")
 OF_GIT = ("notes", "update-ref", "config")
-EACH = ("rm", "rmdir", "unlink", "touch", "tee", "truncate", "shred", "mv", "rename")  # write or remove every file they name
-LAST = ("cp", "install", "ln", "rsync")  # write the last
-IN_PLACE = ("chmod", "chown", "sed", "perl")  # may change those after the first word
+EACH = ("rm", "rmdir", "unlink", "touch", "tee", "truncate", "shred", "mv", "rename")  # programs that write or remove every file they name
+LAST = ("cp", "install", "ln", "rsync")  # programs that write the last file they name
+IN_PLACE = ("chmod", "chown", "sed", "perl")  # programs that may change the files after the first argument
 OURS = ("detent", "detent-gate")  # the programs that Detent installs
 OTHER = ("dd", *OURS, "apply_patch")
 
@@ -34,7 +34,7 @@ TELLING = frozenset(
 
 
 def telling(text: str, project: list[str]) -> bool:
-    """Whether a closer look at a command is worth its time: it redirects, or one of the words stands in it somewhere."""
+    """Whether a command needs the full parse: it redirects, or contains one of the words."""
     if ">" in text:
         return True
     unquoted = text.replace("'", "").replace('"', "").replace("\\", "")

@@ -1,1 +1,1 @@
-"""HTTP: the API of a repository's runs as JSON, and the web page that stands on it. Words in, words out; every change goes through the one door."""
+"""HTTP: the JSON API of a repository's runs, and the web page built on it. Every change goes through the one door."""

@@ -1,4 +1,4 @@
-"""What the page says of a question's answers, for a person who has buttons at hand: why a run waits, and what each button does. Words only."""
+"""Texts of the web page for questions: why a run waits, and what each button does. Words only."""
 
 import shlex
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from detent.interfaces.http.shapes_inbox import Option
 from detent.kernel.model import Sent
 
 STOPPED = "The run stopped and waits for a person. The last output is below."
-WHY = {  # what led there, for a person who has the buttons at hand; the briefing tells the same with commands
+WHY = {  # cause -> why the run waits, for a person with buttons; the briefing says the same with commands
     "escalation": "The agent is stuck and asks for help. Its next briefing includes what you write.",
     "retries": "The step has no retries left. Nothing is lost; Continue resets them.",
     "errors": "The work could not be judged three times in a row, or the agent's calls were refused again and again. Fix what is named below, then press "
@@ -34,7 +34,7 @@ WHY = {  # what led there, for a person who has the buttons at hand; the briefin
     "flags": "The work is finished and proved. Before it lands, look at what was flagged, and accept it or have it fixed.",
     "conflict": "The finished branch could not be landed; the reason is below. Fix it, or merge by hand, then press Continue.",
 }
-DOES = {  # of answers that a state takes by itself
+DOES = {  # what the answers to a state's own question do
     "resume": "the run continues where it stopped. What you write goes into the next briefing.",
     "approve": "the work is accepted as it is, with its findings.",
     "another-round": "the agent works on the findings; then the work is reviewed again.",
@@ -55,7 +55,7 @@ CHANGES = "changes-requested"
 
 
 def options_of(run: AnyRun, asked: PersonDecision | None, open_now: Mapping[str, Sent]) -> tuple[Option, ...]:
-    """The ways to answer a question, or what a state takes by itself."""
+    """The options to answer a recorded question, or a state's own question."""
     if asked is None:
         return tuple(
             Option(value=word, words="guidance" if sent.verb == "resume" else "note", does=DOES.get(word, ""))

@@ -1,4 +1,4 @@
-"""The server as one value: routes to handlers, values to JSON, trouble to a sentence with a status. Each thread that answers has a journal of its own."""
+"""Builds the ASGI server: routes to handlers, values to JSON, errors to a sentence with a status. Each worker thread has its own journal."""
 
 import asyncio
 import hmac
@@ -37,11 +37,11 @@ from detent.interfaces.patience import BODY
 
 STATIC = Path(__file__).parent / "static"
 LARGEST_BODY = 1_000_000
-THREADS = 8  # calls at work at once
-GONE = 499  # for a client that left in the middle of what it said, and hears nothing of it
-USED = "\0"  # nobody is named so
+THREADS = 8  # concurrent calls
+GONE = 499  # status for a client that disconnected mid-request
+USED = "\0"  # marks a used link of a client without a name
 PAGES = ("/", "/inbox", "/inbox/{rest:path}", "/queue", "/queue/{rest:path}", "/report", "/runs/{rest:path}")
-PROGRAMS = ("/api/", "/static/")  # addresses that no person types
+PROGRAMS = ("/api/", "/static/")  # paths that only programs request
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")  # of a file of the build
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
@@ -60,7 +60,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 def build(root: Path, token: str, once: dict[str, str], ending: asyncio.Event, apps: KeptApps | None = None) -> Starlette:
-    """The server of one checkout. `once` holds the words that are each good for being handed the token, with who took them."""
+    """The server of one checkout. `once`: the one-time words of links, which are exchanged for the token, and who used each."""
     apps = apps or KeptApps(root)
     board, wire = RunsBoard(UsageTally()), Wire(os.environ)
     desk = executing.Desk(board)
@@ -97,7 +97,7 @@ def build(root: Path, token: str, once: dict[str, str], ending: asyncio.Event, a
 
 
 async def _hand_over(token: str, once: dict[str, str], request: Request) -> Response:
-    """The token for a link's word. Whoever took it first may take it again: an answer can get lost on the way."""
+    """Exchange a link's one-time word for the token. The client that used it first may repeat it, since an answer can get lost."""
     asked = _read(await _body(request), shapes.TokenAsked)
     word = next((w for w in once if hmac.compare_digest(w.encode(), asked.once.encode())), None)
     if word is None or (once[word] and not hmac.compare_digest(once[word].encode(), asked.by.encode())):
@@ -126,7 +126,7 @@ def _handler(route: Route, does: Callable[[dict[str, str], object, int], Respons
 
 
 def _port(request: Request) -> int:
-    """The port at the other end, if that is on this machine; 0 if it is elsewhere."""
+    """The client's port if it is on this machine; else 0."""
     there, here = request.client, request.scope.get("server")
     if there is None or here is None:
         return 0
@@ -134,7 +134,7 @@ def _port(request: Request) -> int:
 
 
 def _told(handle: Handler) -> Handler:
-    """Trouble as a sentence with the way out. What is not expected is a bug: its traceback goes to the log, not out."""
+    """A handler that turns expected errors into a sentence with a hint. A bug's traceback goes to the log, not to the client."""
 
     async def careful(request: Request) -> Response:
         try:
@@ -195,7 +195,7 @@ def fault(status: int, error: str, hint: str = "") -> Response:
 
 
 async def _nothing(request: Request, e: Exception) -> Response:
-    """Nothing is there: a person who came by a wrong link gets the page, which says so; a program gets a sentence."""
+    """Answer a request for nothing: a browser gets the page, which says so; a program gets JSON."""
     code = getattr(e, "status_code", 404)
     if (
         code == 404
@@ -223,14 +223,14 @@ async def _openapi(request: Request) -> Response:
 
 
 async def _stream_run(request: Request) -> Response:
-    """The events of one run; the number of each is its id."""
+    """The stream of one run's events, with their numbers as ids."""
     run, pulse, seen = request.path_params["run"], request.app.state.pulse, request.headers.get("last-event-id", "")
     place = stream.StreamPosition(pulse, f":{seen}", _query(request, shapes.StreamAsked).after)
     return _streamed(stream.frames(pulse, [await pulse.apart(lambda: stream.of_run(pulse, run, place, lambda: str(place.after)))]))
 
 
 async def _stream_all(request: Request) -> Response:
-    """The board; with it, where one is named, a run's events or an execution's output. A page needs no other stream beside it."""
+    """The stream of the board, and of one named run's events or execution's output, so that a page needs only one stream."""
     asked, state = _query(request, shapes.EverythingAsked), request.app.state
     pulse, place = state.pulse, stream.StreamPosition(state.pulse, request.headers.get("last-event-id", ""), asked.after)
     news, every = [stream.of_all(pulse, place)], stream.BEAT
@@ -243,7 +243,7 @@ async def _stream_all(request: Request) -> Response:
 
 
 async def _stream_logs(request: Request) -> Response:
-    """What one execution writes, until it has ended."""
+    """The stream of one execution's output, until it has ended."""
     id, state, seen = request.path_params["id"], request.app.state, request.headers.get("last-event-id", "")
     place = stream.StreamPosition(state.pulse, f":{seen}", _query(request, work.LogsAsked).after)
     news = await state.pulse.apart(lambda: executing.of_execution(state.pulse, state.desk, id, place, lambda: str(place.after)))
@@ -273,7 +273,7 @@ async def _file(request: Request) -> Response:
 
 
 def _static(name: str, status: int = 200) -> Response:
-    """A file of the build. Names that carry their content's hash may be kept for good."""
+    """A file of the web build. Names with a content hash are cacheable forever."""
     file = STATIC / name
     if not NAME.fullmatch(name) or not file.is_file():
         return fault(404, f"there is no file {name}", "reload the page")

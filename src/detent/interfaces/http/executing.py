@@ -1,4 +1,4 @@
-"""Work items and their executions, as the queue and the tracker have them, and what people ask of both. The same functions as the command line's."""
+"""The API calls on items, executions and the queue. Uses the same functions of app/ as the command line."""
 
 import threading
 import time
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from detent.queue.engine import DurableQueue
     from detent.queue.queue_protocol import Execution
 
-EVERY = 0.3  # seconds between two looks at growing output
-PIECES = 50  # of output in one go of a stream
-AFRESH = 5.0  # seconds after which somebody who looks has the journal and the tracker asked again
+EVERY = 0.3  # seconds between polls of growing output
+PIECES = 50  # pieces of output in one step of a stream
+AFRESH = 5.0  # seconds between reconciliations of the queue
 
 
 class Desk:
-    """The queue of the repository, opened when it is first asked for, by whichever thread; a repository without one has an empty one."""
+    """The queue of the repository, opened lazily and shared by threads."""
 
     def __init__(self, board: RunsBoard, afresh: float = AFRESH) -> None:
         self.board, self.afresh = board, afresh
@@ -46,7 +46,7 @@ class Desk:
         self._looked = float("-inf")
 
     def there(self, app: App) -> bool:
-        """Whether there is a queue at all: asking alone makes none."""
+        """Whether a queue exists; asking does not create one."""
         from detent.app.opened import shared_url
 
         return (
@@ -64,13 +64,13 @@ class Desk:
             return self._queue
 
     def current(self, app: App, at_once: bool = False) -> "DurableQueue":
-        """The queue, brought up to the journal and the tracker: at once, or if that was not done a moment ago."""
+        """The queue, reconciled with journal and tracker: now if `at_once`, else if that was not done recently."""
         from detent.app.queueing import reconcile
 
         queue = self.queue(app)
         if at_once or time.monotonic() - self._looked >= self.afresh:
             self._looked = time.monotonic()
-            with suppress(DetentError):  # what cannot be asked now is asked again the next time
+            with suppress(DetentError):  # retried at the next reconciliation
                 reconcile(app, queue)
         return queue
 
@@ -84,7 +84,7 @@ def said(verb: str, note: str = "") -> Sent:
 
 
 def executions(app: App, desk: Desk, asked: shapes.ExecutionsAsked) -> shapes.Executions:
-    """What runs, what comes next, what waits, and what ended; the workers, and why nothing starts if that is so."""
+    """A page of executions, with counts, workers, and why the queue is paused."""
     from detent.queue.queue_protocol import LIVE
 
     if not desk.there(app):
@@ -110,7 +110,7 @@ def executions(app: App, desk: Desk, asked: shapes.ExecutionsAsked) -> shapes.Ex
 
 
 def rows(app: App, desk: Desk, found: "Sequence[Execution]") -> Iterator[shapes.ExecutionRow]:
-    """Executions with what the journal knows of their runs."""
+    """Executions as rows, with the state of their runs from the journal."""
     held = locks_held()
     for each in found:
         told, heads = as_row(each), app.journal.heads(each.id)
@@ -125,7 +125,7 @@ def row(app: App, desk: Desk, found: "Execution") -> shapes.ExecutionRow:
 
 
 def report(app: App, desk: Desk, since: str) -> "Report":
-    """What happened since a time."""
+    """The report since a time."""
     from detent.app.reporting import report_of
     from detent.app.times import time_of
 
@@ -139,7 +139,7 @@ def report(app: App, desk: Desk, since: str) -> "Report":
 
 
 def found(app: App, desk: Desk, id: str) -> "Execution":
-    """The execution that an address names."""
+    """The execution with an id; NotFound if there is none."""
     from detent.queue.queue_protocol import UnknownExecution
 
     try:
@@ -194,7 +194,7 @@ def hold(app: App, desk: Desk, asked: shapes.PauseAsked) -> shapes.Executions:
 
 
 def logs(app: App, desk: Desk, id: str, asked: shapes.LogsAsked) -> shapes.Logs:
-    """A page of what an execution wrote."""
+    """A page of an execution's output."""
     run, queue, most = found(app, desk, id).id, desk.queue(app), min(asked.limit, MOST)
     pieces = queue.logs(run, asked.after, most + 1)
     more, pieces = len(pieces) > most, pieces[:most]
@@ -203,7 +203,7 @@ def logs(app: App, desk: Desk, id: str, asked: shapes.LogsAsked) -> shapes.Logs:
 
 
 def of_execution(pulse: Pulse, desk: Desk, id: str, place: StreamPosition, name: Callable[[], str]) -> News:
-    """What an execution writes, piece by piece; first, how much of it is no longer kept."""
+    """The stream of an execution's output, piece by piece, after a note on how much was dropped."""
     run, queue = found(pulse.app, desk, id).id, desk.queue(pulse.app)
     gone = [queue.dropped(run)] if place.after <= 0 else [0]
     place.after = max(0, place.after)
@@ -219,7 +219,7 @@ def of_execution(pulse: Pulse, desk: Desk, id: str, place: StreamPosition, name:
 
 
 def is_over(app: App, desk: Desk, id: str) -> bool:
-    """Whether an execution has ended and left its worker, so that it writes no more."""
+    """Whether an execution has ended and left its worker, so that no more output comes."""
     from detent.queue.queue_protocol import ENDS
 
     now = found(app, desk, id)
@@ -260,7 +260,7 @@ def add_item(app: App, asked: shapes.ItemAsked) -> shapes.ItemRow:
 
 
 def close_item(app: App, desk: Desk, id: str, reason: str) -> shapes.ItemRow:
-    """Close an item. What waited for it may run at once."""
+    """Close an item, and reconcile the queue, so that items that waited for it can run."""
     from detent.app.project import items_of
     from detent.tracker import TrackerChange, UnknownItem
 
@@ -275,7 +275,7 @@ def close_item(app: App, desk: Desk, id: str, reason: str) -> shapes.ItemRow:
 
 
 def review(app: App, asked: shapes.ReviewAsked) -> shapes.Review:
-    """Have a branch reviewed. An execution that waits for it is reviewed again, and continues if it is ready now."""
+    """Have a branch reviewed. If an execution waits for that review, it is repeated there, and the execution continues if ready."""
     from detent.app.executions import review as review_branch
     from detent.app.executions import waiting_for
 

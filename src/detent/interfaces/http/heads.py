@@ -1,4 +1,4 @@
-"""Finding what an address names, or saying that it is not there, or no longer as it was; what is too long to show is cut. Reads only."""
+"""Looks up runs by id, the errors for missing or stale things, and cutting of long flags. Reads only."""
 
 import msgspec
 
@@ -7,15 +7,15 @@ from detent.errors import DetentError
 from detent.journal.journal import Head
 from detent.kernel.model import Flag
 
-LARGEST_HUNK = 20_000  # characters of each version of what is flagged
+LARGEST_HUNK = 20_000  # characters of each version in a flag
 
 
 class NotFound(DetentError):
-    """What the address names does not exist."""
+    """The thing that the path names does not exist."""
 
 
 class StalePage(DetentError):
-    """What was shown is no longer so; nothing was recorded."""
+    """What the page showed is out of date; nothing was recorded."""
 
 
 def head_of(app: App, run: str) -> Head:
@@ -26,5 +26,5 @@ def head_of(app: App, run: str) -> Head:
 
 
 def cut_flag(flag: Flag) -> Flag:
-    """A flag as it is shown: very long versions are cut."""
+    """A flag with very long versions cut."""
     return msgspec.structs.replace(flag, before=flag.before[:LARGEST_HUNK], after=flag.after[:LARGEST_HUNK])

@@ -1,4 +1,4 @@
-"""What people are asked, with everything they need to answer, and an answer bound to what was shown. Decides nothing: the door does."""
+"""The inbox: open questions to people with everything needed to answer, and answers bound to what was shown. The door decides."""
 
 from collections.abc import Iterator
 from hashlib import sha256
@@ -24,20 +24,20 @@ from detent.interfaces.http.runs_board import MOST, RowStamp, RunsBoard, stands
 from detent.journal.journal import Head
 from detent.kernel.model import Flag
 
-LANDING = "land:"  # how the id of a question begins that belongs to no run
+LANDING = "land:"  # prefix of the ids of `land` questions, which belong to no run
 AFTERWARDS = (
     "If you accept, it is recorded, and `detent land {branch}` lands the branch as it is; in a terminal, `{command}` does both. "
     "To change it, change the branch: it is checked again."
 )
-UNDRIVEN = "undriven"  # the kind of a run that no process drives
-DRIVE = "drive"  # what is said to it
-WAITS = "waits"  # the name of what a run waits for that is no question by itself: to be released
+UNDRIVEN = "undriven"  # kind of the row for a run that should be driven and is not
+DRIVE = "drive"  # the verb that has it driven again
+WAITS = "waits"  # decision of the row for a run that waits to be released
 
 
 def questions(app: App, board: RunsBoard, asked: shapes.DecisionsAsked) -> shapes_inbox.Decisions:
-    """What landing asks, then the open questions of every open run, the oldest run last; with `all`, those that were answered too.
+    """A page of questions: those of `land`, then those of open runs, the oldest run last; with `all`, answered ones too.
 
-    Only runs that may ask are read.
+    Only runs that may have questions are read.
     """
     mine = (s for s in stands(app).values() if not s.head.parent and (asked.all or _may_ask(app, board, s)))
     end = asked.offset + min(asked.limit, MOST)
@@ -47,7 +47,7 @@ def questions(app: App, board: RunsBoard, asked: shapes.DecisionsAsked) -> shape
 
 
 def _may_ask(app: App, board: RunsBoard, stamp: RowStamp) -> bool:
-    """A run that waits, that nobody drives, or that has several children at work: one of them may."""
+    """Whether a run may have open questions: it waits, has no driver, or has several children at work."""
     several = sum(not c.ended for c in stamp.children) > 1
     return not stamp.head.ended and (not stamp.driver or several or board.group(app, stamp) == "waiting")
 
@@ -88,7 +88,7 @@ def _row(app: App, top: AnyRun, run: AnyRun, asked: PersonDecision) -> shapes_in
 
 
 def _wait(app: App, top: AnyRun, run: AnyRun) -> shapes_inbox.DecisionRow:
-    """A run that waits to be released, or asks something that its table alone knows."""
+    """The row of a run that waits to be released, or whose state asks a question."""
     event = app.door.load(run.id)
     return shapes_inbox.DecisionRow(
         id=f"{run.id}:{WAITS}",
@@ -111,7 +111,7 @@ def _wait(app: App, top: AnyRun, run: AnyRun) -> shapes_inbox.DecisionRow:
 
 
 def shown(app: App, id: str) -> shapes_inbox.DecisionShown:
-    """One open question with what there is to look at, and the digest that an answer is bound to."""
+    """One open question with its documents and flags, and the digest that an answer is bound to."""
     if id.startswith(LANDING):
         return _landing(app, id)
     run, row = _open(app, id)
@@ -138,21 +138,21 @@ def shown(app: App, id: str) -> shapes_inbox.DecisionShown:
 def _digest(
     row: shapes_inbox.DecisionRow, text: str, options: tuple[shapes_inbox.Option, ...], artifacts: tuple[shapes_inbox.Artifact, ...]
 ) -> str:
-    """What an answer is bound to: everything that was shown."""
+    """The digest of everything shown, which an answer is bound to."""
     parts = [row.id, text, *(o.value for o in options), *(f"{a.path}\n{a.text}" for a in artifacts)]
     return sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()
 
 
-# -- what landing asks, which belongs to no run ----------------------------------------------------------------------------------
+# -- questions of `land`, which belong to no run ---------------------------------------------------------------------------------
 
 
 def landings(app: App) -> Iterator[shapes_inbox.DecisionRow]:
-    """The branches that `land` left because of their flags."""
+    """Rows for the branches that `land` left because of their flags."""
     return (_landing_row(left) for left in open_landings(app))
 
 
 def left_of(app: App, id: str) -> Left:
-    """The branch that a question is about, if it is open."""
+    """The branch of an open question of `land`."""
     left = next((each for each in open_landings(app) if f"{LANDING}{each.branch}" == id), None)
     if left is None:
         raise NotFound(f"{id} is not open", "the branch changed, was accepted, or is in main; GET /api/decisions lists what is open")
@@ -206,7 +206,7 @@ def _open(app: App, id: str) -> tuple[AnyRun, shapes_inbox.DecisionRow]:
 
 
 def _told(app: App, run: AnyRun, asked: PersonDecision | None) -> str:
-    """The words that a person reads, in markdown."""
+    """The text of a question, in markdown."""
     if asked is None:
         if run.state in STUCK or run.cause in WHY:
             return "\n\n".join(
@@ -225,7 +225,7 @@ def _told(app: App, run: AnyRun, asked: PersonDecision | None) -> str:
 
 
 def _flagged(run: AnyRun) -> str:
-    """The flags that a person is asked about, a line each; both versions stand beside."""
+    """The flags in question, a line each; both versions are shown as artifacts."""
     return "\n".join(filter(None, (run.last_error, _lines(asking(run))))) if run.cause == CAUSE else ""
 
 
@@ -234,23 +234,23 @@ def _lines(flags: tuple[Flag, ...]) -> str:
 
 
 def _lead(text: str, flags: tuple[Flag, ...]) -> str:
-    """The words without the list of flags, for whoever shows these one by one."""
+    """The text without the list of flags, for a client that shows flags one by one."""
     return text.replace(_lines(flags), "").replace("### Findings\n\n", "").strip() if flags else text
 
 
 def _hunks(flags: tuple[Flag, ...]) -> tuple[shapes_inbox.Artifact, ...]:
-    """Both versions of what was flagged, as a diff has them."""
+    """Both versions of each flag, as hunks of a diff."""
     shown = ((flag, hunk_of(flag, 400)) for flag in flags)
     return tuple(shapes_inbox.Artifact(path=f"{flag.kind} {flag.place}".strip(), text="\n".join(hunk)) for flag, hunk in shown if hunk)
 
 
 def _reviewed(run: AnyRun) -> str:
-    """What the review found that a run waits because of."""
+    """The review's findings that a run waits for."""
     return workflow_of(run.workflow).findings(run)
 
 
 def _artifacts(app: App, run: AnyRun, asked: PersonDecision | None) -> tuple[shapes_inbox.Artifact, ...]:
-    """The documents that the question is about, as they stand where the work is done."""
+    """The documents of a question, as they are where the work is."""
     if run.cause == CAUSE:
         return _hunks(asking(run))
     if asked is None:
@@ -261,7 +261,7 @@ def _artifacts(app: App, run: AnyRun, asked: PersonDecision | None) -> tuple[sha
 
 
 def answer_of(app: App, id: str, asked: shapes.AnswerAsked) -> tuple[str, str, dict[str, str]]:
-    """(run, verb, fields) of what a person says, if what they were shown is what stands there now."""
+    """(run, verb, fields) of a person's answer; StalePage if what they were shown has changed."""
     now = shown(app, id)
     if now.shown != asked.shown:
         raise StalePage("what was shown has changed since; nothing was recorded", "look at it again, then answer")

@@ -1,4 +1,4 @@
-"""The opened repository of each thread that answers calls: opened once, and again only where the journal or what says where it is has changed."""
+"""A cache of one App per worker thread, reopened when the journal file or the settings that locate it have changed."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -12,7 +12,7 @@ from detent.git.place import find_place
 
 
 class KeptApps:
-    """One app for each thread: a journal belongs to the thread that opened it."""
+    """One App per thread, since a journal belongs to the thread that opened it."""
 
     def __init__(self, root: Path, opening: Callable[[Path], App] = lambda root: open_app(root, create=True)) -> None:
         self.root, self.opening = root, opening
@@ -21,7 +21,7 @@ class KeptApps:
 
     @contextmanager
     def app(self) -> Iterator[App]:
-        """The app of this thread. Whatever went wrong in an unexpected way is not met again by the next call: that one opens its own."""
+        """The App of this thread. After an unexpected error the next call gets a fresh one."""
         if getattr(self._mine, "marks", None) != self._marks():
             self._forget()
             self._mine.app = self.opening(self.root)
@@ -43,7 +43,7 @@ class KeptApps:
         self._mine.app = self._mine.marks = None
 
     def _marks(self) -> tuple[object, ...]:
-        """What changes when the journal is another file, or when the settings may say that it is elsewhere."""
+        """A value that changes when the journal is another file, or the settings may locate it elsewhere."""
         journal, *settings = self._files
         return (_file(journal)[:2], *map(_file, settings))
 

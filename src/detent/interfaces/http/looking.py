@@ -1,4 +1,4 @@
-"""What lies beside the events of a run: diffs, tests by name, transcripts, running output, claims and the proof card, the table it runs on. Reads only."""
+"""Read-only API calls beside a run's events: diffs, tests, transcripts, live log, claims, proof card, agents and workflow tables."""
 
 import json
 import re
@@ -28,13 +28,13 @@ from detent.world.whole_branch import has_moved_on, is_about
 
 LARGEST_DIFF = 2_000_000
 MOST_TESTS = 2000
-MOST_NAMES = 200  # of each list of a card
+MOST_NAMES = 200  # in each list of a card
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,200}")
 DIFF = ("diff", "--no-color", "--no-ext-diff", "--no-textconv", "-M", "--src-prefix=a/", "--dst-prefix=b/")
 
 
 def diff(app: App, run: str, seq: int) -> shapes.Diff:
-    """What one event's tree changed over the last good one; of the whole branch, where no event is named."""
+    """The diff of an event's tree over the last good one; without an event, of the whole branch."""
     base, tip = _event_trees(app, run, seq) if seq else _branch_trees(app, run)
     if not base or not tip:
         raise NotFound("nothing was changed yet", "there is a diff once work was handed in")
@@ -56,13 +56,13 @@ def _branch_trees(app: App, run: str) -> tuple[str, str]:
 
 
 def _good(app: App, data: object) -> str:
-    """The last good tree; the tree it began from, where there is none yet."""
+    """The last good tree of a run, or that of its base."""
     good, base = getattr(data, "good_tree", ""), getattr(data, "base", "")
     return str(good or (app.world.git.tree(base) if base else ""))
 
 
 def tests(app: App, run: str, seq: int) -> shapes.Tests:
-    """Every test of the tree that an event judged, the ones that did not pass first."""
+    """Every test of the tree that an event judged, failed ones first."""
     found = two_events(app, run, seq)
     tree = found[-1].found.tree
     report, before = _report(app, tree), _report(app, _good(app, found[0].run.data))
@@ -88,7 +88,7 @@ def _report(app: App, tree: str) -> TestReport | None:
 
 
 def output(app: App, run: str, asked: shapes.OutputAsked) -> shapes.Output:
-    """The running output of a driven run, from an offset on."""
+    """The live log of a driven run, from an offset on."""
     head_of(app, run)
     return _chunk(live_file(app, run), asked)
 
@@ -102,7 +102,7 @@ def _folder(app: App, run: str) -> Path:
 
 
 def transcripts(app: App, tally: UsageTally, run: str, asked: shapes.TranscriptsAsked) -> shapes.Transcripts:
-    """A page of the turns of agents, the newest first."""
+    """A page of a run's transcripts, the newest first."""
     ended = tally.of(app, run, head_of(app, run).seq).turns
     files = sorted(_folder(app, run).glob("*.jsonl"), key=lambda f: f.stat().st_mtime_ns, reverse=True)
     end = asked.offset + min(asked.limit, MOST)
@@ -111,7 +111,7 @@ def transcripts(app: App, tally: UsageTally, run: str, asked: shapes.Transcripts
 
 
 def _judged(app: App, run: str, seq: int) -> shapes.EventRow | None:
-    """The event that a turn ended in, if it has ended."""
+    """The event that ended a turn, if any."""
     entry = app.journal.at(run, seq) if seq else None
     return event_row(app, from_entry(app.door.tables[entry.workflow], entry), None) if entry else None
 
@@ -148,7 +148,7 @@ def _asked(first: dict[str, object]) -> dict[str, object]:
 
 
 def transcript(app: App, run: str, attempt: str, asked: shapes.OutputAsked) -> shapes.Output:
-    """One turn as it was recorded: JSON Lines, secrets left out."""
+    """The transcript of one turn: JSON Lines, without secrets."""
     head_of(app, run)
     file = _folder(app, run) / f"{attempt}.jsonl"
     if not NAME.fullmatch(attempt) or not file.is_file() or file.is_symlink():
@@ -160,7 +160,7 @@ def transcript(app: App, run: str, attempt: str, asked: shapes.OutputAsked) -> s
 
 
 def proof(app: App, run: str) -> shapes.Proof:
-    """The claims that the run published for its commits, and the command that replays them."""
+    """The claims on a run's commits, and the command that verifies them."""
     head_of(app, run)
     now, git = app.door.load(run).run, app.world.git
     notes = list_notes(git, REF) if git.resolve(f"refs/notes/{REF}") else {}
@@ -171,7 +171,7 @@ def proof(app: App, run: str) -> shapes.Proof:
 
 
 def card(app: App, run: str) -> BranchCard:
-    """The proof card of the run's branch, once it was about to land."""
+    """The proof card of the run's branch, if it has one yet."""
     head_of(app, run)
     found = kept_card(app.place.common_dir, run)
     return BranchCard(card=_shown(app, run, found) if found else None)
@@ -196,7 +196,7 @@ def _shown(app: App, run: str, found: Checked) -> CardShown:
         flags=tuple(cut_flag(flag) for flag in flags),
         unclear=made.unclear,
         accepted=bool(made.asks)
-        and (now.accepted == made.tip or not is_about(app.worlds.of(now), now, found)),  # the next pull request began
+        and (now.accepted == made.tip or not is_about(app.worlds.of(now), now, found)),  # the run has begun its next pull request
         moved_on=has_moved_on(app.worlds.of(now), now, found),
         command=found.command,
         sandbox=found.sandbox,
@@ -210,7 +210,7 @@ def _note(app: App, blob: str) -> str:
 
 
 def agents(app: App) -> shapes_agents.AgentList:
-    """Who can be asked on this machine, and what the others lack."""
+    """The agents of this machine: available ones, and what the others lack."""
     from detent.app.commit_settings import settings_at
     from detent.app.who import found_agents
 

@@ -1,4 +1,4 @@
-"""The OpenAPI page, made from the table of routes and the shapes they name."""
+"""The OpenAPI document, made from the table of routes and their shapes."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""`detent serve`, the part behind the flags: the token, the names it answers to, the link, the browser, and the server until a signal comes."""
+"""The work of `detent serve`: token, host names, link, browser, and the server until a signal comes."""
 
 import asyncio
 import os
@@ -25,7 +25,7 @@ For programs: Authorization: Bearer {token}"""
 
 
 def serve(host: str, port: int, to_network: bool, browse: bool) -> int:
-    """Serve the checkout of this folder until a signal comes; 128 and its number."""
+    """Serve the checkout of this folder until a signal comes; returns 128 + its number."""
     if host not in LOOPBACK and not to_network:
         raise DetentError(
             f"{host} is not loopback: others on the network could reach this server",
@@ -40,7 +40,7 @@ def serve(host: str, port: int, to_network: bool, browse: bool) -> int:
     names = _names(host, port)
     link = f"http://{names[0]}/#once={word}"
     said = SAID.format(link=link, token=token)
-    if host not in LOOPBACK:  # after the link: that one stands first
+    if host not in LOOPBACK:  # printed after the link, which comes first
         said = f"{said}\n{OPEN.format(host=host)}"
     if browse:
         open_browser(link)
@@ -50,7 +50,7 @@ def serve(host: str, port: int, to_network: bool, browse: bool) -> int:
 
 
 def _names(host: str, port: int) -> tuple[str, ...]:
-    """What may stand in the Host of a request: the address as it was given, and the names of this machine. No other name leads here."""
+    """The accepted Host headers: the given address and the names of this machine."""
     shown = f"[{host}]" if ":" in host else host
     own = (socket.gethostname(), socket.getfqdn()) if host not in LOOPBACK else ()
     first = () if host in ("0.0.0.0", "::") else (shown,)
@@ -58,7 +58,7 @@ def _names(host: str, port: int) -> tuple[str, ...]:
 
 
 def open_browser(link: str) -> None:
-    """Open the link where a person sits at a display; elsewhere it is only printed."""
+    """Open the link in a browser if there is a display."""
     import webbrowser
 
     if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or os.uname().sysname == "Darwin":

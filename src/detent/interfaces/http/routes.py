@@ -1,4 +1,4 @@
-"""The table of the API: one row per call, with what it takes and what it answers. The server and its OpenAPI page are both made from it."""
+"""The table of API calls, one row each, with request and response types. The server and the OpenAPI document are made from it."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from detent.kernel.model import Verdict
 
 
 class ApiCall(NamedTuple):
-    """One request, read: the words of its address, and its query or body."""
+    """One parsed request: its path parameters, and its query or body."""
 
     app: App
     board: board.RunsBoard
@@ -32,7 +32,7 @@ class ApiCall(NamedTuple):
 
 
 class Route(NamedTuple):
-    """One call of the API. `takes` is read from the query of a GET, from the body of a POST."""
+    """One row of the API. `takes` is read from the query of a GET or the body of a POST."""
 
     method: str
     path: str
@@ -346,7 +346,7 @@ def _elsewhere(call: ApiCall) -> None:
     raise NotImplementedError("the server answers these itself")
 
 
-PLAIN = (  # what needs no token, and no repository
+PLAIN = (  # calls that need no token and no repository
     Route(GET, "/health", NONE, shapes.Health, _elsewhere, "Whether the server runs."),
     Route(POST, "/api/token", shapes.TokenAsked, shapes.Token, _elsewhere, "Exchange the one-time word of a link for the token."),
 )

@@ -1,4 +1,4 @@
-"""One run with all there is about it, and its events. Reads the journal; changes nothing."""
+"""API calls for one run in full and for its events. Changes nothing."""
 
 from collections.abc import Sequence
 
@@ -69,7 +69,7 @@ def _part(part: Part) -> shapes.PartRow:
 
 
 def _trouble(app: App, run: str) -> str:
-    """Why no process drives the run, where the last one said so."""
+    """The error of the last driver process that the page started; else empty."""
     try:
         told = msgspec.json.decode(driver_log(app, run).read_bytes().strip().splitlines()[-1], type=dict[str, object])
     except (OSError, IndexError, msgspec.DecodeError):
@@ -87,13 +87,13 @@ def _size(app: App, run: str) -> int:
 
 
 def events(app: App, run: str, after: int, limit: int) -> shapes.Events:
-    """The events after a number, in the order they happened."""
+    """The events after a number, in order."""
     head = head_of(app, run)
     return shapes.Events(run=run, events=tuple(event_rows(app, run, after, min(limit, MOST))), last=head.seq)
 
 
 def event_rows(app: App, run: str, after: int, limit: int) -> list[shapes.EventRow]:
-    start = max(0, after - 1)  # the one before says which step was at hand
+    start = max(0, after - 1)  # the previous event has the step
     found = [from_entry(app.door.tables[e.workflow], e) for e in app.journal.events(run, start, limit + min(1, max(0, after)))]
     return [event_row(app, e, found[i - 1] if i else None) for i, e in enumerate(found) if e.run.seq > after]
 
@@ -131,7 +131,7 @@ def _used(event: AnyEvent) -> shapes.TokenUse:
 
 
 def two_events(app: App, run: str, seq: int) -> Sequence[AnyEvent]:
-    """The event, and before it the one that it followed, where there is one."""
+    """An event, preceded by the one before it, if any."""
     head_of(app, run)
     found = [from_entry(app.door.tables[e.workflow], e) for e in app.journal.events(run, max(0, seq - 2), 2 if seq > 1 else 1)]
     if not found or found[-1].run.seq != seq:

@@ -1,4 +1,4 @@
-"""The rows of the board: each is built once for whatever happened to its run, whoever asks. Reads the journal; changes nothing."""
+"""The rows of the board, cached until something happens to their run. Changes nothing."""
 
 import threading
 import time
@@ -22,11 +22,11 @@ from detent.world.pulls import url_of
 V = TypeVar("V")
 MOST = 1000  # rows in one answer
 GROUPS: tuple[Group, ...] = ("waiting", "working", "ended")
-SETTINGS_FOR = 10.0  # seconds that the configured agent is kept
+SETTINGS_FOR = 10.0  # seconds that the configured agents are cached
 
 
 class RowStamp(NamedTuple):
-    """All that a row depends on: the newest event of the run, those of its children, and the process that drives it."""
+    """The cache key of a row: the head of the run, those of its children, and its driver."""
 
     head: Head
     children: tuple[Head, ...]
@@ -34,7 +34,7 @@ class RowStamp(NamedTuple):
 
 
 def stands(app: App) -> dict[str, RowStamp]:
-    """Where every run stands, those that changed last first. Of a workflow that is not installed any more, nothing can be shown."""
+    """The stamps of all runs whose workflow is installed, the last changed first."""
     heads, held = [head for head in app.journal.heads() if usable(head.workflow) is not None], locks_held()
     below: dict[str, list[Head]] = {}
     for head in heads:
@@ -43,7 +43,7 @@ def stands(app: App) -> dict[str, RowStamp]:
 
 
 def stamp_of(app: App, head: Head, held: frozenset[str] | None = None) -> RowStamp:
-    """Where one run stands. `held`: the locks that are held now, where many are asked about."""
+    """The stamp of one run. `held`: the locks held now, to save reading them for each of many runs."""
     return RowStamp(head, tuple(app.journal.children(head.run)), _driver(app, head, locks_held() if held is None else held))
 
 
@@ -52,7 +52,7 @@ def _driver(app: App, head: Head, held: frozenset[str]) -> str:
 
 
 class RunsBoard:
-    """Rows and groups, kept by stamp. Threads may ask at once; one of them builds."""
+    """Rows and groups, cached by stamp. Thread-safe."""
 
     def __init__(self, tally: UsageTally) -> None:
         self.tally = tally
@@ -65,7 +65,7 @@ class RunsBoard:
         return self._kept(self._rows, stamp, lambda: run_row(app, self.tally, stamp))
 
     def group(self, app: App, stamp: RowStamp) -> Group:
-        """Whom a run waits for. Its head alone tells, unless a child is at work."""
+        """The group of a run: waiting, working or ended. Its head decides, unless a child is at work."""
         return self._kept(self._groups, stamp, lambda: _group(app, stamp))
 
     def counts(self, app: App, every: dict[str, RowStamp]) -> dict[str, int]:
@@ -80,7 +80,7 @@ class RunsBoard:
             return before[1]
 
     def configured(self, app: App) -> str:
-        """The agents that the configuration names."""
+        """The configured agents, cached for a few seconds."""
         from detent.app.commit_settings import settings_at
 
         if time.monotonic() - self._agent[0] > SETTINGS_FOR:
@@ -90,7 +90,7 @@ class RunsBoard:
 
 
 def runs(app: App, board: RunsBoard, asked: shapes.RunsAsked) -> shapes.RunList:
-    """A page of the runs. What can be told from where they stand is told first; rows are built for what is handed out, or searched."""
+    """A page of runs. Filters by stamps first; rows are built only for the page, or for a search."""
     every = stands(app)
     mine = [s for s in every.values() if asked.children or not s.head.parent]
     found = [s for s in mine if asked.workflow in ("", s.head.workflow) and asked.group in ("", board.group(app, s))]
@@ -112,7 +112,7 @@ def runs(app: App, board: RunsBoard, asked: shapes.RunsAsked) -> shapes.RunList:
 
 
 def _fewer_ended(found: list[RowStamp], most: int) -> list[RowStamp]:
-    """Without those that ended longer ago than `most` others."""
+    """The runs, with only the `most` last ended ones."""
     kept = {s.head.run for s in [s for s in found if s.head.ended][:most]}
     return [s for s in found if not s.head.ended or s.head.run in kept]
 
@@ -144,7 +144,7 @@ def run_row(app: App, tally: UsageTally, stamp: RowStamp) -> shapes.RunRow:
         title=title_of(run),
         plan=getattr(run.data.setup, "plan", ""),
         group=_group(app, stamp),
-        outcome=OUTCOMES.get(table.states[run.state].end, ""),  # type: ignore[arg-type]  # a word of OUTCOMES, or none
+        outcome=OUTCOMES.get(table.states[run.state].end, ""),  # type: ignore[arg-type]  # a value of OUTCOMES, or empty
         cause=acting.cause,
         at=head.at,
         started=sums[0].started,

@@ -1,11 +1,11 @@
-"""What every shape of the API is: a frozen value that refuses fields it does not know. And what its numbers and texts may be."""
+"""The base of all API shapes, a frozen struct that forbids unknown fields, and the limits of their numbers and texts."""
 
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
-SAFE = 2**53 - 1  # the largest number that every reader of JSON keeps
+SAFE = 2**53 - 1  # the largest integer that every JSON reader keeps exact
 WRITTEN = "^[^\\u0000]*$"  # no zero byte: git, files and databases have none
 
 Number = Annotated[int, Meta(ge=0, le=SAFE)]

@@ -1,4 +1,4 @@
-"""What goes over the wire: every request and every answer of the API, as values. The OpenAPI page is made of these. No behaviour."""
+"""The requests and responses of the API, as values, from which the OpenAPI document is made. No behaviour."""
 
 from typing import Literal
 
@@ -6,33 +6,33 @@ from detent.app.registry import FOR_REQUESTS
 from detent.interfaces.http.shape import Group, Line, Most, Number, Offset, Shape, Text
 from detent.kernel.model import Evidence, Flag, Status
 
-# -- what is asked -------------------------------------------------------------------------------------------------------------
+# -- requests ------------------------------------------------------------------------------------------------------------------
 
 
 class RunsAsked(Shape, frozen=True, kw_only=True):
     group: Literal["", "waiting", "working", "ended"] = ""
     workflow: str = ""
-    q: Line = ""  # words of the title, the id, the state or the branch
+    q: Line = ""  # words to search in title, id, state and branch
     children: bool = False
-    sort: Literal["changed", "group"] = "changed"  # group: what waits for a person first, what has ended last
-    ended: Number | None = None  # at most so many that have ended; without it, all of them
+    sort: Literal["changed", "group"] = "changed"  # group: runs that wait for a person first, ended ones last
+    ended: Number | None = None  # the most ended runs to list; None: all
     limit: Most = 100
     offset: Number = 0
 
 
 class EventsAsked(Shape, frozen=True, kw_only=True):
-    after: Number = 0  # the newest event that is known
+    after: Number = 0  # the newest event that the client has
     limit: Most = 200
 
 
 class StreamAsked(Shape, frozen=True, kw_only=True):
-    after: Offset = -1  # -1: from now on; the header Last-Event-ID comes first
+    after: Offset = -1  # -1: from now on; the header Last-Event-ID takes precedence
 
 
 class EverythingAsked(Shape, frozen=True, kw_only=True):
-    run: str = ""  # the run whose events and output are told too
-    execution: str = ""  # the execution whose output is told too
-    after: Offset = -1  # the newest event of the run, or piece of the execution, that is known
+    run: str = ""  # a run whose events and output are streamed too
+    execution: str = ""  # an execution whose output is streamed too
+    after: Offset = -1  # the newest event or piece that the client has
 
 
 class DiffAsked(Shape, frozen=True, kw_only=True):
@@ -59,9 +59,9 @@ class Nothing(Shape, frozen=True, kw_only=True):
 
 
 class StartAsked(Shape, frozen=True, kw_only=True):
-    request: Text = ""  # what is wanted; for pr the path of the plan
+    request: Text = ""  # the request; for pr the path of the plan
     workflow: Line = FOR_REQUESTS
-    agent: Line = ""  # who works; empty: as [agents] says
+    agent: Line = ""  # empty: as in [agents]
     baseline: bool = False
     lean: bool = False
     yes_to: tuple[str, ...] = ()
@@ -90,7 +90,7 @@ class AnswerAsked(Shape, frozen=True, kw_only=True):
 
 
 class DecisionsAsked(Shape, frozen=True, kw_only=True):
-    all: bool = False  # also those that were answered
+    all: bool = False  # answered ones too
     limit: Most = 200
     offset: Number = 0
 
@@ -102,7 +102,7 @@ class TokenAsked(Shape, frozen=True, kw_only=True):
     by: str = ""
 
 
-# -- what is answered ----------------------------------------------------------------------------------------------------------
+# -- responses -----------------------------------------------------------------------------------------------------------------
 
 
 class Health(Shape, frozen=True, kw_only=True):
@@ -152,7 +152,7 @@ class RunRow(Shape, frozen=True, kw_only=True):
     workflow: str
     state: str
     title: str
-    plan: str  # the path of the plan that it works through, where it does
+    plan: str  # the path of its plan, if it has one
     group: Group
     outcome: Literal["", "done", "aborted"]
     cause: str
@@ -160,14 +160,14 @@ class RunRow(Shape, frozen=True, kw_only=True):
     started: str
     events: int
     parent: str
-    acting: str  # the child that is at work, where one is
+    acting: str  # the child at work, if any
     acting_state: str
     step: str
     branch: str
-    pull_request: str  # where it is
-    pushed: bool  # driven by the machine
+    pull_request: str  # its URL
+    pushed: bool  # in push mode
     driven: bool  # a process drives it now
-    done: int  # parts of its plan that are done
+    done: int  # finished parts of its plan
     parts: int
     usage: TokenUse
     last: str  # the newest verdict
@@ -177,10 +177,10 @@ class RunRow(Shape, frozen=True, kw_only=True):
 class RunList(Shape, frozen=True, kw_only=True):
     runs: tuple[RunRow, ...]
     total: int
-    counts: dict[str, int]  # by group, whatever is filtered
+    counts: dict[str, int]  # by group, before filtering
     next: int | None
     project: str
-    agent: str  # the agent that is configured
+    agent: str  # the configured agents
 
 
 class Limit(Shape, frozen=True, kw_only=True):
@@ -224,14 +224,14 @@ class RunShown(Shape, frozen=True, kw_only=True):
     guidance: str
     last_error: str
     unproven: tuple[str, ...]
-    flags: tuple[Flag, ...]  # open ones of its branch
+    flags: tuple[Flag, ...]  # open flags of its branch
     held_by: str
-    trouble: str  # why the process that should drive it ended
-    edited: tuple[str, ...] = ()  # documents that a person changed in their checkout, and that do not count yet
-    stages: tuple[str, ...] = ()  # what a person may have done again; none: the run has no documents to revise
-    roles: dict[str, dict[str, float]] = {}  # what each role took so far: turns, seconds, tokens, usd
-    has_documents: bool = False  # whether it is a session, with documents and a report
-    merged_into: str = ""  # the main branch, where the run has ended and its branch is in it
+    trouble: str  # the error of its last driver
+    edited: tuple[str, ...] = ()  # documents that a person changed and that are not applied yet
+    stages: tuple[str, ...] = ()  # stages that a person may have done again; empty: no documents to revise
+    roles: dict[str, dict[str, float]] = {}  # role -> turns, seconds, tokens, usd so far
+    has_documents: bool = False  # it is a session, with documents and a report
+    merged_into: str = ""  # main, if the run has ended and main has its branch
     asks: tuple[str, ...]  # the ids of its open questions
     output_size: int
 
@@ -248,11 +248,11 @@ class EventRow(Shape, frozen=True, kw_only=True):
     reasons: tuple[str, ...]
     flags: tuple[Flag, ...]
     summary: str
-    about: str = ""  # the task that it is of, what a person answered or changed
+    about: str = ""  # its task, or what a person answered or changed
     tree: str
     evidence: Evidence | None
     usage: TokenUse | None
-    attempt: str  # whose transcript can be read
+    attempt: str  # the id of its transcript
     step: str
     output_size: int
 
@@ -293,7 +293,7 @@ class Diff(Shape, frozen=True, kw_only=True):
     base: str
     tip: str
     text: str
-    left_out: int  # bytes
+    left_out: int  # in bytes
 
 
 class Output(Shape, frozen=True, kw_only=True):
@@ -322,13 +322,13 @@ class Transcripts(Shape, frozen=True, kw_only=True):
 class ProofRow(Shape, frozen=True, kw_only=True):
     commit: str
     subject: str
-    claim: str  # JSON, as the note on the commit holds it
+    claim: str  # the JSON of the note on the commit
 
 
 class Proof(Shape, frozen=True, kw_only=True):
     branch: str
     commits: tuple[ProofRow, ...]
-    verify: str  # the command that proves it again
+    verify: str  # the command that verifies it
 
 
 class StateRow(Shape, frozen=True, kw_only=True):

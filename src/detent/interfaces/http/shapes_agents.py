@@ -1,4 +1,4 @@
-"""What goes over the wire about the agents of this machine. Values; no behaviour."""
+"""API shapes of the agents of this machine. No behaviour."""
 
 from detent.interfaces.http.shape import Shape
 
@@ -12,5 +12,5 @@ class AgentRow(Shape, frozen=True, kw_only=True):
 
 
 class AgentList(Shape, frozen=True, kw_only=True):
-    configured: tuple[str, ...]  # those that the configuration names, by role
+    configured: tuple[str, ...]  # named in [agents], by role
     agents: tuple[AgentRow, ...]

@@ -1,4 +1,4 @@
-"""What goes over the wire about the proof card of a run's branch. Values; no behaviour."""
+"""API shapes of a run's proof card. No behaviour."""
 
 from detent.evidence.outcomes.card import Answer
 from detent.interfaces.http.shape import Shape
@@ -15,11 +15,11 @@ class CardShown(Shape, frozen=True, kw_only=True):
     proved: tuple[str, ...]  # tests that fail without the change and pass with it
     pins: tuple[str, ...]  # new tests that pass on both sides
     kept: int  # old tests that pass as before
-    out: int  # old tests that were taken out
+    out: int  # old tests that were removed
     known: tuple[str, ...]  # tests that failed before and still fail
-    left_out: int  # names that are not listed
+    left_out: int  # names not listed
     failed: tuple[str, ...]
-    flags: tuple[Flag, ...]  # those that a person is asked about first
+    flags: tuple[Flag, ...]  # questions first
     unclear: str  # why it could not be verified
     accepted: bool  # its flags were accepted
     moved_on: bool  # the branch has another tree by now
@@ -30,4 +30,4 @@ class CardShown(Shape, frozen=True, kw_only=True):
 
 
 class BranchCard(Shape, frozen=True, kw_only=True):
-    card: CardShown | None  # none before the branch was about to land
+    card: CardShown | None  # None before the branch is about to land

@@ -1,4 +1,4 @@
-"""What goes over the wire about work items and their executions. No behaviour."""
+"""API shapes of items and executions. No behaviour."""
 
 from typing import Annotated, Literal
 
@@ -13,18 +13,18 @@ Priority = Annotated[int, Meta(ge=0, le=4)]
 
 
 class ExecutionsAsked(Shape, frozen=True, kw_only=True):
-    all: bool = False  # also what has ended
+    all: bool = False  # ended ones too
     state: Literal["", "waiting", "ready", "running", "done", "failed", "blocked", "cancelled"] = (
         ""  # only these, also where they have ended
     )
-    q: Line = ""  # words of the title, the item, the id or the reason
+    q: Line = ""  # words to search in title, item, id and reason
     limit: Most = 200
     offset: Number = 0
 
 
 class ExecuteAsked(Shape, frozen=True, kw_only=True):
     items: tuple[str, ...] = ()
-    ready: bool = False  # every open item that waits for nothing
+    ready: bool = False  # queue every open item whose dependencies are closed
     agent: Line = ""
     context: Text = ""
     again: bool = False
@@ -41,11 +41,11 @@ class CancelAsked(Shape, frozen=True, kw_only=True):
 
 
 class RetryAsked(Shape, frozen=True, kw_only=True):
-    start: Literal["", "kept", "main"] = ""  # what a new attempt begins from; empty: as [queue] retry_from says
+    start: Literal["", "kept", "main"] = ""  # what a new attempt begins from; empty: as in [queue] retry_from
 
 
 class LogsAsked(Shape, frozen=True, kw_only=True):
-    after: Number = 0  # the newest piece that is known
+    after: Number = 0  # the newest piece that the client has
     limit: Most = 100
 
 
@@ -86,26 +86,26 @@ class ExecutionRow(Shape, frozen=True, kw_only=True):
     started: str | None
     ended: str | None
     worker: str
-    cause: str  # what was away, where that made it wait
+    cause: str  # the outage that it waits for, if any
     exit_code: int | None
     reason: str
     waits_for: tuple[str, ...]
     run_state: str
     branch: str
-    pull_request: str  # where it is
-    usage: TokenUse  # what its agents took, those of its inner runs too
+    pull_request: str  # its URL
+    usage: TokenUse  # including its inner runs
 
 
 class Executions(Shape, frozen=True, kw_only=True):
     executions: tuple[ExecutionRow, ...]
-    counts: dict[str, int]  # how many run, come next and wait, whatever is filtered
+    counts: dict[str, int]  # by state, before filtering
     next: int | None
     slots: int
     workers: int
     paused: str
     paused_by: str
     paused_until: str | None  # when it continues by itself
-    away: tuple[str, ...] = ()  # what is away, in words; the queue asks again by itself
+    away: tuple[str, ...] = ()  # current outages, in words; retried automatically
 
 
 class PieceRow(Shape, frozen=True, kw_only=True):
@@ -117,8 +117,8 @@ class PieceRow(Shape, frozen=True, kw_only=True):
 class Logs(Shape, frozen=True, kw_only=True):
     pieces: tuple[PieceRow, ...]
     after: int
-    next: int | None  # where the next page begins, if there is one already
-    dropped: int  # characters of a very long output that are no longer kept
+    next: int | None  # the start of the next page, if there is one yet
+    dropped: int  # characters dropped from a very long output
 
 
 class ItemRow(Shape, frozen=True, kw_only=True):
@@ -146,7 +146,7 @@ class AttemptRow(Shape, frozen=True, kw_only=True):
     reason: str
     branch: str
     pull_request: str
-    kept: str  # the ref that keeps what it left
+    kept: str  # the ref of the work it left
     starts_from: str
     part_of: str
 
@@ -163,7 +163,7 @@ class ItemList(Shape, frozen=True, kw_only=True):
 class Review(Shape, frozen=True, kw_only=True):
     branch: str
     summary: str
-    run: str = ""  # the execution that is reviewed again
+    run: str = ""  # the execution whose review is repeated
     commit: str = ""
     pr_ready: bool = False
     issues: tuple[FoundIssue, ...] = ()

@@ -1,4 +1,4 @@
-"""What goes over the wire about questions to people. Values; no behaviour."""
+"""API shapes of questions to people. No behaviour."""
 
 from typing import Literal
 
@@ -44,11 +44,11 @@ class Decisions(Shape, frozen=True, kw_only=True):
 class DecisionShown(Shape, frozen=True, kw_only=True):
     row: DecisionRow
     shown: str  # the digest that an answer is bound to
-    text: str  # markdown: what the person is asked, whole
+    text: str  # the whole question, in markdown
     lead: str  # the same without the list of `flags`
     options: tuple[Option, ...]
     free: bool  # any text is an answer
-    to: tuple[str, ...]  # whom changes can be sent to
+    to: tuple[str, ...]  # roles that changes can be sent to
     artifacts: tuple[Artifact, ...]
-    flags: tuple[Flag, ...]  # what was flagged, with both versions where it is about a change
+    flags: tuple[Flag, ...]  # the flags in question, with both versions
     may_cancel: bool

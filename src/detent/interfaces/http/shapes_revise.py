@@ -1,4 +1,4 @@
-"""What is said and told about revisions of a session over HTTP: its documents, what a change would do, and the change. Values only."""
+"""API shapes of a session's documents and revisions. No behaviour."""
 
 from detent.interfaces.http.shape import Line, Shape, Text
 
@@ -8,13 +8,13 @@ class ReviseAsked(Shape, frozen=True, kw_only=True):
 
     to: Line = ""
     text: Text = ""
-    documents: dict[str, Text] = {}  # by their names in the session's folder
+    documents: dict[str, Text] = {}  # by name in the session's folder
 
 
 class Paper(Shape, frozen=True, kw_only=True):
-    name: str  # in the session's folder
+    name: str  # relative to the session's folder
     text: str
-    edited: str = ""  # what a person made of it in their own checkout, where that does not count yet
+    edited: str = ""  # the person's version in their checkout, if not applied yet
 
 
 class Papers(Shape, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""What people say on the page: start, go on, steer, stop, answer. Everything through the same functions as the command line, with the channel `web`."""
+"""The API calls by which people change runs: start, resume, steer, abort, answer. Uses the same functions of app/ as the command line, with the channel `web`."""
 
 import os
 import sys
@@ -31,7 +31,7 @@ FRESH = Verdict("SUCCESS", "", instruction="The run continues.")
 
 
 def start(app: App, asked: shapes.StartAsked) -> str:
-    """Create a run and have it driven; its id."""
+    """Create a run and start a driver; returns its id."""
     policies = read_policies(asked.yes_to)
     terms = Terms(asked.request, baseline=asked.baseline, lean=asked.lean, policies=policies, agent=said_agent(asked.agent))
     start_of(asked.workflow, PAGE)
@@ -44,7 +44,7 @@ def start(app: App, asked: shapes.StartAsked) -> str:
 
 
 def resume(app: App, run: str, guidance: str) -> Verdict:
-    """Release a run that waits for it, and drive on one that the machine drives."""
+    """Release a waiting run, and start a driver for a driven one."""
     head = head_of(app, run)
     now = app.door.load(run).run
     verdict = FRESH
@@ -61,7 +61,7 @@ def steer(app: App, run: str, text: str) -> Verdict:
 
 
 def papers_of(app: App, run: str) -> shapes_revise.Papers:
-    """What people may revise of a run."""
+    """The documents and stages of a run that people may revise."""
     head_of(app, run)
     session, changed = app.door.load(run).run.data.session if stages(app, run) else "", edited(app, run)
     rows = papers(app, run).items()
@@ -70,14 +70,14 @@ def papers_of(app: App, run: str) -> shapes_revise.Papers:
 
 
 def revision(app: App, run: str, asked: shapes_revise.ReviseAsked) -> shapes_revise.RevisionShown:
-    """What a revision would do; nothing is changed."""
+    """Preview a revision; changes nothing."""
     head_of(app, run)
     planned = looked_at(app, run, _by_path(app, run, asked), asked.to)
     return shapes_revise.RevisionShown(diff=planned.diff, void=planned.void)
 
 
 def revise_run(app: App, run: str, asked: shapes_revise.ReviseAsked) -> Verdict:
-    """Take over what a person wrote, or have a stage done again; then the run is driven on."""
+    """Apply a person's changes, or have a stage done again, and start a driver."""
     head_of(app, run)
     return _driven(app, run, revise(app, run, CHANNEL, _by_path(app, run, asked), asked.to, asked.text))
 
@@ -88,7 +88,7 @@ def _by_path(app: App, run: str, asked: shapes_revise.ReviseAsked) -> dict[str, 
 
 
 def rollback(app: App, run: str, event: int) -> str:
-    """Go back to an event, as a new run, and have it driven; its id."""
+    """Roll back to an event as a new run, and start a driver; returns its id."""
     head_of(app, run)
     allowed(app, CHANNEL, run)
     fresh = roll_back(app, run, str(event), CHANNEL)
@@ -98,7 +98,7 @@ def rollback(app: App, run: str, event: int) -> str:
 
 
 def abort(app: App, run: str, reason: str) -> Verdict:
-    """End a run for good. The process that drives it notices by itself."""
+    """End a run for good. Its driver notices that and stops."""
     head = head_of(app, run)
     verdict = spoken(app, CHANNEL, "abort", run, note=reason)
     if is_execution(head.workflow):
@@ -116,7 +116,7 @@ def answer(app: App, id: str, asked: shapes.AnswerAsked) -> Verdict:
 
 
 def _accept(app: App, id: str, asked: shapes.AnswerAsked) -> Verdict:
-    """A person accepts the flags of a branch that no run asks about. It is recorded; landing is a command of its own."""
+    """Record that a person accepts the flags of a `land` question. It does not land the branch."""
     if shown(app, id).shown != asked.shown:
         raise StalePage("what was shown has changed since; nothing was recorded", "look at it again, then answer")
     if asked.value != ACCEPT:
@@ -134,9 +134,9 @@ def _driven(app: App, run: str, verdict: Verdict) -> Verdict:
 
 
 def drive_on(app: App, run: str) -> None:
-    """See to it that a process drives the run, where it is the machine's to drive. It lives on when this server ends.
+    """Start a detached driver process for a driven run that has none; it outlives this server.
 
-    An execution of the queue goes on there, with a worker.
+    An execution of the queue is queued again instead.
     """
     head = head_of(app, run)
     top = head_of(app, head.parent) if head.parent else head

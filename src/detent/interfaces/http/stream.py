@@ -1,7 +1,7 @@
-"""Server-sent events: what happens to runs, as it happens, to any number of readers. Whoever comes back says what they saw last.
+"""Server-sent events of runs, for any number of clients, which can resume after what they saw last.
 
-One look at the journal serves everyone, in one thread of its own: a number that changes with every write of any process is asked for often, rows
-are read only when it did. Reads only.
+One thread polls the journal for all clients: it asks often for a number that changes with every write of any process, and reads
+rows only when it has changed. Reads only.
 """
 
 import asyncio
@@ -20,20 +20,20 @@ from detent.interfaces.http.runs_board import RowStamp, RunsBoard, stands
 from detent.interfaces.http.wire import Wire
 from detent.journal.journal import SqliteJournal
 
-EVERY, EVERY_FAR = 0.04, 0.25  # seconds between two looks at a journal: in a file, in a database elsewhere
-BEAT = 15.0  # seconds of silence before a sign of life
-PAGE = 200  # events in one go
+EVERY, EVERY_FAR = 0.04, 0.25  # seconds between polls of a journal in a file, and in a remote database
+BEAT = 15.0  # seconds of silence before a keep-alive
+PAGE = 200  # events in one step
 V = TypeVar("V")
 News = Callable[[], list[bytes]]
 
 
 class Pulse:
-    """Looks at the journal for all streams. Everything it reads, it reads in its one thread."""
+    """Polls the journal for all streams, in a single thread."""
 
     def __init__(self, root: Path, board: RunsBoard, wire: Wire, ending: asyncio.Event) -> None:
         self.root, self.board, self.wire, self.ending, self.beat = root, board, wire, ending, 0
-        self.name, self.turn = secrets.token_hex(4), 0  # of this server; counts the looks that found a run changed
-        self.changed: dict[str, int] = {}  # each run that changed, with the turn it did
+        self.name, self.turn = secrets.token_hex(4), 0  # the server's random name, and the number of polls that found a change
+        self.changed: dict[str, int] = {}  # run -> the turn of its last change
         self.every: dict[str, RowStamp] = {}
         self._app: App | None = None
         self._seen: tuple[object, ...] = ()
@@ -47,11 +47,11 @@ class Pulse:
         return self._app
 
     async def apart(self, work: Callable[[], V]) -> V:
-        """Do something in the one thread."""
+        """Do something in that thread."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     async def run(self) -> None:
-        """Look until the server ends; then wake whoever waits."""
+        """Poll until the server ends, then wake all waiting streams."""
         every = EVERY if await self.apart(lambda: isinstance(self.app.journal, SqliteJournal)) else EVERY_FAR
         while not self.ending.is_set():
             if await self.apart(self._look):
@@ -60,7 +60,7 @@ class Pulse:
         await self.tell()
 
     def _look(self) -> bool:
-        """Whether anything moved; which runs did is kept."""
+        """Poll once: whether anything changed. Records which runs did."""
         now = (_written(self.app), locks_held(), _grown(self.app))
         if now == self._seen:
             return False
@@ -71,7 +71,7 @@ class Pulse:
 
     def _compare(self, now: dict[str, RowStamp]) -> None:
         self.turn += 1
-        if self.turn > 1:  # at the first look nothing has changed yet
+        if self.turn > 1:  # the first poll has nothing to compare with
             self.changed |= {s.head.parent or run: self.turn for run, s in now.items() if self.every.get(run) != s}
         self.every = now
 
@@ -81,7 +81,7 @@ class Pulse:
             self._moved.notify_all()
 
     async def wait(self, seen: int, most: float) -> bool:
-        """Until something moved; False: nothing did for a while."""
+        """Wait for a change after beat `seen`; False after `most` seconds without one."""
         async with self._moved:
             try:
                 await asyncio.wait_for(self._moved.wait_for(lambda: self.beat != seen or self.ending.is_set()), most)
@@ -103,7 +103,7 @@ def _written(app: App) -> int:
 
 
 def _grown(app: App) -> int:
-    """A number that changes when the running output of any run grows."""
+    """A number that changes when the live log of any run grows."""
     folder = live_file(app, "x").parent
     try:
         return hash(tuple((f.name, f.stat().st_size) for f in folder.iterdir() if f.suffix == ".log"))
@@ -116,7 +116,7 @@ def never() -> bool:
 
 
 async def frames(pulse: Pulse, news: Sequence[News], every: float = BEAT, over: Callable[[], bool] = never) -> AsyncIterator[bytes]:
-    """What is new, whenever something moved, or after so many seconds; a sign of life in between. Until it is over, if ever."""
+    """The frames of a stream: news at each change or every `every` seconds, and keep-alives, until `over`."""
     yield b"retry: 1000\n\n"
     silent = 0.0
     while not pulse.ending.is_set():
@@ -133,7 +133,7 @@ async def frames(pulse: Pulse, news: Sequence[News], every: float = BEAT, over: 
 
 
 class StreamPosition:
-    """How far a reader is in all that is told at once. Its name goes out with every frame, and comes back as Last-Event-ID."""
+    """A client's position in a combined stream. As text it is the id of each frame, and comes back as Last-Event-ID."""
 
     def __init__(self, pulse: Pulse, seen: str, after: int) -> None:
         board, _, number = seen.partition(":")
@@ -147,7 +147,7 @@ class StreamPosition:
 
 
 def of_run(pulse: Pulse, run: str, place: StreamPosition, id: Callable[[], str]) -> News:
-    """The events of a run after a number, and word of its running output."""
+    """The news of one run: its events after a number, and the size of its live log."""
     size = [-1]
     newest = head_of(pulse.app, run).seq
     place.after = newest if place.after < 0 else place.after
@@ -168,7 +168,7 @@ def of_run(pulse: Pulse, run: str, place: StreamPosition, id: Callable[[], str])
 
 
 def of_all(pulse: Pulse, place: StreamPosition) -> News:
-    """Every run that changed since the last look, as its row of the board, and how many there are of each kind. First, whether anything was missed."""
+    """The news of the board: rows of changed runs and the counts by group. The first frame says whether the client missed anything."""
     hello: list[Any] = [{"kept": place.kept}]
 
     def news() -> list[bytes]:

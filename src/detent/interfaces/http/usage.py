@@ -1,4 +1,4 @@
-"""What a run used, in the shapes of the page."""
+"""Usage and budgets as API shapes."""
 
 from collections.abc import Iterable
 

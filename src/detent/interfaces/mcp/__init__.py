@@ -1,4 +1,4 @@
-"""The MCP server: the four calls of an agent and a look at its own work as tools, over standard input and output or over HTTP on loopback.
+"""The MCP server: the four calls of an agent and `check` as tools, over stdio or over HTTP on loopback. Decides nothing.
 
-Words in, words out, no decisions. Only these modules know the protocol's package; nothing of the app is imported before the first call.
+Only these modules import the protocol's package; app/ is not imported before the first call.
 """

@@ -1,6 +1,6 @@
-"""What a run asks a person in a dialog: the moves that are open to people now, and what they are shown.
+"""Makes the question that a dialog shows a person: the moves open to people now, and the text.
 
-Knows runs, not the protocol. Leaving a run for good (abort) is not offered: that is for a command line.
+Knows runs, not the protocol. Does not offer to abort a run; that is for the command line.
 """
 
 from detent.app import App
@@ -13,7 +13,7 @@ LARGEST_MESSAGE = 6_000
 
 
 def question(app: App, briefing: Briefing) -> Question | None:
-    """What to ask, if a person is to act and may be asked in a dialog."""
+    """The question, if a person is to act and may be asked in a dialog; else None."""
     if briefing.actor != "human":
         return None
     run = app.door.load(briefing.run).run
@@ -25,7 +25,7 @@ def question(app: App, briefing: Briefing) -> Question | None:
 
 
 def _message(app: App, run: str, briefing: Briefing) -> str:
-    """The question itself, where there is one; else what the run waits for. What can be chosen stands in the form, so no command is named."""
+    """The text of the question, or what the run waits for. Without commands, since the form has the choices."""
     asked = next((d for d in open_of_run(app, run) if d["run"] == run), None)
     flagged = asked is not None and (asked["kind"] == "flags" or asks_about_flags(app, run))
     if asked is not None and briefing.state != "BLOCKED" and (flagged or asked["kind"] != STATE):

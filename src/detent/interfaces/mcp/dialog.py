@@ -1,6 +1,6 @@
-"""A question to the user in a dialog of the client: what is shown, what may be chosen, and what an answer says. Values only.
+"""The values of a dialog in the client: the question with its choices, and the answer.
 
-An agent cannot answer: the client shows the dialog to its user, and no tool takes an answer.
+An agent cannot answer it: the client shows the dialog to its user, and no tool takes an answer.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ NOTE = "Guidance or a remark; it is kept, and the agent reads it."
 
 
 class Question(NamedTuple):
-    """What a run waits for a person to say."""
+    """What a run asks a person."""
 
     run: str
     message: str
@@ -24,12 +24,12 @@ class Question(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """What an answer is bound to: this run, this text, these choices. If any of it changed, the answer lapses."""
+        """The digest of run, text and choices, which an answer is bound to. If any of it changes, the answer lapses."""
         return sha256("\n".join([self.run, self.message, *self.choices]).encode("utf-8", "replace")).hexdigest()
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The form: one of the choices, and a remark."""
+        """The schema of the form: one choice and a note."""
         return {
             "type": "object",
             "properties": {
@@ -41,7 +41,7 @@ class Question(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What the user chose, for the question that was shown."""
+    """The user's choice, and the question it was for."""
 
     run: str
     digest: str
@@ -49,7 +49,7 @@ class Answer(NamedTuple):
     note: str
 
     def sent(self, asked: Question) -> Sent | None:
-        """What is said to the run; None where the choice needs words and there are none: that is silence."""
+        """The answer as a Sent value; None if the choice needs a note and has none."""
         sent = asked.choices[self.choice]
         if sent.verb == "answer" and (not sent.value or sent.value.endswith(":")):
             value = f"{sent.value} {self.note.strip()}".strip()
@@ -59,6 +59,6 @@ class Answer(NamedTuple):
 
 
 def read_answer(asked: tuple[str, str], content: Mapping[str, Any] | None) -> Answer | None:
-    """The answer in a filled-in form; None if it is not one."""
+    """The answer in a submitted form; None if it is invalid."""
     choice, note = (content or {}).get("choice"), (content or {}).get("note") or ""
     return Answer(*asked, choice, note) if isinstance(choice, str) and isinstance(note, str) else None

@@ -1,4 +1,4 @@
-"""The server over HTTP, on loopback only: any number of clients that know the token. Host and Origin are checked before anything is read."""
+"""The MCP server over HTTP on loopback, for clients with the token. Host and Origin are checked before anything is read."""
 
 import secrets
 
@@ -10,7 +10,7 @@ from detent.interfaces.origin_guard import Guard
 
 
 def serve(port: int, dialogs: bool) -> int:
-    """Serve until a signal comes; 128 and its number."""
+    """Serve until a signal comes; returns 128 + its number."""
     listening = listen(port)
     port = listening.getsockname()[1]
     token = secrets.token_urlsafe(32)

@@ -1,4 +1,4 @@
-"""Answers of a size that clients pass on whole. Several cut a long result at about 48 KB, and its end says how to go on. Values only."""
+"""Bounds the size of MCP answers: several clients cut a result at about 48 KB, and its end names the next call. Values only."""
 
 from typing import TYPE_CHECKING
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from detent.evidence.outcomes.card import Checked
 
 
-LARGEST_TEXT = 16_000  # characters of one text; an error stands in a briefing twice, in its text and by itself
-MOST = {"proved": 20, "pins": 10, "known_failures": 10, "failed": 10, "flags": 10}  # of each list of a card
+LARGEST_TEXT = 16_000  # characters of one text; a briefing contains its error twice
+MOST = {"proved": 20, "pins": 10, "known_failures": 10, "failed": 10, "flags": 10}  # entries of each list of a card
 LONGEST = 300  # characters of a name or a sentence
-LONGEST_HUNK = 1_000  # and of each version of what is flagged
+LONGEST_HUNK = 1_000  # characters of each version in a flag
 INSTRUCTIONS = {
     "clean": "Nothing is left to fix here.",
     "flagged": "Fix what you did not mean, and add the tests that are missing; a person is asked about what is left.",
@@ -24,9 +24,9 @@ INSTRUCTIONS = {
 
 
 def bounded(value: Briefing | Verdict | Looked) -> Briefing | Verdict | Looked:
-    """The answer with its long texts cut in the middle, so that no client cuts off the end, where the next call stands."""
+    """The answer with long texts cut in the middle, so that no client cuts off the end, which names the next call."""
     if isinstance(value, Looked):
-        return value  # made so
+        return value  # made with bounds
     if isinstance(value, Verdict):
         return msgspec.structs.replace(value, output=cut(value.output))
     error = cut(value.last_error) if value.last_error is not None else None
@@ -41,7 +41,7 @@ def cut(text: str, largest: int = LARGEST_TEXT) -> str:
 
 
 def looked(found: "Checked", beside: str) -> Looked:
-    """The card of a change, with long lists cut; how much is left out is said. `beside`: what else was at work meanwhile."""
+    """The card of a change, with long lists cut and counted. `beside`: what else ran meanwhile."""
     change, card = found.change, found.card
     names = {"proved": card.proved, "pins": card.pins, "known_failures": card.known, "failed": card.failed}
     flags = (*card.asks, *(flag for flag in card.flags if flag.level != "ask"))

@@ -1,6 +1,6 @@
-"""What a call does, in a thread of its own: open the checkout, speak through the one door, close. Knows runs, not the protocol.
+"""The work of each tool call, in a thread of its own: open the app, call it, close it. Knows runs, not the protocol.
 
-The app is imported here, at the first call; before it, the server has only said hello.
+Imports app/ at the first call, so that the server starts fast.
 """
 
 import os
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 Wanted = Callable[[], bool]
 CHANNEL = "mcp"
 ASK_THE_USER = "ask the user to start one, in a terminal with `detent start` or on the page of `detent serve`; then call get_task again"
-LARGEST = 5_000_000  # bytes of a file or a text that is handed in
+LARGEST = 5_000_000  # bytes of a submitted file or text
 
 
 @contextmanager
 def opened(wanted: Wanted, create: bool = False) -> Iterator["App"]:
-    """The app for the checkout that the server was started in. One per call, since a journal belongs to one thread."""
+    """The App of the checkout that the server was started in; one per call, since a journal belongs to one thread."""
     from detent.app import open_app
 
     app = open_app(Path.cwd(), create, wanted=wanted)
@@ -41,7 +41,7 @@ def opened(wanted: Wanted, create: bool = False) -> Iterator["App"]:
 
 
 def get_task(call: GetTask, wanted: Wanted) -> tuple[Briefing, Question | None]:
-    """The next briefing; and, where it is a person's turn, what a dialog may ask."""
+    """The next briefing, and at a person's turn the question for a dialog."""
     from detent.app.conversation import briefed
     from detent.interfaces.mcp.asking import question
 
@@ -54,7 +54,7 @@ def get_task(call: GetTask, wanted: Wanted) -> tuple[Briefing, Question | None]:
 
 
 def answer(said: Answer, port: int | None, wanted: Wanted) -> Verdict | None:
-    """Say what a person chose in a dialog, if the run still asks exactly that. `port`: the client's, where it is connected over HTTP."""
+    """Send a person's answer from a dialog, if the run still asks exactly that. `port`: the client's, over HTTP."""
     from detent.app.conversation import say_to_run
     from detent.app.people import DIALOG, allowed, must_be_a_persons_dialog
     from detent.app.policy import user
@@ -107,11 +107,11 @@ SPEAK: Mapping[str, Callable[[Any, Wanted], Verdict]] = {
     "escalate_for_external_help": escalate_for_external_help,
 }
 
-# -- looking at a change, whatever runs there are --------------------------------------------------------------------------------
+# -- check, which needs no run ---------------------------------------------------------------------------------------------------
 
 
 def check(call: Check, say: Callable[[str], None], wanted: Wanted) -> Looked:
-    """What a change proves. Reads the repository and runs tests in clean checkouts; no run is told."""
+    """Judge a change with `check`. Affects no run."""
     from detent.app.checking import Wish
     from detent.app.checking import check as look
     from detent.interfaces.mcp.mcp_answers import looked
@@ -125,20 +125,20 @@ def check(call: Check, say: Callable[[str], None], wanted: Wanted) -> Looked:
 
 
 def at_work() -> str:
-    """Whether a call works on a run of this repository right now: its tests may run beside others."""
+    """A sentence if another call works on a run of this repository now, so that tests run side by side; else empty."""
     try:
         with opened(lambda: True) as app:
             found = [f"{run} ({holder.doing}, since {holder.since})" for run, holder in app.journal.held()]
     except DetentError:
-        return ""  # there is no run here, or no journal that says something
+        return ""  # no run here, or no readable journal
     return f"Another call worked on {', '.join(found)} at the same time: tests may have run side by side, and slower." if found else ""
 
 
-# -- what is handed in ---------------------------------------------------------------------------------------------------------
+# -- submitted files -----------------------------------------------------------------------------------------------------------
 
 
 def handed_in(root: Path, what: str, text: str) -> str:
-    """The JSON itself, the one word that is allowed, or the content of a file in the checkout."""
+    """The text of a field that is JSON, an allowed word, or the path of a file in the checkout."""
     if text.lstrip()[:1] in ("[", "{") or (what == "reply" and text.strip() in ("ALREADY_SATISFIED", "TEST_WRONG")):
         return text
     try:
@@ -148,7 +148,7 @@ def handed_in(root: Path, what: str, text: str) -> str:
 
 
 def _file_below(root: Path, what: str, name: str) -> str:
-    """A regular file of the checkout. The server may see more than the agent's own sandbox lets it see: no file elsewhere is read."""
+    """The text of a regular file in the checkout. Files elsewhere are refused, since the agent's sandbox may not let it read them."""
     if "\0" in name:
         raise DetentError(f"{what}: a file name cannot contain NUL", "give the JSON itself, or name a file in the checkout")
     fd = os.open(root / name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -1,4 +1,4 @@
-"""What can be read without a call: a run as it stands, its plan, its journal. Made from the journal; reading changes nothing."""
+"""The MCP resources: a run's status, its plan, its journal. Reading changes nothing."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ NEWEST = 200  # events of a journal
 
 
 class Resource(NamedTuple):
-    """One thing to read: its title, what it says, and what it is written in."""
+    """One kind of resource: title, description and MIME type."""
 
     title: str
     description: str
@@ -31,7 +31,7 @@ OF_A_RUN = {"detent://runs/{run}": "run", "detent://runs/{run}/plan": "plan", "d
 
 
 def find(uri: str) -> tuple[str, str | None]:
-    """(what, run) that an address names; the run of the checkout where it names none."""
+    """(kind, run) of a URI; run is None for the run of the checkout."""
     if uri in OF_THIS_CHECKOUT:
         return OF_THIS_CHECKOUT[uri], None
     run, _, what = uri.removeprefix("detent://runs/").partition("/")

@@ -1,6 +1,6 @@
-"""The server itself: tools and resources in the protocol's own types, each call in a thread, for both eras of the protocol.
+"""The MCP server: tools and resources in the protocol's types, each call in a thread, for old and new versions of the protocol.
 
-Knows the protocol's package and nothing of runs. A refusal is a result; trouble that an agent can act on is a result marked as an error.
+Knows the protocol's package and nothing of runs. A refusal is a result; a DetentError is a result marked as an error.
 """
 
 import json
@@ -32,8 +32,8 @@ from detent.kernel.model import Briefing, Verdict
 Context = ServerRequestContext[Any, Any]
 Result = types.CallToolResult | types.InputRequiredResult
 T = TypeVar("T")
-BEAT = 1.0  # seconds between two reports of progress
-LOOK = 0.1  # seconds between two looks at what was said
+BEAT = 1.0  # seconds between progress reports
+LOOK = 0.1  # seconds between polls for progress
 DIALOG = "decision"
 
 INSTRUCTIONS = (
@@ -44,11 +44,11 @@ INSTRUCTIONS = (
 
 
 class Calls:
-    """The calls of all clients of one server, and which runs their users have been asked about."""
+    """Handles the calls of all clients of one server, and remembers which questions were shown."""
 
     def __init__(self, dialogs: bool = True) -> None:
         self.dialogs = dialogs
-        self.asked: dict[str, str] = {}  # by run, the question that was shown; the same one again only after the run went on
+        self.asked: dict[str, str] = {}  # run -> digest of the question shown, so that it is shown once
 
     async def call(self, ctx: Context, params: types.CallToolRequestParams) -> Result:
         try:
@@ -64,7 +64,7 @@ class Calls:
             return trouble(e)
 
     async def _get_task(self, ctx: Context, params: types.CallToolRequestParams, call: GetTask) -> Result:
-        """The next briefing. Where it is a person's turn, the user may be asked first, once; silence changes nothing."""
+        """The next briefing. At a person's turn, the user is asked once in a dialog first; no answer changes nothing."""
         if params.request_state is not None:
             await self._heard(ctx, params.request_state, (params.input_responses or {}).get(DIALOG))
         briefing, question = await self._briefed(ctx, call)
@@ -78,7 +78,7 @@ class Calls:
         try:
             said = await ctx.session.elicit_form(form.message, form.requested_schema, ctx.request_id)
         except MCPError:
-            return call_result(briefing)  # the client says that it can, and cannot
+            return call_result(briefing)  # the client claims to support dialogs, but does not
         await self._heard(ctx, state, said)
         return call_result((await self._briefed(ctx, call))[0])
 
@@ -89,7 +89,7 @@ class Calls:
         return briefing, question
 
     async def _heard(self, ctx: Context, state: str, said: object) -> None:
-        """Pass on what the user chose. Declined, cancelled, or for a question that no longer stands: nothing is said."""
+        """Send the user's choice, unless it was declined, cancelled or invalid."""
         run, _, digest = state.partition(" ")
         chosen = said.content if isinstance(said, types.ElicitResult) and said.action == "accept" else None
         answer = read_answer((run, digest), chosen)
@@ -108,9 +108,9 @@ def has_dialogs(ctx: Context) -> bool:
 
 
 async def attended(ctx: Context, doing: str, job: Callable[[Callable[[], bool]], T], said: Sequence[str] = ()) -> T:
-    """Do a job in a thread, and report that it is at work, with what it said last. A call taken back, or a client that went away, ends what runs.
+    """Do a job in a thread, with progress reports. A cancelled call or a disconnected client stops its programs.
 
-    The thread is waited for in any case: it ends its programs and gives the run back first.
+    Always waits for the thread, which stops its programs and releases the run first.
     """
     gone = threading.Event()
     async with anyio.create_task_group() as group:
@@ -123,7 +123,7 @@ async def attended(ctx: Context, doing: str, job: Callable[[Callable[[], bool]],
 
 
 async def _report(ctx: Context, doing: str, gone: threading.Event, said: Sequence[str]) -> None:
-    """Tell what is said as soon as it is said, and now and then that it is still at work."""
+    """Report new progress at once, and every BEAT that the job is still at work."""
     begun = told = anyio.current_time()
     last = ""
     try:
@@ -141,7 +141,7 @@ async def _report(ctx: Context, doing: str, gone: threading.Event, said: Sequenc
 
 
 def _outcome(job: Callable[[Callable[[], bool]], T], gone: threading.Event) -> T | DetentError:
-    """What a job came to. A bug is told as one; its traceback goes to the log."""
+    """The result of a job, or its error. A bug becomes an error too, with its traceback in the log."""
     try:
         return job(lambda: not gone.is_set())
     except DetentError as e:
@@ -155,7 +155,7 @@ def _outcome(job: Callable[[Callable[[], bool]], T], gone: threading.Event) -> T
 
 
 def call_result(value: Briefing | Verdict | Looked) -> types.CallToolResult:
-    """An answer, as values and as the same in text: some clients pass on the one, some the other."""
+    """An answer as structured content and as the same in text, since clients pass on one or the other."""
     text = msgspec.json.encode(bounded(value)).decode()
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=json.loads(text))
 
@@ -216,7 +216,7 @@ async def read_resource(ctx: Context, params: types.ReadResourceRequestParams) -
 
 
 def build(dialogs: bool = True) -> Server[dict[str, Any]]:
-    """The server, ready to be connected to a pipe or to HTTP."""
+    """The server, ready for stdio or HTTP."""
     server: Server[dict[str, Any]] = Server(
         "detent",
         version=__version__,

@@ -1,4 +1,4 @@
-"""The server on standard input and output: one client. Nothing but the protocol goes out; the end of input ends everything that runs."""
+"""The MCP server over stdio, for one client. Only the protocol goes to stdout; end of input stops everything."""
 
 import os
 import sys
@@ -16,13 +16,13 @@ LARGEST = 20_000_000  # bytes of one message
 
 
 def serve(dialogs: bool) -> int:
-    """Serve until the client goes away (0) or a signal comes (128 and its number)."""
+    """Serve until the client disconnects (returns 0) or a signal comes (128 + its number)."""
     return anyio.run(_serve, dialogs)
 
 
 async def _serve(dialogs: bool) -> int:
     ended_by = [0]
-    lines = cast("anyio.AsyncFile[str]", read_lines(_own_input()))  # only iterated over
+    lines = cast("anyio.AsyncFile[str]", read_lines(_own_input()))  # only iterated
     try:
         async with anyio.create_task_group() as group:
             group.start_soon(end_on_signal, group.cancel_scope.cancel, ended_by)
@@ -36,7 +36,7 @@ async def _serve(dialogs: bool) -> int:
 
 
 def _own_input() -> int:
-    """The pipe from the client, out of the way of programs that would read from it."""
+    """A duplicate of stdin, which is then replaced by /dev/null so that child programs cannot read the protocol."""
     wire = os.dup(0)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -45,7 +45,7 @@ def _own_input() -> int:
 
 
 async def read_lines(wire: int) -> AsyncIterator[str]:
-    """The messages, a line each. Unlike a read in a thread, it can be ended at any time."""
+    """The messages, a line each. Unlike a read in a thread, it can be cancelled at any time."""
     kept, seen = bytearray(), 0
     while chunk := await _read(wire):
         kept += chunk

@@ -1,6 +1,6 @@
-"""The tools by name: what each is for, what it takes and how it is marked. Text and types only; knows neither protocol nor runs.
+"""The table of tools: description, argument type, result type and annotations. Knows neither protocol nor runs.
 
-The answers are the briefing and the verdict of the contract, and the card of `check`; their schemas are made from the same types that make the answers.
+Schemas are made from the types that make the answers: Briefing, Verdict, and Looked for `check`.
 """
 
 import difflib
@@ -132,7 +132,7 @@ Arguments = GetTask | SubmitWork | RequestScopeReduction | EscalateForExternalHe
 
 
 class McpTool(NamedTuple):
-    """One tool: its words, its types, and how a client may treat it."""
+    """One tool: its texts, its types, and annotations for clients."""
 
     title: str
     description: str
@@ -191,7 +191,7 @@ TOOLS: Mapping[str, McpTool] = {
 
 
 def read_arguments(name: str, given: Mapping[str, Any]) -> Arguments:
-    """The arguments of a call, or a sentence that says what is wrong with them. An empty value is one that was left out."""
+    """The arguments of a call; DetentError if they are wrong. An empty value counts as left out."""
     if name not in TOOLS:
         raise DetentError(f"there is no tool '{name}'", f"the tools are {', '.join(TOOLS)}")
     takes = TOOLS[name].takes
@@ -207,7 +207,7 @@ def read_arguments(name: str, given: Mapping[str, Any]) -> Arguments:
 
 
 def _shown(takes: type[Arguments]) -> str:
-    """The arguments in a line, such as `summary (needed), expectation (FAIL or PASS), run`."""
+    """The arguments of a tool on one line, such as `summary (needed), expectation (FAIL or PASS), run`."""
     whole = schema(takes)
     needed = dict.fromkeys(whole.get("required", ()), "needed")
     chosen = {field: " or ".join(part["enum"]) for field, part in whole["properties"].items() if "enum" in part}
@@ -215,7 +215,7 @@ def _shown(takes: type[Arguments]) -> str:
 
 
 def schema(type_: type) -> dict[str, Any]:
-    """The JSON schema of a type as one object without references, which not every client follows, and with a type for every value."""
+    """The JSON schema of a type, without references, which some clients do not follow, and with a type for every value."""
     whole = msgspec.json.schema(type_)
     flat: dict[str, Any] = _inlined(whole, whole.pop("$defs"))
     del flat["description"]

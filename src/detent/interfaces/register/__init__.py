@@ -1,7 +1,7 @@
-"""Registering with clients: the MCP server and the hooks, in the client's own configuration of the project; shown, repeatable, taken back exactly.
+"""Registers the MCP server and hooks in clients' project configuration; repeatable, and undone exactly: the git dir keeps the old files.
 
-A new client: a function in `client_files.py` with what it wants written, a row in `interfaces/hooks/hook_clients.py`, a line here, a page in docs/clients, and a test
-against the real program; without one its page says so. What was there before is kept in the git dir, so that taking back restores it byte for byte.
+To add a client: a function in `client_files.py`, a row in `interfaces/hooks/hook_clients.py`, a line here, a page in docs/clients, and a
+test with the real program; without that test its page says so.
 """
 
 from collections.abc import Callable
@@ -21,4 +21,4 @@ PARTS: dict[str, Callable[[list[str]], tuple[ClientFile, ...]]] = {
 PROGRAMS: dict[str, tuple[str, ...]] = {
     **{name: (name,) for name in PARTS},
     "cursor": ("cursor-agent", "cursor"),
-}  # how each is found on PATH
+}  # client -> its programs on PATH

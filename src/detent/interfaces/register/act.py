@@ -1,5 +1,5 @@
-"""Registering and taking back, on the files of a checkout: what is to change is worked out first, for all files, and then
-written. What was there before is kept in the git dir.
+"""Registers and unregisters a client in a checkout: computes the changes of all files first, then writes them.
+A record in the git dir keeps the files as they were.
 """
 
 import difflib
@@ -24,14 +24,14 @@ OF_UVX = ("/uv/archive-v", "/uv/environments-v")  # where uv keeps what `uvx` ru
 
 
 class Touched(Value, frozen=True):
-    """A file as it was before, and as we left it."""
+    """A file before registering, and after."""
 
     before: str | None
     after: str
 
 
 class Registration(Value, frozen=True):
-    """One client's registration: its files by their paths below the root."""
+    """The record of one client's registration: its files by path from the root."""
 
     files: dict[str, Touched] = {}
 
@@ -60,7 +60,7 @@ def drop_record(git_dir: Path, client: str) -> None:
 
 
 class FileChange(NamedTuple):
-    """One file: how it was and how it is now; None: not there."""
+    """A changed file; None: it does not exist."""
 
     path: str
     before: str | None
@@ -75,19 +75,19 @@ class FileChange(NamedTuple):
 
 
 class DetentCall(NamedTuple):
-    """How a client calls detent, and whether files that say so are for this machine only."""
+    """The command by which a client calls detent, and whether it works on this machine only."""
 
     words: list[str]
     local: bool = False
 
 
 def program() -> list[str]:
-    """How this very detent is called on this machine."""
+    """The command of this installation of detent."""
     return call_of().words
 
 
 def call_of() -> DetentCall:
-    """By its plain name where that finds it, through uvx where uv runs it from its cache, else by its path: such files are for one machine."""
+    """How to call this installation: plain `detent` if on PATH, uvx if run from uv's cache, else by path, which is local."""
     home = Path(sys.executable).parent
     plain = shutil.which("detent")
     if plain and Path(os.path.realpath(plain)).parent == Path(os.path.realpath(home / "detent")).parent:
@@ -99,16 +99,16 @@ def call_of() -> DetentCall:
 
 
 def _by_uvx(origin: str) -> DetentCall:
-    """By its name where an index gave it; else uvx is told the file or the repository that it came from."""
+    """The call through uvx: by name if installed from an index, else with the file or repository it came from."""
     if not origin:
         return DetentCall(["uvx", DISTRIBUTION])
     return DetentCall(["uvx", "--from", origin, "detent"], local=not origin.startswith("git+"))
 
 
 def register(place: Place, client: str) -> list[FileChange]:
-    """Add what the client needs; nothing where it is there already. The record keeps how the files were.
+    """Add what the client needs and is missing, and record the old files.
 
-    A path of this machine is written only into files that git does not know, and those are kept out of it.
+    A call by a local path is written only into untracked files, which are then excluded from git.
     """
     call = call_of()
     shared = tracked(place, [part.path for part in PARTS[client](call.words)]) if call.local else frozenset()
@@ -127,7 +127,7 @@ def register(place: Place, client: str) -> list[FileChange]:
 
 
 def which() -> str:
-    """What the files of a client call, and whether they can be shared, in words."""
+    """A sentence on what the clients' files call, and whether to commit them."""
     call = call_of()
     if not call.local:
         return f"They call `{' '.join(call.words)}`, so they hold on every machine that has it on PATH. Commit them."
@@ -138,7 +138,7 @@ def which() -> str:
 
 
 def _touched(change: FileChange, was: Touched | None) -> Touched:
-    """What taking back is to restore: the text before our first change, as long as nobody else changed it since."""
+    """The record of a file: its text before our first change, unless somebody else changed it since."""
     assert change.after is not None, "registering removes no file"
     if was is not None and was.after == change.before:
         return Touched(was.before, change.after)
@@ -146,7 +146,7 @@ def _touched(change: FileChange, was: Touched | None) -> Touched:
 
 
 def unregister(place: Place, client: str) -> list[FileChange]:
-    """Take back what was added: exactly, where the files are as we left them; else entry by entry."""
+    """Remove what was added: by restoring files that are as we left them, else entry by entry."""
     record = read_record(place.git_dir, client)
     changes = []
     for part in PARTS[client](program()):

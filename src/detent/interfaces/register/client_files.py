@@ -1,6 +1,6 @@
-"""What each client wants written to find the MCP server and the hooks, as values. The files belong to the project and are meant to be committed.
+"""The files of each client that register the MCP server and hooks, as values. They belong to the project, to be committed.
 
-Codex reads its own in projects that its user trusts. Cursor's have the form of its documentation; not seen with the program.
+Codex reads its files only in trusted projects. Cursor's follow its documentation and are untested with the program.
 """
 
 import json
@@ -86,7 +86,7 @@ def copilot(program: list[str]) -> tuple[ClientFile, ...]:
 
 
 def opencode(program: list[str]) -> tuple[ClientFile, ...]:
-    """Its hooks are a plugin, which asks `detent hook opencode` before a tool is run."""
+    """The files of opencode, whose hooks are a plugin that calls `detent hook opencode` before a tool runs."""
     server: Json = {"type": "local", "command": [*program, "mcp"], "enabled": True, "timeout": 30_000}
     plugin = OPENCODE_PLUGIN.format(program=json.dumps(program), milliseconds=SECONDS * 1000)
     entries = (OPENCODE_SCHEMA, JsonEntry(("mcp", "detent"), server))
@@ -112,7 +112,7 @@ def _served(server: Json) -> JsonEntry:
 
 
 def _gated(names: tuple[str, str, str], gated: str, call: Json, first: Json | None = None) -> tuple[JsonEntry, ...]:
-    """Hooks in Claude Code's form: before a tool of these, at the agent's stop, and at the beginning of a session."""
+    """Hooks in Claude Code's format: before tools that match `gated`, at the agent's stop, and at the start of a session."""
     before, *others = names
     held = JsonEntry(("hooks", before), {"matcher": gated, "hooks": [first or call]}, item=True)
     return (held, *(JsonEntry(("hooks", name), {"hooks": [call]}, item=True) for name in others))

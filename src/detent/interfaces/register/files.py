@@ -1,4 +1,4 @@
-"""Files of a person's project, read and written whole or not at all. Trouble is told in a sentence."""
+"""Reads and atomically writes files of a person's project. Errors are sentences."""
 
 import os
 import tempfile
@@ -8,7 +8,7 @@ from detent.errors import DetentError
 
 
 def read(file: Path, encoding: str = "utf-8-sig") -> str | None:
-    """The text of a file as it stands, line ends and all; None if there is no such file."""
+    """The exact text of a file, line ends included; None if there is no such file."""
     try:
         return file.read_bytes().decode(encoding)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
@@ -20,7 +20,7 @@ def read(file: Path, encoding: str = "utf-8-sig") -> str | None:
 
 
 def write(file: Path, text: str) -> None:
-    """Whole or not at all."""
+    """Write a file atomically."""
     if file.is_symlink():
         raise DetentError(f"{file.name} is a symbolic link", "init writes plain files only; replace it, or edit what it points to")
     try:
@@ -39,7 +39,7 @@ def write(file: Path, text: str) -> None:
 
 
 def remove(file: Path, root: Path) -> None:
-    """A file, and the folders below the root that it leaves empty."""
+    """Remove a file, and folders below the root that become empty."""
     file.unlink()
     for folder in file.parents:
         if folder == root or any(folder.iterdir()):

@@ -1,4 +1,4 @@
-"""Hooks of git that run `detent check`: written where this checkout's git looks for them, and taken back. A hook of others is never changed."""
+"""Adds and removes git hooks that run `detent check`, where this checkout's git looks for them. Never changes a foreign hook."""
 
 import os
 import re
@@ -21,14 +21,14 @@ BODY = """{program} {checks} || {{
     exit $code
 }}
 """
-CHAINED = {  # words of a hook that something else manages, and where the line belongs then
+CHAINED = {  # a word in a hook that a tool manages -> where to add the line instead
     "pre-commit": "add it to .pre-commit-config.yaml instead: docs/ci.md of Detent has the lines",
     "lefthook": f"add it to lefthook.yml instead: pre-push: {{commands: {{detent: {{run: detent {CHECKS}, use_stdin: true}}}}}}",
 }
 
 
 def add_hook(place: Place, name: str) -> FileChange | None:
-    """Write the hook; None if it stands there already. One of others is refused, with the way to have both."""
+    """Write the hook; None if it is there already. A foreign hook is refused, with a hint on how to have both."""
     file = _file(place, name)
     now = read(file, "utf-8")
     if now is not None and not is_ours(now):
@@ -43,7 +43,7 @@ def add_hook(place: Place, name: str) -> FileChange | None:
 
 
 def remove_hook(place: Place, name: str) -> FileChange | None:
-    """Take the hook away; None if there is none of ours."""
+    """Remove the hook; None if there is none of ours."""
     file = _file(place, name, ours=False)
     now = read(file, "utf-8")
     if now is None or "detent init --hook" not in now:
@@ -58,7 +58,7 @@ def remove_hook(place: Place, name: str) -> FileChange | None:
 
 
 def is_ours(text: str) -> bool:
-    """Whether a hook is byte for byte what init wrote."""
+    """Whether a hook is exactly what init wrote."""
     head = HEAD_LINES.match(text)
     return head is not None and head[1] == _print_of(text[head.end() :])
 
@@ -73,21 +73,21 @@ def _print_of(body: str) -> str:
 
 
 def _file(place: Place, name: str, ours: bool = True) -> Path:
-    """Where git looks for this hook: its own folder, or the one of the project that core.hooksPath names."""
+    """The path where git looks for this hook: its own folder, or that of core.hooksPath."""
     try:
         lines = Git(place, os.environ).call("config", "--show-scope", "--get-all", "core.hooksPath").text.splitlines()
     except DetentError:
         if ours:
             raise
-        lines = []  # where there is no git, nothing was written elsewhere
-    said = [path for scope, _, path in (line.partition("\t") for line in lines) if scope != "command"]  # our own calls run no hook
+        lines = []  # without git, nothing was written elsewhere
+    said = [path for scope, _, path in (line.partition("\t") for line in lines) if scope != "command"]  # that is our own override
     if not said:
         return place.common_dir / "hooks" / name
     folder = Path(os.path.normpath(place.root / Path(said[-1]).expanduser()))
     if ours and not folder.is_relative_to(place.root) and not folder.is_relative_to(place.common_dir):
         hint = f"add a line to the {name} hook there: detent {CHECKS} || exit $?"
         raise DetentError(f"the hooks of this repository are in {folder}, which other repositories may share", hint)
-    husky = folder.name == "_" and folder.parent.name == ".husky"  # what it makes itself; people's hooks lie beside it
+    husky = folder.name == "_" and folder.parent.name == ".husky"  # husky's generated folder; people's hooks are beside it
     return (folder.parent if husky else folder) / name
 
 

@@ -1,6 +1,6 @@
-"""Entries in a JSON file of somebody else: added beside what is there, and taken out again. Order and unknown keys stay.
+"""Adds and removes entries in a foreign JSON file, keeping order and unknown keys.
 
-Pure: text in, text out. None as text means that there is no file.
+Pure: text in, text out; None stands for no file.
 """
 
 import json
@@ -10,20 +10,20 @@ from typing import Any, NamedTuple
 
 from detent.errors import DetentError
 
-Json = dict[str, Any]  # of any shape: the file is not ours
+Json = dict[str, Any]  # of any shape, since the file is not ours
 
 
 class JsonEntry(NamedTuple):
-    """One value and where it stands. As an item of a list it is told from others by `ours`."""
+    """A value and its keys. An item of a list is recognised by `ours`."""
 
     keys: tuple[str, ...]
     value: Any
     item: bool = False
-    form: bool = False  # it only says which form the file has: taken out with the last of the others
+    form: bool = False  # a format marker of the file, removed with the last other entry
 
 
 def json_with(name: str, text: str | None, entries: tuple[JsonEntry, ...], ours: Callable[[Json], bool]) -> str:
-    """The text with every entry in it; the text itself if they are there already. A value that a person set is kept, one that we wrote earlier is replaced."""
+    """The text with every entry added; unchanged if it has them all. Keeps values that a person set, and replaces our older ones."""
     root = _parsed(name, text)
     before = json.dumps(root)
     for entry in entries:
@@ -43,7 +43,7 @@ def json_with(name: str, text: str | None, entries: tuple[JsonEntry, ...], ours:
 
 
 def _is_older(was: Any, value: Any) -> bool:
-    """Whether a server is the one that we wrote when detent was called in another way."""
+    """Whether a server entry is ours, with an older way of calling detent."""
     if not isinstance(was, dict) or not isinstance(value, dict) or _rest(was) != _rest(value):
         return False
     *before, last = _called(was) or [""]
@@ -61,7 +61,7 @@ def _called(server: Json) -> list[str]:
 
 
 def json_without(name: str, text: str, entries: tuple[JsonEntry, ...], ours: Callable[[Json], bool]) -> str | None:
-    """The text without our entries and without the containers that they leave empty; None if nothing is left."""
+    """The text without our entries and the containers that become empty; None if nothing is left."""
     root = _parsed(name, text)
     before = json.dumps(root)
     for entry in entries:
@@ -82,7 +82,7 @@ def json_without(name: str, text: str, entries: tuple[JsonEntry, ...], ours: Cal
 
 
 def _taken_out(holder: Json, entry: JsonEntry, ours: Callable[[Json], bool]) -> bool:
-    """Whether there was something of ours to take out."""
+    """Remove our entry from its container; whether there was one."""
     last = entry.keys[-1]
     was = holder.get(last)
     if entry.item and isinstance(was, list):
@@ -123,7 +123,7 @@ def _odd(name: str, keys: tuple[str, ...]) -> DetentError:
 
 
 def _written(root: Json, like: str | None) -> str:
-    """JSON in the indentation and with the end that the text had."""
+    """JSON with the indentation and line ends of `like`."""
     indent = re.search(r"^([ \t]+)\"", like or "", re.MULTILINE)
     end = "" if like and not like.endswith("\n") else "\n"
     text = json.dumps(root, indent=indent[1] if indent else 2, ensure_ascii=False) + end

@@ -1,4 +1,4 @@
-"""Files that name a program of one machine are kept out of git, in this clone only: lines of our own in .git/info/exclude, taken back exactly."""
+"""Excludes files with local paths from git in this clone, by a block in .git/info/exclude that is removed exactly."""
 
 import os
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ BEGIN, END = "# >>> detent init --client {}: these name a program of this machin
 
 
 def tracked(place: Place, paths: Sequence[str]) -> frozenset[str]:
-    """Which of these files git knows."""
+    """The files among these that git tracks."""
     try:
         return frozenset(Git(place, os.environ).run("ls-files", "-z", "--", *paths).items)
     except DetentError:
@@ -20,7 +20,7 @@ def tracked(place: Place, paths: Sequence[str]) -> frozenset[str]:
 
 
 def keep_out(place: Place, client: str, paths: Sequence[str]) -> None:
-    """Make our lines for a client name exactly these files; none: no lines."""
+    """Set the excluded files of a client; an empty list removes its block."""
     file = place.common_dir / "info" / "exclude"
     text = read(file, "utf-8") or ""
     begin = BEGIN.format(client) + "\n"

@@ -1,6 +1,6 @@
-"""One file that a registration touches, whatever its form: the text with our entries, the text without them.
+"""The kinds of files that a registration changes: JSON entries, a file of our own, a TOML block. Each gives the text with and without ours.
 
-In TOML ours is a block at the end: comments, order and everything else stay as they are.
+In TOML ours is a block at the end, so that comments and order are kept.
 """
 
 import tomllib
@@ -11,7 +11,7 @@ from detent.interfaces.register.json_file import JsonEntry, json_with, json_with
 
 
 class ClientFile(Protocol):
-    """A file of the project that a client reads."""
+    """A file of the project that a client reads, with our part added or taken out."""
 
     @property
     def path(self) -> str: ...
@@ -20,7 +20,7 @@ class ClientFile(Protocol):
 
 
 class JsonPart(NamedTuple):
-    """Entries in a JSON file. Items of lists are ours if they call the hook of this client."""
+    """Entries in a JSON file. Items of lists are ours if they call this client's hook."""
 
     path: str
     client: str
@@ -40,7 +40,7 @@ class JsonPart(NamedTuple):
 
 
 class OwnFile(NamedTuple):
-    """A file that is ours alone. One of that name that somebody else wrote is left alone."""
+    """A file that is ours alone; a foreign one of that name is never changed."""
 
     path: str
     text: str
@@ -79,7 +79,7 @@ def block(lines: str) -> str:
 
 
 def toml_with(name: str, text: str | None, lines: str, keys: tuple[str, ...]) -> str:
-    """The text with our lines at its end; the text itself if what they set is set there already."""
+    """The text with our block at its end; unchanged if the keys are set already."""
     old = _parsed(name, text or "")
     if _has(old, keys):
         return text or ""
@@ -95,7 +95,7 @@ def toml_with(name: str, text: str | None, lines: str, keys: tuple[str, ...]) ->
 
 
 def toml_without(text: str) -> str | None:
-    """The text without our block, and without the blank line before it; None if nothing is left. A block that was changed stays."""
+    """The text without our block and the blank line before it; None if nothing is left. Unchanged if a marker line is gone."""
     start = text.find(BEGIN)
     end = text.find(f"{END}\n", start)
     if start < 0 or end < 0:
