@@ -1,5 +1,7 @@
-"""The owed effects and the jobs by name, and what landing goes by. An effect is journaled with the event that owes it, and settled before anything else happens to the run;
-a job is work of the machine whose outcome decides: each outcome is an event of the state that has the job.
+"""The owed effects and the jobs by name, and the settings of landing.
+
+An effect is journaled with the event that owes it, and performed before anything else happens to the run. A job is work of the machine
+whose outcome decides: each outcome is an event of the state that has the job.
 """
 
 from typing import NamedTuple
@@ -40,10 +42,10 @@ merge = Job(
 
 
 class Ways(NamedTuple):
-    """How landing is configured."""
+    """How landing is configured ([git] in detent.toml)."""
 
     main: str
     remote: str
     merge: str  # auto, branch, pull-request
     pr_command: str
-    push: bool = False  # main too, where the merge is the machine's
+    push: bool = False  # push main too, where the machine merges

@@ -1,6 +1,7 @@
-"""Landing one finished branch: merged on the newest main, proved there, pushed, and only then is main moved. Nothing is forced or deleted.
+"""Landing one finished branch: merge it with the newest main, test the merge, push it, and only then move the local main.
 
-Objects first, then the remote's ref, then ours: whatever is cut in between is found again, and comes to the same. Knows no runs and no items.
+Nothing is forced or deleted. Objects come first, then the remote's ref, then ours, so that after a crash the same steps find what is
+there and finish. Knows no runs and no items.
 """
 
 from collections.abc import Callable
@@ -15,25 +16,25 @@ from detent.git.remote import has_remote, push_branch
 from detent.git.repo import Git
 
 Say = Callable[[str], None]
-MOST_MARKED = 10_000  # characters of a conflict that are told
+MOST_MARKED = 10_000  # characters of conflict markers that are reported
 
 
 class Landing(NamedTuple):
-    """How it ended: landed by us, there already, or why the branch was left as it is."""
+    """How it ended: landed by us, in main already, or why the branch was left as it is."""
 
     outcome: Literal["landed", "already", "conflict", "red"]
-    commit: str = ""  # where main is then
-    reason: str = ""  # in a sentence
+    commit: str = ""  # where main is afterwards
+    reason: str = ""  # one sentence
     output: str = ""
-    marked: str = ""  # where it conflicts: the places, as git marks them
+    marked: str = ""  # for a conflict: its hunks, with git's markers
 
 
 def land_branch(
     git: Git, name: str, tip: str, at: str, ways: Ways, verify: Callable[[str, str], str | None], say: Say, note: str = ""
 ) -> Landing:
-    """Bring the commit of a branch into main. `verify` gets the merged tree and main's; it says what is wrong, first line first.
+    """Bring a commit into main. `verify` gets the merged tree and main's commit, and says what is wrong, summary first; None if nothing is.
 
-    `note` stands below the merge's message.
+    `note` is added below the merge's message.
     """
     message = f"Merge branch '{short(name)}'" + (f"\n\n{note}\n" if note else "")
     ref = main_branch(git, ways.main)
@@ -59,7 +60,7 @@ def land_branch(
 
 
 def _there_already(git: Git, ref: str, newest: str, remote: str) -> Landing:
-    """Main has it, here or at the remote; the one that is behind catches up."""
+    """Main, here or at the remote, already has the branch; bring the other one up to date."""
     now = git.resolve(ref)
     if now != newest:
         if said := may_follow(git, ref, newest):
@@ -71,7 +72,7 @@ def _there_already(git: Git, ref: str, newest: str, remote: str) -> Landing:
 
 
 def _publish(git: Git, ref: str, merge: Merge, remote: str, say: Say) -> bool:
-    """The remote's main first: it takes what goes on from its own, and nothing else. Then ours. False: one of them had moved."""
+    """Push to the remote's main first, as a fast-forward only, then move ours. False: one of them had moved."""
     now = git.resolve(ref)
     if not git.is_ancestor(now, merge.commit):
         return False
@@ -87,7 +88,7 @@ def _publish(git: Git, ref: str, merge: Merge, remote: str, say: Say) -> bool:
 
 
 def _must_not_have_parted(git: Git, ref: str, remote: str) -> None:
-    """The remote refused although its main is the same or ours is ahead of it: no further try would help."""
+    """Raise CannotTell if the remote rejected the push although it has nothing newer: retrying would not help."""
     fetch_main(git, ref, remote, "detent land")
     here, there = git.resolve(ref), git.resolve(f"refs/remotes/{remote}/{short(ref)}")
     if there and git.is_ancestor(there, here):

@@ -1,4 +1,4 @@
-"""Branches: making the one a pull request is built on, squashing it, and leaving it. Each finds its own traces after a crash."""
+"""The branch of a pull request: creating, squashing and deleting it. After a crash each step recognises what it already did."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from detent.git.repo import ZERO, Git
 
 
 class Branched(NamedTuple):
-    """A branch that is checked out: its full name, the commit it started from, and that commit's tree."""
+    """A branch that was made: its full ref, the commit it starts from, and that commit's tree."""
 
     branch: str
     base: str
@@ -17,7 +17,7 @@ class Branched(NamedTuple):
 
 
 def create_branch(git: Git, run: str, seq: int, title: str, main: str, remote: str) -> Branched:
-    """Make a branch on the current main and check it out."""
+    """Create a branch on the current main and check it out."""
     made = make_branch(git, run, seq, lambda: free_branch(git, branch_name(title)), main, remote)
     if git.branch() != made.branch:
         switch(git, made.branch, git.tree("HEAD"))
@@ -31,7 +31,7 @@ def as_it_is(main: str) -> str:
 def make_branch(
     git: Git, run: str, seq: int, choose: Callable[[], str], main: str, remote: str, start: Callable[[str], str] = as_it_is
 ) -> Branched:
-    """Make a branch on the current main, or where `start` says to begin from there. The name is chosen once and remembered by a ref."""
+    """Create a branch on the current main, or on the commit that `start` maps it to. A ref keeps the name for a second call."""
     traces = f"refs/detent/{run}/branch/{seq}/"
     known = git.run("for-each-ref", "--format=%(refname)", traces).text.splitlines()
     if known:
@@ -45,7 +45,7 @@ def make_branch(
 
 
 def squash(git: Git, run: str, seq: int, base: str, tree: str, title: str, at: str) -> str:
-    """One commit over the base with exactly this tree; what was there before stays reachable."""
+    """Replace the branch by one commit over the base with exactly this tree. A ref keeps the old commits reachable."""
     head = git.head()
     if git.count(base, head) == 1 and git.tree(head) == tree and git.message(head) == title:
         return head
@@ -55,7 +55,7 @@ def squash(git: Git, run: str, seq: int, base: str, tree: str, title: str, at: s
 
 
 def delete_merged(git: Git, branch: str, main: str) -> None:
-    """Delete a branch that is in main; any other is left."""
+    """Delete a branch that is merged into main and not checked out; leave any other."""
     tip = git.resolve(f"{branch}^{{commit}}")
     if tip and git.is_ancestor(tip, main) and git.branch() != branch:
         git.update([(branch, ZERO, tip)])

@@ -1,4 +1,4 @@
-"""Merging a branch into main: built and tested before the ref moves. Red, conflicting or overtaken: nothing moved."""
+"""Merging a run's branch into main: the merge is built and tested before any ref moves, and a failing or conflicting one moves nothing."""
 
 import shlex
 from collections.abc import Callable, Mapping
@@ -21,12 +21,12 @@ TRIES = 5
 
 
 class Landed(NamedTuple):
-    """How a merge ended: merged, conflict, red-merge, or empty if a person has to do it."""
+    """How a merge ended: merged, conflict, red-merge, or empty if a person has to merge."""
 
     outcome: str
     main: str = ""
     output: str = ""
-    reports: Mapping[str, str] = {}  # of each tree that was tested for it: the digest of the report
+    reports: Mapping[str, str] = {}  # tested tree -> the digest of its report
 
 
 def land(
@@ -38,7 +38,10 @@ def land(
     open_pr: Callable[[list[str]], object],
     note: str = "",
 ) -> Landed:
-    """Bring a branch into main, or say why not. A branch that is in main already is merged, whoever did it. `note` stands below the message."""
+    """Bring a branch into main, or say why not. A branch that is already in main counts as merged, whoever merged it.
+
+    `note` is added below the merge's message.
+    """
     ref = main_branch(git, ways.main)
     tip = git.resolve(f"{branch}^{{commit}}")
     if not tip:
@@ -82,7 +85,7 @@ def _land(
 
 
 def _catch_up(git: Git, ref: str, newest: str) -> None:
-    """What was merged at the remote is in main here too, before anything is built on it."""
+    """Move our main up to what was merged at the remote, before anything is built on it."""
     settle(git, ref)
     now = git.resolve(ref)
     if now != newest and git.is_ancestor(now, newest):
@@ -92,7 +95,7 @@ def _catch_up(git: Git, ref: str, newest: str) -> None:
 
 
 def _is_out(git: Git, ref: str, merge: Merge, ways: Ways) -> bool:
-    """The merge is at the remote, where it is pushed at all: there first, so that no main here is ever without the remote's commits."""
+    """Push the merge if configured; False if the remote had moved. The remote goes first, so that our main never lacks its commits."""
     if not ways.push or not has_remote(git, ways.remote):
         return True
     pushed = push_branch(git, ways.remote, merge.commit, ref)
@@ -104,7 +107,7 @@ def _is_out(git: Git, ref: str, merge: Merge, ways: Ways) -> bool:
 
 
 def _offered(git: Git, branch: str, ways: Ways, verify: Callable[[str], str | None], open_pr: Callable[[list[str]], object]) -> str | None:
-    """A person merges: what is offered was tested in a clean checkout, once. With a pull request the branch is pushed too; then the run waits."""
+    """Test the branch once in a clean checkout and offer it to the person who merges; for a pull request, push it. What is wrong, or None."""
     mark, tip = offered(git, branch), git.resolve(f"{branch}^{{commit}}")
     if kept(mark) == tip:
         return None
@@ -117,7 +120,7 @@ def _offered(git: Git, branch: str, ways: Ways, verify: Callable[[str], str | No
 
 
 def offered(git: Git, branch: str) -> Path:
-    """Where it is kept, under a seal, at which commit a branch was offered."""
+    """The sealed file that keeps the commit at which a branch was offered."""
     return git.place.common_dir / "detent" / "offered" / f"{sha256(branch.encode()).hexdigest()[:24]}.json"
 
 

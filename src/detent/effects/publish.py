@@ -1,7 +1,7 @@
-"""Publishing: files written from the journal for agents and people to read, never read back as truth.
+"""Published files: written from the journal for agents and people to read, never read back as truth.
 
-They stand at the repository's root, excluded from git through .git/info/exclude. A name that the project tracks itself is not touched:
-then the copy stands in the git dir.
+They stand at the repository's root, excluded from git through .git/info/exclude. If the project tracks a file of the same name, that
+file is left alone and ours stands in the git dir.
 """
 
 import os
@@ -24,13 +24,13 @@ MARK = "# written by detent"
 
 
 def where(place: Place, name: str) -> Path:
-    """Where a published file stands: at the root, or in the git dir if the project has a file of that name."""
+    """The path of a published file: at the root, or in the git dir if the project tracks a file of that name."""
     aside = place.git_dir / "detent" / "published" / name
     return aside if aside.exists() else place.root / name
 
 
 def set_aside(place: Place, names: tuple[str, ...], tracked: tuple[str, ...]) -> None:
-    """Decide once, at the start of a run, which published files stand in the git dir."""
+    """Decide once, at the start of a run, which published files go to the git dir."""
     for name in names:
         aside = place.git_dir / "detent" / "published" / name
         if name in tracked:
@@ -41,7 +41,7 @@ def set_aside(place: Place, names: tuple[str, ...], tracked: tuple[str, ...]) ->
 
 
 def exclude(place: Place) -> None:
-    """Keep the published files out of git, in this clone only."""
+    """Exclude the published files from git, in this clone only."""
     file = place.common_dir / "info" / "exclude"
     file.parent.mkdir(exist_ok=True)
     text = file.read_text("utf-8", "surrogateescape") if file.exists() else ""
@@ -52,7 +52,7 @@ def exclude(place: Place) -> None:
 
 
 def publish(place: Place, files: Mapping[str, str | None]) -> None:
-    """Write every published file again; None removes it. Writing the same again changes nothing."""
+    """Write the published files; None removes one. Idempotent."""
     for name, text in files.items():
         file = where(place, name)
         if text is None:
@@ -65,7 +65,7 @@ def publish(place: Place, files: Mapping[str, str | None]) -> None:
 
 
 def edited(place: Place, files: Mapping[str, str | None]) -> tuple[str, ...]:
-    """The published files that someone changed. Each is restored, its edited copy kept beside it as *.rejected."""
+    """The names of published files that someone changed. Each is restored; the edited copy is kept beside it as *.rejected."""
     found = []
     for name, text in files.items():
         file = where(place, name)
@@ -90,7 +90,7 @@ def _text(file: Path) -> str | None:
 
 
 def write_whole(file: Path, text: str) -> None:
-    """Write a file as a whole: never through a link, never half."""
+    """Replace a file atomically, without following links."""
     fd, scratch = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     with os.fdopen(fd, "w", encoding="utf-8", errors="surrogateescape") as out:
         out.write(text)

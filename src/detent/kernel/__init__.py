@@ -1,1 +1,1 @@
-"""The kernel: tables of states and moves, and pure decisions. Knows no file, no clock, no git, no process, no workflow."""
+"""The kernel: workflow tables and the pure decisions made over them. Knows no file, clock, git, process or workflow."""

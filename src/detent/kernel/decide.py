@@ -1,4 +1,4 @@
-"""The decision: a row, what was sent and what was found, to the next state of the run. Pure: values in, values out."""
+"""Deciding a call: from a run, what was sent and what was found to the next run and its verdict. Pure: no I/O, no clock."""
 
 import re
 from typing import NamedTuple
@@ -8,8 +8,8 @@ import msgspec
 from detent.kernel.model import By, Data, Flag, Found, Run, Sent, Status, Verdict
 from detent.kernel.table import BACK, STAY, Go, Lock, Row, T, Table
 
-ERRORS = "errors"  # the counter of ERRORs in a row; every table has it
-FLAGS = "flags"  # the fact by which flags are told, as JSON
+ERRORS = "errors"  # the counter of consecutive ERRORs; every table has a limit for it
+FLAGS = "flags"  # the key in Sent.facts under which the machine passes flags, as JSON
 SPOKEN = {
     "answer": "answered {decision} with {value}",
     "resume": "released the run",
@@ -17,15 +17,15 @@ SPOKEN = {
     "steer": "told the agent",
     "rollback": "went back to an earlier step",
     "start": "accepted what failed at the start",
-}  # what is shown at landing
+}  # what people said that is shown again when the branch lands
 MOST_SAID, LONGEST = 40, 200
 MISSING = re.compile(r"(\d+) more lines are left out here; ")
-MOST_ALIKE, MOST_REFUSED = 20, 60  # refusals in a row, for one reason and for any
-AGENT = "agent"  # the counter of agents in a row that ended without an answer
+MOST_ALIKE, MOST_REFUSED = 20, 60  # consecutive refusals before a person is asked: with the same reason, with any
+AGENT = "agent"  # the counter of consecutive agents that ended without an answer
 
 
 class Decision(NamedTuple):
-    """What a submit came to: the run after it, what is owed, and the words for whoever called."""
+    """The result of a call: the run after it, its status with reasons, and the names of the effects it owes."""
 
     run: Run[Data]
     status: Status
@@ -34,7 +34,7 @@ class Decision(NamedTuple):
 
 
 def refusal(table: Table[T], run: Run[T], sent: Sent, on: str) -> Found | None:
-    """Why this call does not fit the state, before anything is looked at; None if it fits."""
+    """Refuse a call that does not fit the state, before anything is looked at; None if it fits."""
     row = table.row(run.state, on)
     if row is None:
         turn = sent.by == "human" and table.states[run.state].actor == "agent"  # a person is not told what only an agent does
@@ -46,7 +46,7 @@ def refusal(table: Table[T], run: Run[T], sent: Sent, on: str) -> Found | None:
 
 
 def shut(locks: tuple[Lock, ...], run: Run[T]) -> Found | None:
-    """The first lock that is shut, as a refusal."""
+    """The refusal of the first lock that is shut; None if all are open."""
     for lock in locks:
         if said := lock.shut(run):
             return Found(refused=(said,), locked=lock.says == "LOCKED")
@@ -54,7 +54,7 @@ def shut(locks: tuple[Lock, ...], run: Run[T]) -> Found | None:
 
 
 def decide(table: Table[T], run: Run[T], sent: Sent, row: Row[T] | None, found: Found) -> Decision:
-    """The three kinds of no, and yes. REFUSED marks nothing; ERROR only counts itself; a judged submit moves by its row."""
+    """REFUSED leaves the run where it is; ERROR only counts itself; a judged call follows its row to `to` or `fail`."""
     if found.unclear:
         return _error(table, run, sent, found)
     if found.refused or row is None:
@@ -66,13 +66,13 @@ def decide(table: Table[T], run: Run[T], sent: Sent, row: Row[T] | None, found: 
 
 
 def _why(way: Go[T], sent: Sent) -> tuple[str, ...]:
-    """Why the machine's own word stops a run or fails an attempt: the first line of what it said."""
+    """The reason for a failure or halt that the machine itself reported: the first line of its output."""
     line = next((line.strip() for line in sent.output.splitlines() if line.strip()), "")
     return (line,) if line and sent.by == "system" and way.says in ("FAILURE", "HALTED") else ()
 
 
 def _refused(table: Table[T], run: Run[T], sent: Sent, found: Found) -> Decision:
-    """Nothing moves and nothing counts; but an agent that is refused again and again runs in a circle, and a person is asked."""
+    """Nothing moves and no counter counts; but after too many refusals in a row the agent is going in circles, and a person is asked."""
     said = "\n".join(found.refused)
     alike, every = run.refusals[0] + 1 if said == run.refused else 1, run.refusals[1] + 1
     state = table.states[run.state]
@@ -85,7 +85,7 @@ def _refused(table: Table[T], run: Run[T], sent: Sent, found: Found) -> Decision
 
 
 def is_worn(run: Run[T], found: Found) -> bool:
-    """Whether the journal holds this refusal often enough: it is answered, and no row is added."""
+    """Whether this refusal repeats so often that it is answered without another row in the journal."""
     alike, every = run.refusals
     return bool(found.refused) and ((alike >= MOST_ALIKE and "\n".join(found.refused) == run.refused) or every >= MOST_REFUSED)
 
@@ -95,7 +95,7 @@ def _is_spent(way: Go[T], run: Run[T]) -> bool:
 
 
 def _error(table: Table[T], run: Run[T], sent: Sent, found: Found) -> Decision:
-    """Could not be judged: nothing moves, until it happened too often in a row."""
+    """A call that could not be judged: the run stays where it is, until too many ERRORs in a row break it off."""
     if run.counts.get(ERRORS, 0) + 1 >= run.limits[ERRORS]:
         return _take(table, table.broken, run, sent, found, (found.unclear,))
     counted = msgspec.structs.replace(run, counts={**run.counts, ERRORS: run.counts.get(ERRORS, 0) + 1})
@@ -121,7 +121,7 @@ def _take(table: Table[T], way: Go[T], run: Run[T], sent: Sent, found: Found, re
 
 
 def heard(said: tuple[str, ...], line: str) -> tuple[str, ...]:
-    """What people said, with a further line. Of very many the first and the last stay, and how many are missing is said: no flood hides one."""
+    """Add a line to what people said. A long list keeps its first and last lines and says how many are left out: no flood hides one."""
     if len(said) < MOST_SAID:
         return (*said, line)
     half = MOST_SAID // 2
@@ -131,7 +131,7 @@ def heard(said: tuple[str, ...], line: str) -> tuple[str, ...]:
 
 
 def spoken(sent: Sent) -> str:
-    """What a person said, by whom and through which channel, in a line."""
+    """One line for what a person said: who, through which channel, what, and their own words."""
     words = " ".join((sent.note or sent.guidance).split())
     what = SPOKEN[sent.verb].format(decision=sent.decision, value=sent.value)
     short = words if len(words) <= LONGEST else f"{words[:LONGEST]}…"
@@ -139,18 +139,18 @@ def spoken(sent: Sent) -> str:
 
 
 def flagged(run: Run[T], new: tuple[Flag, ...]) -> Run[T]:
-    """The run with further flags; one of the same kind at the same place is the same flag, in its newest words."""
+    """Add flags to the run. A flag of the same kind at the same place replaces the older one."""
     seen = {(flag.kind, flag.place): flag for flag in (*run.flags, *new)}
     return msgspec.structs.replace(run, flags=tuple(seen.values())) if new else run
 
 
 def told_flags(sent: Sent) -> tuple[Flag, ...]:
-    """The flags that the machine itself brings: of a look at the whole branch, or of a child that has ended. Nobody else can."""
+    """The flags that the machine passes in: from a look at the whole branch, or from a child that ended. Nobody else can pass any."""
     return msgspec.json.decode(sent.facts.get(FLAGS, "[]"), type=tuple[Flag, ...]) if sent.by == "system" else ()
 
 
 def settled(run: Run[T], by: By) -> Run[T]:
-    """A judged call ends a row of errors, and an agent's own call ends a row of agents that said nothing."""
+    """Reset the count of ERRORs after a judged call; after an agent's own call, the count of agents without an answer too."""
     over = (ERRORS, AGENT) if by == "agent" else (ERRORS,)
     return msgspec.structs.replace(run, counts={k: v for k, v in run.counts.items() if k not in over})
 
@@ -160,24 +160,24 @@ def _next(run: Run[T], state: str) -> Run[T]:
 
 
 def call_of(sent: Sent) -> str:
-    """The call as the caller knows it."""
+    """The name of the call as the caller knows it."""
     return {"submit": "submit_work", "due": "get_task"}.get(sent.verb, sent.verb.replace("-", "_"))
 
 
 def possible(table: Table[T], run: Run[T]) -> str:
-    """What can be done next, in one sentence."""
+    """One sentence that says what can be done next."""
     if table.states[run.state].end:
         return "The run has ended."
     return f"Next: {_next_call(table, run)}"
 
 
 def _next_call(table: Table[T], run: Run[T]) -> str:
-    """What whoever called can do now: where the machine has the next move, asking for the task makes it."""
+    """The next call for whoever called; where the machine acts next, get_task makes it act."""
     return "call get_task" if table.states[run.state].actor == "system" else table.instruction(run)
 
 
 def answer(table: Table[T], decision: Decision, run: Run[T], found: Found) -> Verdict:
-    """The verdict for the caller, made of the decision. `run` is the run after it."""
+    """The verdict for the caller. `run` is the run after the decision."""
     stays = decision.status in ("REFUSED", "LOCKED")
     ended = bool(table.states[run.state].end)
     then = "The run has ended; there is nothing more to do." if ended else _next_call(table, run) if stays else "Call get_task."

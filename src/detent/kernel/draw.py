@@ -1,4 +1,4 @@
-"""Tables drawn by code: as a markdown table that reads like the specification, and as a mermaid state diagram."""
+"""A table as documentation: markdown tables of its states, rows and gates, and a mermaid state diagram."""
 
 from typing import Any
 
@@ -6,12 +6,12 @@ from detent.kernel.table import BACK, STAY, Because, Count, Go, Lock, Row, Table
 
 
 def as_table(table: Table[Any]) -> str:
-    """States, rows and gates as markdown."""
+    """The whole table as markdown: states, rows, gates and jobs."""
     return "\n".join([f"# {table.name}: {table.title}", "", *_states(table), "", *_rows(table), "", *_gates(table), "", *_jobs(table), ""])
 
 
 def as_mermaid(table: Table[Any]) -> str:
-    """A mermaid state diagram. Rows that stand at every state (abort, steer, …) are left out and named in a note."""
+    """A mermaid state diagram. Rows that every state has (abort, steer, …) are left out and listed in a note."""
     lines = ["stateDiagram-v2", *(f"  [*] --> {s}" for s in table.starts)]
     common = _common(table)
     lines += [f"  {at} --> {to}: {', '.join(labels)}" for (at, to), labels in arrows(table).items()]
@@ -22,7 +22,7 @@ def as_mermaid(table: Table[Any]) -> str:
 
 
 def arrows(table: Table[Any]) -> dict[tuple[str, str], list[str]]:
-    """Every way from a state to another (`back`: to the state that the run remembers), with the events that lead there."""
+    """The edges of the diagram: (from, to) -> the events that lead there. `back` stands for the state the run returns to."""
     common, drawn = _common(table), dict[tuple[str, str], list[str]]()
     for row in table.rows:
         if row.on not in common:
@@ -32,7 +32,7 @@ def arrows(table: Table[Any]) -> dict[tuple[str, str], list[str]]:
 
 
 def _common(table: Table[Any]) -> set[str]:
-    """Events that have a row at every state that is not an end."""
+    """The events that have a row at every state that is not an end."""
     alive = [name for name, state in table.states.items() if not state.end]
     return {on for on in table.moves if all(table.row(name, on) for name in alive)}
 

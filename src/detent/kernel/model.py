@@ -1,4 +1,4 @@
-"""The values everything speaks in: run, sent, found, verdict, briefing, event, the kinds of flags, the gates of a project. Values only; no I/O."""
+"""The values that all rooms share: run, sent, found, verdict, briefing, event, flags and their kinds, a project's own gates. No I/O."""
 
 from collections.abc import Callable, Mapping
 from typing import Generic, Literal, NamedTuple, TypeVar
@@ -11,29 +11,29 @@ Status = Literal["SUCCESS", "FAILURE", "NEEDS_ANALYSIS", "REFUSED", "LOCKED", "E
 
 
 class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A frozen value that refuses fields it does not know."""
+    """A frozen struct that rejects unknown fields."""
 
 
 class Data(Value, frozen=True):
-    """What a workflow keeps about a run. Each workflow has its own."""
+    """What a workflow keeps about a run. Each workflow defines its own."""
 
     def asked_for(self, read: Callable[[str], str | None], setting: Callable[[str], str]) -> str:
-        """What people asked for, in their own words; `read` gives a file, as `BASE:path` that of the base commit."""
+        """What people asked for, in their own words. `read` returns the text of a file; `BASE:path` reads it from the base commit."""
         return ""
 
     def step_words(self) -> str:
-        """What the plan or the list says of the present step, in the agent's words."""
+        """What the plan or the test list says about the current step, in the agent's words."""
         return ""
 
     def file_to_write(self) -> str:
-        """The file of code that the present step is to write, where its list names one."""
+        """The source file that the current step should write, if its test list names one."""
         return ""
 
 
 class OnBranch(Data, frozen=True):
-    """Data of a run that works on a branch."""
+    """The data of a run that works on a branch."""
 
-    branch: str = ""  # the full name of the branch it is built on; empty: whatever is checked out
+    branch: str = ""  # the full ref of the branch the run works on; empty: whatever is checked out
 
 
 D = TypeVar("D", bound=Data, covariant=True)
@@ -42,17 +42,17 @@ D = TypeVar("D", bound=Data, covariant=True)
 class Flag(Value, frozen=True, omit_defaults=False):
     """Something a good engineer would want to look at. It fails no step; a branch with open ones does not land by itself."""
 
-    kind: str  # one of kernel/model.py
+    kind: str  # a key of KINDS
     sentence: str
     place: str = ""  # `path`, `path:line` or `path::test`
-    before: str = ""  # both versions, where it is about a change
+    before: str = ""  # both versions, if the flag is about a change
     after: str = ""
-    level: Literal["note", "ask", "fail"] = "ask"  # told only, asked about where the branch lands, or a failure
-    stays: bool = False  # it is about what was done, not about how the tree is: no later tree takes it back
+    level: Literal["note", "ask", "fail"] = "ask"  # only shown, a question before the branch lands, or a failure
+    stays: bool = False  # it is about what was done, not about the tree's content: no later tree clears it
 
 
 class Run(Value, Generic[D], frozen=True):
-    """One run as it stands after its newest event."""
+    """One run, as it is after its newest event."""
 
     id: str
     workflow: str
@@ -61,27 +61,27 @@ class Run(Value, Generic[D], frozen=True):
     data: D
     counts: dict[str, int] = {}
     limits: dict[str, int] = {}
-    back: str = ""  # the state a halt, a question or a repair returns to
+    back: str = ""  # the state to return to after a halt, a question or a repair
     cause: str = ""  # why the run waits for a person
-    parent: str = ""  # the run this one is a child of
-    joined: tuple[str, ...] = ()  # the children whose end came back
+    parent: str = ""  # the id of the parent run
+    joined: tuple[str, ...] = ()  # the children whose end was reported to this run
     worktree: str = ""  # the checkout it is bound to
-    steers: tuple[str, ...] = ()  # what people said meanwhile, for the next briefing
-    guidance: str = ""  # what a person said when the run was released
+    steers: tuple[str, ...] = ()  # what people said meanwhile, shown in the next briefing
+    guidance: str = ""  # what a person said when they released the run
     last_error: str = ""  # the verbatim output of the last failure
-    last_reason: str = ""  # what was wrong, in a sentence
-    not_before: str = ""  # parked until then (a usage limit)
-    flags: tuple[Flag, ...] = ()  # what was flagged on this branch and still stands
+    last_reason: str = ""  # what was wrong, in one sentence
+    not_before: str = ""  # parked until this time (a usage limit)
+    flags: tuple[Flag, ...] = ()  # the open flags of this branch
     asked: str = ""  # the tree whose flags a person is asked about
     accepted: str = ""  # the tree whose flags a person accepted
-    fixed: tuple[str, ...] = ()  # tests and commands that failed before the work began, and passed since
-    refused: str = ""  # why the last call was refused, if it was
-    refusals: tuple[int, int] = (0, 0)  # calls in a row that were refused: for this reason, and for any
-    said: tuple[str, ...] = ()  # what people said that opened something, each with its channel; shown again where the branch lands
+    fixed: tuple[str, ...] = ()  # tests and commands that failed before the work began and have passed since
+    refused: str = ""  # why the last call was refused; empty if it was not
+    refusals: tuple[int, int] = (0, 0)  # consecutive refused calls: with this reason, with any
+    said: tuple[str, ...] = ()  # what people said to let the run go on, each with its channel; shown again when the branch lands
 
 
 class Sent(Value, frozen=True):
-    """What someone handed in: the verb, who said it, and the fields of the call."""
+    """What someone handed in: the verb, who sent it, and the fields of the call."""
 
     verb: str
     by: By = "agent"
@@ -101,12 +101,12 @@ class Sent(Value, frozen=True):
     value: str = ""
     note: str = ""
     to: str = ""
-    documents: dict[str, str] = {}  # what a person wrote: path -> text
+    documents: dict[str, str] = {}  # documents that a person wrote: path -> text
     outcome: str = ""  # of a job or a child
     child: str = ""
     output: str = ""
     not_before: str = ""
-    facts: dict[str, str] = {}  # what a job found out
+    facts: dict[str, str] = {}  # what a job reports besides its outcome
 
 
 class Tally(Value, frozen=True, omit_defaults=False):
@@ -131,31 +131,31 @@ class Evidence(Value, frozen=True, omit_defaults=False):
 
 
 class Record(Value, frozen=True):
-    """What an event keeps of its evidence besides what the verdict prints. All ids and outcomes stand in the report that it points to."""
+    """What an event keeps about its test run beyond the printed evidence. All test ids and outcomes are in the reports it points to."""
 
-    runner: str = ""  # with its version, where that can be seen
-    seconds: float = 0.0  # the time the tests took, as the runner says
-    wall: float = 0.0  # the time their run took
-    output: str = ""  # the SHA-256 of everything they printed
-    ids: tuple[str, ...] = ()  # the first tests, those that did not pass before all others
-    reports: dict[str, str] = {}  # of each tree that was looked at: the SHA-256 of the report kept of it
+    runner: str = ""  # its name, with the version if known
+    seconds: float = 0.0  # the time spent in tests, as the runner reports it
+    wall: float = 0.0  # the time that the whole test run took
+    output: str = ""  # the SHA-256 of everything the tests printed
+    ids: tuple[str, ...] = ()  # the first few tests; those that did not pass come first
+    reports: dict[str, str] = {}  # tree -> the SHA-256 of the report kept for it
 
 
 class Found(Value, frozen=True):
-    """What judging one submit came to. At most one of refused, failed and unclear says something."""
+    """What the gates found about one submit. At most one of refused, failed and unclear is set."""
 
     refused: tuple[str, ...] = ()
     locked: bool = False
     failed: tuple[str, ...] = ()
     gate: str = ""  # the gate that failed
     unclear: str = ""
-    away: str = ""  # what is away, where that is why nothing can be told
-    flagged: tuple[Flag, ...] = ()  # what stops nothing and should be seen
+    away: str = ""  # what is unavailable, if that is why nothing could be judged
+    flagged: tuple[Flag, ...] = ()  # what should be seen but stops nothing
     held: tuple[str, ...] = ()  # the gates that passed
-    late: bool = False  # the tests were stopped because they did not finish in time
-    fixed: tuple[str, ...] = ()  # what failed before the work began, and passes now
-    documents: dict[str, str] = {}  # what was read of the judged tree, for changes to keep
-    heard: int = 0  # how many steers stood in the briefing that this answers
+    late: bool = False  # the tests were stopped at their time limit
+    fixed: tuple[str, ...] = ()  # what failed before the work began and passes now
+    documents: dict[str, str] = {}  # documents read from the judged tree, for changes to keep
+    heard: int = 0  # how many steers were in the briefing that this answers
     output: str = ""
     tree: str = ""
     evidence: Evidence | None = None
@@ -171,7 +171,7 @@ class Verdict(Value, frozen=True, omit_defaults=False):
     instruction: str = ""
     allowed_actions: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
-    flags: tuple[Flag, ...] = ()  # of this step; fix them now if they are not meant
+    flags: tuple[Flag, ...] = ()  # raised by this step; fix them now unless they are intended
     evidence: Evidence | None = None
 
 
@@ -225,23 +225,23 @@ PROVED, LAND, CHECK = (
     "proved",
     "land",
     "check",
-)  # steps besides states and events: where all tests must pass, where a branch lands, in `check`
+)  # named steps besides states and events: where all tests must pass, where a branch lands, in `detent check`
 DEFAULT = (PROVED, LAND, CHECK)
 
 
 class OwnGate(Value, frozen=True):
-    """One row of [[gate]]."""
+    """A gate of the project's own: one [[gate]] section of its configuration."""
 
     name: str
-    command: str  # as a shell reads it
+    command: str  # a shell command line
     at: tuple[str, ...] = DEFAULT
-    then: Literal["fail", "flag"] = msgspec.field(default="fail", name="as")  # what it is when the command fails
-    says: str = ""  # a sentence for whoever is refused
+    then: Literal["fail", "flag"] = msgspec.field(default="fail", name="as")  # what a failing command means
+    says: str = ""  # a sentence for whoever fails it
     timeout: int = 0  # seconds; unset: test.timeout
 
     @property
     def known_as(self) -> str:
-        """What it is called among the gates that held, and among what failed before the work began."""
+        """Its name among the gates that passed and among what failed before the work began."""
         return f"gate {self.name}"
 
     def is_at(self, *steps: str) -> bool:
@@ -261,7 +261,7 @@ LEVELS: tuple[Level, ...] = ("allow", "note", "ask", "fail")
 
 
 class Kind(NamedTuple):
-    """One kind of flag. A gate that raises it may choose another level for its case; `[flags]` overrules both."""
+    """One kind of flag. The gate that raises it may choose another level for a case; `[flags]` in the configuration overrides both."""
 
     level: Level
     when: str

@@ -1,16 +1,16 @@
-"""What may be written now, as plain data, and the answer for one path. One place for agents that the machine drives and for hooks of clients.
+"""Write permission for one path: which patterns are open now, and why a path is not. Shared by driven agents and client hooks.
 
-Knows patterns and sentences, no runs and no files. Imports next to nothing: a hook asks here before each edit.
+Knows patterns and sentences, no runs and no files. Imports almost nothing, because a hook asks here before every edit.
 """
 
-from _collections_abc import Callable  # collections itself would have to be loaded first
+from _collections_abc import Callable  # importing collections itself would cost the hook time
 
 RED, GREEN = "RED", "GREEN"
-Matches = Callable[[str, str, bool], bool]  # whether a pattern matches a path, perhaps in any case
+Matches = Callable[[str, str, bool], bool]  # (pattern, path, ignore case) -> whether it matches
 
 
 class Permit:
-    """The patterns of what is open, and of what is closed whatever is open; and the phase, which is about tests."""
+    """The patterns that may be written, those that never may, and the phase, which decides about tests."""
 
     def __init__(self, opened: list[str], closed: list[str], phase: str = "") -> None:
         self.opened, self.closed, self.phase = opened, closed, phase
@@ -21,7 +21,7 @@ class Permit:
 
 
 def why_not(permit: Permit, path: str, is_test: Callable[[str], bool], matches: Matches) -> str | None:
-    """Why a path may not be written, in a sentence that says what may be; None if it may. What is open by its very name is so in any phase."""
+    """Why a path may not be written, and what may be instead; None if it may. A path opened by its full name is open in any phase."""
     parts = path.split("/")
     places = ["/".join(parts[: n + 1]) for n in range(len(parts))]
     if any(matches(whole(glob), place, True) for glob in permit.closed for place in places):
@@ -38,13 +38,13 @@ def why_not(permit: Permit, path: str, is_test: Callable[[str], bool], matches: 
 
 
 def whole(glob: str) -> str:
-    """`docs/` stands for everything in it; a leading `./` or `/` says nothing."""
+    """Normalise a pattern: `docs/` becomes `docs/**`; a leading `./` or `/` is dropped."""
     glob = glob.removeprefix("./").lstrip("/")
     return glob + "**" if glob.endswith("/") else glob
 
 
 def simple_match(glob: str, path: str, any_case: bool) -> bool | None:
-    """The match for the shapes that tables use: `**`, `folder/**`, `*.suffix` and plain names. None: another shape."""
+    """Match the shapes that tables use: `**`, `folder/**`, `*.suffix` and plain names. None: another shape, which the caller must match."""
     if any_case:
         glob, path = glob.lower(), path.lower()
     if glob == "**":
@@ -60,7 +60,7 @@ def simple_match(glob: str, path: str, any_case: bool) -> bool | None:
 
 
 def looks_like(path: str, likes: list[str]) -> bool:
-    """Whether a path has one of some names: `test_*.py` for the file's own, `tests/` for a folder's that it is in."""
+    """Whether a path matches one of these names: `test_*.py` matches the file's name, `tests/` any folder above it."""
     *folders, name = path.split("/")
     for like in likes:
         head, star, tail = like.partition("*")

@@ -1,11 +1,11 @@
-"""Secrets are taken out of what is written down: the exact values of known variables, and what looks like a key. Owns no file."""
+"""Redacting secrets in texts: the exact values of known variables, and whatever looks like a key. Reads no file."""
 
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
 
 MARK = "[redacted]"
-SHORTEST = 6  # a shorter value would blot out words
+SHORTEST = 6  # shorter values would redact ordinary words
 NAMES = re.compile(
     r"(?:.*_)?(?:API_?KEY|ACCESS_KEY|SECRET_KEY|PRIVATE_KEY|SIGNING_KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)", re.IGNORECASE
 )
@@ -28,7 +28,7 @@ Redact = Callable[[str], str]
 
 
 def keys_of(env: Mapping[str, str]) -> dict[str, str]:
-    """The values of the variables that hold keys by their name, the longest first, with these names."""
+    """Values of variables whose names say that they hold a key -> those names, longest value first."""
     found = {value.strip(): name for name, value in env.items() if NAMES.fullmatch(name)}
     return {value: found[value] for value in sorted(found, key=len, reverse=True) if len(value) >= SHORTEST}
 
@@ -39,8 +39,10 @@ def secrets_of(env: Mapping[str, str]) -> tuple[str, ...]:
 
 @cache
 def redactor(secrets: tuple[str, ...] = ()) -> Redact:
-    """A function that takes these values, and whatever looks like a key, out of a text. Most texts hold none: that is told quickly, since a
-    pattern that begins with letters is searched for by them."""
+    """A function that redacts these values, and whatever looks like a key, in a text.
+
+    Most texts hold none. Without its leading \\b, a pattern is searched for by its literal letters, which is fast.
+    """
     values = [value for value in secrets if value]
     looks = [(re.compile(pattern.removeprefix(r"\b")), pattern) for pattern in PATTERNS]
 
@@ -56,7 +58,7 @@ def redactor(secrets: tuple[str, ...] = ()) -> Redact:
 
 
 def redact_all(redact: Redact, value: object) -> object:
-    """The same for every text in a value that will be JSON."""
+    """Redact every text inside a value that will be written as JSON."""
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, Mapping):

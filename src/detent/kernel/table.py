@@ -1,7 +1,7 @@
-"""A table, and what it is written with: states, moves, jobs, gates, changes and rows, literal values and nothing else.
+"""A workflow table and its parts: states, moves, jobs, gates, changes and rows, all literal values.
 
-Knows the form of rows, not the meaning of any: gates and effects are named here and run elsewhere. A table is checked when it is constructed.
-The check looks at form alone; the walk (kernel.walk) looks at what can happen.
+Knows the form of rows, not what any of them means: gates and effects are named here and run elsewhere. A table is checked for its form
+when it is constructed; what can happen in it is checked by kernel/walk.py.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -13,24 +13,24 @@ from detent.kernel.model import Actor, Data, Flag, Found, Run, Sent, Status, Ste
 
 T = TypeVar("T", bound=Data)
 
-BACK = "(back)"  # as a target: the state the run remembers
-STAY = "(stay)"  # as a target: the state it is in
+BACK = "(back)"  # as a target: the state that the run remembers
+STAY = "(stay)"  # as a target: the current state
 
 
-Said = str | Flag | tuple[Flag, ...] | None  # what is wrong, what should be looked at, or nothing
-Gate = Callable[..., Said]  # name = the gate, docstring = the rule
-Change = Callable[[Run[T], Sent, Found], Run[T]]  # pure; part of the event
+Said = str | Flag | tuple[Flag, ...] | None  # what a gate returns: a failure, flags, or nothing
+Gate = Callable[..., Said]  # its name names the gate, its docstring is the rule
+Change = Callable[[Run[T], Sent, Found], Run[T]]  # pure; its result is part of the event
 
 
 class Effect(msgspec.Struct, frozen=True):
-    """Something owed to the world by an event. It can only succeed or be done again."""
+    """Something that an event owes to repositories and files. It can only succeed or be done again."""
 
     name: str
     rule: str
 
 
 class Job(msgspec.Struct, frozen=True):
-    """Work of the machine whose outcome decides: each outcome is an event of the state that has the job."""
+    """Work of the machine whose outcome decides where the run goes: each outcome is an event of the state that has the job."""
 
     name: str
     rule: str
@@ -38,7 +38,7 @@ class Job(msgspec.Struct, frozen=True):
 
 
 class Lock(msgspec.Struct, frozen=True):
-    """A gate over counters, cause and return state alone, so that the walk over the table can evaluate it."""
+    """A gate that looks only at counters, cause and return state, so that the walk over the table can evaluate it."""
 
     name: str
     rule: str
@@ -47,7 +47,7 @@ class Lock(msgspec.Struct, frozen=True):
 
 
 class Count(msgspec.Struct, frozen=True):
-    """Add one to a counter. Every counter has a limit; the next one after it takes the row's `spent` way."""
+    """Add one to a counter. Every counter has a limit; once it is reached, the row takes its `spent` way instead."""
 
     name: str
 
@@ -56,7 +56,7 @@ class Count(msgspec.Struct, frozen=True):
 
 
 class Zero(msgspec.Struct, frozen=True):
-    """Set counters back, since the thing they count succeeded."""
+    """Reset counters because what they count succeeded."""
 
     names: tuple[str, ...]
 
@@ -65,7 +65,7 @@ class Zero(msgspec.Struct, frozen=True):
 
 
 class Because(msgspec.Struct, frozen=True):
-    """Remember why the run waits, and the state it came from (or the one named) as the one to return to."""
+    """Remember why the run waits and which state to return to: the current one, or the one named."""
 
     cause: str
     back: str = STAY
@@ -75,7 +75,7 @@ class Because(msgspec.Struct, frozen=True):
 
 
 class Go(msgspec.Struct, Generic[T], frozen=True):
-    """Where a row leads, what it changes, what it owes, what it says, and where it leads once a counter is spent."""
+    """One way out of a row: the target, the changes and effects, the status, and the way to take instead once a counter is spent."""
 
     to: str
     changes: tuple[Change[T], ...] = ()
@@ -93,19 +93,19 @@ def go(to: str, *changes: Change[T], owes: tuple[Effect, ...] = (), says: Status
 
 
 class State(msgspec.Struct, frozen=True):
-    """Who acts in a state, in which role, and what may be written meanwhile. A job comes before the actor, if it has something to do."""
+    """Who acts in a state, in which role, and what they may write. If the state has a job, the job runs before the actor."""
 
     actor: Actor
     role: str = ""
     writes: tuple[str, ...] = ()
     job: Job | None = None
     children: bool = False
-    bare: bool = False  # there are no files yet, so nothing is snapshotted
+    bare: bool = False  # there is no checkout yet, so there is nothing to snapshot
     end: str = ""  # "proved" (only proven work gets here) or "stopped"
 
 
 class Move(msgspec.Struct, frozen=True):
-    """An event by name: who may cause it, by which call, and how the call is made (the words of the instruction)."""
+    """How an event is caused: by whom, by which call, and how to make that call (the words of the instruction)."""
 
     by: tuple[str, ...]
     call: str
@@ -125,7 +125,7 @@ def by_system(how: str) -> Move:
 
 
 class Row(msgspec.Struct, Generic[T], frozen=True):
-    """At a state, on an event: what is asked first (a miss is REFUSED), what must be proved, where it leads, where a failed proof leads."""
+    """At a state, on an event: what is asked (a miss is REFUSED), what must be proved, where it leads, where a failed proof leads."""
 
     at: str
     on: str
@@ -144,7 +144,7 @@ class Row(msgspec.Struct, Generic[T], frozen=True):
 
     @property
     def ways(self) -> tuple[Go[T], ...]:
-        """Every way this row can lead, the spent ones too."""
+        """Every way out of this row, including the spent ones."""
         first = (self.to,) if self.fail is None else (self.to, self.fail)
         return tuple(g for way in first for g in ((way,) if way.spent is None else (way, way.spent)))
 
@@ -152,19 +152,19 @@ class Row(msgspec.Struct, Generic[T], frozen=True):
 def each(
     states: tuple[str, ...], on: str, to: Go[T], ask: tuple[Gate | Lock, ...] = (), prove: tuple[Gate, ...] = (), fail: Go[T] | None = None
 ) -> tuple[Row[T], ...]:
-    """The same row for several states, written out as literal rows."""
+    """The same row at several states, expanded to literal rows."""
     return tuple(Row(at, on, ask, prove, to, fail) for at in states)
 
 
 class Child(msgspec.Struct, frozen=True):
-    """A child run that should exist now: its id below the parent's, its table, where it starts, and its data."""
+    """A child run that should exist now: its name below the parent's id, its workflow, its first state, and its data."""
 
     name: str
     workflow: str
     start: str
     data: Data
     worktree: str = ""
-    limits: Mapping[str, int] = {}  # where they differ from the table's
+    limits: Mapping[str, int] = {}  # where they differ from the table's limits
 
 
 def no_children(run: Run[Data]) -> tuple[Child, ...]:
@@ -187,7 +187,7 @@ Rows = tuple[Row[Any], ...]
 
 
 class Table(msgspec.Struct, Generic[T], frozen=True):
-    """`kind` is the only place where data picks the event; `unproven` lists what an end in success would still lack."""
+    """A workflow as rows. Only `kind` lets data pick the event; `unproven` lists what a successful end would still lack."""
 
     name: str
     title: str
@@ -198,15 +198,15 @@ class Table(msgspec.Struct, Generic[T], frozen=True):
     rows: tuple[Row[T], ...]
     kind: Callable[[Run[T], Sent], str]
     limits: Mapping[str, int]
-    broken: Go[T]  # what the third ERROR in a row does
+    broken: Go[T]  # taken after too many ERRORs, or refusals, in a row
     unproven: Callable[[Run[T]], tuple[str, ...]]
     always: tuple[Effect, ...] = ()  # owed by every event that moves the run
     children: Callable[[Run[T]], tuple[Child, ...]] = no_children
-    facts: Callable[[Run[T]], Mapping[str, str]] = no_facts  # the names its briefings may use
+    facts: Callable[[Run[T]], Mapping[str, str]] = no_facts  # the names that its briefings may use
     step: Callable[[Run[T]], StepShown | None] = no_step
-    urges: Callable[[Run[T]], str] = no_wish  # the event that is asked for instead of the one a plain submit causes
-    result: Callable[[Run[T]], Mapping[str, str]] = no_facts  # what a parent learns when such a child has ended
-    index: Mapping[tuple[str, str], Row[T]] = {}  # the rows by state and event; made here, never given
+    urges: Callable[[Run[T]], str] = no_wish  # the event to ask for instead of the one that a plain submit causes
+    result: Callable[[Run[T]], Mapping[str, str]] = no_facts  # what the parent learns when a child of this workflow has ended
+    index: Mapping[tuple[str, str], Row[T]] = {}  # the rows by (state, event); built here, never passed in
 
     def __post_init__(self) -> None:
         msgspec.structs.force_setattr(self, "index", {(r.at, r.on): r for r in self.rows})
@@ -215,28 +215,28 @@ class Table(msgspec.Struct, Generic[T], frozen=True):
             raise ValueError(f"the table {self.name} is not consistent:\n" + "\n".join(f"- {f}" for f in found))
 
     def row(self, state: str, on: str) -> Row[T] | None:
-        """The one row for this state and event, if there is one."""
+        """The row for this state and event, if there is one."""
         return self.index.get((state, on))
 
     def at(self, state: str) -> tuple[Row[T], ...]:
-        """All rows of a state, in the order they are written."""
+        """All rows of a state, in the order in which they are written."""
         return tuple(r for r in self.rows if r.at == state)
 
     def allowed(self, run: Run[T]) -> tuple[str, ...]:
-        """The calls open to whoever acts now. A locked call is not offered."""
+        """The calls open to whoever acts now. Locked calls are left out."""
         actor = self.states[run.state].actor
         rows = (r for r in self.at(run.state) if actor in self.moves[r.on].by and not any(lock.shut(run) for lock in r.locks))
-        return tuple(dict.fromkeys(call for r in rows if (call := self.moves[r.on].call)))  # what the machine does itself is no call
+        return tuple(dict.fromkeys(call for r in rows if (call := self.moves[r.on].call)))  # events of the machine itself have no call
 
     def open_to_agents(self, run: Run[T]) -> tuple[str, ...]:
-        """The calls that an agent may make now. What only people do is none of them, whoever acts."""
+        """The calls that an agent may make now, even where a person acts. Calls only for people are left out."""
         if self.states[run.state].end:
             return ()
         rows = (r for r in self.at(run.state) if "agent" in self.moves[r.on].by and not any(lock.shut(run) for lock in r.locks))
         return ("get_task", *dict.fromkeys(call for r in rows if (call := self.moves[r.on].call)))
 
     def expects(self, run: Run[T]) -> str:
-        """The event that the next call of whoever acts should cause."""
+        """The event that the next call of the current actor should cause."""
         state = self.states[run.state]
         verb = "submit" if state.actor == "agent" else "resume"
         on = self.urges(run) or self.kind(run, Sent(verb, by="agent" if state.actor == "agent" else "human"))
@@ -245,7 +245,7 @@ class Table(msgspec.Struct, Generic[T], frozen=True):
         return next(iter(fits), row.on if row is not None else "")
 
     def instruction(self, run: Run[T]) -> str:
-        """The one next call to make, in words, with the names of the run and of the question that is open."""
+        """The next call to make, in words, with the run's id and that of the open question filled in."""
         on = self.expects(run)
         said = self.moves[on].how if on else ""
         asked = self.facts(run).get("decision_id", "") if "answer ID " in said else ""
@@ -253,13 +253,13 @@ class Table(msgspec.Struct, Generic[T], frozen=True):
         return named.replace("--run ID", f"--run {run.id}")
 
 
-# -- the check ---------------------------------------------------------------------------------------------------------------
+# -- the check -----------------------------------------------------------------------------------------------------------------
 
 
 def faults(
     starts: tuple[str, ...], states: Mapping[str, State], moves: Mapping[str, Move], rows: Rows, limits: Mapping[str, int], broken: Go[Any]
 ) -> tuple[str, ...]:
-    """Every fault of a table, as sentences. None means that it holds together."""
+    """Every fault of a table as a sentence; empty for a sound table."""
     return (
         *_undeclared(starts, states, moves, rows, broken),
         *_doubled(rows),
@@ -333,7 +333,7 @@ def _counters(rows: Rows, limits: Mapping[str, int]) -> Iterator[str]:
 
 
 def _endless(states: Mapping[str, State], rows: Rows) -> Iterator[str]:
-    """A failure may happen again, so it is counted or ends the run; and whoever has spent a counter does not stay where it was spent."""
+    """Faults that would loop forever: a failure that no counter bounds, and a spent counter whose way stays in the same state."""
     for row in rows:
         for way in (row.to, row.fail):
             if way is None:

@@ -1,6 +1,6 @@
-"""The exhaustive walk over a table: every (state, return state, cause, counters) it can be in, whatever data and gates say.
+"""The exhaustive walk over a table: every (state, return state, cause, counters) that a run can be in.
 
-Gates over data are left open (each may pass or miss), locks are evaluated, counters are real: what the walk cannot reach, no run can.
+Gates may pass or miss, since they depend on data; locks are evaluated and counters are counted. What the walk cannot reach, no run can.
 """
 
 from collections import deque
@@ -17,7 +17,7 @@ NOTHING_SENT, NOTHING_FOUND = Sent("walk"), Found()
 
 
 class Node(NamedTuple):
-    """Where a run can be, less its data."""
+    """A position of a run, without its data."""
 
     state: str
     back: str
@@ -26,7 +26,7 @@ class Node(NamedTuple):
 
 
 class Way(NamedTuple):
-    """A row's way as the walk took it: which row, and whether it was its to, its fail, or the spent one of either."""
+    """A way that the walk took: the row, and which of its ways (to, fail, or the spent one of either)."""
 
     at: str
     on: str
@@ -34,7 +34,7 @@ class Way(NamedTuple):
 
 
 class Walked(NamedTuple):
-    """Everything the walk saw."""
+    """Everything that the walk reached."""
 
     nodes: frozenset[Node]
     edges: dict[Node, frozenset[Node]]
@@ -42,7 +42,7 @@ class Walked(NamedTuple):
 
 
 def walk(table: Table[Any], limits: dict[str, int] | None = None) -> Walked:
-    """Visit every node that can be reached from any start."""
+    """Visit every node that can be reached from a start."""
     bounds = {**table.limits, **(limits or {})}
     todo = deque(Node(start, "", "", ()) for start in table.starts)
     seen, edges, ways = set(todo), dict[Node, frozenset[Node]](), set[Way]()
@@ -60,7 +60,7 @@ def walk(table: Table[Any], limits: dict[str, int] | None = None) -> Walked:
 
 
 def shadow(table: Table[Any], node: Node, limits: dict[str, int]) -> Run[Data]:
-    """A run that stands at a node and has no data."""
+    """A run at this node, without data, to evaluate locks and changes on."""
     return Run("walk", table.name, node.state, 0, Data(), dict(node.counts), limits, node.back, node.cause)
 
 
@@ -104,7 +104,7 @@ def _node(run: Run[Data], state: str) -> Node:
 
 
 def problems(table: Table[Any], limits: dict[str, int] | None = None) -> tuple[str, ...]:
-    """What the walk finds wrong: dead ends, ends out of reach, counters over their limit, ways that cannot be taken."""
+    """What the walk finds wrong: dead ends, unreachable ends, counters over their limit, ways never taken, actors without a call."""
     seen = walk(table, limits)
     bounds = {**table.limits, **(limits or {})}
     return tuple(dict.fromkeys((*_dead_ends(table, seen), *_overruns(seen, bounds), *_untaken(table, seen), *_mute(table, seen, bounds))))
@@ -141,7 +141,7 @@ def _overruns(seen: Walked, limits: dict[str, int]) -> Iterator[str]:
 
 
 def _untaken(table: Table[Any], seen: Walked) -> Iterator[str]:
-    """Every row is taken by each of its ways; a spent way that several rows share is taken by one of them at least."""
+    """Ways that no run can take. Several rows may share a spent way; one of them taking it is enough."""
     spent: dict[int, list[Way]] = {}
     for row in table.rows:
         for which, way in _ways(row):
@@ -155,7 +155,7 @@ def _untaken(table: Table[Any], seen: Walked) -> Iterator[str]:
 
 
 def _mute(table: Table[Any], seen: Walked, limits: dict[str, int]) -> Iterator[str]:
-    """Wherever someone must act, at least one call is open to them."""
+    """States where someone must act but has no open call."""
     for node in sorted(seen.nodes):
         state = table.states[node.state]
         if state.actor in ("agent", "human") and not state.end and not table.allowed(shadow(table, node, limits)):
