@@ -1,6 +1,6 @@
-"""Agents: who reasons. A backend takes a turn and gives a reply; what it says is never evidence.
+"""Agents: who reasons. A backend takes a turn and returns a reply; what the reply says is never evidence.
 
-`ask` keeps what holds for all of them: the budget is looked at before, the turn is recorded, a failure says what was spent.
+`ask` does what holds for every backend: it checks the budget first, records the turn, and adds what was spent to a failure.
 """
 
 from collections.abc import Callable, Mapping
@@ -77,7 +77,7 @@ def _acp(asked: Asked) -> Reply:
     return ask_acp(asked)
 
 
-# Each imports its backend when it is asked: a submit that asks nobody pays for none of them.
+# Each imports its backend when called, so a command that asks no agent pays for none of them.
 BACKENDS: dict[str, Callable[[Asked], Reply]] = {
     "anthropic": _anthropic,
     "openai": _openai,
@@ -89,7 +89,7 @@ BACKENDS: dict[str, Callable[[Asked], Reply]] = {
     "human": _human,
 }
 NOTHING_ADDED = Catalog()
-CLIENTS = ("claude", "codex")  # those that are programs of their own, looked for before a run begins
+CLIENTS = ("claude", "codex")  # backends that are programs of their own; a run does not start unless they are found
 FORMS: dict[str, str] = {
     "anthropic": "anthropic[:MODEL]",
     "openai": "openai[:MODEL[@SERVICE]]",
@@ -109,14 +109,14 @@ def asked_of(rest: str, turn: Turn, outer: Mapping[str, str]) -> Asked:
 
 
 def named(spec: str) -> tuple[str, str]:
-    """The backend of a spec, and the rest of it. DetentError if there is none."""
+    """Split a spec into its backend and the rest. DetentError if there is no such backend."""
     name, _, rest = spec.partition(":")
     backend(name, spec)
     return name, rest
 
 
 def backend(name: str, spec: str = "") -> Callable[[Asked], Reply]:
-    """A backend by its name: a built-in one, or one that a package brings."""
+    """The backend of this name: built in, or brought by an installed package."""
     if name in BACKENDS:
         return BACKENDS[name]
     found: Callable[[Asked], Reply] | None = load(AGENTS, name, lambda value: "" if callable(value) else "it is not a function")
@@ -126,7 +126,7 @@ def backend(name: str, spec: str = "") -> Callable[[Asked], Reply]:
 
 
 def must_be_ready(spec: str, outer: Mapping[str, str], project: Path, model: str = DEFAULT_MODEL, catalog: Catalog = NOTHING_ADDED) -> None:
-    """DetentError if a spec names no agent, a program or a service that is not there, or one that has nothing that pays for its model."""
+    """DetentError unless the agent of a spec exists, can be found or reached, and has a login or key for its model."""
     name, rest = named(spec)
     if name == "anthropic":
         from detent.agents.anthropic import key_of
@@ -156,14 +156,14 @@ def must_be_ready(spec: str, outer: Mapping[str, str], project: Path, model: str
 
 
 def ask(spec: str, turn: Turn, outer: Mapping[str, str]) -> Reply:
-    """The reply of the agent that a spec names. AgentFailed if it gave none, DetentError if it cannot be asked at all."""
+    """The reply of the agent that a spec names. AgentFailed if it gives none, DetentError if it cannot be asked at all."""
     name, rest = named(spec)
     asked = asked_of(rest, turn, outer)
     asked.log.add("asked", agent=spec, briefing=turn.briefing)
     try:
         asked.meter.before_call()
         reply = backend(name)(asked)
-        reply = reply._replace(text=asked.redact(reply.text))  # it goes into the journal
+        reply = reply._replace(text=asked.redact(reply.text))  # the reply is journaled
     except AgentFailed as e:
         e.usage = asked.meter.usage
         asked.log.add("failed", sort=e.sort, message=e.message, not_before=e.not_before, usage=e.usage._asdict())

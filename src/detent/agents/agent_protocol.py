@@ -1,6 +1,6 @@
-"""What an agent is asked and how it answers: the values that every backend shares. Owns no backend; knows nothing of states or verdicts.
+"""The protocol between Detent and its agents: the values that every backend shares. Knows no backend, no states and no verdicts.
 
-A reply is words, never evidence. A failure is an `AgentFailed` with its sort; nobody searches its message for words.
+A reply is words, never evidence. A failure is an `AgentFailed` with a sort; nobody parses its message.
 """
 
 import os
@@ -19,9 +19,9 @@ DEFAULT_MODEL = "claude-opus-4-5-20251101"
 
 
 class Usage(NamedTuple):
-    """What was read, written and paid, as the service itself counts it."""
+    """Tokens read and written, and their cost, as the service itself counts them."""
 
-    input_tokens: int = 0  # neither read from the cache nor written to it
+    input_tokens: int = 0  # not read from the cache and not written to it
     output_tokens: int = 0
     cached_tokens: int = 0  # read from the cache
     written_tokens: int = 0  # written to the cache
@@ -29,7 +29,7 @@ class Usage(NamedTuple):
 
     @property
     def tokens(self) -> int:
-        """All of them: what a limit on tokens counts."""
+        """The sum of all tokens, which a limit on tokens counts."""
         return self.input_tokens + self.output_tokens + self.cached_tokens + self.written_tokens
 
     def __add__(self, other: "Usage") -> "Usage":  # type: ignore[override]  # two usages add up; they are never chained as tuples
@@ -43,7 +43,7 @@ class Usage(NamedTuple):
 
 
 class Budget(NamedTuple):
-    """What is left; None is no limit. Looked at before each call, so the last call may pass it."""
+    """What is left to spend; None means no limit. Checked before each call, so the last call may exceed it."""
 
     tokens: int | None = None
     usd: float | None = None
@@ -60,7 +60,7 @@ class Progress(NamedTuple):
 
 
 class Answered(Protocol):
-    """What a tool said, and whether it failed."""
+    """The result of a tool call: its text, and whether it failed."""
 
     @property
     def text(self) -> str: ...
@@ -69,14 +69,14 @@ class Answered(Protocol):
 
 
 class PlainAnswer(NamedTuple):
-    """The plainest `Answered`."""
+    """The simplest `Answered`."""
 
     text: str
     failed: bool = False
 
 
 class AgentTools(Protocol):
-    """The tools of one turn. A call never raises for what a model got wrong: that is an answer that failed."""
+    """The tools of one turn. A model's mistake is never raised: it comes back as a failed answer."""
 
     @property
     def may_write(self) -> Callable[[str], str | None]: ...  # why a path may not be written now; None if it may
@@ -85,7 +85,7 @@ class AgentTools(Protocol):
 
 
 def newest_change(workspace: Path, most: int = 20_000) -> int:
-    """The newest time of change in a folder, in nanoseconds; looks at no more than so many entries."""
+    """The newest modification time in a folder, in nanoseconds. Looks at no more than `most` entries."""
     newest, seen, todo = workspace.stat().st_mtime_ns if workspace.exists() else 0, 0, [str(workspace)]
     while todo and seen < most:
         try:
@@ -110,35 +110,35 @@ def start(
     readable: object = (),
     **more: Any,
 ) -> Ran:
-    """Start a program without a sandbox: it sees everything, so nothing has to be shown to it."""
+    """Start a program without a sandbox. It can see every file anyway, so `writable` and `readable` are ignored."""
     return run(argv, cwd, env, timeout, *args, **more)
 
 
 class Turn(NamedTuple):
-    """One turn of an agent: what it gets to read, where it works, and how far it may go."""
+    """One turn of an agent: what it gets to read, where it works, and its limits."""
 
-    briefing: str  # the briefing as JSON: what programs get
-    prompt: str  # the briefing as markdown: what a model reads
+    briefing: str  # the briefing as JSON, for programs
+    prompt: str  # the briefing as markdown, for models
     system: str  # the system prompt of the role
     workspace: Path
     toolbox: AgentTools | None = None
-    env: Mapping[str, str] = MappingProxyType({})  # of child processes; never holds a key
-    timeout: float = 1800.0  # wall seconds for the whole turn
-    silence: float = 600.0  # seconds without any evidence of progress: then it counts as hung
+    env: Mapping[str, str] = MappingProxyType({})  # for child processes; never holds a key
+    timeout: float = 1800.0  # wall-clock seconds for the whole turn
+    silence: float = 600.0  # seconds without a sign of progress before the agent counts as hung
     budget: Budget = Budget()
     wanted: Callable[[], bool] = lambda: True  # False: stop soon
-    start: Callable[..., Ran] = start  # how a program is started; the sandbox is behind it
-    apart: bool = False  # a program is started in a network of its own, where nothing outside can be reached
+    start: Callable[..., Ran] = start  # starts a program; hides the sandbox
+    apart: bool = False  # start programs in a network namespace of their own, with no way out
     watch: Callable[[Progress], None] = lambda progress: None
-    agent: str = ""  # the spec of who is asked
-    transcript: Path | None = None  # JSON Lines, secrets left out
-    model: str = DEFAULT_MODEL  # of agents that name none
+    agent: str = ""  # the spec of the agent
+    transcript: Path | None = None  # JSON Lines with secrets redacted
+    model: str = DEFAULT_MODEL  # for agents that name none
     catalog: Catalog = Catalog()  # services and prices that the project adds
-    pulse: Callable[[Path], object] = newest_change  # differs when the workspace has changed
+    pulse: Callable[[Path], object] = newest_change  # changes whenever the workspace has changed
 
 
 class Reply(NamedTuple):
-    """What the agent said at the end of its turn, and what that took."""
+    """What the agent said at the end of its turn, and what the turn used."""
 
     text: str
     usage: Usage = Usage()
@@ -146,7 +146,7 @@ class Reply(NamedTuple):
 
 
 class AgentFailed(DetentError):
-    """The agent gave no reply. `sort` says how; `not_before` names the time that a usage limit ends, in UTC."""
+    """The agent gave no reply. `sort` says why; `not_before` is the UTC time at which a usage limit ends."""
 
     def __init__(self, sort: Sort, message: str, not_before: str = "", usage: Usage | None = None) -> None:
         super().__init__(message, "continue the run from here: detent resume")

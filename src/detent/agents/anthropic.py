@@ -1,6 +1,6 @@
-"""The Claude API as an agent, by way of its own SDK, which is imported here only when it is asked. Owns the client, its key and its dialect.
+"""The `anthropic` backend: the Claude API through its SDK, which is imported only when an agent is asked. Owns the client, key and dialect.
 
-The key comes from our own environment and goes into the client, nowhere else.
+The key comes from our own environment and goes into the client and nowhere else.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ADDRESS = "https://api.anthropic.com"
 KEY = Key("ANTHROPIC_API_KEY", "set ANTHROPIC_API_KEY in the environment that starts detent")
-MAX_TOKENS = 32_000  # of one message
+MAX_TOKENS = 32_000  # per message
 STOPS = {
     "end_turn": "end",
     "stop_sequence": "end",
@@ -36,12 +36,12 @@ STOPS = {
 
 
 def ask_anthropic(asked: Asked, limits: LoopLimits = LIMITS) -> Reply:
-    """One turn of a model with the tools of the turn. AgentFailed says how it failed; DetentError what a person has to do first."""
+    """One turn of a model. AgentFailed says how it failed; DetentError what a person has to do first."""
     return converse(asked, lambda: Messages(make_client(asked.outer)), asked.rest or asked.turn.model, limits)
 
 
 def make_client(outer: Mapping[str, str]) -> "anthropic.Anthropic":
-    """The SDK's client: its own retries off, its key from our environment. It follows no redirect: the key would go along."""
+    """The SDK's client, with our key and without its own retries. Redirects are off because the key would be sent along."""
     try:
         import anthropic
     except ImportError as e:
@@ -64,7 +64,7 @@ def key_of(outer: Mapping[str, str]) -> str:
 
 
 class Messages:
-    """The Messages API."""
+    """The Messages API as a Dialect."""
 
     def __init__(self, client: "anthropic.Anthropic") -> None:
         self.client = client
@@ -73,7 +73,7 @@ class Messages:
         return {"model": talk.model, "max_tokens": MAX_TOKENS, **request(talk.system, talk.tools, talk.history)}
 
     def receive(self, request: Block, timeout: float, ear: Ear) -> ModelMessage:
-        """Tool arguments are kept as they came: the SDK takes half an object for a whole one."""
+        """Read one streamed message. Tool arguments are collected as raw text, because the SDK accepts truncated JSON as complete."""
         arguments: dict[int, str] = {}
         ended, sent = False, dict[str, Any](request)
         with self.client.messages.stream(**sent, timeout=timeout) as stream:
@@ -105,7 +105,7 @@ class Messages:
 
 
 def heard(message: Any, arguments: dict[int, str]) -> ModelMessage:
-    """The SDK's message as values of ours."""
+    """The SDK's message as a ModelMessage."""
     blocks: list[Block] = []
     calls: list[ToolRequest] = []
     texts: list[str] = []
@@ -139,7 +139,7 @@ MARK: Block = {"type": "ephemeral"}
 
 
 def request(system: str, tools: list[Block], history: list[Message]) -> Block:
-    """The parts of a request that are cached, with their marks. What came in is not changed."""
+    """The system prompt, tools and messages of a request, with cache markers. Does not change its arguments."""
     parts: Block = {"messages": marked(history)}
     if tools:
         parts["tools"] = [*tools[:-1], {**tools[-1], "cache_control": MARK}]
@@ -149,7 +149,7 @@ def request(system: str, tools: list[Block], history: list[Message]) -> Block:
 
 
 def marked(history: list[Message]) -> list[Message]:
-    """The conversation with a mark behind each of the two newest user messages."""
+    """The conversation with a cache marker on each of the two newest user messages."""
     users = [i for i, message in enumerate(history) if message["role"] == "user"][-2:]
     return [_mark(message) if i in users else message for i, message in enumerate(history)]
 

@@ -1,4 +1,4 @@
-"""What a model wrote as the arguments of a tool call, read strictly: one whole JSON object, or a fault that the model is told. Pure."""
+"""Parsing the arguments of a model's tool call: exactly one JSON object, or a fault that is reported to the model. Pure."""
 
 import json
 import math
@@ -8,7 +8,7 @@ from detent.agents.dialect import Block, ModelMessage, ToolRequest
 
 
 def read_call(id: str, name: str, text: str) -> ToolRequest:
-    """The call as the model wrote it. No text is a call without arguments."""
+    """The call as the model wrote it. Empty text means no arguments."""
     if not text.strip():
         return ToolRequest(id, name, {})
     try:
@@ -18,7 +18,7 @@ def read_call(id: str, name: str, text: str) -> ToolRequest:
 
 
 def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """An object whose names stand once each."""
+    """An object, rejected if it has duplicate keys."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a name appears twice")
@@ -35,12 +35,12 @@ def finite(text: str) -> float:
 
 
 def block_of(call: ToolRequest) -> Block:
-    """A call as it is sent back."""
+    """A call as the block that is sent back to the model."""
     return {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments if isinstance(call.arguments, dict) else {}}
 
 
 def told_apart(message: ModelMessage, taken: set[str]) -> ModelMessage:
-    """The message with an id of its own for each call: one that has none, or one that was there before, gets a new one. `taken` grows."""
+    """Give each call of a message a unique id: a missing or repeated id is replaced. Adds the ids to `taken`."""
     blocks, calls = [], iter(message.calls)
     renamed: list[ToolRequest] = []
     for block in message.blocks:
@@ -55,5 +55,5 @@ def told_apart(message: ModelMessage, taken: set[str]) -> ModelMessage:
 
 
 def _fresh(taken: set[str]) -> str:
-    """Nine letters and digits: a form that every service takes."""
+    """A fresh id of nine letters and digits, which every service accepts."""
     return next(name for n in range(len(taken) + 1) if (name := f"call{n:05}") not in taken)

@@ -1,6 +1,6 @@
-"""What is known of models: where the services are that speak OpenAI's dialect, what pays for each, and what tokens cost. Values only.
+"""Model services that speak OpenAI's dialect, with their addresses and the variables for their keys; the form of prices. Values only.
 
-A project adds rows of its own; a row of the same name goes before the one here.
+A project adds services and prices of its own, which override those built in.
 """
 
 from collections.abc import Mapping
@@ -12,9 +12,9 @@ class Address(NamedTuple):
     """One service."""
 
     url: str
-    key: str = ""  # the variable that holds its key; empty: it needs none
-    usage: bool = True  # it has to be asked for its count of tokens; one that counts unasked may refuse the question
-    cache_key: bool = False  # it takes a word by which requests with the same beginning find the same cache
+    key: str = ""  # the variable with its key; empty: it needs none
+    usage: bool = True  # token counts must be requested; a service that always counts may reject the request
+    cache_key: bool = False  # it accepts a cache key, which lets requests with the same beginning share a cache
 
 
 class Price(NamedTuple):
@@ -22,12 +22,12 @@ class Price(NamedTuple):
 
     input: float
     output: float
-    read: float = 0.1  # from the cache, in parts of the price of input
+    read: float = 0.1  # for reading the cache, as a fraction of the input price
     write: float = 1.25
 
 
 class Catalog(NamedTuple):
-    """The rows that a project adds."""
+    """The services and prices that a project adds."""
 
     services: Mapping[str, Address] = MappingProxyType({})
     prices: Mapping[str, Price] = MappingProxyType({})

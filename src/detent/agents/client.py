@@ -1,6 +1,6 @@
-"""A client program as an agent: one turn of it, in a home of its own, with its model's service as the only thing it reaches.
+"""The `claude` and `codex` backends, and the turn they share with ACP agents: a client program with a private home and one network address.
 
-What it says in its lines decides whether the turn went well, never its exit code alone; what the service answered decides how it failed.
+The program's own output decides whether the turn went well, never the exit code alone; the service's answers decide how it failed.
 """
 
 import os
@@ -24,20 +24,20 @@ from detent.agents.question import Asked
 from detent.errors import DetentError
 from detent.sandbox.process import Ran
 
-PORT = 7341  # in a network of its own every port is free
+PORT = 7341  # any port is free in a network namespace of its own
 SOCKET = "model"
 TAIL = 2000
 
 
 class FoundClient(NamedTuple):
-    """A client that can be asked: its program, and what pays for its models."""
+    """A client that can be asked: its program, and the services it may reach with what pays for them."""
 
     program: Path
     ways: tuple[Access, ...]
 
 
 def find(row: ClientRow, outer: Mapping[str, str]) -> FoundClient:
-    """The client of a row. DetentError says what is missing, and how to get it."""
+    """The client of a row. DetentError says what is missing and how to get it."""
     program = find_program(row, outer)
     if program is None:
         raise DetentError(
@@ -55,7 +55,7 @@ def find_program(row: ClientRow, outer: Mapping[str, str]) -> Path | None:
 
 
 def ask_client(name: str, asked: Asked) -> Reply:
-    """One turn of a client that is given its prompt at once."""
+    """One turn of a client that reads its prompt from standard input."""
     row = CLIENTS[name]
 
     @contextmanager
@@ -77,7 +77,7 @@ def ask_program(row: ClientRow, found: FoundClient, asked: Asked, opens: Opens) 
 
 def _ask(row: ClientRow, found: FoundClient, asked: Asked, opens: Opens, folder: Path) -> Reply:
     life = Life(asked)
-    heard: HeardLines  # the gateway asks it before each call, and the first one comes long after it is there
+    heard: HeardLines  # bound late: the gateway needs it only once the client makes its first call
     gate = Gateway(found.ways, row.login, secrets.token_hex(24), lambda: may_call(heard), asked.meter.stir)
     with gate.at(folder if asked.turn.apart else None, SOCKET):
         wants = _wants(row, found, asked, folder, gate)
@@ -90,7 +90,7 @@ def _ask(row: ClientRow, found: FoundClient, asked: Asked, opens: Opens, folder:
 
 
 def may_call(heard: HeardLines) -> None:
-    """Asked before each call of the model, in the gateway's thread: AgentFailed if a limit is used up."""
+    """Called by the gateway's thread before each model call. AgentFailed if a limit is used up."""
     heard.count()
     heard.asked.meter.within_budget()
 
@@ -111,7 +111,7 @@ def _wants(row: ClientRow, found: FoundClient, asked: Asked, folder: Path, gate:
 
 
 def _run(row: ClientRow, found: FoundClient, asked: Asked, wants: Wants, heard: HeardLines, wanted: Callable[[], bool]) -> tuple[Ran, str]:
-    """Start it: its home and the way out can be written, its program is seen, the workspace is where it stands. With what it wrote beside."""
+    """Run the client in the workspace, with its home and sockets writable and its package readable. Returns the result and its stderr."""
     turn, folder, errors = asked.turn, wants.home.parent, Errors(asked)
     argv, said = [str(found.program), *row.argv(wants)], ""
     try:
@@ -144,21 +144,21 @@ def lay(home: Path, files: Mapping[str, str]) -> None:
 
 
 def relayed(folder: Path, argv: list[str], port: int, words: str) -> list[str]:
-    """The words that start a client behind the relay, which is copied: our own source need not be visible inside."""
+    """The argv that starts a client behind the relay. The relay is copied, since our source need not be visible inside the sandbox."""
     copy = folder / "relay.py"
     copy.write_bytes(Path(relay_program.__file__).read_bytes())
     return [os.path.realpath(sys.executable), "-I", "-S", str(copy), str(folder), SOCKET, str(port), words or "-", *argv]
 
 
 def package(program: Path) -> Path:
-    """What must be visible beside a program: the packages around it, if it is one of many, else itself."""
+    """What must be readable to run a program: its whole node_modules folder if it is in one, else the program itself."""
     real = program.resolve()
     inside = real.parts.index("node_modules") if "node_modules" in real.parts else None
     return real if inside is None else Path(*real.parts[: inside + 1])
 
 
 class Went(NamedTuple):
-    """How a turn of a client went, from all sides."""
+    """Everything known about how a client's turn went."""
 
     ran: Ran
     heard: HeardLines
@@ -168,11 +168,11 @@ class Went(NamedTuple):
 
 
 def _text(row: ClientRow, asked: Asked, went: Went) -> str:
-    """Its last words, if everything says that the turn went well."""
+    """The client's final text. Raises if anything says that the turn failed."""
     ran, talk, said = went.ran, went.heard.talk, went.heard.talk.said
     if ended := went.gate.ended or went.heard.broken:
         raise ended
-    by_us = not talk.goes_on()  # it had said all, and was ended for it
+    by_us = not talk.goes_on()  # it had finished, and we stopped it
     if ran.timed_out and not by_us:
         raise told_more(asked.meter.too_late(), _last(asked, went))
     if ran.stopped and not by_us:
@@ -185,12 +185,12 @@ def _text(row: ClientRow, asked: Asked, went: Went) -> str:
 
 
 def _last(asked: Asked, went: Went) -> str:
-    """The end of what it said and of what it wrote to its second stream."""
+    """The end of its text and of its stderr, redacted."""
     return "\n".join(part for text in (went.heard.talk.said.text, went.stderr) if (part := asked.redact(text[-TAIL:]).strip()))
 
 
 def _failed(row: ClientRow, asked: Asked, went: Went) -> AgentFailed:
-    """How it failed: by its own sort, else by what the service answered last, else by what it names itself."""
+    """The failure of a turn: by the client's own sort, else by the service's last error, else by the error kind that the client names."""
     said, ran = went.heard.talk.said, went.ran
     limit = f", at the limit on {ran.limit}" if ran.limit else ""
     words = said.failed or last_line_first(f"it ended without a result{limit}: ", went.stderr.strip()[-TAIL:] or "it says nothing")

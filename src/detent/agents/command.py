@@ -1,6 +1,7 @@
-"""Any program as an agent: the briefing as JSON on its standard input, its standard output is the reply. Split as a shell would, without one.
+"""The `command` backend: any program, started without a shell. Its standard input is the briefing as JSON, its standard output the reply.
 
-Slow, hung and dead are told apart: a program that writes or changes files is slow and is waited for; a silent one is hung; an exit code is a death.
+A program that writes output or changes files is slow but alive; one that does neither for too long is hung; a non-zero exit code is a
+crash.
 """
 
 import codecs
@@ -19,11 +20,11 @@ from detent.agents.texts import LineBuffer
 from detent.errors import DetentError
 from detent.sandbox.process import Bounded, Ran
 
-LAST_WORDS = 2000  # characters of each stream that a failure tells
+LAST_WORDS = 2000  # characters of each stream that are quoted in a failure
 
 
 def ask_command(asked: Asked) -> Reply:
-    """The reply of a program. A non-zero exit, a timeout or silence is no answer: AgentFailed."""
+    """One turn of a program. AgentFailed on a non-zero exit code, a timeout or silence."""
     argv, turn, errors = split(asked.rest), asked.turn, Errors(asked)
     life = Life(asked)
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", errors="backslashreplace", suffix=".json") as file:
@@ -63,25 +64,25 @@ def _reply(asked: Asked, name: str, ran: Ran, life: "Life", wrong: str) -> str:
 
 
 def _tail(asked: Asked, ran: Ran, wrong: str) -> str:
-    """The end of what a program wrote, on both streams."""
+    """The end of what a program wrote to both streams, redacted."""
     return "\n".join(part for text in (ran.output, wrong) if (part := asked.redact(text[-LAST_WORDS:]).strip()))
 
 
 def last_line_first(how: str, said: str) -> str:
-    """How something ended, in one line with the last one that was written; all of it below, where that is more."""
+    """One line with how something ended and the last line of output, followed by all of the output if there is more."""
     lines = said.strip().splitlines()
     return f"{how}{lines[-1].strip()}" + (f"\n{said}" if len(lines) > 1 else "")
 
 
 def told_more(failed: AgentFailed, said: str) -> AgentFailed:
-    """The same failure with the end of what was written."""
+    """The same failure with the end of the program's output."""
     if not said:
         return failed
     return AgentFailed(failed.sort, last_line_first(f"{failed.message}; it last wrote: ", said), failed.not_before, failed.usage)
 
 
 class Life:
-    """Signs of life of a program: what it writes, and what changes in its workspace."""
+    """A program's signs of life: its output, and changes in its workspace."""
 
     def __init__(self, asked: Asked) -> None:
         self.meter, self.turn = asked.meter, asked.turn
@@ -94,7 +95,7 @@ class Life:
         self.shown.feed(chunk)
 
     def goes_on(self) -> bool:
-        """Asked about once a second. The workspace is only looked at when nothing was written for too long."""
+        """Polled about once a second. Looks at the workspace only after too long a silence."""
         if time.monotonic() - self.meter.stirred > self.turn.silence and (now := self.turn.pulse(self.turn.workspace)) != self.pulse:
             self.pulse = now
             self.meter.stir()
@@ -106,7 +107,7 @@ class Life:
 
 
 class ShownStream:
-    """A stream in the live view, line by line; a flood is shown for a while and then only counted."""
+    """A stream in the live view, line by line, up to MOST bytes."""
 
     MOST = 1_000_000  # bytes
 
@@ -128,7 +129,7 @@ class ShownStream:
 
 
 class Errors:
-    """A program's second stream, read beside the first: shown as it comes, kept within bounds."""
+    """A program's stderr, read by a thread: shown live, and kept up to a limit."""
 
     def __init__(self, asked: Asked) -> None:
         self.meter, self.kept, self.shown = asked.meter, Bounded(), ShownStream(asked)
@@ -151,7 +152,7 @@ class Errors:
 
 
 def find_command(command: str, outer: Mapping[str, str], project: Path) -> None:
-    """DetentError if the program of a command is not there: on PATH, or as a path from the project's root."""
+    """DetentError if the program of a command is missing: on PATH, or as a path below the project's root."""
     name = split(command)[0]
     there = os.access(project / name, os.X_OK) if "/" in name else shutil.which(name, path=outer.get("PATH", os.defpath))
     if not there:

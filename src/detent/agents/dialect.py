@@ -1,6 +1,6 @@
-"""What a dialect is: how one form of model service is asked, and how its stream is read. Owns the values that pass between it and the loop.
+"""A dialect: how one model API is called and its stream read. Owns the values that pass between a dialect and the loop.
 
-A conversation is kept in one form whatever the service: blocks of text, tool_use and tool_result, as the Messages API names them.
+A conversation has one form for every API: blocks of text, tool_use and tool_result, as in the Messages API.
 """
 
 from typing import Any, NamedTuple, Protocol
@@ -13,7 +13,7 @@ Message = dict[str, object]
 
 
 class Conversation(NamedTuple):
-    """A conversation so far: what the next message of the model is asked with."""
+    """A conversation so far, from which the next request is made."""
 
     model: str
     system: str
@@ -22,7 +22,7 @@ class Conversation(NamedTuple):
 
 
 class ToolRequest(NamedTuple):
-    """One tool call that the model asks for. `fault` says why its arguments cannot be read."""
+    """One tool call of a model. `fault` says why its arguments cannot be parsed."""
 
     id: str
     name: str
@@ -31,17 +31,17 @@ class ToolRequest(NamedTuple):
 
 
 class ModelMessage(NamedTuple):
-    """A whole message: its blocks as they are sent back, its text, its calls, and why it stopped."""
+    """A complete message of a model: the blocks to send back, the text, the tool calls, and why it stopped."""
 
     blocks: list[Block]
     text: str
     calls: list[ToolRequest]
-    stop: str  # end, calls, length, context, refused, pause; else the service's own word
+    stop: str  # end, calls, length, context, refused, pause; otherwise the service's own word
     model: str
 
 
 class Ear(Protocol):
-    """Told while a message comes."""
+    """Receives the pieces of a message while it streams in."""
 
     def begins(self, stream: Any) -> None: ...
     def hears(self, piece: str, words: bool = False) -> None: ...
@@ -49,7 +49,7 @@ class Ear(Protocol):
 
 
 class Dialect(Protocol):
-    """One form of service, with the client of its SDK."""
+    """One model API, with the client of its SDK."""
 
     def request(self, talk: Conversation) -> Block: ...
     def receive(self, request: Block, timeout: float, ear: Ear) -> ModelMessage: ...

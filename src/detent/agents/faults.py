@@ -1,6 +1,6 @@
-"""What went wrong with a call of a model's service, by the type of its exception and of its body. Owns the sorting; never reads a message for words.
+"""Sorting the failed calls of a model's service, by the type of exception and the kinds in its body. Never parses a message.
 
-The SDKs of Anthropic and OpenAI name their exceptions alike, so one function sorts those of both.
+The SDKs of Anthropic and OpenAI name their exceptions alike, so one function sorts both.
 """
 
 import math
@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 from detent.agents.agent_protocol import AgentFailed, Sort
 from detent.errors import DetentError
 
-LONGEST = 30 * 24 * 3600.0  # seconds; a service that names more is not believed
+LONGEST = 30 * 24 * 3600.0  # seconds; a longer wait is not believed
 
 
 class Fault(NamedTuple):
-    """One kind of trouble: its sort, and whether the same call may work a moment later."""
+    """One kind of trouble: its sort, and whether a retry may succeed."""
 
     sort: Sort
     again: bool
@@ -24,7 +24,7 @@ class Fault(NamedTuple):
 
 LATER, BUSY, GONE, BAD = Fault("RateLimit", True), Fault("Network", True), Fault("ModelUnavailable", False), Fault("Crashed", False)
 FULL = Fault("Truncated", False)
-BY_TYPE: dict[str, Fault] = {  # as the Claude API names them
+BY_TYPE: dict[str, Fault] = {  # the Claude API's names
     "rate_limit_error": LATER,
     "overloaded_error": LATER,
     "api_error": BUSY,
@@ -35,7 +35,7 @@ BY_TYPE: dict[str, Fault] = {  # as the Claude API names them
     "invalid_request_error": BAD,
     "request_too_large": BAD,
 }
-BY_CODE: dict[str, Fault] = {  # as OpenAI and those like it do; a code says more than the type beside it
+BY_CODE: dict[str, Fault] = {  # the names of OpenAI and similar services; a code says more than the type beside it
     "usage_limit_reached": LATER,
     "rate_limit_exceeded": LATER,
     "server_is_overloaded": LATER,
@@ -45,7 +45,7 @@ BY_CODE: dict[str, Fault] = {  # as OpenAI and those like it do; a code says mor
     "model_not_found": GONE,
     "context_length_exceeded": FULL,
 }
-BY_GOOGLE: dict[str, Fault] = {  # as the Gemini API does
+BY_GOOGLE: dict[str, Fault] = {  # the Gemini API's names
     "RESOURCE_EXHAUSTED": LATER,
     "UNAVAILABLE": LATER,
     "INTERNAL": BUSY,
@@ -60,7 +60,7 @@ OTHER_MODEL = "Name another agent or model with `--agent SPEC` (`detent resume -
 
 
 class Trouble(NamedTuple):
-    """A failed try: what it was, in a sentence, and the time that the service named, in seconds from now."""
+    """A failed call: its fault, a sentence about it, and the seconds that the service asks to wait."""
 
     fault: Fault
     message: str
@@ -71,7 +71,7 @@ class Trouble(NamedTuple):
 
 
 class Key(NamedTuple):
-    """What pays: the variable that holds it, and what to do where it is not accepted."""
+    """An API key: the variable that holds it, and what to do if it is missing or rejected."""
 
     variable: str
     hint: str
@@ -82,7 +82,7 @@ class Cut(Exception):
 
 
 def trouble_of(error: Exception, model: str, sdk: Any, key: Key) -> Trouble:
-    """What an exception of an SDK, or of reading its stream, means."""
+    """What an exception raised by an SDK, or while reading its stream, means."""
     import httpx2
 
     if isinstance(error, sdk.APIStatusError):
@@ -110,7 +110,7 @@ def _sorted(kinds: list[str], status: int, said: str, wait: float | None = None)
     named = next((KINDS[kind] for kind in kinds if kind in KINDS), None)
     fault = named or BY_STATUS.get(status) or (BUSY if status >= 500 or status == 200 else BAD)
     if status in BY_STATUS and fault is BAD:
-        fault = BY_STATUS[status]  # a type as wide as invalid_request_error says less than the status
+        fault = BY_STATUS[status]  # a type as general as invalid_request_error says less than the status
     way = f". {OTHER_MODEL}" if fault is GONE else ""
     return Trouble(
         fault, f"the model's service answered {kinds[0] if kinds else 'an error'} ({status}) {said}"[:1000].rstrip(".") + way, wait
@@ -127,7 +127,7 @@ def _words(error: Any) -> str:
 
 
 def named_wait(headers: Mapping[str, str], now: datetime) -> float | None:
-    """The seconds that the service asks to wait: retry-after, or else the last of the limits that are used up."""
+    """The seconds that the service asks to wait: retry-after, else until the last exhausted rate limit resets."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         if (seconds := _seconds(headers.get(name, ""), now)) is not None:
             return min(seconds * unit, LONGEST)
@@ -150,7 +150,7 @@ def _seconds(text: str, now: datetime) -> float | None:
 
 
 def _until(text: str, now: datetime) -> float | None:
-    """Seconds until a time that is written as RFC 3339."""
+    """Seconds until an RFC 3339 time."""
     try:
         return max(0.0, (datetime.fromisoformat(text) - now).total_seconds())
     except (ValueError, TypeError, OverflowError):
@@ -158,5 +158,5 @@ def _until(text: str, now: datetime) -> float | None:
 
 
 def later(seconds: float) -> str:
-    """The time so many seconds from now, in UTC."""
+    """The UTC time that many seconds from now."""
     return (datetime.now(UTC) + timedelta(seconds=math.ceil(seconds))).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,7 +1,7 @@
-"""The reply of a turn, kept beside its transcript before anyone looks at it: a turn that was paid for is not paid for twice. Knows no run.
-And what a turn has used so far, so that one that was killed is counted with the one that goes on in its place.
+"""What survives a turn that is cut off: its reply and the tokens it used, kept beside the transcript. Knows no run.
 
-A turn is known by its attempt, which is new after every event; so a reply that is kept is the one that the run still waits for.
+A turn that was paid for is not paid for twice, and what a killed turn used counts towards the one that replaces it. A turn is known by
+its attempt, which changes with every event, so a kept reply is always the one that the run still waits for.
 """
 
 import contextlib
@@ -15,34 +15,34 @@ REPLY, SPENT = ".reply.json", ".spent.json"
 
 
 def kept_reply(transcript: Path | None) -> Reply | None:
-    """The reply of this very turn, if its agent had ended when the machine was stopped."""
+    """The kept reply of this attempt, if its agent finished before the machine was stopped; else None."""
     try:
         raw = json.loads(transcript.with_suffix(REPLY).read_bytes()) if transcript else None
         return Reply(raw["text"], Usage(**raw["usage"]), raw["turns"]) if raw else None
     except (OSError, ValueError, LookupError, TypeError):
-        return None  # it was never written, or not to its end
+        return None  # it was never written, or not completely
 
 
 def keep_reply(transcript: Path | None, reply: Reply) -> None:
-    """Keep a reply for good."""
+    """Keep a reply durably."""
     if transcript is not None:
         _keep(transcript.with_suffix(REPLY), {"text": reply.text, "usage": reply.usage._asdict(), "turns": reply.turns})
 
 
 def kept_spent(transcript: Path | None) -> Usage:
-    """What earlier turns of this attempt used that ended without a word; one whose reply is kept says itself what it used."""
+    """The tokens of this attempt's earlier turns that ended without a reply. A turn whose reply is kept carries its own usage."""
     if transcript is None:
         return Usage()
     try:
         raw = json.loads(transcript.with_suffix(SPENT).read_bytes())
         before, now = Usage(**raw["before"]), Usage(**raw["now"])
     except (OSError, ValueError, LookupError, TypeError):
-        return Usage()  # none was killed
+        return Usage()  # no turn was killed
     return before if kept_reply(transcript) else before + now
 
 
 def keep_spent(transcript: Path | None, before: Usage, now: Usage) -> None:
-    """Keep what this turn has used so far, beside what earlier ones used. It is for the one that is killed: a full disk ends none."""
+    """Keep what this turn used so far and what earlier ones used, in case it is killed. Ignores a full disk."""
     if transcript is None:
         return
     with contextlib.suppress(OSError):

@@ -1,6 +1,6 @@
-"""The tool loop over a model's service: ask, run the calls that came back, ask again, until the model ends its turn. Owns the conversation.
+"""The tool loop: call the model, run the tool calls it returns, call it again, until it ends its turn. Owns the conversation.
 
-Knows how a call is retried and when to give up. How a request is made and a stream is read is the dialect's; what a fault means, in `faults`.
+Owns retries and giving up. Making requests and reading streams is left to the dialect, sorting errors to `faults`.
 """
 
 import json
@@ -24,13 +24,13 @@ from detent.errors import DetentError
 class LoopLimits(NamedTuple):
     """How patient the loop is."""
 
-    retries: int = 5  # of one call
+    retries: int = 5  # per call
     delay: float = 1.0  # seconds before the first retry; doubled each time
-    longest: float = 60.0  # seconds: a wait that the service names and that is longer parks the run
+    longest: float = 60.0  # seconds; if the service asks for a longer wait, the run is parked
     read: float = 60.0  # seconds without a byte
-    calls: int = 32  # tool calls of one message that are run
-    repeats: int = 5  # the same calls so often in a row: stuck
-    round: int = 12  # so many messages with no more than two different sets of calls: stuck
+    calls: int = 32  # tool calls that are run per message
+    repeats: int = 5  # this many identical messages in a row: stuck
+    round: int = 12  # this many messages with only one or two different sets of calls: stuck
 
 
 LIMITS = LoopLimits()
@@ -42,7 +42,7 @@ ENDINGS: dict[str, tuple[Sort, str]] = {
 
 
 def converse(asked: Asked, make: Callable[[], Dialect], model: str, limits: LoopLimits) -> Reply:
-    """One turn of a model. A limit in dollars is refused where no price is known, before anything is sent."""
+    """One turn of a model. If dollars are limited but the model's price is unknown, it is refused before anything is sent."""
     price = price_of(model, asked.turn.catalog.prices)
     if price is None and asked.turn.budget.usd is not None:
         raise DetentError(
@@ -65,12 +65,12 @@ class Loop:
         self.asked, self.dialect, self.model, self.price, self.limits = asked, dialect, model, price, limits
         self.tools: list[Block] = asked.turn.toolbox.schemas() if asked.turn.toolbox else []
         self.history: list[Message] = [{"role": "user", "content": [{"type": "text", "text": whole(asked.turn.prompt)}]}]
-        self.asked_for: list[str] = []  # the calls of each message, as text
-        self.ids: set[str] = set()  # of the calls so far
+        self.asked_for: list[str] = []  # the calls of each message, as JSON
+        self.ids: set[str] = set()  # of all calls so far
         self.reading: MessageReading | None = None
 
     def close(self) -> None:
-        """Let go of the connections, unless a thread still waits on one: it lets go itself."""
+        """Close the connections, unless a reader thread still uses one and will close it itself."""
         if self.reading is None or not self.reading.thread.is_alive():
             self.dialect.close()
 
@@ -99,7 +99,7 @@ class Loop:
         return Reply(message.text, self.asked.meter.usage, self.asked.meter.turns)
 
     def _guard(self, message: ModelMessage) -> None:
-        """Calls are run only from a message that stopped for them, and not for ever the same."""
+        """Run calls only from a message that stopped for them, and not the same ones forever."""
         if message.stop != "calls" or not message.calls:
             raise AgentFailed(
                 "Crashed", f"the model's message stopped with '{message.stop}' and {len(message.calls)} calls, which Detent does not know"
@@ -111,15 +111,15 @@ class Loop:
         if len(many) == self.limits.round and len(set(many)) <= 2:
             raise AgentFailed("Stuck", f"the model is going in circles: the same two calls, {self.limits.round} times in turn")
 
-    # -- one call, tried until it works or cannot ------------------------------------------------------------------------------
+    # -- one call, retried until it succeeds or cannot ------------------------------------------------------------------------
 
     def _say(self) -> ModelMessage:
-        """The model's next message. The budget is looked at before each try, and every try is paid for."""
+        """The model's next message. The budget is checked before each try, and every try counts against it."""
         request = self.dialect.request(Conversation(self.model, whole(self.asked.turn.system), self.tools, self.history))
         for tried in range(self.limits.retries + 1):
             self.asked.meter.before_call()
             self.asked.meter.stir()
-            timeout = self.limits.read * 2 ** min(tried, 3)  # a network that was too slow gets longer
+            timeout = self.limits.read * 2 ** min(tried, 3)  # a slow network gets more time
             reading = MessageReading(self.dialect, request, timeout, self.asked)
             self.reading = reading
             try:
@@ -132,7 +132,7 @@ class Loop:
         raise AssertionError("the last try waits for nothing")
 
     def _of_the_model(self, message: ModelMessage) -> ModelMessage:
-        """The message, if the model that was asked for wrote it: there is no fallback, not even a quiet one."""
+        """Reject a message that another model wrote: there is no fallback, not even a silent one."""
         if not same_model(self.model, message.model):
             raise AgentFailed("ModelUnavailable", f"{self.model} was asked, but {message.model[:100]} answered")
         return message
@@ -150,11 +150,11 @@ class Loop:
             )
 
     def _wait(self, trouble: Trouble, tried: int) -> None:
-        """Wait before the next try, or give up: nothing to hope for, tried often enough, or the service names a time that is too far."""
+        """Wait before the next try. Give up if a retry is hopeless, was tried often enough, or has to wait too long."""
         self.asked.log.add("trouble", sort=trouble.fault.sort, message=trouble.message, wait=trouble.wait, tried=tried + 1)
         if not trouble.fault.again or tried == self.limits.retries or (trouble.wait or 0) > self.limits.longest:
             raise trouble.failed()
-        backoff = self.limits.delay * 2**tried * random.uniform(0.5, 1.0)  # so that many who wait do not come back at once
+        backoff = self.limits.delay * 2**tried * random.uniform(0.5, 1.0)  # jitter, so that waiting clients do not all return at once
         wait = max(trouble.wait or 0.0, min(backoff, self.limits.longest))
         if wait >= self.asked.meter.left():
             raise AgentFailed(
@@ -165,12 +165,12 @@ class Loop:
         self.asked.meter.stir()
         while (rest := wait - (time.monotonic() - begun)) > 0:
             self.asked.meter.pause(min(rest, 1.0))
-            self.asked.meter.stir()  # waiting as asked is not silence
+            self.asked.meter.stir()  # a requested wait is not silence
 
     # -- tools -----------------------------------------------------------------------------------------------------------------
 
     def _run(self, calls: list[ToolRequest]) -> list[Block]:
-        """Every call of a message answered, in order, in one message."""
+        """Answer every call of a message, in order."""
         return [self._result(call, self._call(call, number)) for number, call in enumerate(calls)]
 
     def _call(self, call: ToolRequest, number: int) -> Answered:

@@ -1,20 +1,20 @@
-"""The limits of one turn: its clock, its signs of life, what it has used. Owns no waiting that cannot be interrupted; knows no backend."""
+"""The limits of one turn: its clock, its signs of life, and what it has used. Every wait can be interrupted. Knows no backend."""
 
 import time
 
 from detent.agents.agent_protocol import AgentFailed, Budget, Turn, Usage
 
-LOOK = 0.25  # seconds between two questions whether the turn is still wanted
-SLICE = 0.05  # seconds slept at a time
+LOOK = 0.25  # seconds between checks whether the turn is still wanted
+SLICE = 0.05  # seconds per sleep
 
 
 def seconds(number: float) -> str:
-    """A time as people say it."""
+    """A duration for people to read."""
     return f"{number:.0f} s" if number >= 10 else f"{round(number, 1):g} s"
 
 
 class Meter:
-    """What a turn has used so far, and whether it may go on."""
+    """What a turn has used so far, and whether it may continue."""
 
     def __init__(self, turn: Turn) -> None:
         self.turn = turn
@@ -24,17 +24,17 @@ class Meter:
         self.turns = 0
 
     def stir(self) -> None:
-        """There was a sign of progress."""
+        """Note a sign of progress."""
         self.stirred = time.monotonic()
 
     def left(self) -> float:
-        """Seconds until the turn ends, by its own timeout or by the budget."""
+        """Seconds until the turn ends, by its timeout or by its budget."""
         most = self.turn.budget.seconds
         allowed = self.turn.timeout if most is None else min(self.turn.timeout, most)
         return allowed - (time.monotonic() - self.begun)
 
     def check(self) -> None:
-        """Raise if the turn is over: no longer wanted, out of time, or silent for too long."""
+        """AgentFailed if the turn is over: no longer wanted, out of time, or silent for too long."""
         now = time.monotonic()
         if now - self.looked >= LOOK:
             self.looked = now
@@ -51,12 +51,12 @@ class Meter:
         return AgentFailed("Timeout", f"the agent did not finish within {seconds(self.turn.timeout)}")
 
     def before_call(self) -> None:
-        """The check before anything that costs: the turn may go on, and the budget is not used up."""
+        """Check before anything that costs: the turn may continue, and the budget is not used up."""
         self.within_budget()
         self.check()
 
     def within_budget(self) -> None:
-        """Raise if the budget is used up. Asks nobody, so any thread may ask it."""
+        """AgentFailed if the budget is used up. Safe to call from any thread."""
         if spent := used_up(self.turn.budget, self.usage, self.turns, time.monotonic() - self.begun):
             raise AgentFailed("Budget", f"the limit on {spent} is used up")
 

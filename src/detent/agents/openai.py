@@ -1,6 +1,6 @@
-"""Any service that speaks OpenAI's chat dialect as an agent, by way of OpenAI's SDK, which is imported here only when it is asked.
+"""The `openai` backend: any service that speaks OpenAI's chat dialect, through OpenAI's SDK, which is imported only when an agent is asked.
 
-Owns the spec, the client and its key. The key of a service goes to that service and nowhere else; no redirect is followed.
+Owns the spec, the client and its key. A key goes to its own service and nowhere else; redirects are not followed.
 """
 
 from collections.abc import Mapping
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     import openai
 
 DEFAULT = "openai"
-NO_KEY = "none"  # what a service gets that needs no key: the SDK wants a word
+NO_KEY = "none"  # sent to services without a key, because the SDK requires one
 HERE = ("127.0.0.1", "localhost", "::1")
 
 
 class Asks(NamedTuple):
-    """What a spec asks for."""
+    """A parsed spec."""
 
     model: str
-    name: str  # of the service
+    name: str  # the service's name
     address: Address
 
 
 def ask_openai(asked: Asked, limits: LoopLimits = LIMITS) -> Reply:
-    """One turn of a model with the tools of the turn. AgentFailed says how it failed; DetentError what a person has to do first."""
+    """One turn of a model. AgentFailed says how it failed; DetentError what a person has to do first."""
     asks = read_spec(asked.rest, asked.turn.model, asked.outer, asked.turn.catalog)
     variable, cache_key = asks.address.key, asks.address.cache_key
     key = Key(variable or NO_KEY, f"set {variable} in the environment that starts detent" if variable else _add_key(asks.name))
@@ -42,7 +42,7 @@ def ask_openai(asked: Asked, limits: LoopLimits = LIMITS) -> Reply:
 
 
 def must_be_ready(rest: str, model: str, outer: Mapping[str, str], catalog: Catalog) -> None:
-    """DetentError if the spec names no model or no service, or if the package or the key is missing."""
+    """DetentError if the spec names no model or an unknown service, or if the SDK or the key is missing."""
     asks = read_spec(rest, model, outer, catalog)
     if find_spec("openai") is None:
         raise missing()
@@ -50,7 +50,7 @@ def must_be_ready(rest: str, model: str, outer: Mapping[str, str], catalog: Cata
 
 
 def read_spec(rest: str, model: str, outer: Mapping[str, str], catalog: Catalog) -> Asks:
-    """MODEL@SERVICE, each of which may be left out. A configured model of Claude is none of these services' by that name."""
+    """Parse MODEL@SERVICE; both parts are optional. A configured Claude model is ignored: these services lack it, or name it otherwise."""
     named, _, service = rest.strip().rpartition("@") if "@" in rest else (rest.strip(), "", DEFAULT)
     known = {**SERVICES, **catalog.services}
     if service not in known:
@@ -67,13 +67,13 @@ def read_spec(rest: str, model: str, outer: Mapping[str, str], catalog: Catalog)
 
 
 def elsewhere(address: Address, outer: Mapping[str, str]) -> Address:
-    """The address of the service that needs no name; OPENAI_BASE_URL puts another one in its place, of which nothing else is known."""
+    """The default service's address, or OPENAI_BASE_URL in its place with nothing else known about it."""
     url = outer.get("OPENAI_BASE_URL", "").strip()
     return Address(url, address.key) if url and url.rstrip("/") != address.url else address
 
 
 def key_of(asks: Asks, outer: Mapping[str, str]) -> str:
-    """The key of a service. One on this machine may need none."""
+    """The service's key. A service on this machine may have none."""
     key = outer.get(asks.address.key, "").strip() if asks.address.key else ""
     if asks.address.key and not key and urlsplit(asks.address.url).hostname not in HERE:
         raise DetentError(f"the openai agent needs a key for {asks.name}", f"set {asks.address.key} in the environment that starts detent")
@@ -81,7 +81,7 @@ def key_of(asks: Asks, outer: Mapping[str, str]) -> str:
 
 
 def make_client(asks: Asks, outer: Mapping[str, str]) -> "openai.OpenAI":
-    """The SDK's client: its own retries off, the key from our environment, nothing else of it."""
+    """The SDK's client, with our key, without its own retries, and with nothing else from the environment."""
     try:
         import openai
     except ImportError as e:

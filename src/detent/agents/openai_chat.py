@@ -1,6 +1,6 @@
-"""OpenAI's chat dialect: a conversation as a request, and a stream of chunks as a message. Knows no loop, no key, no address.
+"""OpenAI's chat dialect: a conversation becomes a request, a stream of chunks a message. Knows no loop, no key and no address.
 
-Services that speak it differ in what they leave out: ids and numbers of calls, the word for why a message stopped, the count of tokens.
+Services differ in what they leave out: ids and indexes of calls, why a message stopped, token counts.
 """
 
 import hashlib
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     import openai
 
 STOPS = {"stop": "end", "tool_calls": "calls", "function_call": "calls", "length": "length", "content_filter": "refused"}
-NAMELESS = "nameless"  # a call whose name did not come: no tool has it, and the model is told so
-EXTRA = "extra_content"  # beside a call: what a service wants back with it, such as the signature of a thought
+NAMELESS = "nameless"  # a call that came without a name; no tool has this one, so the model gets an error
+EXTRA = "extra_content"  # beside a call: data that a service wants back with it, such as a thought's signature
 
 
 class Chat:
-    """The chat completions API."""
+    """The chat completions API as a Dialect."""
 
     def __init__(self, client: "openai.OpenAI", key: Key, usage: bool = True, cache_key: bool = False) -> None:
         self.client, self.key, self.usage, self.cache_key = client, key, usage, cache_key
 
     def request(self, talk: Conversation) -> Block:
-        """No limit on its length: the services do not agree on its name, and all have one of their own."""
+        """The request for the next message. It has no length limit: services name that field differently, and all have their own limit."""
         system: list[Message] = [{"role": "system", "content": talk.system}] if talk.system.strip() else []
         messages = [*system, *(sent for message in talk.history for sent in messages_of(message))]
         request: Block = {"model": talk.model, "messages": messages, "stream": True}
@@ -71,7 +71,7 @@ def function_of(tool: Block) -> Block:
 
 
 def messages_of(message: Message) -> list[Message]:
-    """One message of ours as theirs: each result of a tool is a message of its own."""
+    """Our message as OpenAI messages: each tool result becomes a message of its own."""
     blocks: Any = message["content"]
     words = "\n".join(block["text"] for block in blocks if block["type"] == "text")
     if message["role"] == "assistant":
@@ -89,36 +89,36 @@ def call_of(block: Block) -> Block:
 
 
 def result_of(block: Any) -> str:
-    """What a tool said. The dialect has no mark for failure, so it is said in words."""
+    """The text of a tool result. The dialect has no field for failure, so it is said in the text."""
     text = "\n".join(part["text"] for part in block["content"])
     return f"Error: {text}" if block["is_error"] else text
 
 
 class Pieces:
-    """A call on its way."""
+    """A tool call that is still streaming in."""
 
     def __init__(self, id: str) -> None:
         self.id, self.name, self.text = id, "", ""
         self.extra: object = None
 
     def is_another(self, id: str, name: str, numbered: bool) -> bool:
-        """Whether a piece with this id and name begins the next call."""
+        """Whether a piece with this id and name begins another call."""
         if id and self.id:
             return id != self.id
         return bool(name and self.name) and (not numbered or is_whole(self.text))
 
 
 class Coming:
-    """A message on its way, chunk by chunk."""
+    """A message that is still streaming in."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
         self.calls: list[Pieces] = []
-        self.at: dict[int, Pieces] = {}  # the newest call with a number
+        self.at: dict[int, Pieces] = {}  # index -> the newest call with it
         self.stop, self.model, self.refused = "", "", False
 
     def take(self, chunk: Any) -> tuple[str, str]:
-        """One chunk more: the words that it brought, and what else."""
+        """Add a chunk; returns its text for the reader, and everything else in it."""
         self.model = text_of(chunk.model) or self.model
         if not chunk.choices:
             return "", ""
@@ -133,7 +133,7 @@ class Coming:
         return words, refusal + "".join(self._call(piece) for piece in delta.tool_calls or ())
 
     def _call(self, piece: Any) -> str:
-        """A piece of a call. Which one it belongs to is told by its number; by its id or name where there is none, or the same for all."""
+        """Add a piece to its call, which is found by its index, or by id and name if the index is missing or always the same."""
         id, called = text_of(piece.id), piece.function
         name, text = text_of(getattr(called, "name", None)), text_of(getattr(called, "arguments", None))
         number = piece.index if isinstance(getattr(piece, "index", None), int) else None
@@ -148,7 +148,7 @@ class Coming:
         return name + text
 
     def heard(self) -> ModelMessage:
-        """The whole message. Some services say stop where they mean tool_calls."""
+        """The complete message. Some services say `stop` where they mean `tool_calls`."""
         text = "".join(self.texts)
         calls = [read_call(each.id, each.name or NAMELESS, each.text) for each in self.calls]
         blocks: list[Block] = [{"type": "text", "text": whole(text)}] if text.strip() else []
@@ -167,7 +167,7 @@ def text_of(value: object) -> str:
 
 
 def counted(usage: Any) -> Usage:
-    """Their count of what was read holds what came from the cache; ours does not."""
+    """Our Usage from theirs: their prompt tokens include what came from the cache; ours do not."""
     details = getattr(usage, "prompt_tokens_details", None)
     cached, written = (count(getattr(details, name, 0)) for name in ("cached_tokens", "cache_write_tokens"))
     plain = max(0, count(usage.prompt_tokens) - cached - written)

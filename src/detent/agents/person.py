@@ -1,4 +1,4 @@
-"""A person as the agent: the briefing on the terminal, then a line with what was done. Owns the terminal for that time; decides nothing."""
+"""The `human` backend: shows the briefing on the terminal and reads one line about what was done. Owns the terminal meanwhile."""
 
 import os
 import select
@@ -9,12 +9,12 @@ from detent.agents.texts import visible
 from detent.errors import DetentError
 
 TERMINAL = "/dev/tty"
-TICK = 0.2  # seconds between two looks at the clock
+TICK = 0.2  # seconds between checks of the clock
 ASKS = "\nWork in {workspace}. When you are done, say in one line what you did, or press Enter (Ctrl-D stops): "
 
 
 def ask_human(asked: Asked) -> Reply:
-    """What a person typed; empty if it was only Enter. A person may be silent as long as the turn lasts."""
+    """What the person typed; empty for just Enter. Silence is allowed until the turn ends."""
     if asked.rest:
         raise DetentError(f"the agent 'human' takes no argument, but got '{asked.rest}'", "write human")
     try:
@@ -37,7 +37,7 @@ def say(terminal: int, text: str) -> None:
 
 
 def line(terminal: int, asked: Asked) -> str:
-    """One line from the terminal; the clock goes on meanwhile."""
+    """Read one line from the terminal while the turn's clock runs."""
     typed = b""
     while not typed.endswith(b"\n"):
         asked.meter.stir()

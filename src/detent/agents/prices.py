@@ -1,7 +1,7 @@
-"""What tokens cost: dollars per million, by model, with what reading and writing the cache costs in parts of that. A literal table; pure.
+"""Prices of models: dollars per million tokens, and the cache's share of the input price. A literal table; pure.
 
-From the price lists of the Claude API, with the cache of five minutes, and of OpenAI, at their standard rates for short prompts. A model that
-is not here has no known price, unless the project says one.
+From the price lists of the Claude API (five-minute cache) and of OpenAI (standard rates, short prompts). A model that is not listed has
+no known price unless the project sets one.
 """
 
 import re
@@ -16,7 +16,7 @@ SONNET, HAIKU, OLD_HAIKU = Price(3, 15), Price(1, 5), Price(0.8, 4)
 
 
 def gpt(input: float, output: float, read: float = 0.1) -> Price:
-    """A price of OpenAI, where writing the cache costs what any input does."""
+    """An OpenAI price: writing to the cache costs the same as any input."""
     return Price(input, output, read, 1.0)
 
 
@@ -53,24 +53,24 @@ PRICES: dict[str, Price] = {
     "gpt-4o-mini": gpt(0.15, 0.6, 0.5),
 }
 DATED = re.compile(r"-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest)\Z")
-OTHER = re.compile(r"[-_](?!latest|preview|exp)[a-z]{3,}")  # behind a model's name: that of another one, as mini behind gpt-4o
+OTHER = re.compile(r"[-_](?!latest|preview|exp)[a-z]{3,}")  # a suffix that makes it another model, like `mini` in gpt-4o-mini
 
 
 def price_of(model: str, more: Mapping[str, Price] = MappingProxyType({})) -> Price | None:
-    """The price of a model, whether it is named with its date or without. What a project says goes before the table."""
+    """The price of a model, named with or without its date. The project's prices come before the table."""
     stem = DATED.sub("", model)
     return more.get(model) or more.get(stem) or PRICES.get(stem)
 
 
 def same_model(asked: str, answered: str) -> bool:
-    """Whether the model that answered is the one that was asked, be it with a date, a vendor or a tag. A service that names none is believed."""
+    """Whether the answering model is the one asked for; a date, vendor or tag may be added to a name. An unnamed model is accepted."""
     short, long = sorted((DATED.sub("", asked.lower()), DATED.sub("", answered.lower())), key=len)
     _, found, rest = long.partition(short) if short else ("", "-", "")
     return bool(found) and OTHER.match(rest) is None
 
 
 def priced(usage: Usage, price: Price | None) -> Usage:
-    """The same usage with its cost; without a price, at none."""
+    """The usage with its cost; zero without a price."""
     if price is None:
         return usage
     read = usage.input_tokens + price.read * usage.cached_tokens + price.write * usage.written_tokens

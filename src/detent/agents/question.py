@@ -1,4 +1,4 @@
-"""What a backend is handed: the rest of the spec, the turn, and where to record and show things. Values only."""
+"""What a backend is given: the rest of the spec, the turn, the transcript, the meter. Values only."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -12,15 +12,15 @@ from detent.kernel.redact import Redact
 class Asked(NamedTuple):
     """One question to one agent."""
 
-    rest: str  # of the spec, behind the colon
+    rest: str  # the spec after the colon
     turn: Turn
-    outer: Mapping[str, str]  # our own environment: keys are here and nowhere else
+    outer: Mapping[str, str]  # our own environment, the only place with keys
     log: Transcript
     meter: Meter
     redact: Redact
 
     def tell(self, progress: Progress) -> None:
-        """Show something in the live view, without secrets, with what the turn has used so far: if it is killed, that is known."""
+        """Show something in the live view, redacted, with the usage so far; that way a killed turn's usage is known."""
         self.turn.watch(progress._replace(text=self.redact(progress.text), usage=self.meter.usage))
 
     def spend(self, usage: Usage, turns: int = 1) -> None:

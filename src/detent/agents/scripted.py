@@ -1,7 +1,6 @@
-"""An agent that plays a file: for demos and tests. Each turn plays the next entry that fits; what it does is done for real.
+"""The `scripted` backend, for demos and tests: each turn plays the next fitting entry of a file, and what it does is real.
 
-Owns the format and the order. Which entries were played is kept beside the transcript, by the attempt: a turn that was cut before it was
-judged has the same attempt and plays the same entry again.
+Owns the file's format and the order of play. An attempt remembers its entry, so a turn that is cut off and repeated plays the same one.
 """
 
 import hashlib
@@ -22,7 +21,7 @@ LONGEST_WAIT = 600.0
 
 
 class Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Refuses what it does not know."""
+    """Rejects unknown fields."""
 
 
 class ScriptedToolCall(Strict, frozen=True):
@@ -45,7 +44,7 @@ class ScriptedSpent(Strict, frozen=True):
 
 
 class ScriptEntry(Strict, frozen=True):
-    """One turn: when it fits, then what it does, in this order."""
+    """One turn: when it fits, and what it then does, in the order of the fields."""
 
     state: str | list[str] = []
     role: str | list[str] = []
@@ -64,7 +63,7 @@ class ScriptEntry(Strict, frozen=True):
 
 
 class TurnFacts(msgspec.Struct, frozen=True):
-    """What a briefing says about the turn; everything else in it is left alone."""
+    """The fields of a briefing that entries are matched against."""
 
     run: str = ""
     state: str = ""
@@ -75,7 +74,7 @@ class TurnFacts(msgspec.Struct, frozen=True):
 
 
 def ask_scripted(asked: Asked) -> Reply:
-    """The reply of the entry that is next. DetentError if the file cannot be used or has no entry left."""
+    """Play the next fitting entry and return its reply. DetentError if the file cannot be used or has no entry left."""
     path = Path(asked.rest)
     entries, where = read(path), where_of(asked)
     fitting = [i for i, entry in enumerate(entries) if fits(entry, where)]
@@ -140,7 +139,7 @@ def _one_of(wanted: str | list[str], value: str) -> bool:
 
 
 def where_of(asked: Asked) -> TurnFacts:
-    """State and role from the briefing, or else from the variables that every agent gets."""
+    """The facts in the briefing; run, state and role may come from the environment variables instead."""
     env = asked.turn.env
     try:
         where = msgspec.json.decode(asked.turn.briefing, type=TurnFacts)
@@ -155,7 +154,7 @@ def where_of(asked: Asked) -> TurnFacts:
 
 
 def read(path: Path) -> list[ScriptEntry]:
-    """The entries of a script, YAML or JSON; what is wrong is named with its place, such as `$[1].write`."""
+    """The entries of a script, YAML or JSON. An error names its place, such as `$[1].write`."""
     try:
         loaded = yaml.load(path.read_text("utf-8"), Loader=Once)
         return msgspec.convert(loaded, list[ScriptEntry])
@@ -168,7 +167,7 @@ def read(path: Path) -> list[ScriptEntry]:
 
 
 class Once(yaml.SafeLoader):
-    """YAML whose keys stand once each."""
+    """YAML that rejects duplicate keys."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]

@@ -1,4 +1,4 @@
-"""Files of a workspace that a script writes: below it and nowhere else, through no link. Owns the walk; knows no script."""
+"""Writing files for a script: only below the workspace, and never through a symlink. Knows no script."""
 
 import contextlib
 import os
@@ -11,7 +11,7 @@ FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def write(workspace: Path, name: str, text: str, append: bool = False) -> None:
-    """Write a file, or add to it. Always a new file in its place, so that a link to another one stays as it was."""
+    """Write or append to a file. It is always replaced by a new file, so other hard links keep the old content."""
     with _folder(workspace, name, make=True) as (folder, last):
         old = _read(folder, last) if append else b""
         scratch = f".{last}.{os.getpid()}.new"
@@ -22,7 +22,7 @@ def write(workspace: Path, name: str, text: str, append: bool = False) -> None:
 
 
 def delete(workspace: Path, name: str) -> None:
-    """Delete a file; one that is not there is deleted already."""
+    """Delete a file; do nothing if it is missing."""
     with contextlib.suppress(FileNotFoundError), _folder(workspace, name, make=False) as (folder, last):
         os.unlink(last, dir_fd=folder)
 
@@ -38,7 +38,7 @@ def _read(folder: int, name: str) -> bytes:
 
 @contextlib.contextmanager
 def _folder(workspace: Path, name: str, make: bool) -> Iterator[tuple[int, str]]:
-    """The open folder of a file and the file's own name. Each part is opened below the one before and must be a real folder."""
+    """The open folder of a file, and the file's name. Each part is opened relative to its parent and must be a real folder."""
     *parts, last = _parts(name)
     fd = os.open(workspace, FOLDER)
     try:

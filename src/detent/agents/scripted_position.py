@@ -1,6 +1,6 @@
 """Which entries of a script were played: a small file beside the transcript, written before an entry is played. Knows no entry's content.
 
-An attempt that comes again gets the entry it had. Two processes at once take turns.
+A repeated attempt gets its entry again. Concurrent processes are serialized by a lock.
 """
 
 import fcntl
@@ -17,14 +17,14 @@ FILE = "scripted.json"
 
 
 class PlayedEntries(msgspec.Struct, forbid_unknown_fields=True):
-    """By attempt, the number of its entry; and the entries whose failure was delivered."""
+    """attempt -> the number of its entry; and the entries whose failure was delivered."""
 
     taken: dict[str, int] = {}
     failed: list[int] = []
 
 
 def choose(transcript: Path | None, script: str, attempt: str, fitting: list[tuple[int, bool]]) -> int | None:
-    """The entry for an attempt: the one it had, or else the first that fits and is not used up. Without a transcript, the first that fits."""
+    """The entry for an attempt: the one it had, else the first fitting one that is not used up. Without a transcript, simply the first."""
     if transcript is None:
         return fitting[0][0] if fitting else None
     with _kept(transcript.parent) as all_played:
@@ -40,7 +40,7 @@ def choose(transcript: Path | None, script: str, attempt: str, fitting: list[tup
 
 
 def spend_entry(transcript: Path | None, script: str, attempt: str, number: int) -> None:
-    """A failure was played: the same attempt goes on with the next entry."""
+    """Mark an entry's failure as delivered, so that the same attempt moves on to the next entry."""
     if transcript is not None:
         with _kept(transcript.parent) as all_played:
             all_played.setdefault(script, PlayedEntries()).failed.append(number)
@@ -48,7 +48,7 @@ def spend_entry(transcript: Path | None, script: str, attempt: str, number: int)
 
 @contextmanager
 def _kept(folder: Path) -> Iterator[dict[str, PlayedEntries]]:
-    """What is kept, under a lock; written back whole."""
+    """Load the file under a lock, and replace it afterwards."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / FILE
     with (folder / (FILE + ".lock")).open("a") as lock:

@@ -1,7 +1,7 @@
-"""One streamed message of a model's service: read beside the turn's clock, whole or not at all. Owns the reading; decides nothing.
+"""Reading one streamed message of a model's service, complete or not at all, while the turn's clock runs. Decides nothing.
 
-An SDK blocks while the service is silent and may hide its pings, so it reads in a thread of its own, and this side keeps looking at the clock.
-A message counts only once its end has come.
+An SDK blocks while the service is silent and may hide its pings, so it reads in a thread of its own and this side watches the clock.
+A message counts only once its end has arrived.
 """
 
 import contextlib
@@ -16,14 +16,14 @@ from detent.agents.dialect import Block, Dialect, ModelMessage
 from detent.agents.question import Asked
 from detent.agents.texts import LineBuffer
 
-TICK = 0.1  # seconds between two looks at the clock
+TICK = 0.1  # seconds between checks of the clock
 READER = "detent-reader"
-MOST = 8_000_000  # characters of one message
-PER_TOKEN = 4  # characters of a token, where the service never came to its count
+MOST = 8_000_000  # characters per message
+PER_TOKEN = 4  # characters per token, for an estimate if the service did not count
 
 
 class StreamBroken(Exception):
-    """The message did not come; `error` is what the SDK raised."""
+    """The message did not arrive; `error` is what the SDK raised."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(str(error))
@@ -31,7 +31,7 @@ class StreamBroken(Exception):
 
 
 class MessageReading:
-    """A message on its way."""
+    """A message that is still streaming in."""
 
     def __init__(self, dialect: Dialect, request: Block, read_timeout: float, asked: Asked) -> None:
         self.dialect, self.request, self.read_timeout, self.asked = dialect, request, read_timeout, asked
@@ -42,7 +42,7 @@ class MessageReading:
         self.thread = threading.Thread(target=self._read, name=READER, daemon=True)
 
     def message(self) -> ModelMessage:
-        """Wait for the whole message. Broken if it did not come, AgentFailed once the turn is over."""
+        """Wait for the complete message. StreamBroken if it fails to arrive, AgentFailed if the turn is over."""
         self.thread.start()
         lines = LineBuffer()
         try:
@@ -61,7 +61,7 @@ class MessageReading:
             self._hang_up()
 
     def usage(self) -> Usage:
-        """What the service counted. Where it did not come to that, what was sent and what came, by its length: that is billed too."""
+        """The service's count of tokens. If it did not get that far, an estimate by length: a call that broke off is billed too."""
         counted = self.counted or Usage()
         if self.stream is None or (self.whole and self.counted):
             return counted
@@ -69,7 +69,7 @@ class MessageReading:
         came = max(counted.output_tokens, self.size // PER_TOKEN)
         return counted._replace(input_tokens=counted.input_tokens + sent, output_tokens=came)
 
-    # -- what the dialect tells while the message comes, in the thread that reads ---------------------------------------------------
+    # -- Ear: called by the dialect, in the reader thread ---------------------------------------------------------------------------
 
     def begins(self, stream: Any) -> None:
         self.stream = stream
@@ -90,7 +90,7 @@ class MessageReading:
             self.asked.tell(Progress("text", line))
 
     def _hang_up(self) -> None:
-        """End a stream that is still being read. The thread closes it; closing it from here could close somebody else's socket."""
+        """Shut down a stream that is still being read. Only the reader thread closes it; here, that could close somebody else's socket."""
         self.thread.join(0.2)
         if self.thread.is_alive() and self.stream is not None:
             with contextlib.suppress(OSError, AttributeError):
@@ -101,10 +101,10 @@ class MessageReading:
     def _read(self) -> None:
         try:
             self.came.put(self.dialect.receive(self.request, self.read_timeout, self))
-        except Exception as e:  # noqa: BLE001  # whatever it is, it belongs to the thread that waits
+        except Exception as e:  # noqa: BLE001  # the waiting thread handles every error
             self.came.put(e)
 
 
 def count(number: object) -> int:
-    """A number of tokens, whatever the service sent in its place."""
+    """A token count, or 0 if the service sent something else."""
     return number if isinstance(number, int) and not isinstance(number, bool) and 0 <= number < 10**12 else 0

@@ -1,17 +1,17 @@
-"""Texts that come from anywhere: made whole for JSON and wires, made visible for terminals. Pure."""
+"""Texts of any origin: made valid for JSON and the network, and safe to show on a terminal. Pure."""
 
 import unicodedata
 
-HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # control, format (bidi, zero width), half characters, line and paragraph separators
+HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # control, format (bidi, zero width), lone surrogates, line and paragraph separators
 
 
 def whole(text: str) -> str:
-    """The same text with half characters (lone surrogates) spelled out, so that it can be sent and stored."""
+    """The text with lone surrogates escaped, so that it can be sent and stored."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def visible(text: str) -> str:
-    """The same text with everything that would move the cursor, hide or reorder spelled out; line breaks and tabs stay."""
+    """The text with characters escaped that would move the cursor, hide or reorder anything; line breaks and tabs stay."""
     return "".join(char if char in "\n\t" or unicodedata.category(char) not in HIDDEN else spelled(char) for char in text)
 
 
@@ -20,7 +20,7 @@ def spelled(char: str) -> str:
 
 
 class LineBuffer:
-    """Pieces of text in, whole lines out: a key that comes in two pieces is still seen as one."""
+    """Collects pieces of text into whole lines, so that a key split over two pieces is still redacted."""
 
     LONGEST = 2000
 

@@ -1,6 +1,6 @@
-"""The record of a turn: JSON Lines, one per message, secrets left out, readable by its owner alone. Owns the file; knows no backend.
+"""The transcript of a turn: JSON Lines, one per message, redacted, readable only by its owner. Owns the file; knows no backend.
 
-What cannot be recorded is not done: a transcript that cannot be written ends the turn.
+Nothing goes unrecorded: if the transcript cannot be written, the turn ends.
 """
 
 import json
@@ -14,13 +14,13 @@ from detent.kernel.redact import Redact, redact_all
 
 
 class Transcript:
-    """Appends to one file, or to none."""
+    """Appends to a file; does nothing without one."""
 
     def __init__(self, path: Path | None, redact: Redact) -> None:
         self.path, self.redact = path, redact
 
     def add(self, kind: str, **fields: object) -> None:
-        """One line: what it is, when, and its fields."""
+        """Append one line: its kind, the time, and the fields."""
         if self.path is None:
             return
         line = {"at": datetime.now(UTC).isoformat(timespec="milliseconds"), "kind": kind, **fields}
@@ -41,7 +41,7 @@ class Transcript:
 
 
 def as_line(value: object, redact: Redact) -> bytes:
-    """Valid JSON whatever the texts hold: half characters are shown, not written."""
+    """One line of valid JSON, whatever the texts hold; lone surrogates are escaped."""
     try:
         text = json.dumps(redact_all(lambda t: whole(redact(t)), value), ensure_ascii=False, allow_nan=False, default=str)
     except (ValueError, RecursionError):

@@ -1,10 +1,10 @@
-"""Whose model an agent asks, by its spec. A literal table; what it does not know has no vendor."""
+"""The vendor of the model that an agent asks, from its spec. A literal table; the vendor of anything else is unknown."""
 
 import re
 
 OF_BACKEND = {"anthropic": "Anthropic", "claude": "Anthropic", "codex": "OpenAI"}
 OF_PROGRAM = {"gemini": "Google", "qwen": "Alibaba"}
-OF_MODEL: tuple[tuple[str, str], ...] = (  # how the names of models begin
+OF_MODEL: tuple[tuple[str, str], ...] = (  # the beginnings of model names
     (r"claude", "Anthropic"),
     (r"gpt|chatgpt|codex|o\d", "OpenAI"),
     (r"gemini|gemma", "Google"),
@@ -19,7 +19,7 @@ OF_MODEL: tuple[tuple[str, str], ...] = (  # how the names of models begin
 
 
 def vendor_of(spec: str, model: str = "") -> str:
-    """The vendor of the model behind a spec; `model` is the one of agents that name none. Empty if it cannot be told."""
+    """The vendor of the model behind a spec; empty if unknown. `model` is used by agents whose spec names none."""
     backend, _, rest = spec.partition(":")
     if backend in OF_BACKEND:
         return OF_BACKEND[backend]
@@ -31,6 +31,6 @@ def vendor_of(spec: str, model: str = "") -> str:
 
 
 def of_model(name: str) -> str:
-    """The vendor of a model, be it named with a path before it or without."""
+    """The vendor of a model; its name may have a path in front."""
     last = name.lower().rpartition("/")[2]
     return next((vendor for begins, vendor in OF_MODEL if re.match(begins, last)), "")

@@ -1,6 +1,6 @@
-"""Agents that speak the Agent Client Protocol: a table with one row for each that is known.
+"""Agents that speak the Agent Client Protocol (ACP): one row for each known agent.
 
-The client is our own: four requests out and one in. No SDK is needed to say them.
+The client is our own: it sends four kinds of request and serves one, which needs no SDK.
 """
 
 from detent.agents.acp.acp_row import AcpAgent

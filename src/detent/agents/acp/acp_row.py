@@ -1,4 +1,4 @@
-"""What an agent of the protocol is to Detent: one row of a table, which becomes the row of a client for one model. Knows no agent."""
+"""What Detent knows of an ACP agent: a row of the table, from which the ClientRow for one model is made. Knows no agent by name."""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -13,22 +13,22 @@ def no_files(wants: Wants) -> dict[str, str]:
 
 
 class AcpAgent(NamedTuple):
-    """One agent."""
+    """One ACP agent: how it is installed, started, configured, and reaches its model."""
 
     name: str
-    title: str  # as people call it
+    title: str  # the name that people know it by
     program: str
-    install: str  # the command that brings it
-    forms: tuple[str, ...]  # in which it can ask for its model, the one it takes by itself first
+    install: str  # the command that installs it
+    forms: tuple[str, ...]  # the wire formats in which it can ask its model, its default first
     argv: Callable[[Wants], list[str]]
     env: Callable[[Wants], dict[str, str]]
     files: Callable[[Wants], dict[str, str]] = no_files
-    mode: str = ""  # in which it asks before it writes; empty: it begins in it
-    chooses: bool = False  # it has a model of its own where none is named
+    mode: str = ""  # the session mode in which it asks before it writes; empty: its initial mode
+    chooses: bool = False  # it picks its own model if none is named
 
 
 def row_of(agent: AcpAgent, outer: Mapping[str, str], named: str = "", configured: str = "") -> ClientRow:
-    """The row of an agent in an environment, for a model: the one of the spec, else the one of the configuration."""
+    """The ClientRow for an agent and a model: the spec's model if it names one, else the configured one."""
     access = paid(agent.forms, named or configured, outer)
     keys = dict.fromkeys(key for form in agent.forms for key in VENDORS[form].keys)
     return ClientRow(
@@ -48,7 +48,7 @@ def row_of(agent: AcpAgent, outer: Mapping[str, str], named: str = "", configure
 
 
 def model_of(agent: AcpAgent, named: str, configured: str, access: Access | None) -> str:
-    """The model to ask. That of the configuration is for the service that makes it, and for no other."""
+    """The model to ask. The configured model is used only if it belongs to the service that pays."""
     found = named or (configured if access and form_of(configured) == access.dialect.name else "")
     if not found and not agent.chooses:
         raise DetentError(f"{agent.title} does not know which model to ask", f"name it: --agent acp:{agent.name}:MODEL")

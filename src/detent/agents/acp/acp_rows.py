@@ -1,6 +1,6 @@
-"""The agents that speak the Agent Client Protocol: how each is started, and what it finds in its home. A new one is a row here. Starts nothing.
+"""The known ACP agents: how each is started, and the files it finds in its home. A new agent is a row here. Starts nothing.
 
-Of all of them: their updates and their own ways into the net are off, and the model is the one of the turn, reached where `wants` says.
+For all of them, updates and web access of their own are off, and the turn's model is reached at the address in `wants`.
 """
 
 import json
@@ -33,12 +33,12 @@ LONG_AGO = "2026-01-01T00:00:00.000Z"
 
 
 def gemini_argv(wants: Wants) -> list[str]:
-    """The folder is not trusted for good: what the project keeps for Gemini is for people's sessions."""
+    """Runs without trusting the folder: the project's own Gemini settings are for people's sessions, and are ignored here."""
     return ["--acp", "--skip-trust", "--extensions", "none", *(["-m", wants.model] if wants.model else [])]
 
 
 def copilot_env(wants: Wants) -> dict[str, str]:
-    """A model of the user's own. A login at GitHub stays outside: its model would have to be reached at GitHub's own addresses."""
+    """Only models with an API key. A GitHub login is not supported: its models are reached at GitHub's own addresses."""
     kind, root = COPILOT_TYPES[wants.form]
     return {
         "COPILOT_OFFLINE": "true",
@@ -76,7 +76,7 @@ def goose_env(wants: Wants) -> dict[str, str]:
 
 
 def cline_env(wants: Wants) -> dict[str, str]:
-    """It leaves a program behind that outlives every signal to its own group; the sandbox ends it with the turn."""
+    """Cline leaves a process behind that survives signals to its process group; the sandbox ends it with the turn."""
     named = {"CLINE_API_KEY": wants.token, "CLINE_PROVIDER": CLINE_PROVIDER, "CLINE_MODEL": wants.model}
     return {**named, "CLINE_NO_AUTO_UPDATE": "1"}
 
@@ -131,7 +131,7 @@ ROWS = (
         argv=lambda wants: ["--acp", "--auth-type", "openai", "-m", wants.model],
         env=lambda wants: {"OPENAI_API_KEY": wants.token, "OPENAI_BASE_URL": f"{wants.url}/v1", "OPENAI_MODEL": wants.model},
         files=lambda _: {".qwen/settings.json": json.dumps(QWEN_SETTINGS)},
-        mode="default",  # the one it begins in asks its model whether a call is harmless
+        mode="default",  # its initial mode asks the model whether a call is harmless
     ),
     AcpAgent(
         name="goose",
@@ -141,7 +141,7 @@ ROWS = (
         forms=("chat", "anthropic"),
         argv=lambda _: ["acp"],
         env=goose_env,
-        files=lambda _: {".config/goose/config.yaml": json.dumps({"extensions": {"developer": GOOSE_DEVELOPER}})},  # JSON is YAML too
+        files=lambda _: {".config/goose/config.yaml": json.dumps({"extensions": {"developer": GOOSE_DEVELOPER}})},  # JSON is valid YAML
     ),
     AcpAgent(
         name="cline",

@@ -1,7 +1,7 @@
-"""One session of an agent, from our side: lines in, lines out, in the order of the protocol. Starts nothing and waits for nothing.
+"""One ACP session from the client's side: messages in, messages out, in the order of the protocol. No I/O and no waiting of its own.
 
-Files and terminals are not offered: an agent works with its own tools, inside the sandbox. What it asks for besides is answered with an
-error, what it asks permission for by what the state lets it write.
+Files and terminals are not offered: the agent uses its own tools inside the sandbox. Other requests get an error; requests for permission
+are answered by what the state lets the agent write.
 """
 
 from collections.abc import Callable
@@ -32,32 +32,32 @@ from detent.agents.clients.row import ClientSaid
 from detent.errors import DetentError
 
 CANNOT = {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}
-MOST_ASKED = 500  # permissions between two calls of the model
-MOST_TOLD = 5  # how often an agent that stopped at a refusal is told why, and to go on
+MOST_ASKED = 500  # permission requests between two calls of the model
+MOST_TOLD = 5  # how often an agent that stopped after a refusal gets the reason and is asked to continue
 STOPS: dict[str, Sort] = {"refusal": "Refused", "max_tokens": "Truncated", "max_turn_requests": "Budget", "cancelled": "Stopped"}
 TOLD = "Detent refused what you were about to do:\n{}\nContinue without it and finish what you were asked."
 
 
 class SessionOrder(NamedTuple):
-    """What one session is for."""
+    """The parameters of one session."""
 
     program: str
-    login: str  # what to do where nothing pays
+    login: str  # what to do if there is no login or key
     prompt: str
     workspace: Path
-    mode: str  # the mode of the agent in which it asks; empty: the one it begins in
+    mode: str  # the mode in which the agent asks before it writes; empty: its initial mode
     may_write: MayWrite | None
-    calls: Callable[[], int]  # how many calls of the model there were
-    is_waiting: Callable[[], bool]  # whether the model's last word was a tool call
+    calls: Callable[[], int]  # the number of model calls so far
+    is_waiting: Callable[[], bool]  # whether the model's last message ended in a tool call
 
 
 class Session:
-    """Goes from `initialize` to the answer to the prompt. `said` is what it came to, `wrong` what ends it at once."""
+    """A session, from `initialize` to the answer to the prompt. `said` is the result so far; `wrong` is an error that ends it at once."""
 
     def __init__(self, order: SessionOrder, send: Callable[[bytes], None], see: Callable[[News], None]) -> None:
         self.order, self.send, self.see = order, send, see
         self.said = ClientSaid()
-        self.words: list[str] = []  # since the last tool call
+        self.words: list[str] = []  # the text since the last tool call
         self.wrong: DetentError | None = None
         self.id = ""
         self.waits: dict[int, Callable[[RpcMessage], None]] = {}
@@ -67,7 +67,7 @@ class Session:
 
     @property
     def has_begun(self) -> bool:
-        """Whether the agent was given its work."""
+        """Whether the session is open, so that the agent can be given its prompt."""
         return self.id != ""
 
     def begin(self) -> None:
@@ -80,11 +80,11 @@ class Session:
         self.send(request(number, method, **params))
 
     def take(self, line: RpcMessage) -> None:
-        """One message of the agent."""
+        """Handle one message of the agent."""
         if line.method is None:
             then = self.waits.get(line.id) if isinstance(line.id, int) else None
             if then and isinstance(line.id, int):
-                self.waits[line.id] = lambda again: None  # an answer counts once
+                self.waits[line.id] = lambda again: None  # a second answer to the same request is ignored
                 then(line)
         elif line.id is None:
             if line.method == "session/update" and not self.said.ended:
@@ -94,7 +94,7 @@ class Session:
         else:
             self.send(answer(line.id, error={"code": NOT_FOUND, "message": f"{line.method} is not offered: use your own tools"}))
 
-    # -- from the first word to the prompt -------------------------------------------------------------------------------
+    # -- from initialize to the prompt ---------------------------------------------------------------------------------------
 
     def initialized(self, line: RpcMessage) -> None:
         found = read(line.result, Initialized, Initialized()).protocol_version
@@ -141,7 +141,7 @@ class Session:
         self.see(news)
 
     def learn(self, call: AcpToolCall) -> AcpToolCall:
-        """What is known of a call now. The words before a new one were not the last ones."""
+        """Merge an update into what is known of a tool call. A new call means that the text so far was not the final answer."""
         if call.tool_call_id not in self.known:
             self.words = []
         found = self.known.get(call.tool_call_id, call).with_news(call)
@@ -157,7 +157,7 @@ class Session:
         self.send(answer(id, result=chosen(asked, not why)))
 
     def too_often(self) -> str:
-        """An agent that asks and asks and never lets its model answer goes round in circles."""
+        """Refuse, and end the turn, if the agent keeps asking for permission without a single call of its model in between."""
         calls = self.order.calls()
         self.asked = self.asked + 1 if calls == self.seen_calls else 1
         self.seen_calls = calls
@@ -167,7 +167,7 @@ class Session:
         return "you have asked too often."
 
     def ended(self, line: RpcMessage) -> None:
-        """The answer to the prompt. What it says of success is not believed; the calls of the model say how the turn went."""
+        """The answer to the prompt. Its claim of success is not trusted; the model calls that the gateway saw tell how the turn went."""
         if line.error:
             self.fail(str(line.error))
             return

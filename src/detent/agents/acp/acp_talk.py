@@ -1,7 +1,7 @@
-"""One turn with an agent over the protocol: its messages kept, shown and answered, and the turn judged by what the model's service said.
+"""One turn with an ACP agent: its messages are recorded, shown and answered, and the turn is judged by what the model's service said.
 
-The answer to the prompt ends the turn and says nothing of how it went: agents say `end_turn` after a failure of the service, and count
-tokens as they like. The gateway saw every call.
+The agent's answer to the prompt only ends the turn. It does not tell how the turn went: agents report `end_turn` even after the service
+failed, and count tokens as they like. The gateway saw every call.
 """
 
 import time
@@ -20,7 +20,7 @@ from detent.agents.clients.talk import ClientTalk, Opens, as_value
 from detent.agents.question import Asked
 from detent.sandbox.sandbox_protocol import DEVNULL
 
-BEGINS = 120.0  # seconds in which an agent must have begun its session
+BEGINS = 120.0  # seconds until the session must be open
 STOPS: dict[Stop, tuple[Sort, str]] = {
     "": ("Network", "the last answer of the model's service broke off"),
     "tools": ("Crashed", "it stopped before it did what its model last asked for"),
@@ -30,7 +30,7 @@ STOPS: dict[Stop, tuple[Sort, str]] = {
 
 
 class Steered:
-    """A talk in both directions."""
+    """A ClientTalk in both directions: the agent's messages are answered over its standard input."""
 
     words, stdin = NAME, DEVNULL
 
@@ -45,7 +45,7 @@ class Steered:
 
     def take(self, line: bytes) -> None:
         message = read(line, RpcMessage, RpcMessage())
-        if not are_words(message):  # these are kept as whole lines: a key in two pieces would not be seen
+        if not are_words(message):  # text is recorded in whole lines, since a key split over two messages would not be redacted
             self.view.keep(as_value(line))
         self.session.take(message)
         if self.session.wrong:
@@ -62,7 +62,7 @@ class Steered:
             self.judged = self.judge(self.session.said)
 
     def judge(self, said: ClientSaid) -> ClientSaid:
-        """How the turn went, by the last call of the model. An agent that is not ours to know may have another way to its model."""
+        """Judge the turn by the last model call. An `own` agent may bypass the gateway, so no call there is no failure."""
         last = self.gate.answers.last
         if last is None:
             return said if self.own else said._replace(failed="it ended its turn without asking its model", sort="Crashed")
@@ -79,12 +79,12 @@ class Steered:
 
 
 def is_same(wanted: str, asked: str) -> bool:
-    """Whether a model is the one that was wanted, with its vendor before its name or without."""
+    """Whether two names mean the same model; one of them may have the vendor in front."""
     return wanted == asked or wanted.endswith(f"/{asked}") or asked.endswith(f"/{wanted}")
 
 
 def steering(row: ClientRow, own: bool) -> Opens:
-    """How a talk with an agent begins. `own`: a program of the user's, of which nothing is known."""
+    """How a talk with an ACP agent is opened. `own`: the agent is the user's own command, about which nothing is known."""
 
     @contextmanager
     def opened(asked: Asked, wants: Wants, gate: Gateway) -> Iterator[ClientTalk]:

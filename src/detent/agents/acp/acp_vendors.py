@@ -1,4 +1,4 @@
-"""Who serves models, by the form in which they are asked: where each is, which variable pays, how the key is sent. A literal table."""
+"""Vendors of models by wire format: the address, the environment variable with the key, and the header that sends it. A literal table."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -8,14 +8,14 @@ from detent.agents.clients.row import Access
 
 
 class Vendor(NamedTuple):
-    """One of them, by its form."""
+    """One vendor."""
 
     dialect: WireFormat
-    keys: tuple[str, ...]  # variables of our own environment, in the order in which they are looked at
-    address: str  # the variable that names another address
+    keys: tuple[str, ...]  # environment variables that may hold the key, first match wins
+    address: str  # the variable that overrides the address
     default: str
-    headers: Callable[[str], dict[str, str]]  # what pays, of the key
-    makes: str  # what the names of its own models begin with
+    headers: Callable[[str], dict[str, str]]  # the headers that authenticate with a key
+    makes: str  # the prefix of its own models' names
 
 
 def bearer(key: str) -> dict[str, str]:
@@ -41,7 +41,7 @@ VENDORS: dict[str, Vendor] = {
 
 
 def access_of(form: str, outer: Mapping[str, str]) -> Access | None:
-    """What pays for a service; None if nothing does. Another address may need no key: a model on one's own machine."""
+    """How a vendor is reached and paid; None without a key. A custom address may need no key: a model on one's own machine."""
     vendor = VENDORS[form]
     address = outer.get(vendor.address, "").strip()
     for name in vendor.keys:
@@ -53,12 +53,12 @@ def access_of(form: str, outer: Mapping[str, str]) -> Access | None:
 
 
 def form_of(model: str) -> str:
-    """The form of the service that makes a model, by its name."""
+    """The wire format of the vendor that makes a model, guessed from the model's name."""
     return next((form for form, vendor in VENDORS.items() if vendor.makes and model.startswith(vendor.makes)), "chat")
 
 
 def paid(forms: Sequence[str], model: str, outer: Mapping[str, str]) -> Access | None:
-    """What pays for a model, in one of some forms: that of the model's own maker first."""
+    """Access to a model in one of these wire formats, preferring that of the model's own vendor; None if nothing pays."""
     own = form_of(model) if model else ""
     ordered = sorted(forms, key=lambda form: form != own)
     return next(filter(None, (access_of(form, outer) for form in ordered)), None)

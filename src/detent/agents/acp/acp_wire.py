@@ -1,6 +1,6 @@
-"""The way to an agent's standard input: a socket in the folder of the turn, to which the relay inside connects the program. Owns the writing.
+"""An ACP agent's standard input: a socket in the turn's folder, which the relay inside the sandbox connects to the program.
 
-A program that does not read is not waited for: what it is sent waits in a line of its own, and ends with the turn.
+Owns the writing. Lines are queued and written by a thread, so a program that does not read never blocks us.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ NAME = "words"
 
 
 class AcpWire:
-    """Open for one turn."""
+    """The open connection of one turn."""
 
     def __init__(self, folder: Path) -> None:
         self.listener = listening(folder, NAME)
@@ -39,11 +39,11 @@ class AcpWire:
         self.lines.put(line)
 
     def end(self) -> None:
-        """Nothing more comes: most programs end by themselves then."""
+        """Close the input after the queued lines; most programs then exit."""
         self.lines.put(None)
 
     def _write(self) -> None:
-        """The first to connect is the relay, before it starts the program; nobody else is let in."""
+        """Write queued lines to the first connection, which is the relay's, made before it starts the program; no other is accepted."""
         with contextlib.suppress(OSError):
             self.joined, _ = self.listener.accept()
             self.listener.close()

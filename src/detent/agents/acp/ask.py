@@ -1,5 +1,7 @@
-"""Any agent that speaks the Agent Client Protocol: a row of the table by its name, or a command of the user's, which is given every service
-that there is a key for. One turn is one session."""
+"""The `acp` backend: an agent of the table by name, or the user's own command. One turn is one session.
+
+A command of the user's is given every service for which there is a key.
+"""
 
 import os
 import shutil
@@ -20,13 +22,13 @@ from detent.agents.question import Asked
 
 
 def split(rest: str) -> tuple[str, str]:
-    """The name and the model of a row; no name where the rest of a spec is a command."""
+    """Split a spec into an agent's name and model; ("", "") if it is a command instead."""
     name, _, model = rest.partition(":")
     return (name, model) if name in AGENTS and not any(char.isspace() for char in rest) else ("", "")
 
 
 def ask_acp(asked: Asked) -> Reply:
-    """One turn."""
+    """One turn of an ACP agent."""
     name, model = split(asked.rest)
     if name:
         row = row_of(AGENTS[name], asked.outer, model, asked.turn.model)
@@ -38,13 +40,13 @@ def ask_acp(asked: Asked) -> Reply:
 
 
 def both(ways: tuple[Access, ...], outer: Mapping[str, str]) -> tuple[Access, ...]:
-    """A service that is asked in the form of chats may be asked for responses too: some agents choose by the model's name."""
+    """Also allow the responses API wherever chat completions are allowed: some agents choose between them by the model's name."""
     chats = [way for way in ways if way.dialect is CHAT]
     return (*ways, *(access for _ in chats if (access := access_of("responses", outer))))
 
 
 def find_acp(rest: str, outer: Mapping[str, str], project: Path) -> None:
-    """DetentError if the agent is not there, or has nothing that pays for its model."""
+    """DetentError if the agent is not installed or has no key for its model."""
     name, model = split(rest)
     if name:
         find(row_of(AGENTS[name], outer, model), outer)
@@ -53,7 +55,7 @@ def find_acp(rest: str, outer: Mapping[str, str], project: Path) -> None:
 
 
 LOGIN = "it gets the keys of ANTHROPIC_API_KEY, OPENAI_API_KEY and GEMINI_API_KEY, if they are set; docs/agents.md says what else it needs"
-ROOTS = {"OPENAI_BASE_URL": "/v1"}  # what clients expect at the end of an address
+ROOTS = {"OPENAI_BASE_URL": "/v1"}  # the path that clients expect at the end of the address
 
 
 def own_row(command: str, outer: Mapping[str, str]) -> ClientRow:
@@ -79,12 +81,12 @@ def own_row(command: str, outer: Mapping[str, str]) -> ClientRow:
 
 
 def own_ways(outer: Mapping[str, str]) -> tuple[Access, ...]:
-    """Every service that can be paid for."""
+    """Every service for which there is a key."""
     return tuple(access for form in VENDORS if (access := access_of(form, outer)))
 
 
 def own_program(command: str, outer: Mapping[str, str], folder: Path) -> Path:
-    """Its program: on PATH, or as a path from the folder. DetentError if it is not there."""
+    """The program of a command: on PATH, or as a path below the folder. DetentError if it is missing."""
     find_command(command, outer, folder)
     name = words_of(command)[0]
     found = str(folder / name) if "/" in name else shutil.which(name, path=outer.get("PATH", os.defpath))

@@ -1,13 +1,13 @@
-"""The messages of the Agent Client Protocol that Detent reads and writes: JSON-RPC, one object per line. Values only.
+"""The ACP messages that Detent reads and writes: JSON-RPC, one object per line. Values only.
 
-Agents leave fields out and send more than the protocol has, so nothing is needed and nothing unknown is wrong.
+Agents leave fields out and add others, so every field is optional and unknown fields are ignored.
 """
 
 from typing import NamedTuple, TypeVar
 
 import msgspec
 
-VERSION = 1  # of the protocol
+VERSION = 1  # the protocol version
 NOT_FOUND, NOT_LOGGED_IN = -32601, -32000
 SAYS = "agent_message_chunk"
 WORDS = (SAYS, "agent_thought_chunk")
@@ -25,7 +25,7 @@ class RpcError(msgspec.Struct, frozen=True):
 
 
 class RpcMessage(msgspec.Struct, frozen=True):
-    """One message: a request has a method and an id, a notification only a method, an answer only an id."""
+    """One message: a request has a method and an id, a notification a method only, an answer an id only."""
 
     id: int | str | None = None
     method: str | None = None
@@ -47,11 +47,11 @@ class Ended(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class ContentPiece(msgspec.Struct, frozen=True):
-    """A piece of text, or of what a tool call is about."""
+    """A piece of text, or the diff of a tool call."""
 
     type: str = ""
     text: str = ""
-    path: str = ""  # of a diff
+    path: str = ""  # the file of a diff
 
 
 class Location(msgspec.Struct, frozen=True):
@@ -59,7 +59,7 @@ class Location(msgspec.Struct, frozen=True):
 
 
 class AcpToolCall(msgspec.Struct, frozen=True, rename="camel"):
-    """A tool call, or what is new of one."""
+    """A tool call, or an update to one."""
 
     tool_call_id: str = ""
     title: str | None = None
@@ -70,7 +70,7 @@ class AcpToolCall(msgspec.Struct, frozen=True, rename="camel"):
     raw_input: msgspec.Raw = msgspec.Raw(b"")
 
     def with_news(self, news: "AcpToolCall") -> "AcpToolCall":
-        """What is known of a call, with what an update adds."""
+        """The call with the fields that an update brings."""
         return AcpToolCall(
             self.tool_call_id,
             news.title or self.title,
@@ -83,7 +83,7 @@ class AcpToolCall(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class PlanEntry(msgspec.Struct, frozen=True):
-    """One line of an agent's plan."""
+    """One entry of an agent's plan."""
 
     content: str = ""
     status: str = ""
@@ -116,7 +116,7 @@ class Permission(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class News(NamedTuple):
-    """An update, read: its kind, and the one of the others that it is about."""
+    """A decoded session update: its kind, and the text, call or plan that comes with it."""
 
     kind: str = ""
     text: str = ""
@@ -125,7 +125,7 @@ class News(NamedTuple):
 
 
 def read(data: msgspec.Raw | bytes, kind: type[T], otherwise: T) -> T:
-    """A message of a kind; what cannot be read is the other one."""
+    """Decode a message; return `otherwise` if it cannot be decoded."""
     try:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -133,7 +133,7 @@ def read(data: msgspec.Raw | bytes, kind: type[T], otherwise: T) -> T:
 
 
 def news_of(params: msgspec.Raw) -> News:
-    """What an update says. Kinds that are not known, and broken ones, say nothing."""
+    """Decode a session update. Unknown and broken ones come out with their kind alone."""
     data = read(params, Update, Update()).update
     kind = read(data, MessageHead, MessageHead()).session_update
     if kind in WORDS:
@@ -146,7 +146,7 @@ def news_of(params: msgspec.Raw) -> News:
 
 
 def are_words(line: RpcMessage) -> bool:
-    """Whether a message is a piece of what the agent says or thinks: a few letters at a time."""
+    """Whether a message is a chunk of the agent's text or thoughts, a few characters each."""
     return line.method == "session/update" and news_of(line.params).kind in WORDS
 
 
@@ -155,7 +155,7 @@ def request(id: int, method: str, **params: object) -> bytes:
 
 
 def answer(id: int | str, **fields: object) -> bytes:
-    """An answer: `result` or `error`."""
+    """A JSON-RPC answer with a `result` or an `error`."""
     return packed({"id": id, **fields})
 
 

@@ -1,7 +1,7 @@
-"""The answer to an agent that asks before it acts: by the kind of the call and the files it names. Pure; opens no file.
+"""Answering an agent's permission requests, by the kind of the call and the files it names. Pure; opens no file.
 
-It is a hook without files, and no wall: the sandbox holds the program, and what it left behind is judged at submit. It looks at what the
-agent says of its call; a shell is let go, as that of any agent that the machine drives.
+This steers the agent, like a hook; it protects nothing. It trusts what the agent says about the call and lets shells run. The sandbox
+contains the program, and whatever it wrote is judged at submit.
 """
 
 import os
@@ -45,7 +45,7 @@ def why_not(call: AcpToolCall, workspace: Path, may_write: MayWrite | None) -> s
 
 
 def _file(path: str, workspace: Path, may_write: MayWrite | None) -> str:
-    """Why one file may not be written. A link is judged by its own name and by where it leads."""
+    """Why one file may not be written. A symlink is judged by its own path and by its target."""
     root, full = os.path.realpath(workspace), os.path.normpath(os.path.join(workspace, path))
     for name in dict.fromkeys((_below(full, str(workspace)) or _below(full, root), _below(os.path.realpath(full), root))):
         if not name:
@@ -60,7 +60,7 @@ def _below(path: str, root: str) -> str:
 
 
 def files_of(call: AcpToolCall) -> Iterator[str]:
-    """Every file that a call names, wherever agents do that."""
+    """Every file that a call names, in any of the places that agents use."""
     yield from (place.path for place in call.locations or () if place.path)
     yield from (piece.path for piece in call.content or () if piece.path)
     fields = fields_of(call)
@@ -69,18 +69,18 @@ def files_of(call: AcpToolCall) -> Iterator[str]:
 
 
 def fields_of(call: AcpToolCall) -> dict[str, object]:
-    """What a call hands to its tool; some hand it one text."""
+    """The arguments of a call; a plain string becomes {"input": …}."""
     text = read(call.raw_input, str, "")
     return {"input": text} if text else read(call.raw_input, dict[str, object], {})
 
 
 def writes(call: AcpToolCall) -> bool:
-    """Whether a call of no kind changes files: it brings text for them, or a patch."""
+    """Whether a call without a kind changes files: it carries new text or a patch."""
     return bool(call.content and any(piece.path for piece in call.content)) or any(name in TEXT_FIELDS for name in fields_of(call))
 
 
 def chosen(asked: Permission, allowed: bool) -> dict[str, object]:
-    """The answer by kind, never by place or name: lists begin with whatever an agent likes best."""
+    """The option to answer with, chosen by its kind; the order and names of the options are the agent's to choose."""
     found = (option for kind in (ALLOW if allowed else REJECT) for option in asked.options if option.kind == kind)
     option: PermissionOption | None = next(found, None)
     return {"outcome": {"outcome": "selected", "optionId": option.option_id} if option else {"outcome": "cancelled"}}

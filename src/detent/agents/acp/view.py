@@ -1,4 +1,4 @@
-"""What an agent does, in the transcript and in the live view: its words as whole lines, each tool call once, its plan, what it was refused."""
+"""What an ACP agent does, as recorded in the transcript and shown live: text in whole lines, each tool call once, the plan, refusals."""
 
 from detent.agents.acp.messages import SAYS, WORDS, AcpToolCall, News, PlanEntry
 from detent.agents.agent_protocol import Progress
@@ -6,19 +6,19 @@ from detent.agents.question import Asked
 from detent.agents.texts import LineBuffer
 
 MARKS = {"completed": "x", "in_progress": "…"}
-SHOWN = 1_000_000  # characters of the live view; a flood is kept and no longer shown
+SHOWN = 1_000_000  # characters shown live; the rest is only recorded
 
 
 class AcpView:
-    """Of one turn."""
+    """The view of one turn."""
 
     def __init__(self, asked: Asked) -> None:
         self.asked, self.lines, self.kind, self.size = asked, LineBuffer(), "", 0
-        self.calls: dict[str, str] = {}  # how each stands
+        self.calls: dict[str, str] = {}  # tool call id -> its last status
         self.plan: tuple[PlanEntry, ...] = ()
 
     def keep(self, line: object) -> None:
-        """A message, as it came."""
+        """Record a message as it came."""
         self.asked.log.add("line", line=line)
 
     def sent(self, line: object) -> None:
@@ -51,7 +51,7 @@ class AcpView:
         self.calls[call.tool_call_id] = call.status or ""
 
     def say(self, lines: list[str]) -> None:
-        """Words go into the transcript as well, since the messages they came in are not kept one by one."""
+        """Record and show text. It is recorded here because the messages that carried it are not."""
         for line in lines:
             self.asked.log.add("text" if self.kind == SAYS else "thought", text=line)
             if self.kind == SAYS:

@@ -1,4 +1,4 @@
-"""Headless clients as agents: a table with one row for each. A new one is a file and a line here, and passes the shared tests."""
+"""Headless clients as agents: one row for each. A new one is a file and a line here, and passes the shared tests."""
 
 from detent.agents.clients.claude import CLAUDE
 from detent.agents.clients.codex import CODEX

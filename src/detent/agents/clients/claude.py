@@ -1,7 +1,7 @@
-"""Claude Code as an agent: how it is called without a terminal, what pays for it, and what its lines mean. Starts nothing.
+"""Claude Code as an agent: how it is called without a terminal, what pays for it, and how its output is read. Starts nothing.
 
-It says how a turn went in its `result` line and nowhere else: the exit code is 0 for some turns that failed, and `subtype` is "success" for
-an error of the service.
+Only its `result` line tells how a turn went: the exit code is 0 for some failed turns, and `subtype` is "success" for an error of the
+service.
 """
 
 import time
@@ -16,13 +16,13 @@ from detent.agents.clients.row import Access, ClientRow, ClientSaid, Wants
 from detent.errors import DetentError
 
 ADDRESS = "https://api.anthropic.com"
-TOOLS = "Bash,Read,Edit,Write,Glob,Grep"  # no tool that asks a person, plans for one, or reaches further than the model does
+TOOLS = "Bash,Read,Edit,Write,Glob,Grep"  # no tool that asks a person, plans for one, or reaches beyond the model
 RETRIES = 3  # after that the run decides
 QUIET = ("DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC")
 LOGIN = "set ANTHROPIC_API_KEY in the environment that starts detent, or start `claude` once and log in"
 SORTS: dict[str, Sort] = {"error_max_budget_usd": "Budget", "error_max_turns": "Budget"}
 STOPS: dict[str, Sort] = {"refusal": "Refused", "max_tokens": "Truncated", "max_output_tokens": "Truncated"}
-LOST = "api_error"  # the service or the way to it, where no status is named
+LOST = "api_error"  # the service or its connection failed, without a status
 
 
 def model(named: str, configured: str) -> str:
@@ -30,7 +30,7 @@ def model(named: str, configured: str) -> str:
 
 
 def argv(wants: Wants) -> list[str]:
-    """Nothing is asked: tools that are listed are allowed, all others are not there. Settings, hooks and servers of the project stay out."""
+    """Never prompts: the listed tools are allowed and no others exist. Settings, hooks and MCP servers of the project are left out."""
     words = ["-p", "--output-format", "stream-json", "--verbose", "--model", wants.model]
     words += ["--tools", TOOLS, "--allowedTools", TOOLS, "--permission-mode", "dontAsk", "--permission-prompts", "none"]
     words += ["--setting-sources", "", "--strict-mcp-config", "--disable-slash-commands", "--no-session-persistence"]
@@ -60,7 +60,7 @@ class Credentials(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def access(outer: Mapping[str, str]) -> Access | None:
-    """A key, a token, or the login of the user, in the order in which Claude Code itself looks. DetentError if the login has ended."""
+    """A key, a token or the user's login, in Claude Code's own order. DetentError if the login has expired."""
     url = outer.get("ANTHROPIC_BASE_URL", "").strip() or ADDRESS
     if key := outer.get("ANTHROPIC_API_KEY", "").strip():
         return Access("the key in ANTHROPIC_API_KEY", url, {"x-api-key": key}, "ANTHROPIC_API_KEY", ANTHROPIC)
@@ -88,7 +88,7 @@ def _login(file: Path, url: str) -> Access | None:
     return Access(f"the login in {file}", url, bearer(tokens.access_token), "CLAUDE_CODE_OAUTH_TOKEN", ANTHROPIC)
 
 
-# -- what its lines mean -----------------------------------------------------------------------------------------------------
+# -- how its output is read --------------------------------------------------------------------------------------------------
 
 
 class Block(msgspec.Struct, frozen=True):
@@ -106,7 +106,7 @@ class Assistant(msgspec.Struct, frozen=True, tag="assistant", tag_field="type"):
 
 
 class OfModel(msgspec.Struct, frozen=True):
-    """What one model took in a whole turn."""
+    """What one model cost in the whole turn."""
 
     cost: float = msgspec.field(default=0.0, name="costUSD")
 
@@ -145,7 +145,7 @@ def read(said: ClientSaid, data: bytes) -> ClientSaid:
 
 
 def _ended(said: ClientSaid, result: ClaudeResult) -> ClientSaid:
-    """A turn went well if nothing of it says otherwise."""
+    """The result of a turn; it failed if any field says so."""
     well = not result.is_error and result.subtype == "success"
     words = result.result or "; ".join(result.errors) or result.terminal_reason or result.subtype
     sort = SORTS.get(result.subtype) or STOPS.get(result.stop_reason or "") or STOPS.get(result.api_error or "")

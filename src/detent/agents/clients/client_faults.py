@@ -1,6 +1,6 @@
-"""What an answer of a model's service means, by its status, its headers and the kind that its body names. Pure; reads no message for words.
+"""Errors of a model's service, sorted by status, headers and the kind named in the body. Pure; never parses a message.
 
-The gateway sees the answers themselves, so nothing has to be guessed from what a client makes of them.
+The gateway sees the service's answers, so nothing is guessed from how a client reports them.
 """
 
 import re
@@ -11,7 +11,7 @@ import msgspec
 
 from detent.agents.faults import BAD, BUSY, BY_STATUS, KINDS, LATER, LONGEST, Fault, Trouble, named_wait
 
-REJECTED = "anthropic-ratelimit-unified-status"  # of a subscription; its reset is in seconds since 1970
+REJECTED = "anthropic-ratelimit-unified-status"  # for subscriptions; RESET gives the time in seconds since 1970
 DELAY = re.compile(r"(\d{1,9}(?:\.\d+)?)s")
 RESET = "anthropic-ratelimit-unified-reset"
 
@@ -19,14 +19,14 @@ RESET = "anthropic-ratelimit-unified-reset"
 class ErrorDetail(msgspec.Struct, frozen=True):
     type: str | None = None
     code: str | int | None = None
-    status: str | None = None  # the kind, as Gemini names it
+    status: str | None = None  # the error kind, in Gemini's answers
     message: str | None = None
     resets_at: float | None = None
     resets_in_seconds: float | None = None
 
 
 class Detail(msgspec.Struct, frozen=True, rename="camel"):
-    """More of an error, as Gemini tells it."""
+    """Gemini's further details of an error."""
 
     reason: str = ""
     retry_delay: str = ""  # "34s"
@@ -59,12 +59,12 @@ def details_of(body: bytes) -> list[Detail]:
 
 
 def is_about_the_key(status: int, body: bytes) -> bool:
-    """Whether a service says that the key is none: 401, or what Gemini says instead."""
+    """Whether the service rejected the key: 401, or Gemini's 400 with API_KEY_INVALID."""
     return status == 401 or (status == 400 and any(detail.reason == "API_KEY_INVALID" for detail in details_of(body)))
 
 
 def trouble_of(status: int, headers: Mapping[str, str], body: bytes, now: datetime) -> Trouble:
-    """What a status other than 200 means; `headers` by their names in lower case."""
+    """What an error status means. `headers` have lower-case names."""
     error = error_of(body)
     named = [name for name in (error.code, error.status, error.type) if isinstance(name, str)]
     fault = next((KINDS[name] for name in named if name in KINDS), None) or BY_STATUS.get(status) or (BUSY if status >= 500 else BAD)
@@ -75,7 +75,7 @@ def trouble_of(status: int, headers: Mapping[str, str], body: bytes, now: dateti
 
 
 def wait_of(headers: Mapping[str, str], error: ErrorDetail, details: list[Detail], now: datetime) -> float | None:
-    """The seconds that the service asks to wait, whichever way it says so; the longest of them."""
+    """The seconds that the service asks to wait, in whichever form; the longest, if it gives several."""
     at = now.timestamp()
     named = [named_wait(headers, now), error.resets_in_seconds, error.resets_at - at if error.resets_at else None]
     named += [float(found[1]) for detail in details if (found := DELAY.fullmatch(detail.retry_delay))]
@@ -90,7 +90,7 @@ def lost(why: object) -> Trouble:
 
 
 def of_kind(kind: str, message: str) -> Trouble:
-    """What a client itself names, where the gateway saw nothing wrong."""
+    """The trouble for an error kind that the client itself reports, where the gateway saw no error."""
     return Trouble(KINDS.get(kind, Fault("Crashed", True)), message)
 
 

@@ -1,6 +1,6 @@
-"""Codex as an agent: how it is called without a terminal, what pays for it, and what its lines mean. Starts nothing.
+"""Codex as an agent: how it is called without a terminal, what pays for it, and how its output is read. Starts nothing.
 
-Its own sandbox is off: it cannot be made inside ours, and ours holds it and all it starts.
+Its own sandbox is off: it cannot be nested in ours, which contains Codex and everything it starts.
 """
 
 import json
@@ -49,7 +49,7 @@ trust_level = "untrusted"
 
 
 def model(named: str, configured: str) -> str:
-    """A model of Claude in the configuration is not for Codex: then it takes its own."""
+    """The model to ask; empty for Codex's own choice, also where the configured one is a Claude model."""
     return named or ("" if configured.startswith("claude") else configured)
 
 
@@ -59,19 +59,19 @@ def argv(wants: Wants) -> list[str]:
 
 
 def env(wants: Wants) -> dict[str, str]:
-    """Its folder must not lie below TMPDIR: it keeps programs there that it starts."""
+    """CODEX_HOME must not be below TMPDIR, because Codex keeps programs there that it starts."""
     return {"CODEX_HOME": str(wants.home / ".codex"), "TMPDIR": str(wants.home / "tmp"), wants.variable: wants.token}
 
 
 def files(wants: Wants) -> dict[str, str]:
-    """Servers and hooks that the project registers with Codex are for people's sessions: a project that is not trusted brings none."""
+    """The project is marked untrusted, so that the MCP servers and hooks it registers for people's sessions stay out."""
     workspace = _quoted(str(wants.workspace))
     config = CONFIG.format(system=_quoted(wants.system), url=_quoted(wants.url), variable=wants.variable, workspace=workspace)
     return {".codex/config.toml": config, "tmp/.keep": ""}
 
 
 def _quoted(text: str) -> str:
-    """A text as TOML has it; what JSON leaves as it is and TOML does not allow is spelled out."""
+    """A TOML string: JSON's, with the one character that TOML forbids (DEL) escaped as well."""
     return json.dumps(text.encode("utf-8", "replace").decode(), ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -89,7 +89,7 @@ class Auth(msgspec.Struct, frozen=True):
 
 
 def access(outer: Mapping[str, str]) -> Access | None:
-    """A key for Codex alone, its login, or a key for everything, in this order."""
+    """A key for Codex alone, its login, or the general OpenAI key, in this order."""
     url = outer.get("OPENAI_BASE_URL", "").strip() or ADDRESS
     if key := outer.get("CODEX_API_KEY", "").strip():
         return Access("the key in CODEX_API_KEY", url, bearer(key), TOKEN, RESPONSES)
@@ -117,7 +117,7 @@ def _login(file: Path, url: str) -> Access | None:
     return Access(f"the login in {file}", CHATGPT, {**bearer(auth.tokens.access_token), **account}, TOKEN, RESPONSES)
 
 
-# -- what its lines mean -----------------------------------------------------------------------------------------------------
+# -- how its output is read --------------------------------------------------------------------------------------------------
 
 
 class CodexItem(msgspec.Struct, frozen=True):

@@ -1,6 +1,6 @@
-"""The forms in which services are asked for their models: which paths, and what an answer says of its tokens and of its end. Pure.
+"""The wire formats of model services: their paths, and how an answer's tokens and ending are read. Pure.
 
-A client may say anything of its turn. What a service sent is what was paid for, and whether the model had finished stands in it.
+A client may claim anything about its turn; the service's answers show what was paid for and whether the model had finished.
 """
 
 import re
@@ -17,36 +17,36 @@ Stop = Literal["", "end", "tools", "length", "refusal"]  # empty: the answer has
 
 
 class Served(NamedTuple):
-    """What one answer of a service came to so far."""
+    """What one answer of a service says, as far as it was read."""
 
     usage: Usage = Usage()
     model: str = ""
-    tools: bool = False  # it asks for tools
+    tools: bool = False  # whether it calls tools
     stop: Stop = ""
 
 
 class WireFormat(NamedTuple):
-    """One form of requests and answers."""
+    """One wire format: the paths and the parser of its answers."""
 
     name: str
-    calls: re.Pattern[str]  # paths that ask a model
+    calls: re.Pattern[str]  # paths that call a model
     paths: re.Pattern[str]  # other paths that a client may use
-    read: Callable[[Served, bytes], Served]  # one event of an answer, or a whole one; what cannot be read changes nothing
-    root: str = ""  # what a path may begin with that the address of the service holds already
+    read: Callable[[Served, bytes], Served]  # adds one event of a stream, or a whole answer; ignores what it cannot parse
+    root: str = ""  # a prefix that clients put before paths and that the service's address already has
 
     def inner(self, path: str) -> str:
-        """A path behind the address of the service."""
+        """The path relative to the service's address."""
         return path.removeprefix(self.root) if path.startswith(f"{self.root}/") else path
 
 
 def ended(served: Served, word: str | None, stops: dict[str, Stop]) -> Served:
-    """The same with how it ended. Services that say `stop` after a tool call mean the tool call."""
+    """Set how an answer ended. Some services say `stop` after a tool call; that counts as `tools`."""
     stop = stops.get(word or "", "")
     return served._replace(stop="tools" if stop == "end" and served.tools else stop) if stop else served
 
 
 def most(one: Usage, other: Usage) -> Usage:
-    """Of two counts of the same answer, the later one: a count only grows."""
+    """The larger of two token counts of one answer, which only grow while it streams."""
     a, b = one[:4], other[:4]
     return Usage(*map(max, a, b))
 
@@ -202,7 +202,7 @@ def called(served: Served, item: ResponseItem) -> Served:
 
 
 def read_step(served: Served, step: StreamStep) -> Served:
-    """Services name the end in the event, and many of them in the response as well."""
+    """The end is named by the event, and often by the response in it as well."""
     if step.response is None:
         return called(served, step.item)
     return read_response(served, step.response, "completed" if step.type == "response.completed" else "")
@@ -273,7 +273,7 @@ def read_generated(served: Served, chunk: Generated) -> Served:
 
 
 def read_generations(served: Served, data: bytes) -> Served:
-    """One piece of a stream; or all of them as a list, where no stream was asked for by that name."""
+    """One chunk of a stream, or a list of all chunks, which is what a request without streaming returns."""
     if not data.lstrip().startswith(b"["):
         return folded(Generated, read_generated, served, data)
     return folded(list[Generated], lambda was, pieces: reduce(read_generated, pieces, was), served, data)

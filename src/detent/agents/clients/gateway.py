@@ -1,8 +1,7 @@
-"""The one way out of a client: takes its calls, adds what pays for them, and passes them on to one service. Runs outside, in our process.
+"""The gateway: a client's only way to its model. Forwards its calls to the model's service with our key. Runs outside the sandbox.
 
-The client has an address and a token that mean nothing elsewhere. Whatever it asks for, the request goes to the service of its model, to the
-few paths that a turn needs, with our key in the place of its own. Each call is counted, with the tokens that the service names, and may be
-refused: limits are held here.
+The client has an address and a token that work only here. Only the few paths that a turn needs are forwarded, whatever the client asks
+for. Each call and its tokens are counted, and a call over a limit is refused.
 """
 
 import contextlib
@@ -29,18 +28,18 @@ from detent.agents.faults import LATER, Trouble
 from detent.errors import DetentError
 from detent.storage.machine import has
 
-PATIENCE = 60.0  # seconds; a client that would wait longer for the service is ended, and the run waits
-LARGEST = 32 << 20  # bytes of a request
-MOST = 16  # connections at a time: a program inside may open as many as it likes
-LONGEST = 1 << 20  # bytes of an answer that is an error
+PATIENCE = 60.0  # seconds; if the service asks for a longer wait, the turn ends and the run waits instead
+LARGEST = 32 << 20  # bytes per request
+MOST = 16  # connections at a time, since a program inside may open any number
+LONGEST = 1 << 20  # bytes of an error answer
 SILENT = 900.0  # seconds without a byte from the service
-KEYS = ("x-api-key", "x-goog-api-key", "api-key")  # headers in which clients send what they take for their key, beside `authorization`
+KEYS = ("x-api-key", "x-goog-api-key", "api-key")  # headers besides `authorization` in which clients send their key
 OURS = (*KEYS, "authorization", "cookie", "proxy-authorization", "chatgpt-account-id", "openai-organization", "openai-project")
 PASSING = ("connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "host", "content-length")
 
 
 class Gateway:
-    """Open for one turn of one client. `ended` says why the turn must end now, `fault` what the last call came to if it failed."""
+    """The gateway for one turn of one client. `ended` is why the turn must end now, `fault` the error of the last call, if it failed."""
 
     def __init__(self, ways: Sequence[Access], login: str, token: str, before: Callable[[], None], stir: Callable[[], None]) -> None:
         self.ways, self.login, self.token, self.before, self.stir = ways, login, token, before, stir
@@ -53,7 +52,7 @@ class Gateway:
         self.server = Listener(("127.0.0.1", 0), partial(Handler, self), bind_and_activate=False)
 
     def at(self, folder: Path | None, name: str = "model") -> Self:
-        """Listen at a socket in a folder, or at a free port of this machine."""
+        """Listen on a Unix socket in this folder or, without one, on a free local port."""
         self.server.socket.close()
         self.server.socket = listening(folder, name)
         return self
@@ -75,16 +74,16 @@ class Gateway:
                 with contextlib.suppress(OSError, AttributeError):
                     connection.sock.shutdown(socket.SHUT_RDWR)
 
-    # -- what a request is told ------------------------------------------------------------------------------------------
+    # -- routing and refusing --------------------------------------------------------------------------------------------
 
     def way(self, path: str) -> Access | None:
-        """The service that a path belongs to; None: it is not something a turn needs."""
+        """The service that serves a path; None if a turn does not need that path."""
         found = [way for way in self.ways if way.dialect.calls.fullmatch(path)]
         found += [way for way in self.ways if way.dialect.paths.fullmatch(path)]
         return found[0] if found else None
 
     def refuses(self, method: str, path: str, headers: Mapping[str, str]) -> str:
-        """Why a request is not passed on; empty if it is."""
+        """Why a request is not forwarded; empty if it is. Counts limits before a model call."""
         shown = next((headers[name] for name in KEYS if name in headers), headers.get("authorization", "").removeprefix("Bearer "))
         if not hmac.compare_digest(shown.encode(), self.token.encode()):
             return "this is not the token of the turn"
@@ -116,7 +115,7 @@ class Gateway:
                 self.open.discard(made)
             made.close()
 
-    # -- what a call came to ---------------------------------------------------------------------------------------------
+    # -- results of calls ------------------------------------------------------------------------------------------------
 
     def asked(self, call: ModelCall) -> None:
         with self.lock:
@@ -130,7 +129,7 @@ class Gateway:
         self.fault = call.fault = trouble
 
     def answered(self, call: ModelCall, way: Access, status: int, headers: Mapping[str, str], body: bytes) -> None:
-        """The service said no. What no second try can fix ends the turn here; everything else is the client's to try again."""
+        """Handle an error answer. A rejected key or a long wait ends the turn here; the client may retry anything else."""
         if is_about_the_key(status, body):
             self.ended = self.ended or DetentError(f"the model's service did not accept {way.how}", self.login)
             return
@@ -140,19 +139,19 @@ class Gateway:
 
     @property
     def usage(self) -> Usage:
-        """What all calls took, as far as the services said so."""
+        """The tokens of all calls, as far as the services reported them."""
         with self.lock:
             return self.answers.usage
 
 
 def sent(way: Access, headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers of a request as the service gets them."""
+    """The headers to forward: without the client's credentials and hop-by-hop headers, with ours."""
     kept = {name: value for name, value in headers.items() if name not in (*OURS, *PASSING, "accept-encoding")}
     return {**kept, "accept-encoding": "identity", **way.headers}
 
 
 def target(way: Access, path: str, query: str) -> str:
-    """The path of a request as the service gets it; a key in its query stays here."""
+    """The path and query to forward, without a key in the query."""
     kept = [(name, value) for name, value in parse_qsl(query, keep_blank_values=True) if name != "key"]
     return urlsplit(way.url).path.rstrip("/") + way.dialect.inner(path) + (f"?{urlencode(kept)}" if kept else "")
 
@@ -170,7 +169,7 @@ def listening(folder: Path | None, name: str) -> socket.socket:
 
 
 class Listener(ThreadingHTTPServer):
-    """Takes connections, no more than so many at a time; one that breaks is nobody's trouble."""
+    """The gateway's server, with at most MOST connections at a time. A broken connection is ignored."""
 
     daemon_threads = True
 
@@ -233,11 +232,11 @@ class Handler(BaseHTTPRequestHandler):
             try:
                 service.request(self.command, target, body or None, sent(way, headers))
                 answer = service.getresponse()
-            except (OSError, http.client.HTTPException, ValueError) as e:  # a ValueError: headers that cannot be sent on
+            except (OSError, http.client.HTTPException, ValueError) as e:  # a ValueError: headers that cannot be forwarded
                 self.broke(call, e)
                 self.refuse(502, "the model's service cannot be reached")
                 return
-            if answer.status >= 300:  # no redirect is followed, here or inside
+            if answer.status >= 300:  # redirects are never followed
                 self.deny(way, call, answer)
             else:
                 self.stream(call, answer)
@@ -257,7 +256,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def stream(self, call: ModelCall | None, answer: http.client.HTTPResponse) -> None:
-        """Pass an answer on as it comes. One that is cut there is cut here."""
+        """Forward an answer as it arrives. If the service cuts it off, so do we."""
         if call:
             self.gate.began()
             call.is_stream = "event-stream" in answer.headers.get("content-type", "")

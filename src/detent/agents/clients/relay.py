@@ -1,8 +1,8 @@
-"""Starts a client where there is no network, and passes what it sends to one address on to a socket in a folder. Standard library only.
+"""Starts a client in a sandbox without network, and forwards one local port to a Unix socket in a folder. Standard library only.
 
-Runs inside the sandbox, as a program of its own, from a copy: words are the folder, the name of the socket in it, the port (0: none is
-needed), the name of another socket that becomes the client's standard input (-: it keeps ours), then the client's words. It knows nothing of
-what passes through, and ends with the client.
+Runs inside the sandbox as a copied program. Arguments: the folder; the socket's name in it; the port (0: no forwarding); the name of
+another socket that becomes the client's standard input (-: inherit ours); the client's command. Knows nothing of what it forwards, and
+exits with the client.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ import threading
 
 def main() -> int:
     folder, name, port, words, *argv = sys.argv[1:]
-    place = f"/proc/self/fd/{os.open(folder, os.O_RDONLY | os.O_DIRECTORY)}"  # a path to a socket must be short
+    place = f"/proc/self/fd/{os.open(folder, os.O_RDONLY | os.O_DIRECTORY)}"  # a socket's path must be short
     if not os.path.isdir(place):
         place = folder
     if port != "0":
@@ -50,7 +50,7 @@ def serve(listener: socket.socket, place: str) -> None:
 
 
 def pump(source: socket.socket, sink: socket.socket) -> None:
-    """One direction. A connection that breaks on one side breaks on the other."""
+    """Copy bytes one way. When either connection breaks, close the other."""
     with contextlib.suppress(OSError):
         while data := source.recv(1 << 16):
             sink.sendall(data)

@@ -1,6 +1,6 @@
-"""What a headless client is to Detent: one row of a table. Owns the form of a row and its values; knows no client.
+"""What Detent knows of a headless client: the form of its table row, and the values passed with it. Knows no client by name.
 
-A client is asked by its own words, reaches its model's service through one address, and says in JSON lines how its turn went.
+A client is started with its own arguments, reaches its model's service at one address, and reports its turn in JSON lines.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -12,38 +12,38 @@ from detent.agents.clients.dialects import WireFormat
 
 
 class Access(NamedTuple):
-    """How the model's service is reached and paid. Stays outside: a client gets an address of ours and a word that opens only that."""
+    """How a model's service is reached and paid for. Never enters the sandbox: the client gets our address and a token valid only there."""
 
-    how: str  # in words, for people: which key or which login
-    url: str  # of the service
-    headers: Mapping[str, str]  # what pays
-    variable: str  # in which the client looks for its key
-    dialect: WireFormat  # the form in which it is asked
+    how: str  # which key or login, for people to read
+    url: str  # the service's address
+    headers: Mapping[str, str]  # the headers that authenticate
+    variable: str  # where the client looks for its key
+    dialect: WireFormat  # the service's wire format
 
 
 class Wants(NamedTuple):
-    """What the words, the environment and the files of a client are made of."""
+    """What a client's arguments, environment and files are made from."""
 
-    system: str  # what the role is told, beside what the client tells its model itself
+    system: str  # the system prompt of the role, added to the client's own
     model: str  # empty: the client's own choice
     workspace: Path
     home: Path  # private, made for this turn
-    url: str  # where the client finds the service: ours
+    url: str  # the gateway's address
     variable: str
-    token: str  # what it takes for its key
+    token: str  # the gateway's token, given to the client as its key
     usd: float | None  # what may still be spent
-    form: str = ""  # in which the service is asked: the name of its dialect
+    form: str = ""  # the name of the service's wire format
 
 
 class ClientSaid(NamedTuple):
-    """What the lines of a client came to so far."""
+    """What a client's output says so far."""
 
-    text: str = ""  # its last words
-    ended: bool = False  # it says that its turn is over, well or not
-    failed: str = ""  # why not well, in its own words
-    kind: str = ""  # the same as the service names it
-    sort: Sort | None = None  # where the client itself tells a sort
-    usd: float = 0.0  # what it says that the turn cost
+    text: str = ""  # its final text
+    ended: bool = False  # it reports the end of its turn, successful or not
+    failed: str = ""  # why the turn failed, in its own words
+    kind: str = ""  # the same as an error kind of the service
+    sort: Sort | None = None  # set if the client itself tells the sort
+    usd: float = 0.0  # the cost it reports for the turn
 
 
 class ClientRow(NamedTuple):
@@ -51,15 +51,15 @@ class ClientRow(NamedTuple):
 
     name: str
     program: str
-    install: str  # the command that brings it
-    login: str  # what to do where nothing pays
-    costs: bool  # whether it says what a turn cost
-    model: Callable[[str, str], str]  # of the one that the spec names, and the one of the configuration
-    access: Callable[[Mapping[str, str]], Access | None]  # from our own environment; None: neither key nor login
+    install: str  # the command that installs it
+    login: str  # what to do if there is no login or key
+    costs: bool  # whether it reports the cost of a turn
+    model: Callable[[str, str], str]  # (named in the spec, configured) -> the model to ask
+    access: Callable[[Mapping[str, str]], Access | None]  # finds a key or login in our own environment; None: there is neither
     argv: Callable[[Wants], list[str]]  # without the program
     env: Callable[[Wants], dict[str, str]]
-    files: Callable[[Wants], dict[str, str]]  # in its home
-    read: Callable[[ClientSaid, bytes], ClientSaid] = lambda said, line: said  # one line more; a line that is not known changes nothing
-    show: Callable[[bytes], Iterable[Progress]] = lambda line: ()  # a line, for the live view
-    mode: str = ""  # which the session of an agent is put into
-    how: str = ""  # it is driven, and held to what its state lets it write; for people
+    files: Callable[[Wants], dict[str, str]]  # path in its home -> text
+    read: Callable[[ClientSaid, bytes], ClientSaid] = lambda said, line: said  # adds one line of output; ignores unknown lines
+    show: Callable[[bytes], Iterable[Progress]] = lambda line: ()  # what a line shows in the live view
+    mode: str = ""  # the session mode to set, for ACP agents
+    how: str = ""  # how it is driven and held to what it may write, for people to read

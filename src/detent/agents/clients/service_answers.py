@@ -1,6 +1,6 @@
-"""What the services of a turn answered, call by call: read while it passes, in whichever form it comes. Owns the record; passes nothing on.
+"""The service's answers in one turn, call by call, parsed while the gateway forwards them. Owns the record; forwards nothing.
 
-A stream is read event by event, so that a call counts as far as it came, also where the turn is ended in the middle of it.
+Streams are read event by event, so a call that is cut off counts as far as it got.
 """
 
 from typing import NamedTuple
@@ -11,31 +11,31 @@ from detent.agents.agent_protocol import Usage
 from detent.agents.clients.dialects import Served, WireFormat
 from detent.agents.faults import Trouble
 
-LONGEST = 32 << 20  # bytes of one event, or of an answer that is no stream
+LONGEST = 32 << 20  # bytes of one event, or of an answer that is not streamed
 
 
 class ModelRequest(msgspec.Struct, frozen=True):
-    """What of a request matters: which model is asked, and whether it may use tools."""
+    """The fields of a request that matter: the model it asks for, and the tools it offers."""
 
     model: str | None = None
     tools: list[msgspec.Raw] | None = None
 
 
 class ModelCall:
-    """One call of a model and what came of it."""
+    """One call of a model, and the answer to it."""
 
     def __init__(self, dialect: WireFormat, path: str, body: bytes) -> None:
         question = question_of(body)
         named = dialect.calls.fullmatch(path)
         self.dialect = dialect
         self.model = question.model or (named.groupdict().get("model", "") if named else "")
-        self.main = bool(question.tools)  # a call beside the turn, for a title or a summary, has none
+        self.main = bool(question.tools)  # calls for titles or summaries offer no tools
         self.served = Served()
         self.fault: Trouble | None = None
         self.rest, self.is_stream = b"", False
 
     def feed(self, data: bytes) -> None:
-        """The next bytes of the answer."""
+        """Add the next bytes of the answer."""
         self.rest += data
         if self.is_stream:
             *lines, self.rest = self.rest.split(b"\n")
@@ -49,7 +49,7 @@ class ModelCall:
             self.served = self.dialect.read(self.served, line[5:].strip())
 
     def end(self) -> None:
-        """The answer came whole, as far as its length tells."""
+        """The answer is complete: parse what is left."""
         rest, self.rest = self.rest, b""
         if self.is_stream:
             self.line(rest)
@@ -65,7 +65,7 @@ def question_of(body: bytes) -> ModelRequest:
 
 
 class Answers(NamedTuple):
-    """The calls of a turn, in the order in which they were answered."""
+    """The calls of a turn, in the order in which they were made."""
 
     calls: list[ModelCall]
 
@@ -75,6 +75,6 @@ class Answers(NamedTuple):
 
     @property
     def last(self) -> ModelCall | None:
-        """The call that says how the turn stands: the last one that may use tools, else the last one."""
+        """The call that shows how the turn stands: the last one that offers tools, or simply the last one."""
         main = [call for call in self.calls if call.main] or list(self.calls)
         return main[-1] if main else None

@@ -1,6 +1,6 @@
-"""How a client is listened to: its output cut into lines, each kept in the transcript, shown, and read. Owns the lines; starts nothing.
+"""Listening to a client: its output is cut into lines, and each is recorded, shown and read. Owns the lines; starts nothing.
 
-What cannot be kept ends the turn, and so does a client that floods.
+A line that cannot be recorded ends the turn, and so does a flood of output.
 """
 
 import json
@@ -14,31 +14,31 @@ from detent.agents.clients.row import ClientRow, ClientSaid, Wants
 from detent.agents.question import Asked
 
 LONGEST_LINE = 32 << 20
-LOUDEST = 128 << 20  # bytes of all lines of a turn
+LOUDEST = 128 << 20  # bytes of output per turn
 
 
 class ClientTalk(Protocol):
-    """One turn with a client: what it is given to read, and what its lines come to."""
+    """One turn with a client: what it reads from standard input, and what its lines say."""
 
     @property
     def said(self) -> ClientSaid: ...
     @property
     def stdin(self) -> Path: ...
     @property
-    def words(self) -> str: ...  # the name of the socket that is its standard input; empty: `stdin` is
+    def words(self) -> str: ...  # the socket that becomes its standard input; empty: `stdin` is used
     def take(self, line: bytes) -> None: ...
-    def goes_on(self) -> bool: ...  # False: nothing more is waited for
+    def goes_on(self) -> bool: ...  # False: nothing more is expected
     def end(self) -> None: ...
 
 
 class Opens(Protocol):
-    """How a talk begins, once the way to the model is open."""
+    """Opens a talk, once the gateway is listening."""
 
     def __call__(self, asked: Asked, wants: Wants, gate: Gateway) -> AbstractContextManager[ClientTalk]: ...
 
 
 class HeardLines:
-    """The output of a client, line by line. `broken` is why the turn has to end."""
+    """A client's output, line by line. `broken` is the error that must end the turn."""
 
     def __init__(self, asked: Asked, talk: ClientTalk, gate: Gateway) -> None:
         self.asked, self.talk, self.gate, self.rest, self.size = asked, talk, gate, b"", 0
@@ -62,7 +62,7 @@ class HeardLines:
         try:
             self.talk.take(line)
             self.count()
-        except Exception as e:  # noqa: BLE001 - whoever starts the program looks away from what its watchers raise, so it is raised at the end
+        except Exception as e:  # noqa: BLE001 - whoever starts the program ignores what its watchers raise, so it is raised at the end
             self.broken = e
 
     def end(self) -> None:
@@ -72,7 +72,7 @@ class HeardLines:
         self.count()
 
     def goes_on(self) -> bool:
-        """Whether anything is still waited for."""
+        """Whether more output is expected."""
         try:
             return self.broken is None and self.talk.goes_on()
         except AgentFailed as e:
@@ -80,13 +80,13 @@ class HeardLines:
             return False
 
     def count(self) -> None:
-        """What the turn has used: calls and tokens as the services say, dollars as the client does."""
+        """Update the meter: calls and tokens as the services count them, dollars as the client does."""
         meter = self.asked.meter
         meter.turns, meter.usage = self.gate.calls, self.gate.usage._replace(usd=self.talk.said.usd)
 
 
 class Prompted:
-    """A client that is given its prompt at once and tells the rest in JSON lines."""
+    """A client that gets its whole prompt on standard input and answers in JSON lines."""
 
     words = ""
 
