@@ -1,1 +1,1 @@
-"""git: where repositories are, and (in one module) the only caller of the git program."""
+"""git: finding repositories, and (in one module) the only caller of the git program."""

@@ -1,7 +1,7 @@
-"""What an agent in its sandbox sees of git: a folder of its own with the history of its branch, to be read. Owns how it is made.
+"""What a sandboxed agent sees of git: a read-only git dir of its own with the history of its branch. Owns how it is made.
 
-It is made of nothing and holds what is copied into it: the commits that the branch is built on, the refs that are named, an index. No hooks,
-no configuration, no remotes, no reflogs, no refs and no objects of others. It is mounted read-only where the checkout's git dir is.
+It is built from scratch and holds only what is copied into it: the branch's commits, the named refs, an index. No hooks, configuration,
+remotes or reflogs, and nobody else's refs or objects. It is mounted read-only in place of the checkout's git dir.
 """
 
 import os
@@ -12,12 +12,12 @@ from pathlib import Path
 from detent.git.place import Place
 from detent.git.repo import Git
 
-MOST = 5_000  # commits; what is older is cut off, as in a shallow clone
-BRANCH = "refs/heads/work"  # where HEAD is detached
+MOST = 5_000  # commits; older ones are cut off, as in a shallow clone
+BRANCH = "refs/heads/work"  # the branch's name in the view if HEAD is detached
 
 
 def make_view(git: Git, refs: Mapping[str, str] | None = None, most: int = MOST) -> Path:
-    """The view of a checkout's branch, and of further refs by name, brought up to date. What was copied before stays."""
+    """Create or update the view of a checkout's branch and of further refs by name. Objects copied before are kept."""
     folder = git.place.git_dir / "detent" / "view"
     for part in ("objects/info", "objects/pack", "refs/heads", "info"):
         (folder / part).mkdir(parents=True, exist_ok=True)
@@ -34,7 +34,7 @@ def make_view(git: Git, refs: Mapping[str, str] | None = None, most: int = MOST)
 
 
 def _copy_objects(git: Git, folder: Path, wanted: Mapping[str, str], most: int) -> None:
-    """One pack with what is missing. Which commits are there already, the refs of the view say."""
+    """Copy the missing objects as one pack. The view's refs tell which commits are already there."""
     there = _tips(folder)
     if set(wanted.values()) <= set(there.values()):
         return
@@ -47,10 +47,10 @@ def _copy_objects(git: Git, folder: Path, wanted: Mapping[str, str], most: int) 
 
 
 def _cut(git: Git, shallow: Path, tip: str, most: int) -> list[str]:
-    """The oldest commits that are copied, where there are more of them; written down as git does for a shallow clone."""
+    """The oldest copied commits, if history is cut off there; also written to the view's `shallow` file."""
     rows = [line.split() for line in git.run("rev-list", "--parents", "-n", str(most), tip).text.splitlines()]
     here, own = {row[0] for row in rows}, git.place.common_dir / "shallow"
-    ends = set(own.read_text("ascii").split()) if own.is_file() else set()  # a clone that is shallow itself names no parents there
+    ends = set(own.read_text("ascii").split()) if own.is_file() else set()  # where the clone itself is shallow, commits list no parents
     cut = [row[0] for row in rows if row[0] in ends or not here.issuperset(row[1:])]
     if cut:
         _write(shallow, "".join(f"{commit}\n" for commit in cut))
@@ -68,7 +68,7 @@ def _set_refs(folder: Path, wanted: Mapping[str, str]) -> None:
     for ref, commit in wanted.items():
         file = folder / ref
         if file.is_dir():
-            shutil.rmtree(file)  # a branch of another name stood below it
+            shutil.rmtree(file)  # a branch of another name was below it
         file.parent.mkdir(parents=True, exist_ok=True)
         _write(file, f"{commit}\n")
 

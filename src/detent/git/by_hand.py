@@ -1,4 +1,4 @@
-"""What a person types where two lines of work have to be brought together by hand: the sides, the files, the exact commands. Changes nothing."""
+"""Instructions for bringing two lines of work together by hand: the sides, the files, the exact commands. Changes nothing."""
 
 import shlex
 from collections.abc import Sequence
@@ -8,11 +8,11 @@ from detent.git.repo import Git
 from detent.git.workspace import checked_out_elsewhere, is_own
 
 RESUME = "detent resume"
-MOST = 5  # commits that are named of each side
+MOST = 5  # commits listed per side
 
 
 def parted_text(git: Git, main: str, theirs: str, remote: str, then: str) -> str:
-    """Main moved here and at the remote: what each side has alone, and how to bring them together."""
+    """For a main that moved here and at the remote: what each side has alone, and how to merge them."""
     name, here = short(main), git.resolve(main)
     from_here, back = _at_main(git, main)
     steps = [*from_here, f"git pull --no-rebase {remote} {name}", f"git push {remote} {name}", *back]
@@ -24,7 +24,7 @@ def parted_text(git: Git, main: str, theirs: str, remote: str, then: str) -> str
 
 
 def conflict_text(git: Git, branch: str, main: str, newest: str, files: Sequence[str], remote: str, push: bool) -> str:
-    """A merge that conflicts: the sides, the files, and how to end it by hand."""
+    """For a merge that conflicts: the sides, the files, and how to finish it by hand."""
     name, tip, quoted = short(main), git.resolve(branch), " ".join(map(shlex.quote, files))
     from_here, _ = _at_main(git, main)
     behind = git.resolve(main) != newest
@@ -45,7 +45,7 @@ def conflict_text(git: Git, branch: str, main: str, newest: str, files: Sequence
 
 
 def red_text(git: Git, branch: str, main: str, newest: str, remote: str) -> str:
-    """A merge that is clean and does not pass: where to fix it."""
+    """For a clean merge whose tests fail: where to fix it."""
     there = f"{remote}/{short(main)}" if git.resolve(main) != newest else short(main)
     enter = f"cd {shlex.quote(str(git.place.root))}" if is_own(git.place) else f"git switch {short(branch)}"
     behind = not git.is_ancestor(newest, git.resolve(branch))
@@ -60,7 +60,7 @@ def red_text(git: Git, branch: str, main: str, newest: str, remote: str) -> str:
 
 
 def _at_main(git: Git, main: str) -> tuple[list[str], list[str]]:
-    """How to get to a checkout of main, and back to where the run works."""
+    """The commands that lead to a checkout of main, and back to where the run works."""
     if folder := checked_out_elsewhere(git, main):
         return [f"cd {shlex.quote(folder)}"], []
     if git.branch() == main:

@@ -1,6 +1,6 @@
-"""Clean checkouts: the files of a tree in a folder of their own, without a git dir. For runs that must see the tree and nothing else.
+"""Clean checkouts: a tree's files in a folder without a git dir, for test runs that must see the tree and nothing else.
 
-What a tree only names is looked for here, and never fetched: the files of submodules, by their commit, and those of Git LFS, by their digest.
+Submodules (by commit) and Git LFS files (by digest) are copied if they are on this machine; they are never fetched.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ ATTRIBUTES, LFS = ".gitattributes", b"filter=lfs"
 
 
 def missing(git: Git, tree: str, checkout: Path) -> Iterator[str]:
-    """What a tree names and its checkout does not have: a sentence each, with the command that fetches it."""
+    """One sentence for each submodule or Git LFS file of a tree that is not on this machine, with the command that fetches it."""
     listed = git.run("ls-tree", "-r", "-z", tree).items
     for commit, path in modules(listed):
         if not store_of(git, git.place.root / path, commit):
@@ -30,15 +30,15 @@ def missing(git: Git, tree: str, checkout: Path) -> Iterator[str]:
 
 
 def modules(listed: Iterable[str]) -> list[tuple[str, str]]:
-    """The commit and the path of each submodule in the rows of a tree."""
+    """(commit, path) of each submodule among a tree's entries."""
     rows = (row.partition("\t") for row in listed if row.startswith(MODULE))
     return [(about.split()[2], path) for about, _, path in rows]
 
 
 def store_of(git: Git, folder: Path, commit: str) -> dict[str, str]:
-    """The environment of a call that sees the objects of a submodule as the person has it; empty if the commit is not there.
+    """Environment variables that let git read a submodule's objects in the person's checkout; empty if the commit is not there.
 
-    Only its objects are asked for, so its own settings and filters run nothing.
+    Only its objects are used, so its own settings and filters run nothing.
     """
     try:
         objects = find_place(folder).common_dir / "objects" if (folder / ".git").exists() else None
@@ -49,7 +49,7 @@ def store_of(git: Git, folder: Path, commit: str) -> dict[str, str]:
 
 
 def pointers(listed: Iterable[str], checkout: Path) -> list[Path]:
-    """The files of a checkout that are pointers of Git LFS still."""
+    """The files of a checkout that are still Git LFS pointers."""
     files = [checkout / row.partition("\t")[2] for row in listed if row.startswith("100")]
     if not any(LFS in file.read_bytes() for file in files if file.name == ATTRIBUTES and file.is_file()):
         return []
@@ -63,7 +63,7 @@ def _is_pointer(file: Path) -> bool:
 
 
 def stored(git: Git, pointer: Path) -> Path | None:
-    """The file that a pointer stands for, if it was fetched and is just that."""
+    """The fetched file that a pointer stands for, if its digest matches; else None."""
     rows = (line.partition(" ") for line in pointer.read_text("ascii", "replace").splitlines())
     digest = next((value.removeprefix("sha256:") for name, _, value in rows if name == "oid"), "")
     file = git.place.common_dir / "lfs" / "objects" / digest[:2] / digest[2:4] / digest
@@ -73,12 +73,12 @@ def stored(git: Git, pointer: Path) -> Path | None:
         return file if file_digest(source, "sha256").hexdigest() == digest else None
 
 
-POINTERS = {"GIT_LFS_SKIP_SMUDGE": "1"}  # a person's Git LFS would fetch what is missing, and fail where it cannot
+POINTERS = {"GIT_LFS_SKIP_SMUDGE": "1"}  # otherwise the person's Git LFS would fetch missing files, and fail if it cannot
 
 
 @contextmanager
 def clean_checkout(git: Git, tree: str, name: str = "") -> Iterator[Path]:
-    """The tree in a new folder, gone afterwards. Its name says nothing of what it is for: tests may read it."""
+    """A tree in a temporary folder. The folder's name reveals no purpose, since tests may read it."""
     with scratch_folder() as folder:
         named = folder / (name or git.place.root.name)
         write_tree(git, tree, named)
@@ -86,13 +86,13 @@ def clean_checkout(git: Git, tree: str, name: str = "") -> Iterator[Path]:
 
 
 def write_tree(git: Git, tree: str, to: Path) -> None:
-    """Write the files of a tree below a folder, and what it only names as far as that is here: submodules, and files of Git LFS."""
+    """Write a tree's files to a folder, with the submodules and Git LFS files that are on this machine."""
     to.mkdir(parents=True)
     _write(git, tree, to, git.place.root, to.with_name(f"{to.name}.index"), {})
 
 
 def _write(git: Git, tree: str, to: Path, origin: Path, index: Path, also: dict[str, str]) -> None:
-    """The same for a submodule: `origin` is where the person has it, `also` names its objects."""
+    """Write one tree; recurses into submodules. `origin` is where the person has it, `also` makes its objects readable."""
     git.run("read-tree", tree, index=index, also=also)
     git.run("checkout-index", "-a", "-f", f"--prefix={to}/", index=index, also={**also, **POINTERS})
     listed = git.run("ls-tree", "-r", "-z", tree, also=also).items
@@ -106,7 +106,7 @@ def _write(git: Git, tree: str, to: Path, origin: Path, index: Path, also: dict[
 
 
 def part_of(git: Git, tree: str, folder: str, without: tuple[str, ...] = ()) -> str:
-    """The tree of one folder of a tree, without some folders below it; that of nothing where it is not there. All paths are those of the whole tree."""
+    """The tree of one folder, without some folders below it; the empty tree if it is missing. All paths are relative to the whole tree."""
     found = git.trees([name]).get(name, "") if (name := f"{tree}:{folder}") and folder else tree
     if not found:
         return git.run("mktree").text

@@ -1,7 +1,6 @@
-"""Commits and the workspace: commit a judged tree, bring the workspace to a tree, switch branches; and what a range of commits has.
+"""Commits and the workspace: committing a judged tree, bringing the workspace to a tree, switching branches, listing a range of commits.
 
-Each can be done again after a crash. What was done is remembered by a marker ref, moved in one transaction with the branch, so that doing
-it again finds it done.
+Each can be repeated after a crash: a marker ref, moved in one transaction with the branch, remembers what was done.
 """
 
 import os
@@ -18,19 +17,19 @@ PREFIXES = ("feat", "fix", "refactor", "docs", "test", "chore")
 
 
 def marker(run: str, seq: int, what: str) -> str:
-    """The ref that says: this effect of this event was done."""
+    """The marker ref of an effect that an event owed; it exists once the effect was performed."""
     return f"refs/detent/{run}/done/{seq}-{what}"
 
 
 def commits_by_event(git: Git, run: str, of: str = "phase|checkpoint|plan") -> dict[int, str]:
-    """The commits that the machine made for a run on its branch, by the event that owed them; `of`: what effects call them."""
+    """The commits that the machine made for a run, by the number of the event that owed them. `of`: which effects' commits."""
     refs = git.run("for-each-ref", "--format=%(objectname) %(refname)", f"refs/detent/{run}/done/").text.splitlines()
     pairs = (re.fullmatch(rf"([0-9a-f]+) .*/([0-9]+)-(?:{of})", line) for line in refs)
     return {int(m[2]): m[1] for m in pairs if m}
 
 
 def commit_tree(git: Git, run: str, seq: int, what: str, tree: str, message: str, at: str) -> str:
-    """Put a tree as a commit on top of the branch that is checked out; an empty change makes no commit. The index follows."""
+    """Commit a tree on top of the current branch. An unchanged tree makes no commit. Updates the index for the changed paths."""
     mark = marker(run, seq, what)
     done = git.resolve(mark)
     if not done:
@@ -45,14 +44,14 @@ def commit_tree(git: Git, run: str, seq: int, what: str, tree: str, message: str
 
 
 def tip_of(git: Git, run: str, base: str) -> str:
-    """The commit that the machine made last for a run, whatever was committed meanwhile; at the start, the one the run began from."""
+    """The machine's newest commit for a run, whatever was committed since; at first, the commit that the run began from."""
     return git.resolve(f"refs/detent/{run}/tip") or base
 
 
 def commit_phase(git: Git, run: str, seq: int, tree: str, message: str, at: str, base: str, session: str = "") -> str:
-    """Exactly one commit for a phase, over the machine's own last one: commits that an agent made become part of it, none becomes an empty one.
+    """Exactly one commit for a phase, on top of the machine's last one. It absorbs commits that the agent made, and may be empty.
 
-    The runs of one session stand on one tip, which bears the session's name.
+    The runs of one session share one tip ref, named after the session.
     """
     mark = marker(run, seq, "phase")
     done = git.resolve(mark)
@@ -66,12 +65,12 @@ def commit_phase(git: Git, run: str, seq: int, tree: str, message: str, at: str,
 
 
 def back_to_tip(git: Git, run: str, seq: int, base: str) -> None:
-    """Bring the branch back to the machine's own last commit; what an agent committed over it stays reachable."""
+    """Reset the branch to the machine's last commit; the agent's later commits stay reachable."""
     back_to(git, run, seq, tip_of(git, run, base))
 
 
 def back_to_tree(git: Git, run: str, seq: int, base: str, tree: str) -> None:
-    """Bring the branch back to the newest commit that holds a tree, of its own or of those the machine made; to its base if there is none."""
+    """Reset the branch to the newest commit with this tree, among its own and the machine's; to its base if there is none."""
     mine = git.run("log", "--first-parent", "--format=%H", f"{base}..HEAD", "--").text.split()
     made = git.run("for-each-ref", "--sort=-committerdate", "--format=%(objectname)", f"refs/detent/{run}/done/").text.split()
     trees = git.trees([f"{commit}^{{tree}}" for commit in (*mine, *made)])
@@ -79,7 +78,7 @@ def back_to_tree(git: Git, run: str, seq: int, base: str, tree: str) -> None:
 
 
 def back_to(git: Git, run: str, seq: int, commit: str) -> None:
-    """Bring the branch back to a commit; what an agent committed over it stays reachable."""
+    """Reset the branch to a commit; the agent's later commits stay reachable."""
     head, branch = git.head(), git.branch() or "HEAD"
     if head != commit:
         git.update([(branch, commit, head), *_kept(git, run, seq, commit, head)])
@@ -87,19 +86,19 @@ def back_to(git: Git, run: str, seq: int, commit: str) -> None:
 
 
 def _kept(git: Git, run: str, seq: int, tip: str, head: str) -> list[tuple[str, str, str]]:
-    """The ref that keeps an agent's own commits, if there are any."""
+    """The update that keeps an agent's own commits reachable, if there are any."""
     ref = f"refs/detent/{run}/agent/{seq}"
     return [(ref, head, ZERO)] if head != tip and not git.resolve(ref) else []
 
 
 def set_index(git: Git, tree: str) -> None:
-    """Make the checkout's index a tree, whatever was staged; the files stay as they are."""
+    """Replace the checkout's index by a tree, whatever was staged; the files stay as they are."""
     git.run("read-tree", "--reset", tree)
     git.call("update-index", "-q", "--refresh")
 
 
 def refresh_index(git: Git, commit: str) -> None:
-    """Make the paths that a commit changed look committed in the checkout's index; leave all others as they are."""
+    """Update the index for the paths that a commit changed, so that they look committed; leave other paths as they are."""
     paths = [path for _, path in git.changes(f"{commit}^", commit)] if git.resolve(f"{commit}^") else []
     if paths:
         _set_paths(git, commit, paths)
@@ -107,7 +106,7 @@ def refresh_index(git: Git, commit: str) -> None:
 
 
 def _set_paths(git: Git, tree: str, paths: list[str], index: Path | None = None) -> None:
-    """Make some paths of an index what a tree has."""
+    """Set some paths of an index to their version in a tree."""
     listed = (
         git.run("ls-tree", "-r", "-z", "--full-tree", tree, "--", *paths).items
         if len(paths) < 500
@@ -122,17 +121,17 @@ def _set_paths(git: Git, tree: str, paths: list[str], index: Path | None = None)
 
 
 def bring_to(git: Git, tree: str, leave: str = "") -> None:
-    """Bring the workspace to a tree. `leave` is a snapshot: of the untracked files, only those in it are removed."""
+    """Bring the workspace to a tree. With a snapshot in `leave`, only untracked files that are in the snapshot are removed."""
     doomed = [path for letter, path in git.changes(tree, leave) if letter == "A"] if leave else []
     if leave:
-        git.run("read-tree", "--reset", leave)  # so that a file that was staged and is in no snapshot stays where it is
+        git.run("read-tree", "--reset", leave)  # keeps files that were staged but are in no snapshot
     git.run("read-tree", "-u", "--reset", tree)
     for path in doomed:
         _remove(git.place.root, path)
 
 
 def bring_back(git: Git, tree: str, snapshot: str, paths: list[str]) -> None:
-    """Bring some paths of the workspace back to what a tree has; all others stay as a snapshot of it has them."""
+    """Restore some paths of the workspace from a tree; all others stay as in the snapshot."""
     index = git.place.git_dir / "detent" / "index.back"
     git.run("read-tree", snapshot, index=index)
     _set_paths(git, tree, paths, index)
@@ -142,7 +141,7 @@ def bring_back(git: Git, tree: str, snapshot: str, paths: list[str]) -> None:
 
 
 def _remove(root: Path, path: str) -> None:
-    """Remove a file below the root, and the folders it leaves empty; never through a link."""
+    """Remove a file below the root, and folders that become empty; never follows symlinks."""
     file = root / path
     try:
         if not stat.S_ISDIR(os.lstat(file).st_mode) and file.parent.resolve() == Path(os.path.normpath(file.parent)):
@@ -156,7 +155,7 @@ def _remove(root: Path, path: str) -> None:
 
 
 def switch(git: Git, branch: str, old_tree: str, detach: bool = False) -> None:
-    """Check out a branch, if nothing in the workspace would be lost by it."""
+    """Check out a branch, unless that would lose anything in the workspace."""
     target = git.resolve(f"{branch}^{{commit}}")
     out = git.call("read-tree", "-u", "-m", old_tree, target)
     if out.code != 0:
@@ -173,7 +172,7 @@ def short(ref: str) -> str:
 
 
 def branch_name(title: str) -> str:
-    """A branch name from a title: a type prefix from a fixed list, then [a-z0-9-] only."""
+    """A branch name from a title: a known type prefix, then only [a-z0-9-]."""
     kind, _, rest = title.partition(":")
     kind = re.sub(r"\(.*\)|!", "", kind).strip().lower()
     prefix, words = (kind, rest) if kind in PREFIXES and rest.strip() else ("feat", title)
@@ -181,7 +180,7 @@ def branch_name(title: str) -> str:
 
 
 def free_branch(git: Git, wanted: str) -> str:
-    """The wanted branch, or with -2, -3, … if it is taken."""
+    """A free branch name: the wanted one, or with -2, -3, … appended."""
     for n in range(1, 1000):
         name = wanted if n == 1 else f"{wanted}-{n}"
         if git.call("check-ref-format", "--branch", name).code != 0:
@@ -192,7 +191,7 @@ def free_branch(git: Git, wanted: str) -> str:
 
 
 def main_branch(git: Git, configured: str) -> str:
-    """The main branch: configured, or origin/HEAD, init.defaultBranch, main, master. Never assumed."""
+    """The main branch: the configured one, else origin/HEAD, init.defaultBranch, main or master. DetentError if none exists."""
     remote = git.call("symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD")
     names = [
         configured,
@@ -205,7 +204,7 @@ def main_branch(git: Git, configured: str) -> str:
     for name in looked:
         if git.resolve(f"refs/heads/{name}"):
             return f"refs/heads/{name}"
-    away = next((name for name in looked if git.resolve(f"refs/remotes/origin/{name}")), "")  # as in a clone of one branch
+    away = next((name for name in looked if git.resolve(f"refs/remotes/origin/{name}")), "")  # as in a single-branch clone
     hint = f"make it here: git branch {away} origin/{away}" if away else "set [git] main in detent.toml"
     raise DetentError(f"there is no branch '{configured}'" if configured else "Detent cannot tell which branch is main", hint)
 
@@ -228,7 +227,7 @@ SPELLED = {
 
 
 def slug(text: str, most: int) -> str:
-    """A text as part of a name; empty if nothing of it can be written so."""
+    """A text as part of a name, ASCII only; empty if no character is left."""
     lower = unicodedata.normalize("NFC", text.lower())
     written = unicodedata.normalize("NFKD", "".join(SPELLED.get(letter, letter) for letter in lower))
     plain = "".join(letter for letter in written if not unicodedata.combining(letter))

@@ -1,7 +1,7 @@
-"""The fingerprint of what git could be made to execute: hooks, config keys that name programs, attributes. Read without git.
+"""The fingerprint of everything that git could execute: hooks, config keys that name programs, attributes. Computed without git.
 
-In a person's own checkout an agent can write the git dir. A change of this fingerprint stops the machine before git is called. It is kept
-by the path of the git dir, and the git dir by the path of its checkout: a copy in its place is another one, not a new one.
+In a person's own checkout an agent can write to the git dir, so a changed fingerprint stops the machine before it calls git. It is stored
+under the git dir's path, and the git dir under its checkout's path, so that a swapped copy shows up as a change, not as something new.
 """
 
 import hashlib
@@ -23,18 +23,18 @@ KEYS = (
     "hookspath", "fsmonitor", "sshcommand", "pager", "editor", "gitproxy", "askpass", "attributesfile", "worktree", "alternaterefscommand",
     "uploadpack", "receivepack", "vcs", "promisor", "sshvariant",
 )  # fmt: skip
-PROGRAM = re.compile(r".*(?:command|hook|helper|program|cmd)")  # how keys are called whose value is run
-OF_LFS = ("repositoryformatversion", "locksverify", "access")  # what Git LFS writes down by itself
+PROGRAM = re.compile(r".*(?:command|hook|helper|program|cmd)")  # names of keys whose value is executed
+OF_LFS = ("repositoryformatversion", "locksverify", "access")  # written by Git LFS itself
 HEADER = re.compile(r'\[([A-Za-z0-9.-]+)(?:[ \t]+"[^"\\\x00-\x1f]*")?\]')
 PLAIN = re.compile(r"([A-Za-z][A-Za-z0-9-]*)[ \t]*(?:=[^\x00-\x08\x0a-\x1f]*)?")
-UNKNOWN = "?"  # the section of lines that git may read otherwise than we do
-DEEPEST = 10  # included files that include others
+UNKNOWN = "?"  # the section of lines that git may parse differently than we do
+DEEPEST = 10  # levels of nested includes
 INCLUDES = ("include", "includeif")
 ACCEPT = "if it was you, accept it with `detent doctor --accept`"
 
 
 def fingerprint(place: Place) -> str:
-    """One hash over everything that can execute, and how it was made."""
+    """One hash over everything that git could execute."""
     h = hashlib.sha256()
     for line in (*_hooks(place.common_dir / "hooks"), *_config(place.common_dir / "config"), *_config(place.git_dir / "config.worktree")):
         h.update(line.encode("utf-8", "surrogateescape") + b"\n")
@@ -49,9 +49,9 @@ def _hooks(folder: Path) -> list[str]:
 
 
 def _config(file: Path, depth: int = 0) -> Iterator[str]:
-    """The lines of a config file, and of those that it includes, that can name a program, whatever their case; each with its header.
+    """The config lines that could name a program, from a file and those it includes; each with its section header.
 
-    Only lines of the plainest form are left out: what git might read otherwise than we do counts, and so does all that stands below it.
+    Only lines of the plainest form are skipped: a line that git might parse differently counts, and so does everything below it.
     """
     head = section = ""
     for line in (raw.strip(" \t\r") for raw in _text(file).split("\n")):
@@ -81,7 +81,7 @@ def _included(file: Path, said: str) -> Path:
 
 
 def _text(file: Path) -> str:
-    """What a file says; a missing one says nothing, and one that cannot be read is no plain one."""
+    """The text of a file; empty if it is missing, an unparsable marker if it cannot be read."""
     try:
         return file.read_text("utf-8", "surrogateescape") if file.is_file() else ""
     except OSError as e:
@@ -89,7 +89,7 @@ def _text(file: Path) -> str:
 
 
 def _file(place: Place) -> Path:
-    """Where it is kept: for all worktrees of a repository once, and apart for one that has such settings of its own."""
+    """Where the fingerprint is kept: one for all worktrees of a repository; a worktree with settings of its own that matter has its own."""
     own = place.git_dir != place.common_dir and any(_config(place.git_dir / "config.worktree"))
     return state_dir() / "fingerprints" / (_short(place.git_dir) if own else anchor_file(place.journal).name)
 
@@ -103,19 +103,19 @@ def _checkout_file(place: Place) -> Path:
 
 
 def files_of(place: Place) -> tuple[Path, ...]:
-    """What is kept of a checkout in the user's state folder."""
+    """The files in the user's state folder about a checkout."""
     return _file(place), _checkout_file(place)
 
 
 def bind(place: Place, again: bool = False) -> None:
-    """Keep which git dir a checkout has, once; again where a person accepts another one."""
+    """Remember the git dir of a checkout, once; again when a person accepts another one."""
     file = _checkout_file(place)
     if again or not file.exists():
         keep(file, os.path.realpath(place.common_dir), durable=False)
 
 
 def must_be_bound(place: Place) -> None:
-    """Stop if a checkout has another git dir than it had: what was kept of the one says nothing of the other."""
+    """DetentError if a checkout has another git dir than before, since what is known of the old one does not apply to it."""
     file = _checkout_file(place)
     if file.exists() and (was := kept(file)) != os.path.realpath(place.common_dir):
         raise DetentError(
@@ -125,18 +125,18 @@ def must_be_bound(place: Place) -> None:
 
 
 def remember(place: Place) -> None:
-    """Take the present state as the one a person accepts."""
+    """Remember the current state as the one that a person accepts."""
     keep(_file(place), fingerprint(place), durable=False)
     bind(place)
 
 
 def begin(place: Place, busy: bool) -> None:
-    """Before a run starts: a person may have changed what they like since the last one; not beside a run that is open."""
+    """Before a run starts: accept whatever a person changed since the last run; but if a run is open, check instead."""
     check(place) if busy else remember(place)
 
 
 def check(place: Place) -> None:
-    """Stop before git is called, if what it could execute changed."""
+    """DetentError, before git is called, if anything that it could execute has changed."""
     must_be_bound(place)
     file = _file(place)
     if not file.exists() and not anchor_file(place.journal).exists():

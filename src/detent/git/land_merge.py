@@ -1,4 +1,4 @@
-"""Landing: a branch merged on the then-current main, as objects first; the ref moves last, and only from where it was seen."""
+"""Merging a branch into the current main: built as objects first; the ref moves last, and only if main is still where it was."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from detent.git.repo import ZERO, Git, GitError
 from detent.git.tree_merge import merge_trees
 from detent.git.workspace import checked_out_elsewhere
 
-FOLLOW = "refs/detent/landing/follow"  # where main was, for as long as its checkout has not followed it
+FOLLOW = "refs/detent/landing/follow"  # where main was, until its checkout has been updated
 
 
 ITEMS = ".beads/issues.jsonl"  # where beads keeps items in a checkout
@@ -18,19 +18,19 @@ AROUND = 3  # lines shown around a conflict
 
 
 class Merge(NamedTuple):
-    """A merge that is built and not yet landed."""
+    """A merge that is built but not landed."""
 
     commit: str
-    tree: str  # where it conflicts: with the marks of the conflict in its files
-    main: str  # where main was
+    tree: str  # after a conflict: files contain conflict markers
+    main: str  # the main commit that it was built on
     conflict: str = ""
-    files: tuple[str, ...] = ()  # in which it conflicts
+    files: tuple[str, ...] = ()  # the files with conflicts
 
 
 def fetch_main(git: Git, main: str, remote: str, then: str = RESUME) -> str:
-    """The newest main: the remote's, where there is one and it is ahead. CannotTell if it does not answer; Parted if both have moved.
+    """The newest main: the remote's if it is ahead, else ours. CannotTell if the remote does not answer; Parted if both have moved.
 
-    `then` is the command that a person gives once they have brought them together.
+    `then` is the command for the person to run once they have merged the two.
     """
     local = git.resolve(f"{main}^{{commit}}")
     if not remote or git.call("remote", "get-url", remote).code != 0:
@@ -52,7 +52,7 @@ def fetch_main(git: Git, main: str, remote: str, then: str = RESUME) -> str:
 
 
 def build_merge(git: Git, main: str, branch: str, message: str, at: str) -> Merge:
-    """Merge two commits without touching any file or ref."""
+    """Merge two commits without touching a file or ref."""
     made = merge_trees(git, main, branch)
     if not made.clean:
         return Merge("", made.tree, main, ", ".join(made.files) or "the branches conflict", made.files)
@@ -60,9 +60,9 @@ def build_merge(git: Git, main: str, branch: str, message: str, at: str) -> Merg
 
 
 def is_in_main(git: Git, merge: Merge, tip: str) -> bool:
-    """Whether main has all that a branch changes by commits of its own, as after a squash or a rebase.
+    """Whether main already has the branch's changes in commits of its own, as after a squash or rebase.
 
-    Where it conflicts, git may leave main's side in the tree: that says nothing. And what changes nothing was brought in by nobody.
+    False for a conflicting merge, whose tree proves nothing, and for a branch that changes nothing.
     """
     if merge.conflict or merge.tree != git.tree(merge.main):
         return False
@@ -70,7 +70,7 @@ def is_in_main(git: Git, merge: Merge, tip: str) -> bool:
 
 
 def conflicts(git: Git, merge: Merge, most: int) -> str:
-    """The places in which a merge conflicts, with their marks and a few lines around them; bounded."""
+    """The conflicting hunks of a merge with their markers and a few lines around them, cut at `most` characters."""
     found = []
     for path in merge.files:
         out = git.call("cat-file", "blob", f"{merge.tree}:{path}")
@@ -81,7 +81,7 @@ def conflicts(git: Git, merge: Merge, most: int) -> str:
 
 
 def _marked(lines: list[str]) -> list[tuple[int, int]]:
-    """From where to where the marks of each conflict reach, with a few lines around them."""
+    """The line range of each conflict, with a few lines around it."""
     begins = [n for n, line in enumerate(lines) if line.startswith("<<<<<<< ")]
     ends = [n for n, line in enumerate(lines) if line.startswith(">>>>>>> ")]
     return [(max(0, first - AROUND), last + 1 + AROUND) for first, last in zip(begins, ends, strict=False)]
@@ -111,12 +111,12 @@ def move_main(git: Git, ref: str, merge: Merge) -> bool:
 
 
 def checkout_of(git: Git, ref: str) -> str:
-    """The folder that has a branch checked out: this one or another; empty if there is none."""
+    """The folder where a branch is checked out, this one or another; empty if there is none."""
     return str(git.place.root) if git.branch() == ref else checked_out_elsewhere(git, ref)
 
 
 def may_follow(git: Git, ref: str, new: str) -> str:
-    """Why the checkout of a branch could not follow it to a commit; empty if it can, or if there is none."""
+    """Why a branch's checkout could not be updated to a commit; empty if it can, or if there is none."""
     folder = checkout_of(git, ref)
     if not folder or (_is_clean(git, folder) and _follow(git, folder, git.resolve(ref), new, "-n")):
         return ""
@@ -124,7 +124,7 @@ def may_follow(git: Git, ref: str, new: str) -> str:
 
 
 def advance(git: Git, ref: str, new: str, old: str) -> bool:
-    """Move a branch to a commit further on, and its checkout with it. False: it is no longer where it was. Killed in between, `settle` ends it."""
+    """Fast-forward a branch and its checkout. False: the branch has moved. If killed midway, `settle` finishes it."""
     folder = checkout_of(git, ref)
     try:
         git.update([(ref, new, old), *([(FOLLOW, old, ZERO)] if folder else [])])
@@ -136,7 +136,7 @@ def advance(git: Git, ref: str, new: str, old: str) -> bool:
 
 
 def settle(git: Git, ref: str) -> None:
-    """Let the checkout of a branch follow it, if that was owed. What a person changed in it is never touched."""
+    """Update the checkout of a branch that was moved, if that is still owed. A person's changes in it are never touched."""
     old, new, folder = git.resolve(FOLLOW), git.resolve(ref), checkout_of(git, ref)
     if not old:
         return
@@ -153,19 +153,19 @@ def settle(git: Git, ref: str) -> None:
 
 
 def _follow(git: Git, folder: str, old: str, new: str, *also: str) -> bool:
-    """Bring a clean checkout of a branch to where the branch went; nothing that is not committed is touched."""
+    """Update a clean checkout from one commit to another; never touches uncommitted changes."""
     there = {"GIT_WORK_TREE": folder, "GIT_DIR": f"{folder}/.git"}
     return git.call("read-tree", *also, "-u", "-m", old, new, also=there).code == 0
 
 
 def _is_clean(git: Git, folder: str) -> bool:
-    """Whether nothing of a person's work lies there. The list of items is the tracker's, written as items change, and stays as it is."""
+    """Whether a checkout has no uncommitted work of a person. The tracker's item file is ignored: it changes whenever items do."""
     asked = ("status", "--porcelain", "-z", "--ignore-submodules=all", "--", ":/", f":(top,exclude){ITEMS}")
     out = git.call(*asked, also={"GIT_WORK_TREE": folder, "GIT_DIR": f"{folder}/.git"})
     return out.code == 0 and not out.raw
 
 
 def go_to_main(git: Git, ref: str) -> None:
-    """Leave the branch for main in this checkout, if nothing would be lost. Where another checkout has main, only its commit is taken."""
+    """Switch this checkout to main, if nothing would be lost; detached if another checkout already has main."""
     if git.branch() != ref:
         switch(git, ref, git.tree("HEAD"), detach=bool(checked_out_elsewhere(git, ref)))

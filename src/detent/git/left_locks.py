@@ -1,7 +1,7 @@
-"""Locks that a killed git left behind. Git never removes them, so whatever they lock would stay locked for good.
+"""Locks that a killed git left behind. Git never removes them, so what they lock would stay locked forever.
 
-A lock is taken away only if nobody can be holding it: it has lain there for a while, and no git that is as old is at work in this repository.
-Where the system does not tell who is at work, it stays.
+A lock is removed only if nobody can hold it: it is old enough, and no git of that age is running in this repository. Where processes cannot
+be inspected, it stays.
 """
 
 import fcntl
@@ -14,14 +14,14 @@ from detent.git.place import Place
 from detent.storage.machine import has
 
 TOLD = re.compile(r"Unable to create '([^'\n]+\.lock)': File exists")
-OLD = 3.0  # seconds; whoever has a lock has it for less, unless it was killed or is a git that can be seen
+OLD = 3.0  # seconds; an older lock is held only by a git that is visible, or by none
 SLACK = 1.0  # seconds by which two clocks may differ
-PATIENCE = 10.0  # seconds to wait for one that is held
+PATIENCE = 10.0  # seconds to wait for a lock that is held
 PROCESSES = Path("/proc")
 
 
 def freed(place: Place, said: str) -> bool:
-    """Whether the lock that git complained about is out of the way: let go by who had it, or taken away."""
+    """Whether the lock that git complained about is gone now: released by its holder, or removed as abandoned."""
     told = TOLD.search(said)
     lock = Path(told[1]) if told else None
     if lock is None or not any(lock.is_relative_to(folder) for folder in (place.git_dir, place.common_dir)):
@@ -37,7 +37,7 @@ def freed(place: Place, said: str) -> bool:
 
 
 def _take_away(place: Place, lock: Path) -> bool:
-    """One at a time, so that nobody takes away what another has just made in its stead."""
+    """Remove an abandoned lock; one process at a time, so that none removes a lock that was just created."""
     folder = place.common_dir / "detent"
     folder.mkdir(exist_ok=True)
     with (folder / "left.lock").open("w") as ours:
@@ -53,7 +53,7 @@ def _take_away(place: Place, lock: Path) -> bool:
 
 
 def _is_held(place: Place, age: float) -> bool:
-    """Whether a git that is as old as the lock may be at work in this repository. One that cannot be looked at may be."""
+    """Whether a git as old as the lock may be running in this repository. A process that cannot be inspected counts as one."""
     if (Path("/proc") == PROCESSES and not has("proc")) or not (PROCESSES / "uptime").exists():
         return True
     up = float((PROCESSES / "uptime").read_text().split()[0])
@@ -61,7 +61,7 @@ def _is_held(place: Place, age: float) -> bool:
 
 
 def _is_at_work(process: Path, place: Place, before: float) -> bool:
-    """Whether a process is a git in this repository that began before a time, in seconds since the machine started."""
+    """Whether a process is a git in this repository that started before `before`, in seconds since boot."""
     try:
         name, _, rest = (process / "stat").read_text().rpartition(") ")
         state, began = rest.split()[0], int(rest.split()[19]) / os.sysconf("SC_CLK_TCK")

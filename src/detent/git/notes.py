@@ -1,8 +1,8 @@
-"""Notes on commits, written one at a time: under a lock that is never deleted, and guarded by the ref's old value. At a remote they are
-pushed and fetched, and always joined with what others brought there.
+"""Notes on commits: one writer at a time, under a lock file that is never deleted, with the ref's old value as a guard.
 
-`git notes` itself loses concurrent writes silently. The evidence ref keeps trees beside its notes, so that pushing one ref carries
-both: what lies in a notes tree and is no note is kept, and a tree that lies there is reachable. Knows the ref and the text, not what the text means.
+When pushed or fetched they are always merged with the remote's. `git notes` silently loses concurrent writes. The evidence ref keeps trees
+in the notes tree beside its notes: git keeps entries that are not notes, so the trees stay reachable, and one push carries both. Knows
+the refs and texts, not what a text means.
 """
 
 import fcntl
@@ -16,13 +16,13 @@ from detent.errors import DetentError
 from detent.git.repo import ZERO, Git, GitError
 
 TRIES = 5
-HANDOFFS = "tdd-handoffs"  # the notes of `tdd`
-UNFINISHED = "refs/notes/detent-unfinished"  # where notes are made before the real ref moves; under the lock there is only one
+HANDOFFS = "tdd-handoffs"  # the notes of the `tdd` workflow
+UNFINISHED = "refs/notes/detent-unfinished"  # where notes are built before the real ref moves; the lock allows only one
 
 
 @contextmanager
 def alone(git: Git, name: str) -> Iterator[None]:
-    """One at a time in this repository, whichever worktree it is in, for what a name stands for."""
+    """Hold a lock of this name, shared by all worktrees of this repository."""
     folder = git.place.common_dir / "detent"
     folder.mkdir(exist_ok=True)
     with (folder / f"{name}.lock").open("w") as file:
@@ -32,9 +32,9 @@ def alone(git: Git, name: str) -> Iterator[None]:
 
 @contextmanager
 def locked(git: Git) -> Iterator[None]:
-    """One writer of notes at a time."""
+    """Hold the lock for writing notes."""
     with alone(git, "notes"):
-        if (git.place.common_dir / UNFINISHED).exists():  # of a writer that was killed
+        if (git.place.common_dir / UNFINISHED).exists():  # left by a writer that was killed
             git.call("update-ref", "-d", UNFINISHED)
         yield
 
@@ -46,7 +46,7 @@ def read_note(git: Git, ref: str, commit: str) -> str | None:
 
 
 def write_notes(git: Git, ref: str, notes: Mapping[str, str]) -> int:
-    """Put notes on commits, in place of what is there; how many were not as they should be. Doing it again changes nothing."""
+    """Write notes, replacing existing ones; returns how many differed. Idempotent."""
     full = f"refs/notes/{ref}"
     with locked(git):
         for _ in range(TRIES):
@@ -65,13 +65,13 @@ def write_notes(git: Git, ref: str, notes: Mapping[str, str]) -> int:
 
 
 def blob_name(text: str, commit: str) -> str:
-    """The name git gives to an object that holds this text."""
+    """The name that git gives to a blob with this text, in the hash of `commit`."""
     data = text.encode()
     return (hashlib.sha1 if len(commit) == 40 else hashlib.sha256)(b"blob %d\0" % len(data) + data).hexdigest()
 
 
 def _with_notes(git: Git, full: str, old: str, notes: Mapping[str, str]) -> str:
-    """A commit of the notes tree with these notes in it, made beside the real ref."""
+    """A commit of the notes tree with these notes added, built beside the real ref."""
     if old:
         git.run("update-ref", UNFINISHED, old)
     try:
@@ -83,7 +83,7 @@ def _with_notes(git: Git, full: str, old: str, notes: Mapping[str, str]) -> str:
 
 
 def list_notes(git: Git, ref: str) -> dict[str, str]:
-    """Every commit with a note, and the object that holds it. Notes that cannot be read are not taken for none."""
+    """Commit -> the blob of its note. GitError if the notes cannot be read; that is not the same as having none."""
     out = git.call("notes", f"--ref={ref}", "list")
     broken = not out.raw and (git.place.common_dir / "refs" / "notes" / ref).is_file() and not git.resolve(f"refs/notes/{ref}")
     if out.code != 0 or broken:
@@ -93,7 +93,7 @@ def list_notes(git: Git, ref: str) -> dict[str, str]:
 
 
 def put_aside(git: Git, ref: str) -> str:
-    """Move a notes ref that cannot be used out of the way; where to, or empty if there was nothing to move."""
+    """Move an unusable notes ref out of the way; returns where to, or "" if there was nothing to move."""
     full, file = f"refs/notes/{ref}", git.place.common_dir / "refs" / "notes" / ref
     old = git.resolve(full)
     kept = f"refs/detent/notes-put-aside/{old[:12]}" if old else ""
@@ -105,12 +105,12 @@ def put_aside(git: Git, ref: str) -> str:
     return kept
 
 
-HELD = "trees"  # the folder in the notes tree; no note can have this name
+HELD = "trees"  # the folder for trees in the notes tree; no note can have this name
 MESSAGE = "Notes on accepted steps"
 
 
 def publish(git: Git, ref: str, notes: Mapping[str, str], trees: Collection[str]) -> int:
-    """Put notes on commits and keep trees with them; how many notes were not as they should be. Doing it again changes nothing."""
+    """Write notes and keep trees with them; returns how many notes differed. Idempotent."""
     full, said = f"refs/notes/{ref}", ""
     with locked(git):
         for _ in range(TRIES):
@@ -131,13 +131,13 @@ def publish(git: Git, ref: str, notes: Mapping[str, str], trees: Collection[str]
 
 
 def held_trees(git: Git, commit: str) -> set[str]:
-    """The trees that a state of the ref keeps reachable."""
+    """The trees that a commit of the notes ref keeps reachable."""
     out = git.call("ls-tree", "-z", "--name-only", f"{commit}:{HELD}") if commit else None
     return set(out.items) if out is not None and out.code == 0 else set()
 
 
 def with_notes(git: Git, notes: Mapping[str, str], trees: Collection[str], parents: list[str]) -> str:
-    """A commit over the first of its parents with these notes in it, and these trees beside them: made by one call, beside the real ref."""
+    """A commit over its first parent with these notes and trees added, built in one call beside the real ref."""
     stream = [f"commit {UNFINISHED}", f"committer Detent <detent@localhost> {int(time.time())} +0000", f"data {len(MESSAGE)}", MESSAGE]
     stream += [f"{'merge' if n else 'from'} {parent}" for n, parent in enumerate(parents)]
     stream += [f"M 040000 {tree} {HELD}/{tree}" for tree in sorted(trees)]
@@ -152,12 +152,12 @@ PATIENCE = 120
 
 
 def push_notes(git: Git, remote: str, *refs: str) -> str:
-    """Bring notes to the remote, joined with what others brought there; what went wrong, or an empty text."""
+    """Push notes, merged with those of the remote; returns what went wrong, or ""."""
     return next((said for ref in refs if (said := _push(git, remote, ref))), "")
 
 
 def _push(git: Git, remote: str, ref: str) -> str:
-    """Many may push at once, and each of them goes on from the one before: only tries at which the remote stood still are counted."""
+    """Push one ref. Concurrent pushes make each other fail, so only tries between which the remote did not move are counted."""
     full, said, last, left = f"refs/notes/{ref}", "", "", TRIES
     with alone(git, "notes-push"):
         while left and git.resolve(full):
@@ -170,19 +170,19 @@ def _push(git: Git, remote: str, ref: str) -> str:
 
 
 def _fetched(git: Git, remote: str, ref: str) -> str:
-    """Take in what a remote has; the commit that it is at, or an empty text."""
+    """Fetch and merge the remote's notes; returns the commit they are at, or ""."""
     if git.call("fetch", "--no-tags", "--", remote, f"+refs/notes/{ref}:{_seen(ref)}", timeout=PATIENCE).code != 0:
         return ""
     there = git.resolve(_seen(ref))
     try:
         _join(git, ref)
     except GitError:
-        return ""  # a git that outlived its driver is at it; the next try looks again
+        return ""  # a git that outlived its driver is at work; the next try looks again
     return there
 
 
 def fetch_notes(git: Git, ref: str, remote: str) -> None:
-    """Take in the notes of the remote beside those that are here. DetentError if it cannot be asked; one that has none is fine."""
+    """Merge the remote's notes into ours. DetentError if the remote cannot be asked; it may have none."""
     if git.call("remote", "get-url", remote).code != 0:
         return
     full = f"refs/notes/{ref}"
@@ -200,12 +200,12 @@ def fetch_notes(git: Git, ref: str, remote: str) -> None:
 
 
 def _seen(ref: str) -> str:
-    """What the remote has, while it is joined with what is here."""
+    """Where the remote's notes are kept while they are merged."""
     return f"refs/notes/{ref}-seen"
 
 
 def _join(git: Git, ref: str) -> None:
-    """Make the ref here hold what is there too. Where both have a note on a commit, ours stays."""
+    """Merge the fetched notes into ours. If both have a note on a commit, ours wins."""
     full = f"refs/notes/{ref}"
     with locked(git):
         ours, theirs = git.resolve(full), git.resolve(_seen(ref))

@@ -1,4 +1,4 @@
-"""Where we are: the checkout and its git dirs, found by reading files. Starts no process, so that the quick calls stay quick."""
+"""Where we are: the checkout and its git dirs, found by reading files. Starts no process, so that fast paths stay fast."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,7 @@ from detent.errors import DetentError
 
 
 class Place(NamedTuple):
-    """A checkout: its root, its own git dir, and the git dir it shares with its linked worktrees."""
+    """A checkout: its root, its own git dir, and the git dir shared by all linked worktrees."""
 
     root: Path
     git_dir: Path
@@ -33,7 +33,7 @@ def find_place(start: Path) -> Place:
 
 
 def branch_at(place: Place) -> str | None:
-    """The full name of the branch that HEAD names; empty if it names none; None if only git can tell (a link, or refs kept in a table)."""
+    """The full ref that HEAD names; empty if HEAD is detached; None if only git can tell (a symlink, or the reftable format)."""
     head = place.git_dir / "HEAD"
     if head.is_symlink():
         return None

@@ -1,6 +1,6 @@
-"""One branch and its remote: whether a name is free there, pushing without force, and replaying commits on what the remote has.
+"""A branch and its remote: free names, pushing without force, replaying commits onto the remote's; and the run's refs that machines share.
 
-Objects first, refs last: whatever is cut in between is done again and comes to the same.
+Objects come first and refs last, so that anything cut off midway can be repeated with the same result.
 """
 
 import re
@@ -12,11 +12,11 @@ from detent.git.commits import short
 from detent.git.repo import ZERO, Git
 from detent.git.tree_merge import merge_trees
 
-PATIENCE = 120  # seconds for one call over the network
-ASKING = 20  # and for one that only asks whether anybody is there
-LONGEST_REASON = 500  # characters of what a remote's hooks say
+PATIENCE = 120  # seconds for a call over the network
+ASKING = 20  # seconds for a call that only checks whether the remote answers
+LONGEST_REASON = 500  # characters quoted from a remote's hooks
 REFUSED = re.compile(r"(\[(?:remote )?rejected\].*|\[remote failure\].*)")
-AT_ONCE = 500  # names in one call
+AT_ONCE = 500  # refs per call
 
 
 class Pushed(NamedTuple):
@@ -27,10 +27,10 @@ class Pushed(NamedTuple):
 
 
 class Replayed(NamedTuple):
-    """Commits on top of another one; or what conflicts."""
+    """Commits replayed onto another one; or the conflict."""
 
     tip: str
-    commits: tuple[tuple[str, str], ...] = ()  # each as it was and as it is
+    commits: tuple[tuple[str, str], ...] = ()  # (old, new) for each
     conflict: str = ""
 
 
@@ -39,13 +39,13 @@ def has_remote(git: Git, remote: str) -> bool:
 
 
 def remote_url(git: Git, remote: str) -> str:
-    """The address of a remote; empty if there is none of this name."""
+    """The address of a remote; empty if it does not exist."""
     out = git.call("remote", "get-url", remote) if remote else None
     return out.text.splitlines()[0] if out is not None and out.code == 0 and out.text else ""
 
 
 def names_at(git: Git, remote: str, prefix: str) -> frozenset[str]:
-    """The branches of a remote that begin so. CannotTell if it does not answer."""
+    """The remote's branches with this prefix. CannotTell if it does not answer."""
     out = git.call("ls-remote", "--heads", "--", remote, f"refs/heads/{prefix}*", timeout=PATIENCE)
     if out.code != 0:
         raise unreached(remote, out.err)
@@ -53,7 +53,7 @@ def names_at(git: Git, remote: str, prefix: str) -> frozenset[str]:
 
 
 def push_branch(git: Git, remote: str, commit: str, branch: str) -> Pushed:
-    """Push a commit as a branch, never by force. CannotTell if the remote does not answer at all."""
+    """Push a commit to a branch, never by force. CannotTell if the remote does not answer."""
     out = git.call("push", "--porcelain", "--no-verify", "--", remote, f"{commit}:{branch}", timeout=PATIENCE)
     said = f"{out.text}\n{out.err}".strip()
     if out.code == 0:
@@ -64,7 +64,7 @@ def push_branch(git: Git, remote: str, commit: str, branch: str) -> Pushed:
 
 
 def fetch_branch(git: Git, remote: str, branch: str) -> str:
-    """The commit that the remote has for a branch; empty if it has none. CannotTell if it does not answer."""
+    """Fetch a branch and return its commit; empty if the remote lacks it. CannotTell if the remote does not answer."""
     name = short(branch)
     kept = f"refs/remotes/{remote}/{name}"
     out = git.call("fetch", "--no-tags", "--no-recurse-submodules", "--", remote, f"+refs/heads/{name}:{kept}", timeout=PATIENCE)
@@ -76,12 +76,12 @@ def fetch_branch(git: Git, remote: str, branch: str) -> str:
 
 
 def replay(git: Git, base: str, tip: str, onto: str, at: str) -> Replayed:
-    """The commits over a base, one by one, on top of another commit; no file and no ref is touched."""
+    """Rebase the commits after `base` onto another commit, without touching a file or ref."""
     todo = git.run("rev-list", "--reverse", "--first-parent", f"{base}..{tip}", "--").text.split()
     made: list[tuple[str, str]] = []
     for commit in todo:
         parent = git.resolve(f"{commit}^")
-        stand_in = git.commit(git.tree(onto), [parent], "stands in for the new parent", at)  # so that the old parent is the common base
+        stand_in = git.commit(git.tree(onto), [parent], "stands in for the new parent", at)  # makes the old parent the merge base
         merged = merge_trees(git, stand_in, commit)
         if not merged.clean:
             return Replayed("", (), f"{git.message(commit).splitlines()[0]}: {', '.join(merged.files) or 'the changes conflict'}")
@@ -91,9 +91,9 @@ def replay(git: Git, base: str, tip: str, onto: str, at: str) -> Replayed:
 
 
 def share(git: Git, remote: str, runs: Sequence[str], branch: str) -> None:
-    """Bring what a run keeps, and where its branch stands, to the remote, for another machine that may have to go on with it.
+    """Push a run's refs and its branch's position, for another machine that may continue the run.
 
-    Only names below refs/detent/ are written there; they are the run's own. CannotTell if the remote does not take them.
+    Writes only below refs/detent/, where the names are the run's own. CannotTell if the remote does not accept them.
     """
     tip = git.resolve(f"{branch}^{{commit}}") if branch else ""
     specs = [f"+refs/detent/{run}/*:refs/detent/{run}/*" for run in runs] + ([f"+{tip}:refs/detent/{runs[0]}/head"] if tip else [])
@@ -103,7 +103,7 @@ def share(git: Git, remote: str, runs: Sequence[str], branch: str) -> None:
 
 
 def take_in(git: Git, remote: str, runs: Sequence[str], branch: str) -> None:
-    """Fetch what another machine shared of a run. The branch is brought to where it stood there, unless it is here and further."""
+    """Fetch what another machine shared of a run, and move the branch to where it was there, unless ours is already ahead."""
     specs = [f"+refs/detent/{run}/*:refs/detent/{run}/*" for run in runs]
     out = git.call("fetch", "--quiet", "--no-tags", "--", remote, "+refs/heads/*:refs/remotes/" + remote + "/*", *specs, timeout=PATIENCE)
     if out.code != 0:
@@ -115,7 +115,7 @@ def take_in(git: Git, remote: str, runs: Sequence[str], branch: str) -> None:
 
 
 def shared(git: Git, remote: str) -> dict[str, list[str]]:
-    """What a remote has below refs/detent/, by run. CannotTell if it does not answer."""
+    """The refs that a remote has below refs/detent/, by run. CannotTell if it does not answer."""
     out = git.call("ls-remote", remote, "refs/detent/*", timeout=PATIENCE)
     if out.code != 0:
         raise unreached(remote, out.err)
@@ -126,7 +126,7 @@ def shared(git: Git, remote: str) -> dict[str, list[str]]:
 
 
 def forget(git: Git, remote: str, refs: Sequence[str]) -> None:
-    """Remove refs below refs/detent/ at a remote; what they name stays with those who have it."""
+    """Delete refs below refs/detent/ at a remote."""
     names = [f":{ref}" for ref in refs if ref.startswith("refs/detent/")]
     for first in range(0, len(names), AT_ONCE):
         out = git.call("push", "--quiet", "--no-verify", remote, *names[first : first + AT_ONCE], timeout=PATIENCE)
@@ -135,7 +135,7 @@ def forget(git: Git, remote: str, refs: Sequence[str]) -> None:
 
 
 def free_name(git: Git, wanted: str, taken: Sequence[str] | frozenset[str]) -> str:
-    """The wanted branch, or with -retry2, -retry3, … if it is taken here or there."""
+    """A branch name that is free here and at the remote: the wanted one, or with -retry2, -retry3, … appended."""
     for n in range(1, 1000):
         name = wanted if n == 1 else f"{wanted}-retry{n}"
         if git.call("check-ref-format", "--branch", name).code == 0 and name not in taken and not git.resolve(f"refs/heads/{name}"):
@@ -144,12 +144,12 @@ def free_name(git: Git, wanted: str, taken: Sequence[str] | frozenset[str]) -> s
 
 
 def answers(git: Git, remote: str) -> bool:
-    """Whether a remote can be asked something."""
+    """Whether the remote answers at all."""
     return git.call("ls-remote", "--heads", "--", remote, "refs/heads/", timeout=ASKING).code == 0
 
 
 def unreached(remote: str, said: str) -> CannotTell:
-    """What a call came to that the remote did not do: it is away, or it was reached and refused."""
+    """The error for a failed call to a remote: CannotTell if it refused, Away if it was not reached."""
     if REFUSED.search(said):
         return CannotTell(f"the remote {remote} refuses: {refusal(said)}")
     lines = [line for line in said.splitlines() if line.strip() and not line.startswith("To ")]
@@ -158,7 +158,7 @@ def unreached(remote: str, said: str) -> CannotTell:
 
 
 def refusal(said: str) -> str:
-    """Why a push was refused, as git and the remote's own hooks say it."""
+    """Why a push was refused, in the words of git and of the remote's hooks."""
     lines = said.splitlines()
     own = [line.removeprefix("remote:").strip() for line in lines if line.startswith("remote:") and "error: hook declined" not in line]
     found = (REFUSED.search(line) for line in lines)

@@ -1,8 +1,8 @@
-"""The only caller of the git program. Hardened (no hooks, no prompts, no replace refs, clean environment) and durable (core.fsync=all).
+"""The only caller of the git program. Hardened (no hooks, prompts or replace refs; clean environment) and durable (core.fsync=all).
 
-Everything that changes refs goes through `update`, one transaction with the expected old values. Never forces, never guesses.
-Of a person's own settings it takes line ends, ignored files and Git LFS, and nothing that names a program: whoever can write the home could
-otherwise have one run by a filter. Calls that only read settings or speak to a remote keep them all: they need identities, helpers and proxies.
+Refs change only through `update`: one transaction, with the expected old values. Never forces, never guesses. Of the person's settings it
+uses line endings, ignored files and Git LFS, and none that names a program, which whoever can write to the home folder could use to run
+one. Calls that only read settings or talk to a remote keep all settings, for identities, credential helpers and proxies.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ FIXED = {
     "GIT_ATTR_NOSYSTEM": "1",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_NO_REPLACE_OBJECTS": "1",
-    "GIT_GRAFT_FILE": os.devnull,  # parents are those that commits have
+    "GIT_GRAFT_FILE": os.devnull,  # grafts cannot change parents
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_EDITOR": "true",
     "GIT_PAGER": "cat",
@@ -39,21 +39,21 @@ SETTINGS = (
     "core.attributesFile=/dev/null", "core.ignoreStat=false", "core.trustctime=true", "core.checkStat=default",
     "core.commitGraph=false", "advice.detachedHead=false", "color.ui=false", "safe.bareRepository=explicit", "transfer.fsckObjects=true",
 )  # fmt: skip
-OWN_INDEX = ("-c", "core.fsync=all,-index")  # an index of ours is new each time; the objects are what must last
+OWN_INDEX = ("-c", "core.fsync=all,-index")  # our own index is temporary; the objects must be durable
 
 AS_THE_PERSON = ("config", "fetch", "ls-remote", "push", "remote")  # calls that need the person's own settings, and run no filter
 
 OBJECT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-KEPT_FILES, KEPT_BYTES = 400, 100_000  # files that are kept once read, and the size of each, at most
+KEPT_FILES, KEPT_BYTES = 400, 100_000  # limits of the cache of files: how many, and how large each
 PATCH = ("--patch", "--unified=0", "--text", "--no-ext-diff", "--no-textconv")
 
 
 class GitError(DetentError):
-    """git said no."""
+    """A git command failed."""
 
 
 class Out(NamedTuple):
-    """What a git call came to."""
+    """The result of a git call."""
 
     code: int
     raw: bytes
@@ -65,12 +65,12 @@ class Out(NamedTuple):
 
     @property
     def items(self) -> list[str]:
-        """The entries of a NUL-separated answer."""
+        """The entries of NUL-separated output."""
         return [p.decode("utf-8", "surrogateescape") for p in self.raw.split(b"\0") if p]
 
 
 def find_git(root: Path, search: str) -> str:
-    """The git program: absolute, and not one that lies in the workspace."""
+    """The absolute path of git, never one inside the workspace."""
     for folder in search.split(os.pathsep):
         file = Path(folder) / "git"
         if folder.startswith("/") and not file.resolve().is_relative_to(root) and os.access(file, os.X_OK):
@@ -79,7 +79,7 @@ def find_git(root: Path, search: str) -> str:
 
 
 def git_version(program: str) -> str:
-    """The version of a git, as it says it."""
+    """The version that this git reports."""
     return subprocess.run([program, "--version"], capture_output=True, text=True).stdout.removeprefix("git version ").strip()
 
 
@@ -98,7 +98,7 @@ class Git:
     def call(
         self, *args: str, stdin: bytes = b"", index: Path | None = None, also: Mapping[str, str] | None = None, timeout: float = 300
     ) -> Out:
-        """One git call; the caller looks at the exit code."""
+        """One git call; the caller checks the exit code. Repeated once if it failed at a lock that is gone now."""
         out = self._asked(args, stdin, index, also, timeout)()
         if out.code and ".lock': File exists" in out.err:
             from detent.git.left_locks import freed  # rare
@@ -110,7 +110,7 @@ class Git:
     def _asked(
         self, args: Sequence[str], stdin: bytes, index: Path | None, also: Mapping[str, str] | None, timeout: float
     ) -> Callable[[], Out]:
-        """A call that is under way; its answer is waited for when it is wanted."""
+        """Start a call; the returned function waits for its result."""
         env = {**self.env, **(also or {}), **({"GIT_INDEX_FILE": str(index)} if index else {})}
         if args[0] in AS_THE_PERSON:
             env = {name: value for name, value in env.items() if name not in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM")}
@@ -122,7 +122,7 @@ class Git:
         return lambda: _answer(child, args[0], stdin, timeout)
 
     def both(self, one: Sequence[str], other: Sequence[str], other_index: Path) -> tuple[list[str], list[str]]:
-        """What two calls say that only read, made at the same time; the other one reads an index of its own."""
+        """The output of two read-only calls made in parallel; the second uses an index of its own."""
         asked = self._asked(other, b"", other_index, None, 300)
         try:
             first = self.run(*one)
@@ -139,7 +139,7 @@ class Git:
     # -- reading -------------------------------------------------------------------------------------------------------------
 
     def resolve(self, name: str) -> str:
-        """The object a full name stands for, or an empty text."""
+        """The object that a full name resolves to, or ""."""
         out = self.call("rev-parse", "--verify", "--quiet", "--end-of-options", name)
         return out.text if out.code == 0 else ""
 
@@ -147,7 +147,7 @@ class Git:
         return self.resolve("HEAD^{commit}")
 
     def branch(self) -> str:
-        """The full name of the branch that is checked out; empty if HEAD is detached."""
+        """The full ref of the branch that is checked out; empty if HEAD is detached."""
         if (named := branch_at(self.place)) is not None:
             return named
         out = self.call("symbolic-ref", "--quiet", "HEAD")
@@ -157,7 +157,7 @@ class Git:
         return self.resolve(f"{rev}^{{tree}}")
 
     def trees(self, names: Sequence[str]) -> dict[str, str]:
-        """Which of these names stand for trees that are here, and which; one call for all."""
+        """name -> tree, for those of the names that resolve to an existing tree. One call for all."""
         out = self.run("cat-file", "--batch-check=%(objecttype) %(objectname)", stdin="".join(f"{n}\n" for n in names).encode())
         rows = (line.split() for line in out.text.splitlines())
         return {name: row[1] for name, row in zip(names, rows, strict=True) if row[0] == "tree" and len(row) == 2}
@@ -166,7 +166,7 @@ class Git:
         return self.run("log", "-1", "--format=%B", "--end-of-options", rev).text
 
     def commit_shown(self, rev: str) -> tuple[str, str, str]:
-        """Hash, tree and message of a commit; empty texts where there is none."""
+        """Hash, tree and message of a commit; empty strings if it does not exist."""
         out = self.call("log", "-1", "--format=%H%x00%T%x00%B", "--end-of-options", rev)
         parts = out.raw.decode("utf-8", "surrogateescape").split("\0", 2) if out.code == 0 and out.raw else ["", "", ""]
         return parts[0], parts[1], parts[2].strip()
@@ -178,7 +178,7 @@ class Git:
         return self.call("merge-base", "--is-ancestor", old, new).code == 0
 
     def read(self, tree: str, path: str) -> bytes | None:
-        """A file of a tree, or None. What a tree holds never changes, so what was read of one is kept."""
+        """A file of a tree, or None. Cached, since a tree never changes."""
         if (tree, path) in self.files_read:
             return self.files_read[tree, path]
         out = self.call("cat-file", "blob", f"{tree}:{path}")
@@ -187,11 +187,11 @@ class Git:
         return out.raw if out.code == 0 else None
 
     def changes(self, old: str, new: str) -> list[tuple[str, str]]:
-        """(letter, path) for every path that differs between two trees; renames are a deletion and an addition."""
+        """(letter, path) for every path that differs between two trees. A rename is a deletion and an addition."""
         return self.patch(old, new, ())[0]
 
     def patch(self, old: str, new: str, how: Sequence[str] = PATCH) -> tuple[list[tuple[str, str]], bytes]:
-        """The same, and the patch without context; what stands in a file is shown whatever attributes or settings say."""
+        """`changes`, and the patch without context lines. Attributes and settings do not affect how contents are shown."""
         raw, _, patch = self.run("diff-tree", "-r", "-z", "--no-renames", "--raw", *how, old, new).raw.partition(b"\0\0")
         parts = [part.decode("utf-8", "surrogateescape") for part in raw.split(b"\0") if part]
         return [(row[-1], path) for row, path in zip(parts[::2], parts[1::2], strict=True)], patch
@@ -203,19 +203,19 @@ class Git:
     # -- writing -------------------------------------------------------------------------------------------------------------
 
     def identity(self, at: str = "") -> dict[str, str]:
-        """Whom commits are by, for a person who has not told git: the environment of a call that makes one."""
+        """Environment variables for author and committer, with a fallback for a person without a git identity."""
         name = self.config("user.name") or "Detent"
         mail = self.config("user.email") or "detent@localhost"
         said = {"NAME": name, "EMAIL": mail, **({"DATE": at} if at else {})}
         return {f"GIT_{role}_{what}": value for role in ("AUTHOR", "COMMITTER") for what, value in said.items()}
 
     def commit(self, tree: str, parents: Sequence[str], message: str, at: str) -> str:
-        """A commit object; the same values give the same commit, so that it can be made again after a crash."""
+        """A commit object. The same values give the same commit, so that it can be made again after a crash."""
         args = [part for parent in parents for part in ("-p", parent)]
         return self.run("commit-tree", tree, *args, stdin=message.encode(), also=self.identity(at)).text
 
     def update(self, moves: Sequence[tuple[str, str, str]]) -> None:
-        """Move refs (full name, new value, expected old value) all together or not at all. ZERO: is not there."""
+        """Move refs, given as (full name, new value, expected old value), all or none. ZERO means the ref does not exist."""
         lines = ["start"]
         for ref, new, old in moves:
             lines.append(f"delete {ref} {old}" if new == ZERO else f"create {ref} {new}" if old == ZERO else f"update {ref} {new} {old}")
@@ -223,7 +223,7 @@ class Git:
 
 
 def _answer(child: subprocess.Popen[bytes], name: str, stdin: bytes, timeout: float) -> Out:
-    """What a call under way comes to. Whatever happens meanwhile, it is not left running."""
+    """Wait for a started call. It is never left running."""
     try:
         out, err = child.communicate(stdin, timeout)
     except subprocess.TimeoutExpired as e:
@@ -248,7 +248,7 @@ ALLOWED = {
     "safe": ("directory",),
     "i18n": ("commitencoding",),
 }
-LFS = {  # the one filter that most who have one have; only as its own installer writes it
+LFS = {  # the one filter that is common; accepted only as Git LFS's own installer writes it
     "clean": "git-lfs clean -- %f",
     "smudge": "git-lfs smudge -- %f",
     "process": "git-lfs filter-process",
@@ -258,7 +258,7 @@ HEADER = re.compile(r'\[\s*([A-Za-z0-9.-]+)\s*(?:"((?:[^"\\]|\\.)*)")?\s*\]\s*(.
 
 
 def personal_config(env: Mapping[str, str]) -> str:
-    """The path of a file with the person's harmless settings, for GIT_CONFIG_GLOBAL; the null device if there are none."""
+    """A file with the person's harmless settings, for GIT_CONFIG_GLOBAL; /dev/null if there are none."""
     home = env.get("HOME", "")
     xdg = env.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
     files = (Path("/etc/gitconfig"), Path(xdg) / "git" / "config", Path(home or "/nonexistent") / ".gitconfig")
@@ -274,7 +274,7 @@ def _text(file: Path) -> str:
 
 
 def _harmless(text: str) -> Iterator[str]:
-    """The settings that are let through, each with its section."""
+    """The allowed settings, each with its section."""
     section = name = ""
     for raw in re.sub(r"\\\r?\n", "", text).splitlines():
         line = raw.strip()
@@ -288,7 +288,7 @@ def _harmless(text: str) -> Iterator[str]:
 
 
 def _kept(text: str) -> Path:
-    """The settings as a file of ours; written again unless it is what it should be."""
+    """Write the settings to a file of ours, unless it is there already."""
     data = text.encode("utf-8", "surrogateescape")
     file = state_dir() / "git" / f"{hashlib.sha256(data).hexdigest()[:24]}.config"
     if not file.is_file() or file.read_bytes() != data:

@@ -1,7 +1,7 @@
-"""Snapshots: the files that belong to the change, as a tree that stays reachable. Judged tree = committed tree.
+"""Snapshots: the files that belong to a change, as a tree that stays reachable. The tree that is judged is the tree that is committed.
 
-Left out, and named: files over the size limit, dependency folders, secrets, repositories inside, and what our own test runs created.
-Ignored files never belong. Files the project tracks always do; that someone added a file to git since the last good tree does not make it one.
+Left out, by name: files over the size limit, dependency folders, secrets, nested repositories, and what our own test runs created. Ignored
+files never belong; files that the project tracks always do, but adding a file to git since the last good tree does not make it tracked.
 """
 
 import os
@@ -22,8 +22,8 @@ FOLDERS = (
 SECRETS = (".env", ".netrc", ".pypirc", "credentials.json")
 SECRET_BEGINNINGS = (".env.", "id_rsa", "id_ed25519")
 SECRET_ENDINGS = (".pem", ".key", ".p12", ".pfx", ".keystore")
-BORROWED = (".venv", "venv", "node_modules", "vendor")  # of a person's checkout: linked into checkouts of the machine, see workspace
-QUIET = ("", "gone", "made by a test run", "a link to dependencies")  # reasons that are not worth a word
+BORROWED = (".venv", "venv", "node_modules", "vendor")  # of a person's checkout; linked into workspaces (see workspace.py)
+QUIET = ("", "gone", "made by a test run", "a link to dependencies")  # reasons that are not reported
 CODE = re.compile(r"\.(?:pyi?|[cm]?[jt]sx?|go|rb|rs|php|java|kts?|scala|cs|c|cc|cpp|h|hpp|swift|exs?|so|dll|jar|class)$")
 UNTRACKED = ("ls-files", "-z", "--others", "--exclude-standard")
 HARMLESS = (".env.example", ".env.sample", ".env.template")
@@ -34,7 +34,7 @@ class Snapshot(NamedTuple):
 
     tree: str
     left_out: tuple[str, ...] = ()
-    unknown: frozenset[str] = frozenset()  # the files that git did not know
+    unknown: frozenset[str] = frozenset()  # the untracked files
 
 
 def why_left_out(root: Path, path: str) -> str:
@@ -56,17 +56,17 @@ def why_left_out(root: Path, path: str) -> str:
 
 
 def _is_secret(name: str) -> bool:
-    """By its name. Written out, since to compile a dozen patterns takes longer than all else that is asked of a file."""
+    """Whether a file name looks like a secret. Not a regex: compiling one takes longer than everything else that is checked."""
     secret = name in SECRETS or name.startswith(SECRET_BEGINNINGS) or name.endswith(SECRET_ENDINGS)
     return secret and name not in HARMLESS
 
 
 def take(git: Git, run: str, created: Collection[str] = (), over: str = "") -> Snapshot:
-    """Snapshot the workspace and keep the tree reachable under the run's refs. `over` is the tree whose files belong in any case."""
+    """Snapshot the workspace and keep the tree reachable under the run's refs. Files of the tree `over` always belong."""
     index = index_of(git, run)
     real = git.place.git_dir / "index"
     if real.exists():
-        shutil.copy2(real, index)  # its time too: git reads again what was written in the same moment as the index
+        shutil.copy2(real, index)  # keeps its mtime: git rereads files that changed at the same moment as the index
     else:
         index.unlink(missing_ok=True)
     index.with_name(index.name + ".lock").unlink(missing_ok=True)
@@ -77,15 +77,15 @@ def take(git: Git, run: str, created: Collection[str] = (), over: str = "") -> S
 
 
 def tree_of_files(git: Git, index: Path, created: Collection[str] = ()) -> str:
-    """The tree of what lies in the checkout, by way of an index of our own. It is kept nowhere: git removes it some day."""
+    """The tree of a checkout's files, built in an index of our own. No ref keeps it, so git removes it eventually."""
     look_at_all(git, index)
     return _tree(git, index, frozenset(created), "").tree
 
 
 def look_at_all(git: Git, index: Path) -> bool:
-    """Have git look at every file, also those that it was told not to look at (assume-unchanged, skip-worktree); whether there are any.
+    """Clear assume-unchanged and skip-worktree marks, so that git looks at every file. Returns whether any was cleared.
 
-    A file that is not there and skipped belongs to a sparse checkout, and is left so.
+    A skipped file that does not exist belongs to a sparse checkout and keeps its mark.
     """
     marks = (entry.partition(" ") for entry in git.run("ls-files", "-v", "-z", index=index).items)
     shut = [path for mark, _, path in marks if mark.islower() or (mark == "S" and os.path.lexists(git.place.root / path))]
@@ -95,7 +95,7 @@ def look_at_all(git: Git, index: Path) -> bool:
 
 
 def hidden_changes(git: Git) -> list[str]:
-    """The tracked files that differ from HEAD, if git was told not to look at some; none else, since git itself then says what differs."""
+    """The tracked files that differ from HEAD, if marks hide some from git; empty if there are no marks, since git itself then tells."""
     index, real = index_of(git, "all"), git.place.git_dir / "index"
     if not real.exists():
         return []
@@ -110,7 +110,7 @@ def hidden_changes(git: Git) -> list[str]:
 
 
 def index_of(git: Git, run: str) -> Path:
-    """The index of a run's newest snapshot: a copy of the checkout's, so that nothing of the person's is touched and little is read twice."""
+    """The index of a run's newest snapshot: a copy of the checkout's, so that the person's is untouched and few files are read again."""
     folder = git.place.git_dir / "detent"
     folder.mkdir(exist_ok=True)
     return folder / f"index.{run}"
@@ -133,7 +133,7 @@ def _tree(git: Git, index: Path, created: frozenset[str], over: str) -> Snapshot
 
 
 def _forget_added(git: Git, index: Path, over: str) -> None:
-    """Take files out of the index that were added to git since a tree and would not belong if they had not been."""
+    """Remove files from the index that were added to git since the tree `over` and would otherwise not belong."""
     added = git.run("diff-index", "-z", "--cached", "--name-only", "--diff-filter=A", over, index=index).items
     if not added:
         return
@@ -148,19 +148,19 @@ def _listed(paths: list[str]) -> bytes:
 
 
 def _short(left: list[str]) -> tuple[str, ...]:
-    """At most a handful of names; the rest is counted."""
+    """At most eight entries; the others are counted."""
     return tuple(left) if len(left) <= 8 else (*left[:8], f"and {len(left) - 8} more")
 
 
 def untracked(git: Git, index: Path | None = None) -> list[str]:
-    """Files git does not know and does not ignore; a repository inside ends in a slash."""
+    """Untracked files that are not ignored; a nested repository ends in a slash."""
     return git.run(*UNTRACKED, index=index).items
 
 
 def keep(git: Git, run: str, tree: str) -> None:
-    """Keep a tree reachable. Keeping it again changes nothing."""
+    """Keep a tree reachable. Idempotent."""
     ref = f"refs/detent/{run}/trees/{tree}"
-    if _text(git.place.common_dir / ref) != tree:  # a ref among the packed ones is not there; git then says so
+    if _text(git.place.common_dir / ref) != tree:  # a packed ref has no file; then git answers
         try:
             git.update([(ref, tree, ZERO)])
         except GitError:
@@ -182,10 +182,10 @@ def _text(file: Path) -> str:
 
 
 def looked_over(git: Git, run: str) -> tuple[list[str], list[str]]:
-    """Files git does not know, and the paths of the run's newest snapshot that are not as they were in the workspace any more."""
+    """Untracked files, and the paths that changed in the workspace since the run's newest snapshot."""
     index, asked = index_of(git, run), ("diff-files", "-z", "--name-only")
     unknown, changed = git.both(UNTRACKED, asked, index)
-    if changed:  # data may only be touched, as some tests do: what it holds is read. Code could have been another meanwhile
+    if changed:  # some tests only touch data files, so their content is compared; code that was touched could have been different meanwhile
         git.call("update-index", "-q", "--refresh", index=index)
         other = git.run(*asked, index=index).items
         changed = [path for path in changed if path in other or CODE.search(path)]
@@ -193,7 +193,7 @@ def looked_over(git: Git, run: str) -> tuple[list[str], list[str]]:
 
 
 def stamp(file: Path) -> str:
-    """What changes when a file does, without reading it."""
+    """A cheap stamp of a file that changes when the file does: size, mtime, inode."""
     try:
         st = os.stat(file)
     except OSError:

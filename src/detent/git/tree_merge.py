@@ -1,4 +1,4 @@
-"""What git makes of two commits, as a tree: no checkout, index or ref is touched. With any git from 2.30 on."""
+"""Merging two commits into a tree, without a checkout, index or ref. Works with git 2.30 and later."""
 
 from typing import NamedTuple
 
@@ -6,19 +6,19 @@ from detent.errors import CannotTell
 from detent.git.repo import Git
 from detent.storage.state import scratch_folder
 
-UNKNOWN_OPTION = 129  # how a git ends that does not know what it was asked
+UNKNOWN_OPTION = 129  # git's exit code for an unknown option
 
 
 class TreeMerge(NamedTuple):
-    """A merge of two commits; where it conflicts, with the files in which it does."""
+    """The merge of two commits, and the files with conflicts."""
 
-    tree: str  # where it conflicts: with the marks of the conflict in its files
+    tree: str  # after a conflict: files contain conflict markers
     files: tuple[str, ...] = ()
     clean: bool = True
 
 
 def merge_trees(git: Git, ours: str, theirs: str) -> TreeMerge:
-    """Merge two commits. CannotTell if git can make nothing of them."""
+    """Merge two commits. CannotTell if git cannot."""
     out = git.call("merge-tree", "--write-tree", "--no-messages", "--name-only", "-z", ours, theirs)
     if out.code == UNKNOWN_OPTION:
         return merged_in_files(git, ours, theirs)
@@ -28,7 +28,7 @@ def merge_trees(git: Git, ours: str, theirs: str) -> TreeMerge:
 
 
 def merged_in_files(git: Git, ours: str, theirs: str) -> TreeMerge:
-    """The same for a git before 2.38, which merges in files only: in a folder and with an index that are gone afterwards."""
+    """Merge two commits with a git before 2.38, which needs files to do so: in a temporary folder and index."""
     bases = git.call("merge-base", "--all", ours, theirs).text.split()
     if not bases:
         raise CannotTell("git could not merge: the two have no commit in common")

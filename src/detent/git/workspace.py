@@ -1,7 +1,7 @@
-"""Workspaces: checkouts of the machine's own, whose git dir lies outside them. Made and removed by steps that can be done again.
+"""Workspaces: checkouts of the machine's own, with their git dirs outside of them. Creating and removing one can be repeated.
 
-A workspace is a linked worktree of the person's repository, locked, so that nobody's clean-up takes it away. The layout is git's own;
-it is written here by hand, since `git worktree add` that is killed midway needs repair.
+A workspace is a linked worktree of the person's repository, locked, so that no `git worktree prune` removes it. We write git's layout
+ourselves, since a `git worktree add` that is killed midway needs repair.
 """
 
 import glob
@@ -19,17 +19,17 @@ OURS = "in use by detent\n"
 
 
 def is_own(place: Place) -> bool:
-    """Whether a checkout is the machine's, and no person's."""
+    """Whether a checkout is a workspace of the machine's, not a person's."""
     lock = place.git_dir / "locked"
     return lock.is_file() and lock.read_text("utf-8", "replace") == OURS
 
 
 def checked_out_elsewhere(git: Git, ref: str) -> str:
-    """The folder of another worktree that has this branch checked out."""
+    """The folder of another worktree where this branch is checked out; empty if there is none."""
     folder = ""
     asked = ("worktree", "list", "--porcelain")
     out = git.call(*asked, "-z")
-    for line in out.items if out.code == 0 else git.run(*asked).text.splitlines():  # before 2.36 git knows no -z here
+    for line in out.items if out.code == 0 else git.run(*asked).text.splitlines():  # git before 2.36 has no -z here
         if line.startswith("worktree "):
             folder = line.removeprefix("worktree ")
         if line == f"branch {ref}" and Path(folder).resolve() != git.place.root:
@@ -38,26 +38,27 @@ def checked_out_elsewhere(git: Git, ref: str) -> str:
 
 
 def workspace_place(common: Path, root: Path) -> Place:
-    """A workspace and its git dir, which bears its name."""
+    """The Place of a workspace; its git dir has the same name."""
     return Place(root, common / "worktrees" / root.name, common)
 
 
 def choose_root(place: Place, run: str) -> Path:
-    """Where a new workspace stands: in the user's state folder, named after the project and the run.
+    """Where a new workspace goes: in the user's state folder, named after the project, this clone and the run.
 
-    Two repositories may share a name and have runs of one name; so the folder of the git dir, and its own number, have their part in it.
+    Two clones may share a name and have runs of the same name, so the git dir's path and inode are part of it.
     """
     return state_dir() / "workspaces" / f"{place.root.name}-{_own(place.common_dir)}-{run}"
 
 
 def _own(common: Path) -> str:
-    """A few letters for this very clone."""
+    """A short id of this clone."""
     return hashlib.sha256(f"{common.resolve()} {common.stat().st_ino}".encode("utf-8", "surrogateescape")).hexdigest()[:8]
 
 
 def local_root(common: Path, stored: str, run: str) -> Path:
-    """Where the workspace of a run stands for this clone. One that another clone began, on this machine or elsewhere, has another place
-    here: theirs may still be at work, and its path may mean something else on this machine."""
+    """The path of a run's workspace for this clone. A path stored by another clone, here or on another machine, is not used:
+    that clone may still be working there, and the path may mean something else here.
+    """
     path = Path(stored)
     if f"-{_own(common)}-" not in path.name:
         return state_dir() / "workspaces" / f"{common.parent.name}-{_own(common)}-{run}"
@@ -71,7 +72,7 @@ def runs_here(common: Path) -> list[str]:
 
 
 def workspaces_of(common: Path) -> list[Path]:
-    """The workspaces of this clone, wherever they stand."""
+    """The paths of this clone's workspaces."""
     found = sorted((common / "worktrees").glob(f"*-{_own(common)}-*"))
     return [
         Path((folder / "gitdir").read_text("utf-8", "surrogateescape").strip()).parent for folder in found if (folder / "gitdir").is_file()
@@ -79,9 +80,9 @@ def workspaces_of(common: Path) -> list[Path]:
 
 
 def make_workspace(git: Git, root: Path, branch: str, commit: str) -> Git:
-    """A checkout in a folder of its own, of a branch (made at the commit if it is new) or else of the commit; git for it.
+    """Create a workspace on a branch (created at the commit if new) or detached at the commit; returns its Git.
 
-    Doing it again makes what is missing.
+    Calling it again creates what is missing.
     """
     place = workspace_place(git.place.common_dir, root)
     fresh = not (place.git_dir / "index").exists() or not (root / ".git").exists()
@@ -97,19 +98,19 @@ def make_workspace(git: Git, root: Path, branch: str, commit: str) -> Git:
     _write(root / ".git", f"gitdir: {place.git_dir}\n")
     inner = Git(place, git.env)
     if fresh:
-        inner.run("-c", "checkout.workers=0", "read-tree", "-u", "--reset", "HEAD")  # as many at once as the machine has cores
+        inner.run("-c", "checkout.workers=0", "read-tree", "-u", "--reset", "HEAD")  # one worker per core
     return inner
 
 
 def borrow(home: Path, root: Path) -> None:
-    """Link the dependencies that lie beside the files of a person's checkout. Such a link is no part of any tree, see snapshot."""
+    """Link the dependency folders of a person's checkout into a workspace. Snapshots leave these links out."""
     for name in BORROWED:
         if (home / name).is_dir() and not os.path.lexists(root / name):
             (root / name).symlink_to(home / name)
 
 
 def remove_workspace(place: Place) -> None:
-    """Remove the folder and its git dir; branches and snapshots are elsewhere and stay."""
+    """Remove a workspace's folder and git dir; its branch and snapshots stay."""
     if place.git_dir.parent.name != "worktrees":
         return  # never a person's own checkout
     shutil.rmtree(place.root, ignore_errors=True)
@@ -117,7 +118,7 @@ def remove_workspace(place: Place) -> None:
 
 
 def remove_beside(place: Place) -> None:
-    """Remove the workspaces of a run's children: each is named after the run's own, with a dot and more."""
+    """Remove the workspaces of a run's children, whose names start with the run's own and a dot."""
     for folder in (place.root.parent, place.git_dir.parent):
         for each in folder.glob(f"{glob.escape(place.root.name)}.*"):
             remove_workspace(workspace_place(place.common_dir, place.root.parent / each.name))

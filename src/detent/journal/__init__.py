@@ -1,1 +1,4 @@
-"""The journal: events as rows that are chained and signed, in SQLite or PostgreSQL, claims on runs, and the anchor that vouches for the last row. Knows no workflow."""
+"""The journal: events as chained and signed rows in SQLite or PostgreSQL, claims on runs, and the anchor that vouches for the last row.
+
+Knows no workflow.
+"""

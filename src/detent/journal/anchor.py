@@ -1,11 +1,10 @@
-"""The anchor: the journal's last (number, hash), kept outside it in the user's state dir, by the journal's id and the path of its git dir.
+"""The anchor: the number and hash of a journal's last row, kept outside the repository in the user's state folder.
 
-It shows a journal that was cut, swapped, copied here or removed. It is written after each append and never ahead of it, so it may
-lag; it is signed with the key beside it, which is no seal against someone who reads that key. Knows the values, not the journal's form.
+It reveals a journal that was cut, swapped, copied here or removed. It is written after each append, so it may lag but is never ahead. It
+is signed with the key beside it, which does not stop someone who can read that key. Knows these values, not the journal's rows.
 
-It has two slots, each in one sector, that are written in turn and in place: one of them is whole whenever it is read, and a new file
-each time would change folders, and every durable append would have to wait until those are on the disk too (measured: 1.4 to 4.5 times
-as long).
+Two slots of one sector each are overwritten in turn, so one of them is always whole. Replacing the file instead would change its folder,
+which every durable append would then have to flush as well (measured: 1.4 to 4.5 times as slow).
 """
 
 import hashlib
@@ -24,11 +23,11 @@ from detent.storage.state import own_secret, state_dir
 SLOT = 512  # bytes
 SIZE = 2 * SLOT
 KEY = "journal-key"
-TRIES = 20  # to read a file that is being written
+TRIES = 20  # to read a file while it is being written
 
 
 class Anchor(NamedTuple):
-    """How far a journal had come. `since`: the last event that is taken without the key's signature, since a person vouched for it."""
+    """How far a journal had come. `since`: the last event that is accepted without a signature, because a person vouched for it."""
 
     journal: str
     n: int
@@ -37,17 +36,17 @@ class Anchor(NamedTuple):
 
 
 def journal_key() -> Callable[[], str]:
-    """The key that signs what journals say, read once, when it is first asked for."""
+    """A function that returns the key that signs journals, read once on its first call."""
     return cache(lambda: own_secret(KEY))
 
 
 def anchor_file(journal: Path) -> Path:
-    """The anchor of a journal, by the path of the git dir that it lies in: a copy, or a folder put in its place, has no other one."""
+    """The anchor of the journal at this path. A copy elsewhere, or a folder put in its place, does not get the same one."""
     return anchor_of(f"{journal.parent.parent.resolve()}\n{journal.name}")
 
 
 def anchor_of(key: str) -> Path:
-    """The anchor of the journal that has this key and no other."""
+    """The anchor file for this key."""
     return state_dir() / "anchors" / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.json"
 
 
@@ -57,7 +56,7 @@ def _signed(key: str, anchor: Anchor) -> str:
 
 
 def read_anchor(file: Path) -> Anchor | None:
-    """The anchor, or None if there is none, or none that says anything."""
+    """The newer valid slot; None if there is no anchor, or none that is valid."""
     for _ in range(TRIES):
         data = _bytes_of(file)
         if len(data) < SIZE or not data.strip():
@@ -88,27 +87,27 @@ def _bytes_of(file: Path) -> bytes:
 
 
 class AnchorFile:
-    """The anchor as it is written: opened before an event is committed, written over after it."""
+    """The anchor for writing: opened before an event is committed, overwritten after it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._fd, self._key = -1, ""
-        self._memory: mmap.mmap | None = None  # the file in memory: a plain write would make every commit wait for its new time stamp
+        self._memory: mmap.mmap | None = None  # mapped: a plain write would update the file's timestamp and make every commit wait for it
 
     def ready(self, known: Anchor) -> None:
-        """Have the file open; a new one says what is known so far. A state dir that cannot be written stops the work before it is recorded."""
+        """Open the file; a new one starts with what is known so far. If it cannot be written, this fails before the event is recorded."""
         try:
             if self._fd >= 0 and (now := os.fstat(self._fd)).st_nlink and now.st_size >= SIZE:
                 return
             self.close()
             self._fd = self._open()
             if fresh := os.fstat(self._fd).st_size < SIZE:
-                self._write(b"")  # takes its place on the disk, so that a full one is noticed now
+                self._write(b"")  # allocates the blocks, so that a full disk is noticed now
             self._memory = mmap.mmap(self._fd, SIZE)
             if fresh or read_anchor(self.path) is None:
                 self.write(known)
                 self._memory.flush()
-                os.fsync(self._fd)  # once: a journal with events and no anchor would be refused
+                os.fsync(self._fd)  # once: a journal with events but no anchor would be refused
         except OSError as e:
             raise DetentError(f"the journal's anchor cannot be written ({e}); nothing was changed", f"look at {self.path.parent}") from e
 
@@ -120,7 +119,7 @@ class AnchorFile:
             return os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
 
     def write(self, anchor: Anchor) -> None:
-        """Write the anchor over the older one of the two."""
+        """Overwrite the older of the two slots."""
         assert self._memory is not None, "ready() comes first"
         self._key = self._key or own_secret(KEY)
         fields = {**anchor._asdict(), "check": _signed(self._key, anchor)}
@@ -141,7 +140,7 @@ class AnchorFile:
 
 
 def put_anchor(file: Path, anchor: Anchor) -> None:
-    """Make this the anchor, whatever was there."""
+    """Replace the anchor, whatever was there."""
     file.unlink(missing_ok=True)
     made = AnchorFile(file)
     made.ready(anchor)

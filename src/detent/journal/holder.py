@@ -1,4 +1,4 @@
-"""Who holds a claim: a process, named so that a later one with the same number is not taken for it. Knows no journal."""
+"""The holder of a claim: a process, identified so that a later one with the same pid is not mistaken for it. Knows no journal."""
 
 import os
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from detent.storage.machine import has
 
 
 class Holder(Value, frozen=True, omit_defaults=False):
-    """A process by machine, boot, number and start time. A host's name alone names no machine: containers and copies of one share it."""
+    """A process by machine, boot, pid and start time. The host name alone is not enough: containers and cloned machines share it."""
 
     pid: int
     start: str
@@ -19,13 +19,13 @@ class Holder(Value, frozen=True, omit_defaults=False):
     host: str
     since: str = ""
     doing: str = ""
-    machine: str = ""  # empty where it is not known, as in rows that were written before it was kept
-    space: str = ""  # which processes are numbered together: a container numbers its own
+    machine: str = ""  # empty if unknown, or in rows written before this field existed
+    space: str = ""  # the pid namespace: a container numbers its own processes
 
 
 @cache
 def boot_id() -> str:
-    """What names the time since this machine was started; empty where the system does not say."""
+    """The id of the machine's current boot; empty if the system has none."""
     return _told(Path("/proc/sys/kernel/random/boot_id").read_text)
 
 
@@ -39,7 +39,7 @@ def _space() -> str:
 
 
 def _told(ask: Callable[[], str]) -> str:
-    """What the system says of itself; empty where it does not, or not in text."""
+    """What the system reports; empty if it reports nothing, or no text."""
     try:
         return ask().strip()
     except (OSError, ValueError):
@@ -47,7 +47,7 @@ def _told(ask: Callable[[], str]) -> str:
 
 
 def _start(pid: int) -> str:
-    """When a process started, in the kernel's own count; empty if there is no such process (or no way to know)."""
+    """When a process started, in clock ticks since boot; empty if it is gone or this is unknown."""
     if not has("proc"):
         return ""
     try:
@@ -64,7 +64,7 @@ def this_process(since: str, doing: str) -> Holder:
 
 
 def is_here(holder: Holder) -> bool:
-    """Whether the holder's process would be seen from here: on this machine since it started last, and numbered as ours are."""
+    """Whether the holder's process would be visible from here: same machine, same boot, same pid namespace."""
     return _same_machine(holder) and holder.boot == boot_id()
 
 
@@ -74,7 +74,7 @@ def _same_machine(holder: Holder) -> bool:
 
 
 def is_alive(holder: Holder) -> bool:
-    """Whether the holder may still be at work. One on another machine counts as alive: only its own machine can tell."""
+    """Whether the holder may still be working. One on another machine counts as alive, since only that machine can tell."""
     if not _same_machine(holder):
         return True
     if holder.boot != boot_id():
@@ -82,7 +82,7 @@ def is_alive(holder: Holder) -> bool:
     if has("proc"):
         return bool(holder.start) and _start(holder.pid) == holder.start
     try:
-        with suppress(PermissionError):  # it is there, and another user's
+        with suppress(PermissionError):  # it exists, but belongs to another user
             os.kill(holder.pid, 0)
     except ProcessLookupError:
         return False

@@ -1,6 +1,6 @@
-"""The journal: one row per event, never changed afterwards; here in SQLite. Acknowledged means durable (WAL, synchronous=FULL).
+"""The journal in SQLite: one row per event, never changed afterwards. An append that returned is durable (WAL, synchronous=FULL).
 
-Owns the file, claims and the outbox of owed effects. Knows nothing of tables: a row's body is bytes to it.
+Owns the file, the claims and the outbox of owed effects. Knows nothing of tables; the body of a row is opaque bytes.
 """
 
 import sqlite3
@@ -38,7 +38,7 @@ __all__ = ["Entry", "Head", "Hot", "Journal", "Owed", "RunClaim", "SqliteJournal
 
 
 class EventLog(Protocol):
-    """The events of runs: appended by compare-and-swap, read one by one or in order."""
+    """The events of runs: appended by compare-and-swap, read singly or in order."""
 
     def append(self, entry: Entry, expect: int, claim: RunClaim | None = None) -> None: ...
     def last(self, run: str) -> Entry | None: ...
@@ -48,14 +48,14 @@ class EventLog(Protocol):
 
 
 class RunIndex(Protocol):
-    """Which runs there are."""
+    """The runs that exist."""
 
     def heads(self, run: str = "") -> Sequence[Head]: ...
     def children(self, parent: str) -> Sequence[Head]: ...
 
 
 class RunClaims(Protocol):
-    """Who may move a run, and which effects it still owes."""
+    """The claims on runs, and the effects that runs still owe."""
 
     def owed(self, run: str) -> Sequence[Owed]: ...
     def settled(self, owed: Owed) -> None: ...
@@ -68,7 +68,7 @@ class Journal(EventLog, RunIndex, RunClaims, Protocol):
 
 
 class Writing:
-    """One transaction. What may be done again after a power cut (claims, settled marks) need not wait for the disk."""
+    """One transaction. One that is not `durable` (claims, settled marks) does not wait for the disk, since it can be repeated."""
 
     def __init__(self, db: sqlite3.Connection, path: Path, durable: bool) -> None:
         self.db, self.path, self.durable = db, path, durable
@@ -98,13 +98,13 @@ class Writing:
 
 
 def _close(db: sqlite3.Connection) -> None:
-    """A journal that nobody has any more closes its file, wherever that is noticed: only the thread that opened it may."""
+    """Close a journal that was garbage-collected; does nothing in another thread than the one that opened it."""
     with suppress(sqlite3.ProgrammingError):
         db.close()
 
 
 class SqliteJournal:
-    """The journal in one file. One object per thread; any number of processes."""
+    """The journal in one SQLite file. One object per thread; any number of processes."""
 
     def __init__(self, path: Path, create: bool = False) -> None:
         self.path = path
@@ -114,7 +114,7 @@ class SqliteJournal:
         self._anchor = AnchorFile(anchor_file(path))
         self._proof = JournalProof(self.id, journal_key(), self._known.since)
         read = JournalReader(str(path), self._rows, self._proof)
-        # what is read is read alike in every database
+        # reading is the same for every database
         self.last, self.at, self.attempt, self.events, self.first_fault = read.last, read.at, read.attempt, read.events, read.first_fault
         self.heads, self.children, self.held, self.owed, self.has_report = read.heads, read.children, read.held, read.owed, read.has_report
 
@@ -126,7 +126,7 @@ class SqliteJournal:
         return Writing(self.db, self.path, durable)
 
     def append(self, entry: Entry, expect: int, claim: RunClaim | None = None) -> None:
-        """Add one event, if the run is still at `expect` and the claim, where there is one, still holds."""
+        """Append one event, if the run is still at `expect` and the claim, if given, still holds."""
         self._anchor.ready(self._known)
         with self._writing() as db:
             at, before, prev = db.execute(TAIL, (entry.run,)).fetchone() or (0, 0, self.id)
@@ -154,12 +154,12 @@ class SqliteJournal:
             raise JournalDamaged(f"{self.path} cannot be read: {e}", "it was left as it is; see `detent doctor`") from e
 
     def settled(self, owed: Owed) -> None:
-        """Mark an effect as settled, and all that was owed before it."""
+        """Mark an effect as settled, and every one owed before it."""
         with self._writing(durable=False) as db:
             db.execute(SETTLE, owed[:3])
 
     def claim(self, run: str, holder: Holder) -> RunClaim:
-        """Take the run, or say who has it. A holder that is dead is broken."""
+        """Claim the run; Busy says who holds it. The claim of a dead process is taken over."""
         with self._writing(durable=False) as db:
             row = db.execute("SELECT epoch, holder FROM claims WHERE run = ?", (run,)).fetchone()
             held = read_holder(self.path, run, row[1]) if row and row[1] else None
@@ -174,6 +174,6 @@ class SqliteJournal:
             db.execute("UPDATE claims SET holder = '' WHERE run = ? AND epoch = ?", claim)
 
     def keep_hot(self, hot: Hot) -> None:
-        """Keep a finished answer for the quick way; one per run, and it may be lost."""
+        """Cache a finished answer for the fast path; one per run, and it may be lost."""
         with self._writing(durable=False) as db:
             db.execute("INSERT OR REPLACE INTO hot VALUES (?,?,?,?,?,?,?)", hot)

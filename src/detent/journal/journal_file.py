@@ -1,4 +1,4 @@
-"""The journal's file: creating it, opening it, and refusing one that is newer, foreign, damaged, truncated or gone. Never starts empty."""
+"""Creating and opening the journal's file, and refusing one that is newer, older, foreign, damaged, cut or gone. Never starts empty."""
 
 import os
 import sqlite3
@@ -12,9 +12,9 @@ from detent.journal.journal_rows import JournalProof, JournalReader
 
 APPLICATION = 0x64746E74  # "dtnt"
 VERSION = 3
-PAGE = 2048  # bytes; an append changes a few rows on pages of their own, and each goes to the log as a whole
-PATIENCE = 30.0  # seconds that another program may hold the file
-SMALLEST = 512  # bytes of a database; SQLite takes a smaller file for an empty one, and would write over it
+PAGE = 2048  # bytes; an append changes a few rows on different pages, each of which goes to the log as a whole
+PATIENCE = 30.0  # seconds to wait while another program locks the file
+SMALLEST = 512  # bytes of a database; SQLite takes a smaller file for an empty one and would overwrite it
 SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE events(
@@ -45,7 +45,7 @@ OTHERS = (
 
 
 def open_journal(path: Path, create: bool) -> tuple[sqlite3.Connection, Anchor]:
-    """A connection to a sound journal, and its anchor, which has its id."""
+    """A connection to a sound journal, and its anchor, which includes the journal's id."""
     anchor = read_anchor(anchor_file(path))
     try:
         size = _size(path)
@@ -67,7 +67,7 @@ def open_journal(path: Path, create: bool) -> tuple[sqlite3.Connection, Anchor]:
 
 
 def _size(path: Path) -> int:
-    """How many bytes it has; 0 where it is not there. A folder that may not be entered is an error: the file may well be there."""
+    """The file's size; 0 if it does not exist. An inaccessible folder is an error, since the file may well exist there."""
     try:
         return path.stat().st_size
     except FileNotFoundError:
@@ -75,7 +75,7 @@ def _size(path: Path) -> int:
 
 
 def _may_begin(path: Path, anchor: Anchor | None, create: bool) -> None:
-    """There is no journal: it may be created only where none was before."""
+    """There is no journal: create it if asked to, unless there was one before."""
     if anchor is not None or anchor_file(path).exists():
         had = f"{anchor.n} events" if anchor else "events"
         raise JournalDamaged(f"{path} is {'empty' if path.exists() else 'gone'}, and had {had}", GONE)
@@ -86,13 +86,13 @@ def _may_begin(path: Path, anchor: Anchor | None, create: bool) -> None:
 
 
 def _begin(path: Path) -> None:
-    """Make the journal beside its place and put it there as a whole: of several that begin at once, one wins, and none sees a half."""
+    """Create the journal beside its place and link it there complete: of several processes one wins, and none sees a partial file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}")
     try:
         with closing(sqlite3.connect(draft, isolation_level=None)) as db:
             _create(db)
-        with suppress(OSError):  # another was quicker, or there are no links here; then it is made in its place
+        with suppress(OSError):  # another was faster, or no hard links here; then it is created in place
             os.link(draft, path)
     finally:
         draft.unlink(missing_ok=True)
@@ -107,7 +107,7 @@ def _named(path: Path, e: sqlite3.DatabaseError) -> JournalError:
 
 
 def _checked(db: sqlite3.Connection, path: Path, anchor: Anchor | None, create: bool) -> Anchor:
-    """Refuse what is not ours, not of our version, or not what the anchor remembers. Creates only in an empty file."""
+    """Refuse a file that is not ours, has another version, or contradicts the anchor. Creates the schema only in an empty file."""
     application, version, tables = _marks(db)
     if application != APPLICATION:
         if tables or application:
@@ -133,7 +133,7 @@ def _id(db: sqlite3.Connection, path: Path) -> str:
 
 
 def _marks(db: sqlite3.Connection) -> list[int]:
-    """Whose database it is, of which version, and how many tables it has: seen at one moment, since another may be creating it."""
+    """Application id, version and number of tables, read in one transaction, since another process may be creating them."""
     db.execute("BEGIN")
     seen = [
         int(db.execute(ask).fetchone()[0]) for ask in ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
@@ -148,7 +148,7 @@ def _prepare(db: sqlite3.Connection) -> None:
 
 
 def _create(db: sqlite3.Connection) -> None:
-    """The whole schema in one transaction; of two that fill the same empty file, the second finds it done."""
+    """Create the whole schema in one transaction; the second of two concurrent processes finds it done."""
     db.execute(f"PRAGMA page_size={PAGE}")
     db.execute("PRAGMA journal_mode=WAL")
     db.execute("BEGIN IMMEDIATE")
@@ -163,13 +163,13 @@ def _create(db: sqlite3.Connection) -> None:
 
 
 def _newest(db: sqlite3.Connection) -> tuple[int, str]:
-    """The number and the hash of the newest event; 0 if there is none."""
+    """The number and hash of the newest event; (0, "") if there is none."""
     n, digest = db.execute("SELECT n, hash FROM events ORDER BY n DESC LIMIT 1").fetchone() or (0, "")
     return int(n or 0), str(digest)
 
 
 def _holds(db: sqlite3.Connection, path: Path, anchor: Anchor | None) -> Anchor:
-    """The journal contains the event that the anchor remembers, and every one before it."""
+    """Refuse a journal that lacks the anchored event or any before it. Returns its anchor."""
     journal, count = _id(db, path), _newest(db)[0]
     if anchor is None:
         if count:
@@ -191,11 +191,11 @@ def _reading(db: sqlite3.Connection, path: Path, journal: str, since: int) -> Jo
     return JournalReader(str(path), lambda sql, *args: iter(db.execute(sql, args).fetchall()), JournalProof(journal, journal_key(), since))
 
 
-# -- what is taken without a signature -----------------------------------------------------------------------------------------
+# -- accepting events without a signature -----------------------------------------------------------------------------------------
 
 
 def _vouched(db: sqlite3.Connection, path: Path) -> Anchor:
-    """Take every event that is there as it is, from now on."""
+    """Accept every event that is there, from now on."""
     n, digest = _newest(db)
     anchor = Anchor(_id(db, path), n, digest, n)
     put_anchor(anchor_file(path), anchor)
@@ -203,7 +203,7 @@ def _vouched(db: sqlite3.Connection, path: Path) -> Anchor:
 
 
 def accept(path: Path) -> str:
-    """What a person says who knows how the journal came here: take it as it is, if its plain chain is whole; or that it is gone. A sentence."""
+    """Accept the journal as it is, if its plain hash chain is whole, or accept that it is gone. Returns a sentence about it."""
     if not path.exists() or not path.stat().st_size:
         there = anchor_file(path).exists()
         anchor_file(path).unlink(missing_ok=True)

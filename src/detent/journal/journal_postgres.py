@@ -1,7 +1,7 @@
-"""The journal in PostgreSQL, for several machines: the same rows, the same chain, the same answers as in a file.
+"""The journal in PostgreSQL, for several machines: the same rows, chain and answers as in SQLite.
 
-A claim is also a lock of its connection: the server gives it back when the process or its machine is gone, so nobody has to guess
-whether a holder on another machine lives. Needs a connection of its own, not one that a pooler shares. One object per thread.
+A claim is also an advisory lock of the connection: the server releases it when the process or its machine is gone, so nobody has to guess
+whether a holder elsewhere is alive. Needs a connection of its own, not a pooled one. One object per thread.
 """
 
 import os
@@ -36,10 +36,10 @@ from detent.journal.journal_rows import (
     to_row,
 )
 
-APPENDING = 0x64746E746A  # the number of the lock under which events get their place in the chain
-PATIENCE = 30.0  # seconds that a server may be away
-NOTICE = 5.0  # seconds until a server must have noticed that a process of this machine is gone
-KEEPALIVE = {"idle": 10, "interval": 5, "count": 3}  # a machine without power is noticed within half a minute
+APPENDING = 0x64746E746A  # the advisory lock that serializes appends to the chain
+PATIENCE = 30.0  # seconds to wait for a server that went away
+NOTICE = 5.0  # seconds for the server to notice that a process of this machine is gone
+KEEPALIVE = {"idle": 10, "interval": 5, "count": 3}  # notices a machine without power within half a minute
 SCHEMA = """
 CREATE SCHEMA IF NOT EXISTS detent;
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -66,12 +66,12 @@ T = TypeVar("T")
 
 
 def sql(text: str) -> bytes:
-    """A statement as this database writes it."""
+    """Translate a statement from SQLite's dialect."""
     return text.replace("ifnull(", "coalesce(").replace(HOLDS, "position(convert_to(?, 'UTF8') in body)").replace("?", "%s").encode()
 
 
 def lock_of(run: str) -> int:
-    """The number of a run's lock."""
+    """The advisory lock's number for a run."""
     return int.from_bytes(sha256(f"claim {run}".encode()).digest()[:8], "big", signed=True)
 
 
@@ -82,7 +82,7 @@ class PostgresJournal:
         parts = conninfo.conninfo_to_dict(url)
         self.name = f"postgresql://{parts.get('host', '')}:{parts.get('port') or 5432}/{parts.get('dbname', '')}"
         self._url, self._held = url, dict[str, RunClaim]()
-        self._unsure = False  # whether the server went away during the present append, maybe after it had written it
+        self._unsure = False  # the connection broke during this append, perhaps after the event was written
         self._file = anchor_of(self.name)
         self._anchor = AnchorFile(self._file)
         self.db = self._connected()
@@ -94,7 +94,7 @@ class PostgresJournal:
             self.db.close()
             raise
         read = JournalReader(self.name, self._rows, self._proof)
-        # what is read is read alike in every database
+        # reading is the same for every database
         self.last, self.at, self.attempt, self.events, self.first_fault = read.last, read.at, read.attempt, read.events, read.first_fault
         self.heads, self.children, self.held, self.owed, self.has_report = read.heads, read.children, read.held, read.owed, read.has_report
 
@@ -117,7 +117,7 @@ class PostgresJournal:
         return db
 
     def _patient(self, work: Callable[[], T]) -> T:
-        """Do something; if the server went away meanwhile, once more when it is back. What was held is held again, if nobody took it."""
+        """Do some work, and repeat it once reconnected if the connection breaks. Locks are taken again unless somebody else got them."""
         until = time.monotonic() + PATIENCE
         while True:
             try:
@@ -140,7 +140,7 @@ class PostgresJournal:
         self._unsure = True
         for run in list(self._held):
             if not self._lock(run):
-                del self._held[run]  # another has it by now; its epoch says so to whoever appends
+                del self._held[run]  # another process has it by now; its epoch makes our next append fail
 
     def _lock(self, run: str) -> bool:
         return bool(self._one("SELECT pg_try_advisory_lock(?)", lock_of(run))[0])
@@ -156,7 +156,7 @@ class PostgresJournal:
 
     @contextmanager
     def _writing(self, durable: bool = True) -> Iterator[None]:
-        """One transaction. What may be done again after a power cut need not wait for the disk."""
+        """One transaction. One that is not `durable` does not wait for the disk, since it can be repeated."""
         try:
             with self.db.transaction():
                 if not durable:
@@ -164,13 +164,13 @@ class PostgresJournal:
                 yield
         except psycopg.Error as e:
             if self.db.broken:
-                raise  # whoever is patient connects again
+                raise  # _patient reconnects
             raise DetentError(f"the journal could not be written ({e}); nothing was changed", f"check the database {self.name}") from e
 
     # -- opening -----------------------------------------------------------------------------------------------------------------
 
     def _opened(self, create: bool, accept: bool) -> Anchor:
-        """The journal's anchor. Refuses one that is gone, newer, older, or not what the anchor remembers; unless a person accepts what is there."""
+        """The opened journal's anchor. Refuses a journal that is gone, newer, older or contradicts the anchor, unless a person accepts it."""
         if accept:
             self._file.unlink(missing_ok=True)
         anchor = read_anchor(self._file)
@@ -198,7 +198,7 @@ class PostgresJournal:
         return JournalProof(journal, journal_key(), since)
 
     def _vouched(self, journal: str) -> Anchor:
-        """Take every event that is there as it is, if the plain chain is whole."""
+        """Accept every event that is there, if the plain hash chain is whole."""
         n, digest = self._one("SELECT n, hash FROM events ORDER BY n DESC LIMIT 1") or (0, "")
         if fault := JournalReader(self.name, self._rows, self._proof_of(journal, n)).first_fault():
             raise JournalDamaged(fault, "the events before it are intact; restore the database from a backup")
@@ -207,18 +207,18 @@ class PostgresJournal:
         return anchor
 
     def _is_there(self) -> bool:
-        """Whether there is a journal, as the tables themselves say: `to_regclass` may remember what was so before another created it."""
+        """Whether the schema exists, asked of pg_tables: `to_regclass` may answer from a cache that predates its creation."""
         return bool(self._one("SELECT count(*) FROM pg_tables WHERE schemaname = 'detent' AND tablename = 'meta'")[0])
 
     def _create(self) -> None:
         with self._writing():
             self._one("SELECT pg_advisory_xact_lock(?)", APPENDING)
-            if not self._is_there():  # else another was quicker
+            if not self._is_there():  # else another process was faster
                 self.db.execute(SCHEMA.encode())
                 self.db.execute("INSERT INTO meta VALUES ('id', %s), ('version', %s)", (os.urandom(16).hex(), str(VERSION)))
 
     def _holds(self, anchor: Anchor | None, journal: str) -> Anchor:
-        """The journal contains the event that this machine's anchor remembers. On a machine that has none yet, the shared key vouches for it."""
+        """Refuse a journal that lacks what this machine's anchor remembers. Without an anchor here, the shared key must have signed it."""
         n, digest = self._one("SELECT n, hash FROM events ORDER BY n DESC LIMIT 1") or (0, "")
         if anchor is None:
             if n and (fault := JournalReader(self.name, self._rows, self._proof_of(journal, 0)).first_fault()):
@@ -240,7 +240,7 @@ class PostgresJournal:
     # -- writing -----------------------------------------------------------------------------------------------------------------
 
     def append(self, entry: Entry, expect: int, claim: RunClaim | None = None) -> None:
-        """Add one event, if the run is still at `expect` and the claim, where there is one, still holds."""
+        """Append one event, if the run is still at `expect` and the claim, if given, still holds."""
         self._anchor.ready(self._known)
         self._unsure = False
         self._known = self._patient(lambda: self._append(entry, expect, claim))
@@ -265,7 +265,7 @@ class PostgresJournal:
             raise Busy(f"run {run} was taken over by another process", "call get_task to see where it stands")
 
     def settled(self, owed: Owed) -> None:
-        """Mark an effect as settled, and all that was owed before it."""
+        """Mark an effect as settled, and every one owed before it."""
 
         def mark() -> None:
             with self._writing(durable=False):
@@ -274,7 +274,7 @@ class PostgresJournal:
         self._patient(mark)
 
     def claim(self, run: str, holder: Holder) -> RunClaim:
-        """Take the run, or say who has it. One whose connection is gone holds nothing."""
+        """Claim the run; Busy says who holds it. A holder whose connection is gone has lost its lock."""
         claim = self._patient(lambda: self._claim(run, holder))
         self._held[run] = claim
         return claim
@@ -293,7 +293,7 @@ class PostgresJournal:
         return RunClaim(run, epoch + 1)
 
     def _locked(self, run: str, held: Holder | None) -> bool:
-        """Get the run's lock. The server may need a moment to notice that a process is gone of which this machine knows it."""
+        """Take the run's lock. If the holder may be dead, wait a moment for the server to notice."""
         until = time.monotonic() + NOTICE
         while not (got := self._lock(run)) and (held is None or not is_alive(held)) and time.monotonic() < until:
             self._one("SELECT pg_sleep(0.05)")
@@ -303,9 +303,9 @@ class PostgresJournal:
         if self._held.get(claim.run) != claim:
             return
         del self._held[claim.run]
-        with suppress(psycopg.OperationalError):  # a connection that is gone holds nothing
+        with suppress(psycopg.OperationalError):  # a closed connection holds nothing
             self._one("SELECT pg_advisory_unlock(?)", lock_of(claim.run))
             self.db.execute("UPDATE claims SET holder = '' WHERE run = %s AND epoch = %s", claim)
 
     def keep_hot(self, hot: Hot) -> None:
-        """There is no quick way to a database elsewhere."""
+        """Nothing to do: the fast path works only with a local file."""

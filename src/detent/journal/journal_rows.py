@@ -1,8 +1,7 @@
-"""The rows of a journal: what they hold, how each is chained to the one before it and signed, how they are read, and
-events as rows and back. Alike in every database.
+"""The journal's rows: their columns, how each is chained to the one before and signed, and how they are read. The same in every database.
 
-A row's hash is a plain one over the row before it and every column, and behind it the signature of that by the key beside the anchors: who
-can write the database and not read the key can alter nothing that is read again. Knows no file and no connection.
+A row's hash is a plain hash over the previous row's and every column, followed by a signature of it with the key beside the anchors.
+Whoever can write the database but not read that key cannot alter a row unnoticed. Knows no file and no connection.
 """
 
 import hmac
@@ -23,7 +22,7 @@ ANOTHER_KEY = "machines that share a journal share the file `journal-key` in ~/.
 
 
 class Entry(NamedTuple):
-    """One event as the journal keeps it."""
+    """One event as the journal stores it."""
 
     run: str
     seq: int
@@ -32,7 +31,7 @@ class Entry(NamedTuple):
     on: str
     status: str
     at: str
-    attempt: str  # the attempt this answers for good; empty if a repeat is to be judged again
+    attempt: str  # the attempt that this event answers for good; empty if a repeated submit is judged again
     tree: str
     body: bytes
     brief: str
@@ -45,7 +44,7 @@ class Entry(NamedTuple):
 
 
 class Head(NamedTuple):
-    """Where a run stands, without its event."""
+    """A run's current state, without its event."""
 
     run: str
     seq: int
@@ -67,7 +66,7 @@ class Owed(NamedTuple):
 
 
 class Hot(NamedTuple):
-    """A finished answer to `get-task`, and the stamps of what it depends on: a line each, file and stamp parted by a tab."""
+    """A cached answer to `get-task`, with the stamps of the files it depends on: one line each, file and stamp separated by a tab."""
 
     run: str
     seq: int
@@ -75,11 +74,11 @@ class Hot(NamedTuple):
     text: str
     json: str
     code: int
-    rules: str = ""  # what a client's hook must know of this moment
+    rules: str = ""  # what a client's hook has to know at this state
 
 
 class RunClaim(NamedTuple):
-    """The right to move a run, until it is given back or its holder dies. The epoch fences off whoever lost it."""
+    """The right to move a run, until it is released or its holder dies. The epoch fences off a holder that lost it."""
 
     run: str
     epoch: int
@@ -113,32 +112,32 @@ COUNTED = (
 
 
 def chain(prev: str, n: int, entry: Entry) -> str:
-    """The plain hash of a row: over the previous row's hash and every column. The first row follows the journal's id."""
+    """The plain hash of a row, over the previous row's hash and every column. The first row follows the journal's id."""
     run, seq, workflow, state, on, status, at, attempt, tree, body, brief, parent, worktree, ended, owes, *_ = entry
     counts = f"{prev} {n:d} {seq:d} {ended:d}"
     texts = (counts, run, workflow, state, on, status, at, attempt, tree, brief, parent, worktree, "\n".join(owes))
-    lengths = [*map(len, texts)]  # so that nothing can move from one column to the next
+    lengths = [*map(len, texts)]  # prevents text from moving to the next column unnoticed
     return sha256(f"{lengths}{''.join(texts)}".encode("utf-8", "surrogatepass") + body).hexdigest()
 
 
 class JournalProof(NamedTuple):
-    """By what a journal's rows are believed: its id, the key, and the last row that is taken without a signature."""
+    """What verifies a journal's rows: its id, the key, and the last row that is accepted without a signature."""
 
     journal: str
-    key: Callable[[], str]  # asked for when the first row is signed or read
+    key: Callable[[], str]  # called when the first row is signed or read
     since: int = 0
 
     def signed(self, plain: str) -> str:
-        """The hash that a row gets: the plain one, and the key's signature of it in this journal."""
+        """The hash that a row gets: the plain one followed by its signature for this journal."""
         return plain + hmac.digest(self.key().encode(), f"{self.journal} {plain}".encode(), "sha256").hex()[:PLAIN]
 
     def holds(self, n: int, plain: str, found: str) -> bool:
-        """Whether a row's hash is one that we wrote, or one that was vouched for."""
+        """Whether a row's hash is signed by us, or accepted by a person."""
         return hmac.compare_digest(found.encode(), self.signed(plain).encode()) or (n <= self.since and found[:PLAIN] == plain)
 
 
 def to_row(entry: Entry, n: int, prev: str, digest: str) -> tuple[str | int | bytes | None, ...]:
-    """An entry as the row of the table."""
+    """An entry as a row of `events`."""
     return (n, *entry[:7], entry.attempt or None, *entry[8:13], int(entry.ended), "\n".join(entry.owes), prev, digest)
 
 
@@ -148,11 +147,11 @@ def _read_entry(row: tuple[Any, ...]) -> Entry:
     return Entry._make((*rest, ended, tuple(owes.split("\n")) if owes else (), n, digest))
 
 
-Rows = Callable[..., Iterator[tuple[Any, ...]]]  # a query and its arguments to the rows that answer it
+Rows = Callable[..., Iterator[tuple[Any, ...]]]  # (query, arguments) -> its rows
 
 
 def read_holder(journal: Path | str, run: str, text: str) -> Holder:
-    """Who holds a claim, as the journal has it."""
+    """The stored holder of a claim."""
     try:
         return msgspec.json.decode(text, type=Holder)
     except msgspec.DecodeError as e:
@@ -160,7 +159,7 @@ def read_holder(journal: Path | str, run: str, text: str) -> Holder:
 
 
 class JournalReader:
-    """What is read of a journal, alike in every database. Each row of an event is checked against its hash."""
+    """Everything that is read from a journal, the same for every database. Each event is verified against its hash."""
 
     def __init__(self, name: str, rows: Rows, proof: JournalProof) -> None:
         self.name, self.rows, self.proof = name, rows, proof
@@ -173,7 +172,7 @@ class JournalReader:
         return found[0] if found else None
 
     def _sound(self, row: tuple[Any, ...]) -> Entry:
-        """A row as an entry, if its hash is its own and the key's."""
+        """A row as an entry; JournalDamaged unless its hash and signature are right."""
         try:
             entry = _read_entry(row)
             plain = chain(row[-1], entry.n, entry)
@@ -181,7 +180,7 @@ class JournalReader:
                 len(entry.hash) in (PLAIN, 2 * PLAIN) and entry.hash[:PLAIN] == plain,
                 self.proof.holds(entry.n, plain, entry.hash),
             )
-        except (TypeError, ValueError, AttributeError):  # a column holds something of another type
+        except (TypeError, ValueError, AttributeError):  # a column holds a value of another type
             sound = ours = False
         if sound and not ours:
             raise JournalDamaged(f"{self.name}: event {row[-3]} was not written with the key of this user's Detent", ANOTHER_KEY)
@@ -202,7 +201,7 @@ class JournalReader:
         return self._entries("run = ? AND seq > ? ORDER BY seq LIMIT ?", run, after, limit)
 
     def has_report(self, tree: str, digest: str) -> bool:
-        """Whether an event says that the report of a tree has this digest. In a text that somebody sent, the quotation marks would be escaped."""
+        """Whether an event records this digest for a tree's report. Text in a submit cannot fake it: its quotation marks are escaped."""
         return self._entry(f"{HOLDS} > 0 ORDER BY n DESC LIMIT 1", f'"{tree}":"{digest}"') is not None
 
     def heads(self, run: str = "") -> Sequence[Head]:
@@ -215,20 +214,20 @@ class JournalReader:
         return [Head._make((*row[:7], bool(row[7]))) for row in rows]
 
     def held(self) -> list[tuple[str, Holder]]:
-        """Who works on which run now, as far as this machine can tell."""
+        """The runs that are being worked on and by whom, as far as this machine can tell."""
         rows = self.rows("SELECT run, holder FROM claims WHERE holder <> '' ORDER BY run")
         found = [(run, read_holder(self.name, run, text)) for run, text in rows]
         return [(run, holder) for run, holder in found if is_alive(holder)]
 
     def owed(self, run: str) -> Sequence[Owed]:
-        """What the events of a run owe, in order, beyond the last effect that is settled."""
+        """The effects that a run's events owe, in order, after the last settled one."""
         mark = next(self.rows("SELECT seq, pos FROM settled WHERE run = ?", run), (0, 0))
         owing = self.rows("SELECT seq, owes FROM events WHERE run = ? AND seq >= ? AND owes <> '' ORDER BY seq", run, mark[0])
         every = [Owed(run, seq, pos, effect) for seq, owes in owing for pos, effect in enumerate(owes.split("\n"))]
         return [owed for owed in every if owed[1:3] > mark]
 
     def lacks(self) -> str | None:
-        """What is missing, in a sentence: an event in the middle, or a run in the list of runs. Reads no event, so that every opening can ask."""
+        """A sentence about what is missing: an event, or a run in the list of runs. Cheap enough for every opening: no event body is read."""
         count, newest, runs, heads = next(self.rows(COUNTED))
         if count != newest:
             return f"{newest - count} of its {newest} events are gone"
@@ -242,7 +241,7 @@ class JournalReader:
         return None
 
     def first_fault(self) -> str | None:
-        """Read the whole chain; the first row that does not fit, in a sentence."""
+        """Verify the whole chain; a sentence about the first row that does not fit, or None."""
         prev, expect = self.proof.journal, 1
         try:
             for row in self.rows(f"SELECT {ENTRY_COLUMNS}, prev FROM events ORDER BY n"):
@@ -258,7 +257,7 @@ class JournalReader:
         return None
 
 
-FINAL = ("SUCCESS", "FAILURE", "NEEDS_ANALYSIS", "HALTED")  # a repeat of such an attempt gets the same answer again
+FINAL = ("SUCCESS", "FAILURE", "NEEDS_ANALYSIS", "HALTED")  # a repeat of an attempt that ended so gets the same answer again
 
 
 def to_entry(table: Table[T], event: Event[T]) -> Entry:

@@ -1,1 +1,1 @@
-"""The machine's own files: the user's state folder, secrets and seals kept there, scratch folders. Knows no run."""
+"""The machine's own files: the user's state folder with secrets and seals, and scratch folders. Knows no run."""

@@ -1,8 +1,7 @@
-"""What only some systems have, asked in one place: bubblewrap, /proc, control groups, openat2, prctl. What lacks one does without, and `WEAKER`
-says what is weaker then.
+"""System features that not every machine has: bubblewrap, /proc, control groups, openat2, prctl. `WEAKER` says what is weaker without each.
 
-For tests all of it can be hidden: DETENT_TEST_WITHOUT=linux, or names of this table. Only a checkout of Detent itself listens to that; an
-installed one does not, and whoever looks for an agent above a process never does (app/speaker.py).
+Tests can hide them: DETENT_TEST_WITHOUT=linux, or names from this table. Only a checkout of Detent obeys that variable, an installed one
+does not; the search for an agent among the parent processes never does (app/speaker.py).
 """
 
 import os
@@ -11,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 SWITCH = "DETENT_TEST_WITHOUT"
-WEAKER = {  # what is weaker on a machine that has it not
+WEAKER = {  # what is weaker on a machine without it
     "bubblewrap": "no bubblewrap: agents that Detent drives need another sandbox, and tests of your own agent's work run unisolated",
     "proc": "no /proc: what a program leaves running in a session of its own is not found, and an agent's shell is known by its variables alone",
     "cgroups": "no control groups: limits on memory and processes are not enforced",
@@ -22,13 +21,13 @@ WEAKER = {  # what is weaker on a machine that has it not
 
 @cache
 def has(name: str) -> bool:
-    """Whether this machine has something of the table, and it is not hidden."""
+    """Whether this machine has a feature, and it is not hidden."""
     return name not in hidden() and THERE[name]()
 
 
 @cache
 def hidden() -> frozenset[str]:
-    """What a run of Detent's own tests hides."""
+    """The features that Detent's own tests hide."""
     words = frozenset(os.environ.get(SWITCH, "").replace(",", " ").split())
     if not words or not (Path(__file__).resolve().parents[3] / "tests" / "test_house.py").is_file():
         return frozenset()
@@ -36,17 +35,17 @@ def hidden() -> frozenset[str]:
 
 
 def lacking() -> tuple[str, ...]:
-    """What is weaker on this machine, a sentence each."""
+    """What is weaker on this machine, one sentence each."""
     return tuple(sentence for name, sentence in WEAKER.items() if not has(name))
 
 
 def path_of(fd: int) -> str:
-    """Where an open file lies now, links resolved; empty where the system does not say."""
+    """The current path of an open file, symlinks resolved; empty if the system does not say."""
     if has("proc"):
         return os.path.realpath(f"/proc/self/fd/{fd}")
     import fcntl
 
-    where = getattr(fcntl, "F_GETPATH", 0)  # of macOS
+    where = getattr(fcntl, "F_GETPATH", 0)  # macOS
     if not where:
         return ""
     return os.fsdecode(fcntl.fcntl(fd, where, b"\0" * 1024).rstrip(b"\0"))

@@ -1,8 +1,8 @@
-"""This user's state folder: the secrets in it, the seals made with one of them, and the marks of scratch folders. Knows no purpose of any.
+"""The user's state folder: its secrets, the seals made with one of them, and the marks of scratch folders. Knows no purpose of any.
 
-Each secret is made once, readable by its owner alone. A seal is on what the machine keeps for itself where agents can write: it is believed
-only if the machine wrote it, there and nowhere else. A file without a right seal says nothing: whatever it would have told is found out
-again. It is no seal against someone who reads that key: with all of the user's rights one can.
+Each secret is created once, readable only by its owner. A seal protects a file of the machine's where agents can write: the file is
+trusted only if the machine wrote it, at that very place. Without a valid seal it counts as missing, and its content is computed again. A
+seal does not stop someone who can read the key, which any program with all of the user's permissions can.
 """
 
 import fcntl
@@ -18,17 +18,17 @@ from pathlib import Path
 
 from detent.errors import DetentError
 
-LENGTH = 40  # characters that a whole secret has at least
+LENGTH = 40  # minimum length of a complete secret
 
 
 def state_dir() -> Path:
-    """Where this user's programs keep their state."""
+    """Where Detent keeps this user's state."""
     home = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
     return Path(home) / "detent"
 
 
 def own_secret(name: str) -> str:
-    """The secret of this name; made now if there is none."""
+    """The secret of this name, created if there is none."""
     file = state_dir() / name
     try:
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -52,10 +52,10 @@ def _made(file: Path) -> str:
     with os.fdopen(fd, "w") as out:
         out.write(secret + "\n")
     try:
-        os.link(draft, file)  # of several that make it at once, one wins
+        os.link(draft, file)  # of several processes that create it, one wins
     except FileExistsError:
         return own_secret(file.name)
-    except OSError:  # there are no links here
+    except OSError:  # no hard links here
         os.replace(draft, file)
     finally:
         draft.unlink(missing_ok=True)
@@ -66,9 +66,9 @@ KEY = "seal-key"
 
 
 def keep(file: Path, text: str, durable: bool = True, key: str = "") -> None:
-    """Write a text under a seal: whole or not at all. What may be lost with the power need not wait for the disk.
+    """Write a sealed text atomically. Not `durable`: do not wait for the disk.
 
-    `key`: one that several machines share, for a file that is carried between them; it is sealed by its name then, wherever it lies.
+    `key`: a key that several machines share, for a file that moves between them; it is then sealed by its name, not its path.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     scratch = file.with_name(f".{file.name}.{os.urandom(8).hex()}")
@@ -81,7 +81,7 @@ def keep(file: Path, text: str, durable: bool = True, key: str = "") -> None:
 
 
 def kept(file: Path, key: str = "") -> str | None:
-    """The text that was kept there; None if there is none, or none that the machine wrote. Trouble with the key is told first."""
+    """The sealed text; None if there is none, or if the machine did not write it. An unusable key is an error first."""
     where = file.name if key else os.path.realpath(file)
     key = key or own_secret(KEY)
     try:
@@ -93,18 +93,18 @@ def kept(file: Path, key: str = "") -> str | None:
 
 
 def drawing_key(of: str) -> bytes:
-    """A key to draw values by lot with: the same for the same thing, and unknown to whoever cannot read the key of the seals."""
+    """A key for pseudo-random choices about `of`: stable, and unpredictable without the seal key."""
     return hmac.digest(own_secret(KEY).encode(), f"lot\n{of}".encode("utf-8", "surrogatepass"), "sha256")
 
 
 def _seal(key: str, where: str, text: str) -> str:
-    """Of the text and of where it is kept: a copy at another place says nothing."""
+    """The seal of a text at a place; a copy elsewhere is invalid."""
     return hmac.digest(key.encode("utf-8", "surrogateescape"), f"{where}\n{text}".encode("utf-8", "surrogatepass"), "sha256").hex()
 
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """A new folder, gone afterwards. Its name says nothing: tests may read it."""
+    """A temporary folder, removed afterwards. Its name reveals no purpose, since tests may read it."""
     marks = state_dir() / "scratch"
     marks.mkdir(parents=True, exist_ok=True, mode=0o700)
     _sweep(marks)
@@ -114,7 +114,7 @@ def scratch_folder() -> Iterator[Path]:
         fcntl.flock(held, fcntl.LOCK_EX)
         held.write(str(folder))
         held.flush()
-        draft.rename(mark)  # only now it is seen: locked, and before the folder is there
+        draft.rename(mark)  # visible only now: locked, and before the folder exists
         try:
             folder.mkdir(mode=0o700)
             yield folder
@@ -124,10 +124,10 @@ def scratch_folder() -> Iterator[Path]:
 
 
 def _sweep(marks: Path) -> None:
-    """Take away the folders whose process is gone, and their marks."""
+    """Remove scratch folders whose process is gone, and their marks."""
     for mark in [mark for mark in marks.iterdir() if not mark.name.startswith(".")]:
         with suppress(OSError), mark.open("r", encoding="utf-8", errors="surrogateescape") as left:
-            fcntl.flock(left, fcntl.LOCK_EX | fcntl.LOCK_NB)  # who lives holds it
+            fcntl.flock(left, fcntl.LOCK_EX | fcntl.LOCK_NB)  # a living process holds the lock
             folder = Path(left.read())
             if folder.name == mark.name and os.path.lexists(folder) and folder.lstat().st_uid == os.getuid():
                 shutil.rmtree(folder, ignore_errors=True)
