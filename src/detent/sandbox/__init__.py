@@ -1,4 +1,4 @@
-"""The sandbox: how programs of the project are run. Knows processes and their limits; knows nothing of tests or agents."""
+"""The sandbox: how the project's programs are run. Knows processes and their limits; knows nothing of tests or agents."""
 
 import os
 import platform
@@ -57,9 +57,9 @@ SANDBOXES: dict[str, Made] = {
 
 
 def choose(level: str, outer: Mapping[str, str], limits: ProcessLimits = ProcessLimits(), image: str = "") -> Sandbox:  # noqa: B008 - a frozen value
-    """The sandbox of a level. "auto" takes bubblewrap if it holds, else none, and its `because` says why. Asked for by name, it must work.
+    """The sandbox for a level. "auto" tries bubblewrap, else runs unisolated and says why in `because`; a level chosen by name must work.
 
-    `image` is for containers: the name of an image, or a folder that holds a root file system; empty, the machine's own system.
+    `image` is for containers: an image's name, or a folder with a root file system; empty means the machine's own system.
     """
     home = Path(outer.get("HOME") or Path.home())
     if level in SANDBOXES:

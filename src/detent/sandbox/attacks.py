@@ -1,7 +1,7 @@
-"""The attacks of the probe. Runs inside the sandbox, as a program of its own: standard library only, nothing of Detent.
+"""The probe's attacks. Runs inside the sandbox as a program of its own: standard library only, nothing of Detent.
 
-Each attack tries something a program must not be able to do, in a way that does no harm where it succeeds, and says whether it got
-through. What is known of the outside comes as JSON on the standard input; the names of what got through go to the standard output.
+Each attack harmlessly tries something that must be impossible, and returns whether it succeeded. Facts about the outside arrive as JSON on
+standard input; the names of successful attacks go to standard output.
 """
 
 import ctypes
@@ -24,16 +24,16 @@ REMOUNT, BIND, DETACH = 32, 4096, 2
 
 
 class OutsidePlaces(TypedDict):
-    """What the probe prepared outside, for the attacks to find."""
+    """What the probe prepared outside for the attacks to look for."""
 
-    folder: str  # a folder that is in no room, with a `secret` and a socket in it
+    folder: str  # in no room; holds a `secret` and a socket
     port: int
     abstract: str
     namespaces: dict[str, str]
     environment: list[str]
     homes: list[str]  # files of the home that no program may see
     sockets: list[str]
-    device: list[int]  # the machine's /dev/null, by its file system and number
+    device: list[int]  # the machine's /dev/null, as [st_dev, st_ino]
     guarded: str
     absent: str
     network: bool
@@ -44,7 +44,7 @@ def reads_outside(at: OutsidePlaces) -> bool:
 
 
 def writes_outside(at: OutsidePlaces) -> bool:
-    """The path may well exist inside, in memory. The probe looks from outside whether it was written, so nothing is said here."""
+    """Always False: the path may exist inside, in memory, so the probe itself checks outside whether anything was written."""
     _opens(at["folder"] + "/written", os.O_WRONLY | os.O_CREAT)
     return False
 
@@ -54,7 +54,7 @@ def sees_the_home(at: OutsidePlaces) -> bool:
 
 
 def changes_a_device(at: OutsidePlaces) -> bool:
-    """One of the machine's, not one of the room's own; it gets the rights that it has."""
+    """The machine's device, not one of the room's own. Sets the permissions that it already has."""
     there = os.stat(os.devnull)
     if [there.st_dev, there.st_ino] != at["device"]:
         return False
@@ -119,7 +119,7 @@ def opens_sysrq(at: OutsidePlaces) -> bool:
 
 
 def calls_the_kernel(at: OutsidePlaces) -> bool:
-    """io_uring_setup, bpf, userfaultfd, keyctl, perf_event_open, open_by_handle_at: any other error is one of the call itself."""
+    """io_uring_setup, bpf, userfaultfd, keyctl, perf_event_open, open_by_handle_at. Any other error means that the call got through."""
     numbers = (425, 280, 282, 219, 241, 265) if ARM else (425, 321, 323, 250, 298, 304)
     return any(_answer(number, 0, 0, 0, 0, 0) not in (errno.EPERM, errno.ENOSYS) for number in numbers)
 
@@ -167,7 +167,7 @@ def dumps_core(at: OutsidePlaces) -> bool:
 
 
 def lives_on(at: OutsidePlaces) -> bool:
-    """A daemon that holds a lock. The probe looks from outside whether it still does, so nothing is said here."""
+    """Leave a daemon that holds a lock. Always False: the probe itself checks outside whether the lock is still held."""
     if os.fork() == 0:
         os.setsid()
         if os.fork() != 0:
@@ -209,7 +209,7 @@ def _is_open(fd: int) -> bool:
 
 
 def _remounts(path: bytes, at: OutsidePlaces) -> bool:
-    """Make a mount writable. Only where the mounts are our own: elsewhere it would be the host's."""
+    """Make a mount writable, but only in a mount namespace of our own: elsewhere it would be the host's."""
     return os.readlink("/proc/self/ns/mnt") != at["namespaces"]["mnt"] and LIBC.mount(b"none", path, None, REMOUNT | BIND, None) == 0
 
 
@@ -241,13 +241,13 @@ def _status() -> dict[str, str]:
 
 
 def _answer(number: int, *args: int) -> int:
-    """The error of a system call; 0 if it worked."""
+    """The errno of a system call; 0 if it succeeded."""
     ctypes.set_errno(0)
     return 0 if LIBC.syscall(number, *args) >= 0 else ctypes.get_errno()
 
 
 def _in_child(attempt: Callable[[], bool]) -> bool:
-    """Try it in a process of its own, which takes the consequences with it."""
+    """Try it in a child process, which takes any lasting effect with it."""
     child = os.fork()
     if child == 0:
         os._exit(0 if attempt() else 1)

@@ -1,7 +1,7 @@
-"""Isolation by bubblewrap: namespaces, mounts by a list, no rights, a filter of system calls. Owns how bubblewrap is called and judged.
+"""Isolation by bubblewrap: namespaces, an explicit list of mounts, no capabilities, a seccomp filter. Owns its command line and results.
 
-Everything bubblewrap is told goes through a file in memory, never through its arguments, which every user of the machine can read; its
-own environment is empty. A status pipe says whether the program was really started inside. If it was not, nothing is run instead.
+Bubblewrap's arguments go through a file in memory, since every user of the machine can read a command line; its own environment is empty.
+A status pipe tells whether the program really started inside. If it did not, nothing is run instead.
 """
 
 import errno
@@ -25,14 +25,14 @@ from detent.storage.machine import has
 
 PROGRAM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/run/wrappers/bin", "/run/current-system/sw/bin")
 INSTALL = "install it (Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install bubblewrap; Arch: pacman -S bubblewrap)"
-USER = 1000  # who root is inside
+USER = 1000  # the user that root becomes inside
 BOUNDARY = (
     "--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL", "--die-with-parent", "--new-session", "--hostname", "detent",
 )  # fmt: skip
 
 
 def find_program(folders: Sequence[str] = PROGRAM_FOLDERS) -> Path | None:
-    """Bubblewrap, in the folders of the system only: what a PATH or a workspace holds is never asked."""
+    """Bubblewrap, searched only in system folders: never on PATH or in a workspace."""
     if not has("bubblewrap") and folders is PROGRAM_FOLDERS:
         return None
     found = (Path(folder) / "bwrap" for folder in folders)
@@ -40,7 +40,7 @@ def find_program(folders: Sequence[str] = PROGRAM_FOLDERS) -> Path | None:
 
 
 class Bubblewrap:
-    """Runs programs in a room of their own."""
+    """Runs each program in a room of its own."""
 
     name = "bubblewrap"
 
@@ -55,7 +55,7 @@ class Bubblewrap:
 
     @property
     def unheld(self) -> tuple[str, ...]:
-        """Limits that this machine does not let us hold, in words."""
+        """The limits that cannot be enforced on this machine, one sentence each."""
         return unheld(self.limits, self.places)
 
     def run(
@@ -70,7 +70,7 @@ class Bubblewrap:
         stderr: int = subprocess.STDOUT,
         watch: Callable[[bytes], None] | None = None,
     ) -> Ran:
-        """Run a program in its room. OSError: it is not there inside. CannotTell: the room could not be made or did not last."""
+        """Run a program in its room. OSError: it does not exist inside. CannotTell: the room could not be made or did not last."""
         inside = enter(room, self.home)
         with ExitStack() as stack:
             held = stack.enter_context(hold(inside.guarded, inside.roots))
@@ -104,7 +104,7 @@ class Bubblewrap:
         return group
 
     def _words(self, fds: "MemoryFiles", home: Path, network: bool) -> Iterator[str]:
-        """The boundary, the system, and the few files of /etc that are written for the program."""
+        """The arguments for the boundary, the system, and the few files of /etc that are generated."""
         yield from (*self.boundary, "--uid", str(self.uid), "--gid", str(self.gid))
         if network:
             yield "--share-net"
@@ -120,12 +120,12 @@ class Bubblewrap:
 
 
 def _devices(own: Path | None) -> list[str]:
-    """Laid over those of the machine."""
+    """Our own devices, mounted over the machine's."""
     return [word for name in DEVICES for word in ("--dev-bind", str(own / name), f"/dev/{name}")] if own else []
 
 
 class MemoryFiles:
-    """What bubblewrap is handed, as files in memory: none of it has a name, none of it stays."""
+    """What bubblewrap is given, as files in memory without names; all are closed at the end."""
 
     def __init__(self, stack: ExitStack) -> None:
         self.stack = stack
@@ -152,7 +152,7 @@ class MemoryFiles:
         return ours, theirs
 
     def copy(self, path: Path) -> Path:
-        """A file as the program's input. It gets a copy: an open file can be opened again, for writing, past every mount."""
+        """A file for standard input, as a sealed copy: the original could be reopened for writing from inside, past every mount."""
         if path == DEVNULL:
             return path
         fd = os.memfd_create("stdin", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
@@ -164,15 +164,15 @@ class MemoryFiles:
 
 
 def packed(words: Sequence[str]) -> bytes:
-    """The words for bubblewrap, each ended by a zero byte; one inside a word would make two of it."""
+    """NUL-terminated arguments for bubblewrap; rejects a NUL inside one, which would split it."""
     if any("\0" in word for word in words):
         raise ValueError("a path or a variable holds a zero byte")
     return b"".join(os.fsencode(word) + b"\0" for word in words)
 
 
 def judged(ran: Ran, status: bytes, name: str, limit: str) -> Ran:
-    """What became of it. Bubblewrap reports an exit code only if the program was really started inside."""
-    ran = ran._replace(limit=limit, leftovers=0)  # they end with the namespace before anyone could count them
+    """The result of a run. Bubblewrap reports an exit code only if the program really started inside."""
+    ran = ran._replace(limit=limit, leftovers=0)  # the namespace ends them before they can be counted
     if ran.timed_out or ran.stopped or b'"exit-code"' in status:
         return ran
     said = ran.output.strip()[-2000:]
@@ -183,7 +183,7 @@ def judged(ran: Ran, status: bytes, name: str, limit: str) -> Ran:
 
 
 def make(home: Path, limits: ProcessLimits, names: bool = False) -> Bubblewrap:
-    """Bubblewrap, tried once; with the network, `names` says whether sockets by name are allowed too. DetentError says what is missing."""
+    """Bubblewrap, after one trial run. `names` allows named sockets too if there is network. DetentError says what is missing."""
     program = find_program()
     if program is None:
         from detent.sandbox.ways_on import ways_on  # words for a machine that lacks something
@@ -200,7 +200,7 @@ def make(home: Path, limits: ProcessLimits, names: bool = False) -> Bubblewrap:
 
 
 def _fault(made: Bubblewrap) -> str:
-    """What bubblewrap says when it is asked to run nothing; empty if it can."""
+    """What goes wrong when bubblewrap runs `true`; empty if nothing does."""
     with tempfile.TemporaryDirectory(prefix="detent-") as folder:
         try:
             ran = made.run(["true"], Path(folder), {"PATH": "/usr/bin:/bin"}, 20, Room(Path(folder)))

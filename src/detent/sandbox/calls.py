@@ -1,7 +1,7 @@
-"""The same filter of system calls in the words of container engines: a profile in JSON. Owns the list of calls that are allowed.
+"""The seccomp filter as a container engine's JSON profile. Owns the list of allowed system calls.
 
-Engines know calls by name, and leave out what their library does not know yet. So everything is refused that is not named here: a call
-that is too new answers as on an older kernel. What the filter refuses, and with which answer, stands in seccomp.py.
+Engines know calls by name and skip names that their library does not know yet, so every call not listed here is refused; a newer call fails
+as on an older kernel. What the filter refuses, and with which error, is in seccomp.py.
 """
 
 import errno
@@ -40,15 +40,15 @@ NAMES = """
 ALLOWED = NAMES.split()
 
 ARCHITECTURES = {"x86_64": "SCMP_ARCH_X86_64", "aarch64": "SCMP_ARCH_AARCH64"}
-NEW_NAMESPACES = 0x7E020080  # flags of clone
-FAMILIES = 64  # kinds of sockets that are told apart
-WORD = 0xFFFFFFFF  # the kernel looks at this much of the arguments below
+NEW_NAMESPACES = 0x7E020080  # clone flags
+FAMILIES = 64  # socket families that get a rule of their own
+WORD = 0xFFFFFFFF  # the kernel looks at this many bits of these arguments
 
 Rule = dict[str, object]
 
 
 def profile(machine: str, root: bool) -> bytes:
-    """The profile for a machine, as engines read it."""
+    """The profile for an architecture, as JSON."""
     if machine not in ARCHITECTURES:
         raise DetentError(
             f"containers are not used on {machine}: no filter of system calls is known for it",
@@ -90,7 +90,7 @@ def _each(mask: int) -> Iterator[int]:
 
 
 def _modes(name: str, mode: int, flags: int, special: int) -> Iterator[Rule]:
-    """Files may be made and changed, but never into ones that run as somebody else."""
+    """Allow creating files and changing modes, but never with set-user-id or set-group-id bits."""
     yield _allow([name], _bits(mode, special, 0))
     if flags < 0:
         yield from (_refuse([name], errno.EPERM, _bits(mode, bit, bit)) for bit in _each(special))
@@ -101,7 +101,7 @@ def _modes(name: str, mode: int, flags: int, special: int) -> Iterator[Rule]:
 
 
 def _other_than(values: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Masks and values that fit every word but these: one bit that all of them share is another, or the bits they do not share are."""
+    """(mask, value) pairs that together match every word but these: a bit they share differs, or their other bits have a pattern of none of them."""
     differ = 0
     for value in values:
         differ |= value ^ values[0]

@@ -1,7 +1,7 @@
-"""Isolation by a container engine: the same room as bubblewrap's, with an image or another root if one is set. Owns how it is called and judged.
+"""Isolation by a container engine: the same room as bubblewrap's, perhaps on an image or another root. Owns its command line and results.
 
-Limits are set by the engine and read back inside before the program starts; where one does not hold, it is not started. Variables, input
-and what happened go through files that only this container sees. A keeper ends the container when we die.
+Limits are set by the engine and read back inside before the program starts; it does not start if one is missing. Environment, input and
+status pass through files that only this container sees. A keeper removes the container when we die.
 """
 
 import contextlib
@@ -43,18 +43,18 @@ from detent.storage.state import state_dir
 
 BOUNDARY = (
     "--rm", "--read-only", "--cap-drop=all", "--security-opt=no-new-privileges", "--cgroupns=private", "--ipc=private", "--hostname=detent",
-    "--pull=never", "--log-driver=none", "--interactive",  # else its input is the machine's /dev/null, which crun gives to root inside
+    "--pull=never", "--log-driver=none", "--interactive",  # otherwise its input is the machine's /dev/null, which crun gives to root inside
 )  # fmt: skip
 PODMAN = (
     f"--security-opt=mask={':'.join(f'/proc/{name}' for name in HIDDEN_IN_PROC)}", "--read-only-tmpfs=false", "--no-hosts", "--http-proxy=false", "--image-volume=ignore",
 )  # fmt: skip
-GRACE = 20.0  # seconds that an engine gets to end a container
+GRACE = 20.0  # seconds for the engine to end a container
 ERRORS = {subprocess.STDOUT: "output", subprocess.DEVNULL: "nowhere"}
 LIMITS = {"memory": "memory", "processes": "the number of processes", "processors": "the use of processors"}
 
 
 def clamped(limits: ProcessLimits) -> ProcessLimits:
-    """Not more than the machine has: an engine refuses that."""
+    """Limits no higher than the machine's own, because engines refuse those."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return limits._replace(memory=min(limits.memory, memory), cpus=min(limits.cpus, os.cpu_count() or 1))
 
@@ -63,7 +63,7 @@ KEEPER = Path(__file__).with_name("keeper.py")  # a program of its own
 
 
 class End:
-    """Ends a container before its time: through the engine, which then leaves nothing of it, and only once."""
+    """Ends a container early, once, through the engine, which then leaves nothing behind."""
 
     def __init__(self, engine: ContainerEngine, name: str, timeout: float, wanted: Callable[[], bool]) -> None:
         self.engine, self.name, self.wanted, self.why = engine, name, wanted, ""
@@ -74,7 +74,7 @@ class End:
     def now(self, why: str) -> None:
         if not self.why:
             self.why = why
-            with contextlib.suppress(DetentError):  # then its processes are ended one by one, and the next start cleans up
+            with contextlib.suppress(DetentError):  # its processes are then killed one by one, and the next start cleans up
                 self.engine.call(self.engine.remove(self.name), GRACE)
 
     def still_wanted(self) -> bool:
@@ -89,7 +89,7 @@ class End:
 
 
 class Container:
-    """Runs programs in a room of their own, each in a container of its own."""
+    """Runs each program in a room of its own, in a new container."""
 
     def __init__(self, engine: ContainerEngine, home: Path, limits: ProcessLimits, image: str = "") -> None:
         self.engine, self.home, self.limits, self.image = engine, home, clamped(limits), image
@@ -100,12 +100,12 @@ class Container:
 
     @property
     def unheld(self) -> tuple[str, ...]:
-        """Limits that are not held: none, since nothing runs without them."""
+        """Limits that cannot be enforced: none, since a program without them is not started."""
         return ()
 
     @property
     def bare(self) -> "Container":
-        """The same boundary around the machine's own system: what is tried there needs nothing of an image."""
+        """The same isolation around the machine's own system, so that the probe needs nothing of an image."""
         return Container(self.engine, self.home, self.limits) if self.name == "podman" else self
 
     def run(
@@ -120,7 +120,7 @@ class Container:
         stderr: int = subprocess.STDOUT,
         watch: Callable[[bytes], None] | None = None,
     ) -> Ran:
-        """Run a program in its room. OSError: it is not there inside. CannotTell: the room could not be made, did not last or has no limits."""
+        """Run a program in its room. OSError: it is missing inside. CannotTell: the room cannot be made, did not last or lacks a limit."""
         inside = enter(room, self.home)
         if not any(cwd.resolve().is_relative_to(place) for place in (*inside.roots, *(what for what, _ in inside.readable))):
             raise CannotTell(f"the sandbox broke: chdir {cwd}: it is not in the sandbox")
@@ -148,7 +148,7 @@ class Container:
         return [*start, *self.engine.remove(name), "--", *words]
 
     def _write(self, folder: Path, env: Mapping[str, str], stdin: Path, errors: str) -> None:
-        """What is handed to the first program inside, as files that nobody else can read."""
+        """Write what the container's first program needs, as files that nobody else can read."""
         if bad := [name for name in env if not name.isidentifier() or not name.isascii()]:
             raise CannotTell(f"the variable {bad[0]!r} cannot be handed into a container")
         if any("\0" in value for value in env.values()):
@@ -165,7 +165,7 @@ class Container:
         (folder / "calls.json").write_bytes(self.profile)
 
     def _root(self, stack: ExitStack, folder: Path, home: Path, places: list[Mount]) -> tuple[list[Mount], list[str]]:
-        """The mounts below those of the room, and the words for the root: an image by name, another system's folder, or our own system."""
+        """The mounts below the room's own, and the arguments for the root: an image's name, another system's folder, or our own system."""
         kept = [Mount(Path("/.detent"), folder / "inside"), Mount(Path("/.detent/status"), folder / "status", True)]
         if self.name == "podman" and (own := root_devices(folder / "dev")):
             kept.append(own)
@@ -183,7 +183,7 @@ class Container:
         return [*below, *kept], ["--rootfs", str(folder / "root")]
 
     def _words(self, folder: Path, name: str, cwd: Path, network: bool) -> list[str]:
-        """The boundary and the limits."""
+        """The arguments for the boundary and the limits."""
         memory, cpus, processes = self.limits
         words = [
             *self.engine.command,
@@ -199,9 +199,9 @@ class Container:
         return words if network else [*words, "--network=none"]
 
     def _judged(self, ran: Ran, end: "End", folder: Path, program: str) -> Ran:
-        """What became of it. The first program inside says so, or nothing is believed."""
-        ran = ran._replace(leftovers=0)  # they end with the container before anyone could count them
-        if ran.timed_out or ran.stopped:  # it may have come to be after it was ended
+        """The result of a run. Only the status that the container's first program wrote is believed."""
+        ran = ran._replace(leftovers=0)  # the container ends them before they can be counted
+        if ran.timed_out or ran.stopped:  # it may have been created after we removed it
             self.engine.call(self.engine.remove(end.name))
         said = _last(folder / "status")
         if end.why and not said.startswith("ended "):
@@ -226,7 +226,7 @@ def _mounted(places: Sequence[Mount]) -> list[str]:
 
 
 def _last(status: Path) -> str:
-    """The last line that was written; the program may have written others."""
+    """The last line of the status file; the program may have written others."""
     with open(status, "rb") as file:
         file.seek(max(0, os.fstat(file.fileno()).st_size - 200))
         lines = file.read().decode("utf-8", "replace").splitlines()
@@ -234,7 +234,7 @@ def _last(status: Path) -> str:
 
 
 def make(name: str, home: Path, limits: ProcessLimits, image: str) -> Container:
-    """An engine by name, tried; "container" is whichever works. DetentError says what is missing."""
+    """An engine by name, after a trial run; "container" is the first one that works. DetentError says what is missing."""
     if name != "container":
         return _made(name, home, limits, image)
     try:
@@ -268,7 +268,7 @@ def _made(name: str, home: Path, limits: ProcessLimits, image: str) -> Container
 
 
 def _fault(made: Container) -> str:
-    """What is wrong when it is asked to run nothing; empty if it can."""
+    """What goes wrong when the container runs `true`; empty if nothing does."""
     with tempfile.TemporaryDirectory(prefix="detent-") as folder:
         try:
             ran = made.run(["true"], Path(folder), {"PATH": "/usr/bin:/bin"}, 60, Room(Path(folder)))
@@ -284,7 +284,7 @@ def _key(engine: ContainerEngine) -> str:
 
 
 def _remembered(engine: ContainerEngine) -> tuple[tuple[str, ...], ...]:
-    """The way that worked last, and then the others."""
+    """The way that worked last, then the others; empty if none is known."""
     try:
         key, way = json.loads((state_dir() / f"{engine.name}.json").read_bytes())
     except (OSError, ValueError):

@@ -1,6 +1,6 @@
-"""Container engines: podman and docker. Owns where they are, which words they take on this machine, and what they may have left behind.
+"""Container engines, podman and docker: where they are, the options they need on this machine, and cleaning up after them. Knows no rooms.
 
-The words are found by trying, once, and what worked is remembered for this boot and this program. Knows nothing of rooms.
+The options are found by trying, and what worked is remembered for this boot and program.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ INSTALL = {
     "podman": f"install it (Debian, Ubuntu: apt-get install podman); {ELSE}",
     "docker": f"install docker and start its engine; {ELSE}",
 }
-# Ways to call podman, the plainest first: its own choice, then what hosts with older control groups need.
+# Options for podman, plainest first: none, then what hosts with older control groups need.
 WAYS: dict[str, tuple[tuple[str, ...], ...]] = {
     "podman": (
         (),
@@ -33,13 +33,13 @@ WAYS: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "docker": ((),),
 }
-USER = 1000  # who root is inside
-FILES = 1 << 16  # open files of one process, at most
-NOBODY = 100_000  # who root inside is outside: nobody
+USER = 1000  # the user that root becomes inside
+FILES = 1 << 16  # limit of open files per process
+NOBODY = 100_000  # the user outside that root inside maps to: nobody
 
 
 class ContainerEngine(NamedTuple):
-    """An engine and the words it is called with."""
+    """An engine and the options it is called with."""
 
     name: str
     program: Path
@@ -50,7 +50,7 @@ class ContainerEngine(NamedTuple):
         return [str(self.program), *self.way]
 
     def remove(self, container: str) -> list[str]:
-        """The words that end a container and leave nothing of it."""
+        """The command that kills a container and removes it."""
         return [*self.command, "rm", "-f", *(("-t", "0", "-i") if self.name == "podman" else ()), container]
 
     def call(self, words: Sequence[str], timeout: float = 60) -> subprocess.CompletedProcess[str]:
@@ -63,7 +63,7 @@ class ContainerEngine(NamedTuple):
 
 
 def find(name: str, folders: Sequence[str] = PROGRAM_FOLDERS) -> ContainerEngine:
-    """An engine, in the folders of the system only. DetentError: it is not there, or it has nobody to talk to."""
+    """An engine, searched only in system folders. DetentError if it is not installed or its daemon does not answer."""
     found = (Path(folder) / name for folder in folders)
     program = next((path for path in found if path.is_file() and os.access(path, os.X_OK)), None)
     if program is None:
@@ -79,13 +79,13 @@ def find(name: str, folders: Sequence[str] = PROGRAM_FOLDERS) -> ContainerEngine
 
 
 def environment() -> dict[str, str]:
-    """What the engine itself sees: where programs are, and where a user's engine keeps its things."""
+    """The engine's own environment: PATH, and where a user's engine keeps its state."""
     kept = ("HOME", "XDG_RUNTIME_DIR", "DOCKER_HOST", "CONTAINER_HOST")
     return {"PATH": SEARCHED, **{name: value for name in kept if (value := os.environ.get(name))}}
 
 
 def who(engine: ContainerEngine) -> list[str]:
-    """The words that make a program somebody without rights whose files are ours outside."""
+    """The options for an unprivileged user inside, whose files belong to us outside."""
     uid, gid = os.getuid(), os.getgid()
     if engine.name == "docker":
         return ["--user", f"{uid or USER}:{gid or USER}"]
@@ -96,8 +96,8 @@ def who(engine: ContainerEngine) -> list[str]:
 
 
 def bounds() -> list[str]:
-    """Not more than we have ourselves: an engine's own defaults may be more than it may give."""
-    most = int(Path("/proc/sys/kernel/pid_max").read_text())  # engines lower their own to this
+    """Options for limits no higher than our own hard limits, which an engine's defaults may exceed."""
+    most = int(Path("/proc/sys/kernel/pid_max").read_text())  # engines lower their own limit to this
     words = ["--ulimit", "core=0:0"]
     for name, kind, top in (("nofile", resource.RLIMIT_NOFILE, FILES), ("nproc", resource.RLIMIT_NPROC, most)):
         hard = resource.getrlimit(kind)[1]
@@ -107,13 +107,13 @@ def bounds() -> list[str]:
 
 
 def folders() -> Path:
-    """Where runs keep what their containers are made of."""
+    """The parent of all container folders."""
     return state_dir() / "containers"
 
 
 @contextlib.contextmanager
 def own_folder(engine: ContainerEngine, name: str) -> Iterator[Path]:
-    """The folder of one container. As long as we live it is locked; who finds it unlocked may clean up."""
+    """The folder of one container. Locked while we live; whoever finds it unlocked may clean it up."""
     folder = folders() / name
     folder.mkdir(parents=True, mode=0o700)
     with open(folder / "engine", "w") as file:
@@ -127,7 +127,7 @@ def own_folder(engine: ContainerEngine, name: str) -> Iterator[Path]:
 
 
 def _remove(engine: ContainerEngine, folder: Path) -> None:
-    """What a user's podman made in there belongs to users of its own, and only in their namespace can it be removed."""
+    """Remove a container's folder. Rootless podman leaves files of its subordinate users, which only its own namespace can remove."""
     shutil.rmtree(folder, ignore_errors=True)
     if folder.exists() and engine.name == "podman" and os.getuid() != 0:
         engine.call([*engine.command, "unshare", "rm", "-rf", str(folder)])
@@ -135,7 +135,7 @@ def _remove(engine: ContainerEngine, folder: Path) -> None:
 
 @contextlib.contextmanager
 def opened(engine: ContainerEngine, image: str, folder: Path) -> Iterator[Path]:
-    """An image as a folder that can be read: root's engine cannot make a container of it whose files are ours."""
+    """An image mounted as a readable folder: root's engine cannot run an image itself so that files belong to us."""
     (folder / "image").write_text(image)
     done = engine.call([*engine.command, "image", "mount", image])
     if done.returncode != 0:
@@ -147,7 +147,7 @@ def opened(engine: ContainerEngine, image: str, folder: Path) -> Iterator[Path]:
 
 
 def clean_up(engine: ContainerEngine) -> None:
-    """Remove the containers of runs that died with their keepers."""
+    """Remove containers left by runs that died together with their keepers."""
     for file in sorted(folders().glob("*/engine")):
         with contextlib.suppress(OSError), open(file) as kept:
             fcntl.flock(kept, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,8 +1,8 @@
-"""Paths that must stay as they are while a program runs. Owns the mounts that pin them and the placeholders of what does not exist.
+"""Paths that must not change while a program runs. Owns the mounts that protect them, and placeholders for those that do not exist.
 
-A file on a mount of its own cannot be replaced or removed, but a folder above it could be renamed and made again; so every folder
-between is pinned by a mount too. What does not exist is an empty read-only folder for as long as the program runs: programs that look
-for a file of that name do not find one. A link cannot be mounted over: it is looked at afterwards, and put back.
+A file with a mount of its own cannot be replaced or removed, but a folder above it could be renamed and recreated, so every folder in
+between is pinned by a mount too. A missing path is an empty read-only folder meanwhile, so programs that look for a file of that name find
+none. A symlink cannot be mounted over; it is checked afterwards and restored.
 """
 
 import contextlib
@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 from detent.errors import CannotTell
 
-PLACEHOLDER = 0o1511  # a mode nobody gives a folder: this one is ours, and goes when nobody needs it
+PLACEHOLDER = 0o1511  # an unusual mode that marks a folder as our placeholder; removed when no run needs it
 
 
 class Held(NamedTuple):
-    """Mounts by their place: folders that must stay where they are, and what must stay as it is."""
+    """Mounts by path: `pins` keep folders in place, `guards` keep contents unchanged."""
 
     pins: dict[Path, list[str]]
     guards: dict[Path, list[str]]
@@ -28,7 +28,7 @@ class Held(NamedTuple):
 
 @contextmanager
 def hold(paths: tuple[Path, ...], roots: tuple[Path, ...]) -> Iterator[Held]:
-    """Guard paths below folders that can be written. Afterwards the folders are as if nothing had been held."""
+    """Protect paths below writable folders. Afterwards the folders look as if nothing had been there."""
     with ExitStack() as stack:
         held = Held({}, {})
         for path in sorted(set(paths)):
@@ -46,7 +46,7 @@ def hold(paths: tuple[Path, ...], roots: tuple[Path, ...]) -> Iterator[Held]:
 
 @contextmanager
 def _folder(path: Path) -> Iterator[None]:
-    """A folder above a guarded path: there, and no link. One that was made for it goes again if it stayed empty."""
+    """Make sure that a folder above a guarded path exists and is no symlink. One made here is removed again if it stayed empty."""
     made = False
     with contextlib.suppress(FileExistsError):
         path.mkdir()
@@ -78,7 +78,7 @@ def _pinned(path: Path) -> Iterator[list[str]]:
 
 
 def _claim(path: Path) -> int | None:
-    """Make the placeholder of what does not exist, or share the one of another run, or take over what a killed run left."""
+    """Create the placeholder of a missing path, share another run's, or take over one left by a killed run. None: the path exists."""
     for _ in range(100):
         with contextlib.suppress(FileExistsError):
             path.mkdir(mode=0o700)
@@ -96,7 +96,7 @@ def _claim(path: Path) -> int | None:
 
 
 def _give_back(path: Path, fd: int) -> None:
-    """The last run that needs a placeholder removes it."""
+    """Release a placeholder; the last run that used it removes it."""
     with contextlib.suppress(OSError):
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         path.rmdir()

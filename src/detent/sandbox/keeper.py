@@ -1,9 +1,9 @@
-"""Stands between Detent and a container engine. Runs as a program of its own: standard library only, nothing of Detent.
+"""The keeper between Detent and a container engine. Runs as a program of its own: standard library only, nothing of Detent.
 
-An engine leaves a monitor behind that outlives whoever called it. The keeper adopts what the engine starts, and when Detent dies, however
-suddenly, it tells the engine to remove the container. It ends with the engine's exit code once the monitor is gone too.
+An engine leaves a monitor process that outlives its caller. The keeper adopts what the engine starts and, however suddenly Detent dies,
+has the engine remove the container. It exits with the engine's exit code once the monitor is gone as well.
 
-    keeper.py PARENT ERRORS REMOVE… -- RUN…      ERRORS: a file for what the engine says, or - for the keeper's own
+    keeper.py PARENT ERRORS REMOVE… -- RUN…      ERRORS: a file for the engine's stderr, or - for the keeper's own
 """
 
 import ctypes
@@ -14,7 +14,7 @@ import sys
 import time
 
 SET_DEATH_SIGNAL, SET_SUBREAPER = 1, 36
-PATIENCE = 10.0  # seconds for the monitor to end by itself once the engine has
+PATIENCE = 10.0  # seconds for the monitor to exit after the engine
 
 
 def children() -> list[int]:
@@ -42,7 +42,7 @@ def wait_for_the_monitor() -> None:
 
 
 def end(engine: "subprocess.Popen[bytes]", remove: list[str]) -> None:
-    """Nobody waits for the container any more."""
+    """Detent is gone: remove the container and kill what is left."""
     engine.kill()
     subprocess.run(remove, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
     for pid in children():
@@ -62,7 +62,7 @@ def main() -> int:
     engine = subprocess.Popen(run, stderr=said, preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM}))
     signal.signal(signal.SIGTERM, lambda *_: end(engine, remove))
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
-    if os.getppid() != int(parent):  # it died before it could be heard
+    if os.getppid() != int(parent):  # it died before its death could be noticed
         end(engine, remove)
     code = engine.wait()
     wait_for_the_monitor()

@@ -1,7 +1,7 @@
-"""How much a program may use: processes, memory, processors. Owns control groups and their removal; knows nothing of rooms.
+"""Limits on a program's processes, memory and CPU. Owns control groups and their removal; knows nothing of rooms.
 
-A group is made below the one we are in, or below the nearest of its parents that passes the controllers on and that we may write.
-Where there is none, memory is bounded per process and the rest is not: `unheld` says so in words.
+A group is made below our own, or below the nearest parent that delegates controllers and that we may write. Without any, only memory is
+limited, per process; `unheld` says so.
 """
 
 import contextlib
@@ -16,12 +16,12 @@ from detent.sandbox.sandbox_protocol import ProcessLimits
 from detent.storage.machine import has
 
 GROUPS = Path("/sys/fs/cgroup")
-PERIOD = 100_000  # microseconds, the kernel's own default
+PERIOD = 100_000  # microseconds, the kernel's default
 _numbers = count(1)
 
 
 class GroupPlace(NamedTuple):
-    """Where a group can be made, and which controllers it has there."""
+    """A folder where groups can be made, and the controllers available there."""
 
     folder: Path
     controllers: frozenset[str]
@@ -29,7 +29,7 @@ class GroupPlace(NamedTuple):
 
 
 def find_places(root: Path = GROUPS, membership: Path = Path("/proc/self/cgroup")) -> tuple[GroupPlace, ...]:
-    """Where groups can be made on this machine: one place at most for each hierarchy that limits processes."""
+    """Where groups can be made on this machine: at most one place per hierarchy that limits processes."""
     if root == GROUPS and not has("cgroups"):
         return ()
     try:
@@ -62,7 +62,7 @@ def _may_write(folder: Path) -> bool:
 
 
 def unheld(limits: ProcessLimits, places: tuple[GroupPlace, ...]) -> tuple[str, ...]:
-    """Which limits cannot be held on this machine, in words."""
+    """The limits that cannot be enforced on this machine, one sentence each."""
     known = frozenset(name for place in places for name in place.controllers)
     table = (
         ("pids", "the number of processes is not limited: no control group can be made here"),
@@ -73,26 +73,26 @@ def unheld(limits: ProcessLimits, places: tuple[GroupPlace, ...]) -> tuple[str, 
 
 
 class ControlGroup:
-    """The groups of one run. The program joins before it starts; whatever it starts is in them too."""
+    """The control groups of one run. The program joins before it starts, so whatever it starts is in them too."""
 
     def __init__(self, limits: ProcessLimits, places: tuple[GroupPlace, ...]) -> None:
         self.memory = None if any("memory" in place.controllers for place in places) else limits.memory
         self.folders = [_make(place, limits) for place in places]
-        # Joining alone, as a thread, does not stop the whole machine's forks for a moment; only the old hierarchies let us (10 ms less).
+        # Moving a single thread (`tasks`) avoids briefly blocking forks on the whole machine, about 10 ms; only old hierarchies allow it.
         names = ["cgroup.procs" if place.unified else "tasks" for place in places]
         self.doors = [os.open(folder / name, os.O_WRONLY | os.O_CLOEXEC) for folder, name in zip(self.folders, names, strict=True)]
 
     def join(self) -> None:
-        """In the child, before it becomes the program."""
+        """Called in the child before it becomes the program."""
         for door in self.doors:
             os.write(door, b"0")
         if self.memory is not None:
-            hard = resource.getrlimit(resource.RLIMIT_DATA)[1]  # a lower one of the machine stays: it can only be lowered
+            hard = resource.getrlimit(resource.RLIMIT_DATA)[1]  # a lower hard limit of the machine stays, since it can only be lowered
             most = self.memory if hard == resource.RLIM_INFINITY else min(self.memory, hard)
             resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
     def hit(self) -> str:
-        """The limit that was run into: "memory", "processes" or none."""
+        """The limit that was hit: "memory", "processes" or ""."""
         seen = {name: number for folder in self.folders for name, number in _events(folder)}
         return "memory" if seen.get("oom_kill") else "processes" if seen.get("max") else ""
 
@@ -100,12 +100,12 @@ class ControlGroup:
         for door in self.doors:
             os.close(door)
         for folder in self.folders:
-            with contextlib.suppress(OSError):  # what is left is removed by the next run
+            with contextlib.suppress(OSError):  # the next run removes what is left
                 folder.rmdir()
 
 
 def _make(place: GroupPlace, limits: ProcessLimits) -> Path:
-    ours = f"detent-{os.stat('/proc/self/ns/pid').st_ino}"  # containers may share the groups, and number their processes each for itself
+    ours = f"detent-{os.stat('/proc/self/ns/pid').st_ino}"  # containers may share control groups but number their own processes
     for old in place.folder.glob(f"{ours}-*"):
         if not Path(f"/proc/{old.name.split('-')[2]}").exists():
             with contextlib.suppress(OSError):
@@ -127,7 +127,7 @@ def _values(place: GroupPlace, limits: ProcessLimits) -> Iterator[tuple[str, str
 
 
 def _events(folder: Path) -> Iterator[tuple[str, int]]:
-    """What was counted: forks that were refused, and processes that were ended for want of memory."""
+    """Counted events: refused forks, and processes killed for lack of memory."""
     for file, name in (("pids.events", "max"), ("memory.events", "oom_kill")):
         with contextlib.suppress(OSError):
             for line in (folder / file).read_text().splitlines():

@@ -1,8 +1,8 @@
-"""What a program sees: the words for bubblewrap that make a room out of nothing, and the devices in it. Owns the list of what is visible.
+"""What a program sees: the bubblewrap arguments that build a room from nothing, and its devices. Owns the list of what is visible.
 
-Nothing is there unless it is named here or in the room. Mounts go from the outside in, so that a folder inside another one keeps its
-own rule; what is guarded comes last and wins. Knows paths; starts nothing.
-Root gets devices of the room's own: those of the machine belong to root, and so would a program inside, which could change their rights.
+Nothing exists unless it is named here or in the room. Mounts go from the outside in, so a folder inside another keeps its own rule; what
+is guarded comes last and wins. Root gets devices of the room's own: the machine's belong to root, so a program inside could change their
+permissions. Knows paths; starts nothing.
 """
 
 import os
@@ -25,8 +25,8 @@ ETC = (
 )  # fmt: skip
 ETC_PATTERNS = ("java-*",)
 ETC_NETWORK = ("hosts", "resolv.conf")
-HIDDEN_IN_PROC = ("kcore", "kpagecgroup", "kpagecount", "kpageflags", "sysrq-trigger")  # root without any rights could still open them
-# Never a mount, nor anything above them. Of the home: what opens other doors.
+HIDDEN_IN_PROC = ("kcore", "kpagecgroup", "kpagecount", "kpageflags", "sysrq-trigger")  # root can open these even without capabilities
+# Never mounted, nor anything above them.
 CLOSED = ("/", "/etc", "/proc", "/sys", "/dev", "/run", "/var/run", "/tmp", "/root", "/home")
 SECRET = (
     ".ssh", ".aws", ".azure", ".gnupg", ".kube", ".docker", ".netrc", ".git-credentials", ".password-store", ".config/gcloud", ".config/gh",
@@ -35,18 +35,18 @@ SECRET = (
 
 
 class Inside(NamedTuple):
-    """A room with its paths made absolute and free of links, as they are mounted."""
+    """A room whose paths are absolute and resolved, as they are mounted."""
 
     workspace: Path
     guarded: tuple[Path, ...]
     writable: tuple[Path, ...]
-    readable: tuple[tuple[Path, Path], ...]  # what, and where it is seen
+    readable: tuple[tuple[Path, Path], ...]  # (path, where it is seen)
     network: bool
     sealed: bool = False
 
     @property
     def roots(self) -> tuple[Path, ...]:
-        """What can be written."""
+        """The writable folders."""
         return self.writable if self.sealed else self.places
 
     @property
@@ -55,7 +55,7 @@ class Inside(NamedTuple):
 
 
 def enter(room: Room, home: Path) -> Inside:
-    """Look at a room's paths once, and refuse those that would open it. DetentError names the path."""
+    """Resolve a room's paths once; DetentError names one that would open the sandbox."""
     workspace = _opened(room.workspace, (), home)
     given = (_normal(room.workspace), *(_normal(path) for path in room.writable))
     writable = tuple(_opened(path, given, home) for path in room.writable)
@@ -75,7 +75,7 @@ def enter(room: Room, home: Path) -> Inside:
 
 
 def _is_shown(link: Path, readable: dict[Path, Path]) -> bool:
-    """Whether a folder above a link is seen: then the link is there itself, and leads to what it means; nothing can be mounted on it."""
+    """Whether a link is visible through a folder above it: then it works as it is, and nothing can be mounted on it."""
     return link.is_symlink() and any(link != where and link.is_relative_to(where) for where in readable)
 
 
@@ -104,7 +104,7 @@ def _opened(path: Path, given: tuple[Path, ...], home: Path) -> Path:
 
 
 def closed(path: Path, home: Path) -> str:
-    """Why a path is never mounted; empty if it may be. In texts, not in paths: this is asked for every folder of every run."""
+    """Why a path may never be mounted; empty if it may. Compares strings, not Paths: every run asks it for every folder."""
     asked, real = str(path), os.path.realpath(home)
     for shut in (*CLOSED, str(home), real, str(state_dir())):
         if _is_in(shut, asked):
@@ -120,7 +120,7 @@ def _is_in(path: str, folder: str) -> bool:
 
 
 def system_words() -> list[str]:
-    """The part that is the same for every room: programs and libraries, a few files of /etc, fresh /proc and /dev."""
+    """The arguments shared by all rooms: programs and libraries, a few files of /etc, a fresh /proc and /dev."""
     words: list[str] = []
     for name in SYSTEM:
         if os.path.islink(name):
@@ -137,7 +137,7 @@ def system_words() -> list[str]:
 
 
 def _shown(*paths: Path) -> list[str]:
-    """Files of the system; a link to what is there anyway stays a link, which is cheaper than a mount."""
+    """System files. A link into /usr stays a link, which is cheaper than a mount."""
     words: list[str] = []
     for path in filter(Path.exists, paths):
         real = path.resolve()
@@ -151,7 +151,7 @@ def fresh(path: str, size: int, mode: str = "0700") -> list[str]:
 
 
 def mount_words(room: Inside, held: Held, home: Path, size: int) -> list[str]:
-    """The part that is this room's. What is empty and in memory lies below, what is read above it, what is written above that."""
+    """The arguments for this room, in layers: empty memory folders, then what is read, then what is written, then guards."""
     layers: dict[Path, list[str]] = {Path("/dev/shm"): fresh("/dev/shm", size, "1777"), Path("/tmp"): fresh("/tmp", size, "1777")}
     if home not in layers and not any(
         home.is_relative_to(place) for place in (*room.places, *map(Path, (*SYSTEM, "/etc", "/proc", "/dev")))
@@ -171,7 +171,7 @@ DEVICES = {"null": (1, 3), "zero": (1, 5), "full": (1, 7), "random": (1, 8), "ur
 
 
 def make_devices(folder: Path) -> None:
-    """The few that every program expects."""
+    """Create the few devices that every program expects."""
     for name, number in DEVICES.items():
         os.mknod(folder / name, stat.S_IFCHR, os.makedev(*number))
         (folder / name).chmod(0o666)
@@ -179,7 +179,7 @@ def make_devices(folder: Path) -> None:
 
 @contextmanager
 def own_devices() -> Iterator[Path | None]:
-    """A folder of them, gone afterwards. None for whom the machine's own are out of reach anyway, and where none can be made or opened."""
+    """A temporary folder with devices. None unless we are root, who could change the machine's, or where none can be made or opened."""
     for place in _places() if os.getuid() == 0 else ():
         with tempfile.TemporaryDirectory(prefix="detent-dev-", dir=place, ignore_cleanup_errors=True) as made:
             if _work(Path(made)):
@@ -189,7 +189,7 @@ def own_devices() -> Iterator[Path | None]:
 
 
 def _places() -> Iterator[Path]:
-    """A file system may forbid devices."""
+    """Where devices may work; a file system may forbid them."""
     with suppress(OSError):
         state_dir().mkdir(parents=True, exist_ok=True)
         yield state_dir()

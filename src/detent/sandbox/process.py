@@ -1,7 +1,7 @@
-"""Running one program: bounded time, bounded output, and nothing of it left behind. The whole tree of its processes ends with it.
+"""Running one program with bounded time and output, and killing every process that it leaves behind.
 
-This process becomes the parent of whatever its descendants leave behind (a subreaper), so daemons and new sessions are found too.
-One of our own that is to outlive whoever starts it, a driver of a run, is started detached.
+On Linux this process becomes a subreaper: orphaned descendants become its children, so daemons and new sessions are found too. A process
+of our own that must outlive its starter (a driver of a run) is started detached.
 """
 
 import contextlib
@@ -20,27 +20,27 @@ from typing import IO, NamedTuple
 
 from detent.storage.machine import has
 
-HEAD = TAIL = 200_000  # bytes of output kept at either end
-DRAIN = 0.5  # seconds to wait for output once the program has ended
+HEAD = TAIL = 200_000  # bytes of output kept at each end
+DRAIN = 0.5  # seconds to wait for output after the program ended
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
 
 
 class Ran(NamedTuple):
     """How a program ended and what it wrote."""
 
-    exit_code: int | None  # None: it was ended from outside
-    output: str  # both streams, in the order they came, bounded
-    size: int  # bytes written in all
-    digest: str  # of all bytes written
+    exit_code: int | None  # None: it was killed by us
+    output: str  # both streams as they arrived, cut in the middle
+    size: int  # bytes written in total
+    digest: str  # SHA-256 of all bytes written
     seconds: float
     timed_out: bool = False
     stopped: bool = False  # the caller no longer wanted it
-    leftovers: int = 0  # processes it left behind, ended
-    limit: str = ""  # "memory" or "processes", if it ran into that limit
+    leftovers: int = 0  # processes it left behind, now killed
+    limit: str = ""  # "memory" or "processes" if it hit that limit
 
 
 class Bounded:
-    """A stream of any size in little memory: its head, its tail, its length and its hash."""
+    """A stream of any size kept in little memory: its head, tail, length and hash."""
 
     def __init__(self, watch: Callable[[bytes], None] | None = None) -> None:
         self.head, self.tail, self.size, self.hash = bytearray(), bytearray(), 0, hashlib.sha256()
@@ -48,7 +48,7 @@ class Bounded:
 
     def feed(self, chunk: bytes) -> None:
         if self.watch is not None and chunk:
-            with contextlib.suppress(Exception):  # who watches does not decide how a program ends
+            with contextlib.suppress(Exception):  # a watcher does not decide how a program ends
                 self.watch(chunk)
         self.size += len(chunk)
         self.hash.update(chunk)
@@ -77,9 +77,9 @@ def run(
     pass_fds: Sequence[int] = (),
     first: Callable[[], None] = lambda: None,
 ) -> Ran:
-    """Run a program to its end, to the timeout, or until it is no longer wanted. OSError if it cannot be started.
+    """Run a program until it ends, times out or is no longer wanted. OSError if it cannot be started.
 
-    `watch` gets each piece of output as it comes; `first` is called in the child before it becomes the program.
+    `watch` gets each chunk of output; `first` is called in the child before it becomes the program.
     """
     adopt_orphans()
     stay_private()
@@ -125,7 +125,7 @@ def _start(
 
 
 def _pump(child: subprocess.Popen[bytes], out: Bounded, deadline: float, wanted: Callable[[], bool]) -> str:
-    """Read until the program has ended and its output with it. A daemon that keeps the pipe open is not waited for."""
+    """Read until the program and its output have ended; "timeout" or "unwanted" if not. A daemon that holds the pipe open is not waited for."""
     assert child.stdout is not None
     fd = child.stdout.fileno()
     os.set_blocking(fd, False)
@@ -150,7 +150,7 @@ def _pump(child: subprocess.Popen[bytes], out: Bounded, deadline: float, wanted:
 
 
 def _take(fd: int, out: Bounded) -> bool:
-    """Take what is there; False once the stream has ended."""
+    """Read what is available; False at the end of the stream."""
     try:
         chunk = os.read(fd, 1 << 16)
     except BlockingIOError:
@@ -168,11 +168,11 @@ def _wait(child: subprocess.Popen[bytes], deadline: float) -> str:
 
 
 def _end_all(child: subprocess.Popen[bytes], before: set[int]) -> int:
-    """End the program and every process it left behind; say how many those were."""
+    """Kill the program and every process it left behind; returns how many those were."""
     left: set[int] = set()
     for _ in range(100):
         alive = [pid for pid in _descendants(child.pid, before) if pid != child.pid]
-        if child.poll() is None or not has("proc"):  # where nobody says who is below it, its group is all that is known
+        if child.poll() is None or not has("proc"):  # without /proc, only its process group is known
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(child.pid, signal.SIGKILL)
         left |= {pid for pid in alive if not _has_ended(pid)}
@@ -190,33 +190,33 @@ def _end_all(child: subprocess.Popen[bytes], before: set[int]) -> int:
 
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
-_RUNNING: set[int] = set()  # what threads of this process run at the moment: a fact about the process, as its children are
+_RUNNING: set[int] = set()  # the pids that threads of this process run now; process-wide, like its children
 _STARTING = threading.Lock()
 
 
 def _prctl(option: int, value: int) -> None:
-    """Ask Linux for something about this process; elsewhere it is done without (storage/machine.py says what is weaker)."""
+    """Call prctl about this process; does nothing without it (storage/machine.py says what is weaker then)."""
     if has("prctl"):
         _LIBC.prctl(option, value, 0, 0, 0)
 
 
 def adopt_orphans() -> None:
-    """Become the parent of whatever our descendants leave behind."""
+    """Become the parent of orphaned descendants."""
     _prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def stay_private() -> None:
-    """Let no other program of this user read our memory or environment: keys stand there. What we start is not affected."""
+    """Keep this user's other programs from reading our memory and environment, which hold keys. Does not affect programs we start."""
     _prctl(PR_SET_DUMPABLE, 0)
 
 
 def die_with_parent(number: int) -> None:
-    """Have the kernel send this process a signal when the thread that started it ends."""
+    """Have the kernel signal this process when the thread that started it ends."""
     _prctl(PR_SET_PDEATHSIG, number)
 
 
 def end_descendants() -> None:
-    """End every process below this one, whatever sessions they made for themselves, until none is left."""
+    """Kill every process below this one, in whatever session, until none is left."""
     adopt_orphans()
     for _ in range(1000):
         below = _below(os.getpid())
@@ -229,14 +229,14 @@ def end_descendants() -> None:
 
 
 def _begin(first: Callable[[], None]) -> None:
-    """In the child, before it becomes the program: our own sudden death ends it too, and it leaves no dump of its memory."""
+    """In the child before it becomes the program: have it die with us, and disable core dumps."""
     die_with_parent(signal.SIGKILL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     first()
 
 
 def _has_ended(pid: int) -> bool:
-    """A process that has ended and only waits to be counted is not left behind."""
+    """Whether a process is gone or a zombie, and so was not left behind."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
     except (OSError, IndexError):
@@ -262,9 +262,9 @@ def _children(pid: int) -> set[int]:
 
 
 def _descendants(root: int, before: set[int]) -> set[int]:
-    """Everything below the program, and what was left behind by it and is now ours.
+    """Everything below the program, and orphans of it that are now our children.
 
-    Other threads have children too: programs they run here, and others, which are in our own session. A program is never in that one.
+    Other threads have children as well: programs run here, and others, which stay in our own session. A program run here never does.
     """
     with _STARTING:
         new = _children(os.getpid()) - before - _RUNNING
@@ -272,7 +272,7 @@ def _descendants(root: int, before: set[int]) -> set[int]:
 
 
 def _below(root: int) -> set[int]:
-    """Every process below one, without itself."""
+    """Every process below `root`, without itself."""
     todo, seen = [root], set[int]()
     while todo:
         fresh = _children(todo.pop()) - seen
@@ -282,7 +282,7 @@ def _below(root: int) -> set[int]:
 
 
 def start_detached(argv: Sequence[str], cwd: Path, env: Mapping[str, str], log: Path) -> int:
-    """Start it in a session of its own, without input; its process id."""
+    """Start a program in a session of its own, without input; returns its pid."""
     log.parent.mkdir(parents=True, exist_ok=True)
     fd = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:

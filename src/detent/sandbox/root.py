@@ -1,7 +1,7 @@
-"""What a container's file system is made of: a fresh root in a folder, and the mounts upon it. Owns their order; starts nothing.
+"""A container's file system: a fresh root in a folder, and the mounts on it. Owns their order; starts nothing.
 
-The root is made new for every run, of the machine's own system or of a folder that holds another one. So whatever an engine writes there to
-mount upon goes away with it, and neither the machine nor that folder is ever touched. An image by name is the engine's own affair.
+The root is built for each run from the machine's own system or from a folder with another one, so mount points that an engine creates go
+away with it, and neither the machine nor that folder is touched. Images by name are left to the engine.
 """
 
 import os
@@ -13,7 +13,7 @@ from detent.errors import DetentError
 from detent.sandbox.guard import Held
 from detent.sandbox.mounts import ETC, ETC_PATTERNS, SYSTEM, Inside, make_devices
 
-OWN = ("proc", "sys", "dev", "run", "tmp", ".detent")  # of every container, never taken from a root
+OWN = ("proc", "sys", "dev", "run", "tmp", ".detent")  # every container's own; never taken from another root
 WRITTEN = tuple(Path("/etc") / name for name in ("passwd", "group", "hosts", "hostname", "resolv.conf", "mtab"))
 LINKS = {"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2", "ptmx": "pts/ptmx"}
 
@@ -28,7 +28,7 @@ class Mount(NamedTuple):
     mode: str = "0777"  # nobody else is in there
 
     def words(self) -> tuple[str, str]:
-        """In the words that podman and docker share."""
+        """As arguments for podman or docker."""
         if any(sign in str(path) for path in (self.at, self.what) for sign in (",", '"', "\n")):
             raise DetentError(f"{self.what or self.at} cannot be mounted in a container: its name holds a comma or a quote", "rename it")
         if self.what is None:
@@ -37,17 +37,17 @@ class Mount(NamedTuple):
 
 
 def build_root(at: Path, source: Path | None, texts: dict[str, str], also: Iterable[Path]) -> list[Mount]:
-    """Make a root in an empty folder, of the machine's system or of one in another folder; the mounts that complete it."""
+    """Build a root in an empty folder, from the machine's system or another folder's; returns the mounts that complete it."""
     for name in (*OWN, "etc"):
         (at / name).mkdir(parents=True)
-    (at / "tmp").chmod(0o777)  # what is mounted upon it gets these rights
+    (at / "tmp").chmod(0o777)  # what is mounted on it gets these permissions
     for name, text in texts.items():
         (at / "etc" / name).write_text(text)
     return list(machine(at) if source is None else _taken(at, source, Path("/"), {*also, *WRITTEN}))
 
 
 def machine(root: Path) -> Iterator[Mount]:
-    """The system that Detent runs on: programs and libraries, and a few files of /etc."""
+    """The machine's own system: programs and libraries, and a few files of /etc."""
     for name in SYSTEM:
         if os.path.islink(name):
             _link(root, Path(name), os.readlink(name))
@@ -64,7 +64,7 @@ def machine(root: Path) -> Iterator[Mount]:
 
 
 def _taken(root: Path, source: Path, at: Path, further: set[Path]) -> Iterator[Mount]:
-    """Another system. Where something is mounted further in, the folders above it are made again, so that it can be."""
+    """Another system's files. Folders are recreated where something is mounted further in; all else is mounted."""
     for entry in sorted(os.scandir(source / at.relative_to("/")), key=lambda e: e.name):
         inside = at / entry.name
         if at == Path("/") and entry.name in OWN:
@@ -85,7 +85,7 @@ def _link(root: Path, at: Path, target: str) -> None:
 
 
 def root_devices(at: Path) -> Mount | None:
-    """Devices of the container's own. Those of the machine belong to root, and so may a program in there: it could change their rights."""
+    """Devices of the container's own, if we are root: the machine's belong to root, so a program inside could change their permissions."""
     if os.getuid() != 0:
         return None
     at.mkdir()
@@ -99,7 +99,7 @@ def root_devices(at: Path) -> Mount | None:
 
 
 def room_mounts(inside: Inside, held: Held, home: Path, size: int) -> list[Mount]:
-    """The mounts of a room. Engines sort them from the outside in; of two at one place the later here wins."""
+    """The mounts of a room. Engines sort them from the outside in; of two at the same place the later one wins."""
     layers = {path: Mount(path, None, True, size) for path in (Path("/tmp"), Path("/dev/shm"))}
     fixed = map(Path, (*SYSTEM, "/etc", "/proc", "/dev"))
     if home not in layers and not any(home.is_relative_to(place) for place in (*inside.places, *fixed)):

@@ -1,6 +1,6 @@
-"""The probe: really tries to get out of a sandbox before it is relied on. Owns what is prepared outside and what is said; attacks.py tries.
+"""The probe: tries to break out of a sandbox before it is relied on. Owns what is prepared outside and the sentences; attacks.py tries.
 
-What held once is remembered for this boot, this program and this version of our own files, so that it costs once.
+A sandbox that held is remembered for this boot, program and version of our own files, so the probe runs once.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ from detent.storage.state import state_dir
 if TYPE_CHECKING:
     from detent.sandbox.attacks import OutsidePlaces
 
-ATTACKS = Path(__file__).with_name("attacks.py")  # a program of its own: it runs inside
+ATTACKS = Path(__file__).with_name("attacks.py")  # a program of its own, which runs inside
 SENTENCES = {
     "reads_outside": "a program can read files outside its sandbox",
     "writes_outside": "a program can write files outside its sandbox",
@@ -63,15 +63,15 @@ GIVEN = {"PATH": "/usr/bin:/bin"}
 
 
 def probe(sandbox: Sandbox, outer: Mapping[str, str], network: bool = False) -> tuple[str, ...]:
-    """What got through, one sentence each; empty: the sandbox holds. What cannot be looked at does not hold."""
+    """One sentence for each attack that succeeded; empty if the sandbox holds. A probe that cannot look counts as a hole."""
     if sandbox.name in ("none", "outer"):
         return ("programs are not isolated at all",)
     if sandbox.name == "sandbox-exec":
-        from detent.sandbox.seatbelt import Seatbelt, holes  # of macOS alone
+        from detent.sandbox.seatbelt import Seatbelt, holes  # only on macOS
 
         assert isinstance(sandbox, Seatbelt)
         return holes(sandbox)
-    sandbox = getattr(sandbox, "bare", sandbox)  # an image changes what is inside, not what holds it
+    sandbox = getattr(sandbox, "bare", sandbox)  # an image changes what is inside, not the isolation
     file, key = state_dir() / "probe.json", _key(sandbox, network)
     if key and key in _remembered(file):
         return ()
@@ -90,9 +90,7 @@ def _try(sandbox: Sandbox, outer: Mapping[str, str], network: bool) -> tuple[str
         (Path(folder) / "secret").write_text("secret")
         room = Room(work, (work / "conf" / "guarded", work / "absent"), (), toolchains(outer), network)
         if network and getattr(sandbox, "names", False):
-            heard["abstract"] = (
-                ""  # with the network of the machine and sockets by name, these are the machine's too: docs/sandbox.md says so
-            )
+            heard["abstract"] = ""  # with network and named sockets allowed, these are the machine's too, as docs/sandbox.md says
         outside: OutsidePlaces = {**heard, **_facts(outer), "folder": folder, "network": network}  # type: ignore[typeddict-item]  # three parts, one whole
         (Path(folder) / "outside.json").write_text(json.dumps(outside | {"guarded": str(room.guarded[0]), "absent": str(room.guarded[1])}))
         command = [os.path.realpath(sys.executable), "-I", "-S", "attacks.py"]
@@ -105,7 +103,7 @@ def _try(sandbox: Sandbox, outer: Mapping[str, str], network: bool) -> tuple[str
 
 
 def _after(work: Path) -> Iterator[str]:
-    """What can only be seen from outside, once the program has ended."""
+    """What only shows from outside after the program has ended."""
     guarded = work / "conf" / "guarded"
     if not guarded.is_file() or guarded.read_text() != "as it was":
         yield "writes_guarded"
@@ -122,7 +120,7 @@ def _after(work: Path) -> Iterator[str]:
 
 @contextlib.contextmanager
 def _listening(folder: Path) -> Iterator[dict[str, object]]:
-    """Three sockets on the host that nobody inside may reach."""
+    """Listening sockets on the host that nobody inside may reach."""
     abstract = f"detent-probe-{os.urandom(8).hex()}"
     with (
         socket.create_server(("127.0.0.1", 0)) as tcp,
@@ -153,7 +151,7 @@ def _facts(outer: Mapping[str, str]) -> dict[str, object]:
 
 
 def _key(sandbox: Sandbox, network: bool) -> str:
-    """This boot, this user, this program, our own files. Empty: nothing can be remembered of this sandbox."""
+    """A key of this boot, user, program and our own files; empty if the result cannot be remembered."""
     program: Path | None = getattr(sandbox, "program", None)
     if program is None:
         return ""
@@ -185,7 +183,7 @@ def _remembered(file: Path) -> list[str]:
 
 
 def _remember(file: Path, key: str) -> None:
-    """The last few that held. Where it cannot be written, the probe runs again next time."""
+    """Remember the last few sandboxes that held. If this fails, the probe simply runs again."""
     with contextlib.suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         new = file.with_name(f"{file.name}.{os.getpid()}")

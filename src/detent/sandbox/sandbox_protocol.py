@@ -1,7 +1,7 @@
-"""What a sandbox is: a room that a program may reach, and one way to run it there; and the plainest one, which isolates nothing.
+"""The protocol of sandboxes: a room that a program may reach, and one way to run it there; and the sandbox that isolates nothing.
 
-As `none` a program has the rights of whoever started Detent; process.py ends what it leaves behind. As `outer` a person says that the
-container or machine all of this runs in is the wall: it is run the same way, and recorded by that name.
+It is named `none`, where a program has all permissions of whoever started Detent, or `outer`, where a person vouches that the surrounding
+container or machine isolates. process.py kills what a program leaves behind in either case.
 """
 
 import os
@@ -23,17 +23,17 @@ def always() -> bool:
 class Room(NamedTuple):
     """What a program may reach."""
 
-    workspace: Path  # read and write, unless it is sealed; also the only project files it sees
-    guarded: tuple[Path, ...] = ()  # inside the workspace, read-only, whether they exist or not: absence is protected too
-    writable: tuple[Path, ...] = ()  # further folders it may write (a report folder, a cache)
-    readable: tuple[Path, ...] = ()  # further folders it may read (configured mounts, a virtual environment, toolchains)
+    workspace: Path  # read and write unless sealed; the only project files it sees
+    guarded: tuple[Path, ...] = ()  # read-only paths in the workspace; those that do not exist cannot be created
+    writable: tuple[Path, ...] = ()  # further writable folders (reports, caches)
+    readable: tuple[Path, ...] = ()  # further readable folders (configured mounts, a virtual environment, toolchains)
     network: bool = False
-    sealed: bool = False  # the workspace is read-only, but for what of it is named as writable
-    instead: tuple[tuple[Path, Path], ...] = ()  # further folders it may read, each seen at the place of another one
+    sealed: bool = False  # the workspace is read-only except for the `writable` parts
+    instead: tuple[tuple[Path, Path], ...] = ()  # (folder, path at which it is seen), read-only
 
 
 class ProcessLimits(NamedTuple):
-    """The most that one command may use, with everything it starts."""
+    """The most that one command, with everything it starts, may use."""
 
     memory: int = 8 << 30  # bytes
     cpus: int = 4
@@ -41,7 +41,7 @@ class ProcessLimits(NamedTuple):
 
 
 def size(text: str) -> int:
-    """Bytes of a size such as 512m or 8g."""
+    """The bytes of a size such as 512m or 8g."""
     unit = text[-1:].lower() if text[-1:].isalpha() else ""
     return int(text.removesuffix(text[-1:]) if unit else text) * UNITS[unit]
 
@@ -51,7 +51,7 @@ class Sandbox(Protocol):
 
     @property
     def name(self) -> str:
-        """bubblewrap, podman, docker, outer or none: recorded in every verdict."""
+        """bubblewrap, podman, docker, outer or none; recorded in every verdict."""
         ...
 
     def run(
@@ -66,12 +66,12 @@ class Sandbox(Protocol):
         stderr: int = subprocess.STDOUT,
         watch: Callable[[bytes], None] | None = None,
     ) -> Ran:
-        """Run a program to its end. OSError: it cannot be started. CannotTell: the isolation did not hold or could not be made."""
+        """Run a program to its end. OSError: it cannot be started. CannotTell: the isolation could not be made or did not hold."""
         ...
 
 
 class Unisolated:
-    """Runs programs as they are. `because` says why nothing better was chosen, if something better was asked for."""
+    """Runs programs without isolation. `because` says why, if isolation was asked for."""
 
     def __init__(self, because: str = "", name: str = "none") -> None:
         self.because, self.name = because, name

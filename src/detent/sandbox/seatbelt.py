@@ -1,8 +1,8 @@
-"""Isolation on macOS by sandbox-exec: a profile that denies everything it does not name. Owns the text of the profile and how it is called.
+"""Isolation on macOS by sandbox-exec: a profile that denies everything it does not name. Owns the profile and the command line.
 
-NOT SEEN ON A REAL MAC: the text of the profile is tested, and the program that applies it was never there. So nothing relies on it before its
-own probe has tried what it must keep out. Weaker than bubblewrap in any case: programs see the names of all processes, share the machine's
-/tmp with nobody's leave to write there, and have no limits of memory or processes.
+NOT SEEN ON A REAL MAC: only the profile's text is tested; sandbox-exec itself was never available. So nothing relies on it until its own
+probe has passed. Weaker than bubblewrap in any case: programs see the names of all processes, share the machine's /tmp without permission
+to write there, and have no limits of memory or processes.
 """
 
 import os
@@ -39,7 +39,7 @@ HEAD = """(version 1)
 
 
 def profile(room: Room, scratch: Path) -> str:
-    """The profile for a room. What comes later in it wins: writing is allowed, and then taken back for what is guarded."""
+    """The profile for a room. Later rules win: writing is allowed, then denied for what is guarded."""
     seen = (*map(Path, SYSTEM), room.workspace, scratch, *room.readable, *room.writable)
     written = (*(() if room.sealed else (room.workspace,)), scratch, *room.writable)
     lines = [
@@ -54,20 +54,20 @@ def profile(room: Room, scratch: Path) -> str:
 
 
 def _rule(what: str, paths: Iterable[Path], kind: str = "subpath") -> list[str]:
-    """One rule for some paths, each as it stands and with its links resolved; none for no path."""
+    """One rule for these paths, both as given and resolved; no rule for no paths."""
     named = dict.fromkeys(text for path in paths for text in (str(path), os.path.realpath(path)))
     return [f"({what} {' '.join(f'({kind} {quoted(text)})' for text in named)})\n"] if named else []
 
 
 def quoted(text: str) -> str:
-    """A string of the profile's language."""
+    """A string literal of the profile's language."""
     if any(ord(char) < 32 for char in text):
         raise CannotTell(f"a path with a control character cannot be named to sandbox-exec: {text!r}")
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 class Seatbelt:
-    """Runs programs under a profile of their own."""
+    """Runs each program under a profile of its own."""
 
     name = "sandbox-exec"
 
@@ -86,7 +86,7 @@ class Seatbelt:
         stderr: int = subprocess.STDOUT,
         watch: Callable[[bytes], None] | None = None,
     ) -> Ran:
-        """Run a program under the profile of its room, with a folder of its own for scratch."""
+        """Run a program under the profile of its room, with a scratch folder as HOME and TMPDIR."""
         with tempfile.TemporaryDirectory(prefix="detent-room-") as folder:
             scratch = Path(os.path.realpath(folder))
             command = [str(self.program), "-p", profile(room, scratch), *argv]
@@ -94,7 +94,7 @@ class Seatbelt:
 
 
 def make() -> Seatbelt:
-    """The sandbox, where its program is there."""
+    """The sandbox; DetentError where sandbox-exec is not available."""
     if platform.system() != "Darwin" or not os.access(PROGRAM, os.X_OK):
         raise DetentError("sandbox-exec comes with macOS and is not available here", 'set [sandbox] level = "auto"')
     return Seatbelt()
@@ -117,7 +117,7 @@ print("done")
 
 
 def holes(sandbox: Seatbelt) -> tuple[str, ...]:
-    """What gets out of it, tried: empty if nothing does."""
+    """The attacks that got out, one sentence each; empty if none did."""
     with tempfile.TemporaryDirectory(prefix="detent-probe-") as folder, _server() as port:
         place = Path(os.path.realpath(folder))
         work, secret, outside = place / "room", place / "secret", place / "outside"

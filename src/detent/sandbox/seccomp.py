@@ -1,7 +1,7 @@
-"""The filter of system calls, as the bytes the kernel takes. Owns which calls are refused; knows nothing of mounts or processes.
+"""The seccomp filter, as the BPF program that the kernel takes. Owns which calls are refused; knows nothing of mounts or processes.
 
-A refused call answers EPERM or ENOSYS, so that programs fall back or say what they miss. What the filter is for: calls that widen
-what of the kernel can be attacked, calls around the mounts, and set-user-id files, which would still be there after the sandbox.
+A refused call fails with EPERM or ENOSYS, so that programs fall back or say what they lack. Refused are calls that expose more of the
+kernel, calls around mounts, and creating set-user-id files, which would outlive the sandbox.
 """
 
 import errno
@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from detent.errors import DetentError
 
-LD, JEQ, JGE, JSET, RET = 0x20, 0x15, 0x35, 0x45, 0x06  # instructions of classic BPF
+LD, JEQ, JGE, JSET, RET = 0x20, 0x15, 0x35, 0x45, 0x06  # opcodes of classic BPF
 ALLOW, KILL, FAIL = 0x7FFF0000, 0x80000000, 0x00050000
-NUMBER, ARCH = 0, 4  # where the call's number and its architecture stand
+NUMBER, ARCH = 0, 4  # offsets of the call's number and architecture
 X32 = 0x40000000
-LAST = 469  # the newest call that was looked at; a newer one answers as it would on an older kernel
+LAST = 469  # the newest call that we reviewed; newer ones fail as on an older kernel
 UNIX, INET, NETLINK, INET6 = 1, 2, 16, 10
 CREATES = 0o100 | 0o20000000  # O_CREAT, O_TMPFILE
 SET_USER, SET_GROUP = 0o4000, 0o2000
@@ -22,7 +22,7 @@ TERMINAL_INPUT = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX: typing into a terminal
 
 
 class Machine(NamedTuple):
-    """An architecture: what the kernel calls it, and which column of a table is its own."""
+    """An architecture: its AUDIT_ARCH value, and its column in the tables below."""
 
     audit: int
     column: int
@@ -31,12 +31,12 @@ class Machine(NamedTuple):
 MACHINES = {"x86_64": Machine(0xC000003E, 0), "aarch64": Machine(0xC00000B7, 1)}
 NONE = -1  # the architecture has no such call
 
-# name: number on x86_64, number on aarch64, the answer
+# name: number on x86_64, number on aarch64, errno
 REFUSED: dict[str, tuple[int, int, int]] = {
     "io_uring_setup":    (425, 425, errno.ENOSYS),
     "io_uring_enter":    (426, 426, errno.ENOSYS),
     "io_uring_register": (427, 427, errno.ENOSYS),
-    "openat2":           (437, 437, errno.ENOSYS),  # its mode stands in memory, where no filter can look
+    "openat2":           (437, 437, errno.ENOSYS),  # its mode is in memory, which a filter cannot read
     "bpf":               (321, 280, errno.EPERM),
     "userfaultfd":       (323, 282, errno.EPERM),
     "perf_event_open":   (298, 241, errno.EPERM),
@@ -84,7 +84,7 @@ REFUSED: dict[str, tuple[int, int, int]] = {
     "modify_ldt":        (154, NONE, errno.EPERM),
 }  # fmt: skip
 
-# name: number on x86_64, number on aarch64, which argument is the mode, which one says whether a file is made (NONE: always)
+# name: number on x86_64, number on aarch64, index of the mode argument, index of the flags that decide about creation (NONE: always)
 MODES: dict[str, tuple[int, int, int, int]] = {
     "chmod":     (90, NONE, 1, NONE),
     "fchmod":    (91, 52, 1, NONE),
@@ -99,11 +99,11 @@ MODES: dict[str, tuple[int, int, int, int]] = {
 
 IOCTL, SOCKET = (16, 29), (41, 198)
 
-Step = tuple[int, int, int, int]  # instruction, jump if true, jump if false, value
+Step = tuple[int, int, int, int]  # opcode, jump if true, jump if false, value
 
 
 def build_filter(machine: str, network: bool, root: bool, names: bool = False) -> bytes:
-    """The filter for a machine. With the network, sockets by name are refused unless `names` are allowed: they are then those of the host."""
+    """The filter for an architecture. With network, named sockets are refused unless `names`, because they would be the host's."""
     if machine not in MACHINES:
         raise DetentError(
             f"bubblewrap is not used on {machine}: no filter of system calls is known for it",
@@ -128,12 +128,12 @@ def _fail(answer: int) -> Step:
 
 
 def _arg(n: int) -> int:
-    """Where the lower half of an argument stands; the kernel reads no more of these."""
+    """The offset of an argument's lower half, which is all that the kernel reads of these arguments."""
     return 16 + 8 * n
 
 
 def _on(number: int, then: list[Step]) -> list[Step]:
-    """Do something for one call; afterwards the call's number is loaded again."""
+    """The steps `then` for one call, after which its number is loaded again."""
     return [] if number == NONE else [(JEQ, 0, len(then) + 1, number), *then, (LD, 0, 0, NUMBER)]
 
 

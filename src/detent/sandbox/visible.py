@@ -1,6 +1,6 @@
-"""Which toolchains a program sees without being configured, and what to say when one is missing. Looks at paths; starts nothing.
+"""The toolchains that a program sees without configuration, and the hint for one that is missing. Looks at paths; starts nothing.
 
-A toolchain below the home is shown at its own path, read-only, without the files beside it: keys and tokens live there too.
+A toolchain below the home is shown at its own path, read-only, without the files beside it, which may be keys and tokens.
 """
 
 import os
@@ -18,15 +18,15 @@ PARTS = (
     "pyvenv.cfg", "conf", "jmods", "legal", "release", "jre", "conda-meta", "condabin", "envs", "pkgs", "ssl",  # of java and of conda
 )  # fmt: skip
 PACKAGES = "node_modules"
-SIGNS = (  # by which the folder above a `bin` is known as a toolchain
+SIGNS = (  # files that identify the folder above a `bin` as a toolchain
     "pyvenv.cfg", "lib/python3*", "lib/node_modules/npm", "include/node", "pkg/tool", "lib/rustlib", "conda-meta", "jmods", "lib/modules",
     "lib/ruby", "lib/php", "sdk/*/dotnet.dll",
 )  # fmt: skip
-MOST_LINKS = 2000  # programs of one PATH folder that are followed
+MOST_LINKS = 2000  # symlinks followed per PATH folder
 
 
 class ToolchainHome(NamedTuple):
-    """Where a toolchain is kept: a variable that says so, else a folder of the home, and the parts of it that are shown."""
+    """Where a toolchain is kept: the variable that says so, else a folder in the home; and which parts of it are shown."""
 
     variable: str
     folder: str
@@ -68,11 +68,11 @@ TOOLCHAINS = (
 
 
 def toolchains(outer: Mapping[str, str]) -> tuple[Path, ...]:
-    """What is visible read-only without configuration: this interpreter, its environment, what is on PATH, the known toolchains."""
+    """What is readable without configuration: this interpreter and environment, the installations on PATH, the known toolchains."""
     home = Path(outer.get("HOME") or Path.home())
     ours = (
         Path(__file__).resolve().parent.parent
-    )  # programs of Detent's own run inside too; beside its interpreter unless it is installed in place
+    )  # programs of Detent's own run inside too; usually below our interpreter, but not in an editable install
     found = [Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent, ours]
     if environment := outer.get("VIRTUAL_ENV"):
         found += [Path(environment), *_base(Path(environment))]
@@ -94,7 +94,7 @@ def _base(environment: Path) -> list[Path]:
 
 
 def _on_path(folder: Path, home: Path) -> list[Path]:
-    """A folder of PATH outside the system, and where its links lead. Outside the home, the installation that it belongs to."""
+    """What a PATH folder outside the system needs: below the home, the folder and its symlinks' targets; elsewhere, its installation."""
     if not folder.is_absolute() or not os.path.isdir(folder) or is_system(folder.resolve()):
         return []
     if not folder.resolve().is_relative_to(home.resolve()):
@@ -107,7 +107,7 @@ def _on_path(folder: Path, home: Path) -> list[Path]:
 
 
 def _listed(folder: Path) -> list["os.DirEntry[str]"]:
-    """What lies in a folder, by name; nothing of one that may not be read."""
+    """The entries of a folder, by name; none if it cannot be read."""
     try:
         return sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError:
@@ -115,7 +115,7 @@ def _listed(folder: Path) -> list["os.DirEntry[str]"]:
 
 
 def _beside(folder: Path, home: Path) -> list[Path]:
-    """What belongs to the programs of a `bin` folder below the home and lies beside it: named parts, since keys may lie there too."""
+    """The parts beside a `bin` folder below the home that its programs need, by name, since keys may lie there too."""
     above = folder.parent
     if folder.name != "bin" or above.resolve() in (home.resolve(), (home / ".local").resolve()):
         return []
@@ -123,9 +123,9 @@ def _beside(folder: Path, home: Path) -> list[Path]:
 
 
 def _needed(program: Path, home: Path) -> list[Path]:
-    """What a program that a link leads to cannot do without: the packages that it lies among, its installation, or nothing more.
+    """What the target of a symlink on PATH needs: its node_modules, its installation, or just itself.
 
-    Below the home, a folder with a `bin` may be anything, a project with its data too: of a toolchain the named parts are shown, of all else the program.
+    Below the home, a folder with a `bin` may be anything, even a project with its data: only known toolchains show their named parts.
     """
     folder = program.parent
     if PACKAGES in program.parts:
@@ -141,7 +141,7 @@ def _needed(program: Path, home: Path) -> list[Path]:
 
 
 def installation(folder: Path) -> Path:
-    """The folder above `bin`, where a program's libraries lie too; the folder itself if it has another name or stands at the top."""
+    """The folder above `bin`, which also has the program's libraries; the folder itself if it is not a `bin` or is near the root."""
     return folder.parent if folder.name in ("bin", "sbin") and len(folder.parts) > 3 else folder
 
 
@@ -150,7 +150,7 @@ def is_system(path: Path) -> bool:
 
 
 def _outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """Each once, and none inside another."""
+    """Without duplicates, and without paths inside others."""
     kept: list[Path] = []
     for path in sorted({Path(os.path.normpath(path)) for path in paths if not is_system(path.resolve())}):
         if not any(path.is_relative_to(other) for other in kept):
@@ -159,7 +159,7 @@ def _outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def missing_inside(name: str, path: str, room: Room) -> str | None:
-    """If a program is on the PATH outside and not visible inside: the sentence that says so, with the line to add."""
+    """For a program that is on PATH outside but not visible inside: a sentence that says so, with the line to add. Else None."""
     found = shutil.which(name, path=path)
     if found is None:
         return None

@@ -1,7 +1,7 @@
-"""A warden: stands between a process that may be killed at any moment and a program, and ends the program's whole tree when that happens.
+"""A warden between a program and a parent that may be killed at any moment: it then kills the program's whole process tree.
 
-`python -I -m detent.sandbox.warden PROGRAM [ARGS]`. The kernel tells a process of its parent's death, but not its grandchildren; a
-daemon that left its session would live on. The warden is the parent of whatever its descendants leave behind, so it finds them all.
+`python -I -m detent.sandbox.warden PROGRAM [ARGS]`. The kernel signals a process when its parent dies, but not the grandchildren, and a
+daemon that left its session would live on. As a subreaper the warden adopts such orphans and finds them all.
 """
 
 import contextlib
@@ -13,16 +13,16 @@ from collections.abc import Sequence
 
 from detent.sandbox.process import adopt_orphans, die_with_parent, end_descendants
 
-ENDED = 128  # plus the number of the signal, as shells say it
+ENDED = 128  # plus the signal's number, as in shells
 
 
 def command(argv: Sequence[str]) -> list[str]:
-    """A program's words, under a warden."""
+    """The command that runs a program under a warden."""
     return [sys.executable, "-I", "-m", "detent.sandbox.warden", *argv]
 
 
 def watch(argv: Sequence[str]) -> int:
-    """Run the program; its exit code. If our own parent dies, or asks us to end, all of it ends."""
+    """Run the program and return its exit code. If our parent dies or we get SIGTERM, kill all of it."""
 
     def end(number: int, frame: object) -> None:
         end_descendants()
@@ -32,7 +32,7 @@ def watch(argv: Sequence[str]) -> int:
     adopt_orphans()
     parent = os.getppid()
     die_with_parent(signal.SIGTERM)
-    if os.getppid() != parent:  # it died before we asked to be told
+    if os.getppid() != parent:  # it died before we registered for its death
         return ENDED + signal.SIGTERM
     child = subprocess.Popen(argv, preexec_fn=lambda: die_with_parent(signal.SIGKILL))
     with contextlib.suppress(KeyboardInterrupt):

@@ -1,7 +1,6 @@
-"""Where programs cannot be isolated: what the machine lacks, and the ways on. Owns these words; docs/sandbox.md has the same lines.
+"""What to say where programs cannot be isolated: what the machine lacks, and what can be done. docs/sandbox.md has the same lines.
 
-Most containers are started so that no program in them can make a namespace. Nothing is ever run without isolation because of that: a
-person decides which way to take.
+Most containers are started so that no program in them can create a namespace. Nothing then runs unisolated unless a person decides so.
 """
 
 from collections.abc import Mapping
@@ -9,7 +8,7 @@ from pathlib import Path
 
 from detent.sandbox.mounts import SECRET
 
-# How bubblewrap says it, and what it means.
+# What bubblewrap prints, and what it means.
 LACKS = {
     "No permissions to create new namespace": "the kernel lets no program make user namespaces here",
     "Creating new namespace failed": "the kernel allows no more user namespaces here",
@@ -19,7 +18,7 @@ LACKS = {
     "mount proc": "this container hides parts of /proc, so no program in it can have a /proc of its own",
     "Failed to make / slave": "a policy of the kernel (AppArmor, SELinux) refuses to mount",
 }
-# Who starts the container, and what lets programs in it make namespaces.
+# How a container is started so that programs in it can create namespaces.
 ALLOW = {
     "docker": "docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined …",
     "podman": "podman run --security-opt seccomp=unconfined --security-opt unmask=ALL …",
@@ -37,12 +36,12 @@ SOCKETS = ("/run/docker.sock", "/var/run/docker.sock", "/run/podman/podman.sock"
 
 
 def lack(fault: str) -> str:
-    """What the machine lacks, by what bubblewrap said; all of what it said, if that is not known."""
+    """What the machine lacks, from bubblewrap's error; the whole error if it is unknown."""
     return next((f"{means} ({said})" for said, means in LACKS.items() if said in fault), fault)
 
 
 def ways_on() -> str:
-    """The three ways on, a line each; the first one has a line for each kind of container."""
+    """The three options, one line each; the first has a line for each kind of container."""
     lines = [
         "1. Allow user namespaces, then try again:",
         *(f"   {who}: {line}" for who, line in ALLOW.items()),
@@ -54,7 +53,7 @@ def ways_on() -> str:
 
 
 def in_reach(outer: Mapping[str, str]) -> list[str]:
-    """What lies in this container that opens doors elsewhere, and that no program needs to find: keys in the home, sockets of engines."""
+    """What in this container opens doors elsewhere and no program needs: keys in the home, sockets of container engines."""
     home = Path(outer.get("HOME") or Path.home())
     named = [f"~/{name}" for name in SECRET if (home / name).exists()]
     return [*named, *(path for path in SOCKETS if Path(path).exists())]

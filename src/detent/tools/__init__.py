@@ -1,7 +1,7 @@
-"""The tools that a model-driven agent gets: six, by name, all in one workspace. What a model sends is checked here before anything runs.
+"""The tools of a model-driven agent: six, all working in one workspace. What a model sends is checked here before anything runs.
 
 A tool is a module with its arguments, its description for the model and one function; TOOLS lists them. Tools know nothing of states and
-models: what may be written and how commands are run is handed in. What a Bash command writes is seen later, by comparing trees.
+models: what may be written and how commands run is passed in. What a Bash command writes is found later, by comparing trees.
 """
 
 import os
@@ -23,22 +23,22 @@ __all__ = ["TOOLS", "Tool", "ToolResult", "Toolbox", "schemas"]
 
 
 class Tool(NamedTuple):
-    """One tool: what the model is told of it, and what it does."""
+    """One tool: what the model learns of it, and what it does."""
 
     name: str
     description: str
     arguments: type[msgspec.Struct]
-    function: Callable[[ToolRoom, Any], ToolResult]  # the arguments are of the type beside it
+    function: Callable[[ToolRoom, Any], ToolResult]  # takes the `arguments` type above
 
     @property
     def input_schema(self) -> dict[str, object]:
-        """The JSON schema of its arguments."""
+        """The JSON schema of the arguments."""
         _, parts = msgspec.json.schema_components((self.arguments,))
         return {key: value for key, value in parts[self.arguments.__name__].items() if key != "title"}
 
     @property
     def form(self) -> str:
-        """Its arguments in short, for a model that got them wrong."""
+        """The arguments in short, for a model that got them wrong."""
         fields = msgspec.structs.fields(self.arguments)
         return f"{self.name}{{{', '.join(f.encode_name + ('' if f.required else '?') for f in fields)}}}"
 
@@ -54,12 +54,12 @@ TOOLS: tuple[Tool, ...] = (
 
 
 def schemas() -> list[dict[str, object]]:
-    """The tools in the form that the Messages API takes."""
+    """The tools in the Messages API's format."""
     return [{"name": t.name, "description": t.description, "input_schema": t.input_schema} for t in TOOLS]
 
 
 class Toolbox:
-    """The tools at work in one workspace."""
+    """The tools of one workspace."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class Toolbox:
         return schemas()
 
     def call(self, name: str, arguments: object) -> ToolResult:
-        """Do one call. Whatever a model sends, the answer is a text; only a bug, or a shell that cannot be had, raises."""
+        """Run one call. Whatever a model sends, the answer is text; only a bug or an unavailable shell raises."""
         try:
             tool = _named(name)
             answer = tool.function(self._room, _checked(tool, arguments))
@@ -97,5 +97,5 @@ def _named(name: str) -> Tool:
 def _checked(tool: Tool, arguments: object) -> msgspec.Struct:
     try:
         return msgspec.convert(arguments, tool.arguments)
-    except (msgspec.ValidationError, UnicodeError) as e:  # a text that is no text cannot be converted
+    except (msgspec.ValidationError, UnicodeError) as e:  # text that is not valid Unicode cannot be converted
         raise ToolError(f"Nothing was done: {shorten(str(e), 300)}. The form is {tool.form}.") from e

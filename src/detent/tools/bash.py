@@ -1,4 +1,4 @@
-"""Bash: one command line in the workspace, and how it ended. How it is run and held is the caller's business."""
+"""Bash: run one command line in the workspace and say how it ended. How it is sandboxed is the caller's business."""
 
 from typing import Annotated
 
@@ -41,7 +41,7 @@ def _check(command: str) -> None:
 
 
 def _ended(ran: Ran) -> list[str]:
-    """How it ended, in plain sentences."""
+    """How the command ended, in plain sentences."""
     if ran.timed_out:
         how = f"It was stopped after {ran.seconds:.0f} s, the time limit of every command. It has no exit code."
     elif ran.stopped:

@@ -1,7 +1,7 @@
-"""Files below one folder, and nowhere else: no link is followed, nothing is checked first and opened later.
+"""Opening files below one folder and nowhere else: symlinks are never followed, and there is no gap between check and use.
 
-The kernel resolves a path in one step (openat2), or each of its folders is opened from the one before (where there is no openat2).
-Owns how files are opened, read and replaced. Knows nothing of tools, nor of which paths are asked for.
+The kernel resolves a path in one step (openat2), or else each folder is opened relative to its parent. Owns opening, reading and replacing
+files. Knows nothing of tools, nor of which paths are allowed.
 """
 
 import contextlib
@@ -17,9 +17,9 @@ from typing import NamedTuple
 from detent.errors import ToolError
 from detent.storage.machine import has
 
-MOST = 16 << 20  # bytes of a file that are read
+MOST = 16 << 20  # bytes read of a file
 READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-ONLY_LOOK = getattr(os, "O_PATH", 0)  # of Linux; elsewhere a folder is opened for reading
+ONLY_LOOK = getattr(os, "O_PATH", 0)  # Linux; elsewhere folders are opened for reading
 LOOK = (ONLY_LOOK or os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY) | os.O_CLOEXEC
 FOLDER = LOOK | os.O_DIRECTORY
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -45,7 +45,7 @@ SENTENCES = {
 
 
 class FileStamp(NamedTuple):
-    """By what a file is known again."""
+    """What identifies an unchanged file."""
 
     inode: int
     size: int
@@ -53,7 +53,7 @@ class FileStamp(NamedTuple):
 
 
 class FileContent(NamedTuple):
-    """The bytes of a file, up to a bound, and what the file was when they were read."""
+    """A file's bytes, up to a limit, and its stat when they were read."""
 
     data: bytes
     stat: os.stat_result
@@ -71,16 +71,16 @@ class Beneath(NamedTuple):
     """One folder. Every path is relative to it, without `..`; the empty path is the folder itself."""
 
     root: Path
-    roots: tuple[str, ...]  # how the folder may be spelled
+    roots: tuple[str, ...]  # spellings of the folder's path
     opener: Opener
 
     def read(self, path: str) -> FileContent:
-        """A regular file. It never waits: a pipe is opened without waiting for its other end, and refused."""
+        """Read a regular file. Never blocks: a pipe is opened without waiting for its other end, and rejected."""
         with self._open(path, READ) as fd:
             return content(fd, path)
 
     def look(self, path: str) -> os.stat_result:
-        """What is there, without opening it."""
+        """The stat of a path, without opening it for reading."""
         with self._open(path, LOOK) as fd:
             return os.fstat(fd)
 
@@ -88,7 +88,7 @@ class Beneath(NamedTuple):
         return stat.S_ISDIR(self.look(path).st_mode)
 
     def those_there(self, paths: list[str]) -> list[str]:
-        """Those of the paths that are regular files and reached without a link."""
+        """Those of the paths that are regular files and reached without a symlink."""
         with file_trouble(""), _closing(os.open(self.root, FOLDER)) as root:
             return [path for path in paths if self._is_file(root, path)]
 
@@ -102,7 +102,7 @@ class Beneath(NamedTuple):
         return stat.S_ISREG(mode)
 
     def replace(self, path: str, data: bytes, expected: FileStamp | None = None) -> FileStamp:
-        """Put a new file in the place of the old one, which is never written to: other names of it (hard links) keep what they have."""
+        """Replace a file by a new one. The old one is never written to, so other hard links to it keep their content."""
         folder, _, name = path.rpartition("/")
         with file_trouble(path), self._folder(folder) as fd:
             old = _entry(fd, name)
@@ -117,7 +117,7 @@ class Beneath(NamedTuple):
 
     @contextlib.contextmanager
     def _folder(self, path: str) -> Iterator[int]:
-        """A folder, made where it is missing, each part from the one before."""
+        """An open folder, created where it is missing, each part relative to its parent."""
         fd = os.open(self.root, FOLDER)
         try:
             for part in path.split("/") if path else ():
@@ -132,7 +132,7 @@ class Beneath(NamedTuple):
 
 
 def by_openat2(folder: int, path: str, flags: int) -> int:
-    """Let the kernel resolve the whole path, beneath the folder, without links."""
+    """Have the kernel resolve the whole path, below the folder and without symlinks."""
     how = (ctypes.c_uint64 * 3)(flags, 0, BENEATH | NO_SYMLINKS | NO_MAGICLINKS)
     for _ in range(100):
         fd = _LIBC.syscall(ctypes.c_long(OPENAT2), ctypes.c_int(folder), os.fsencode(path), how, ctypes.c_size_t(ctypes.sizeof(how)))
@@ -144,7 +144,7 @@ def by_openat2(folder: int, path: str, flags: int) -> int:
 
 
 def by_walk(folder: int, path: str, flags: int) -> int:
-    """Open each folder of the path from the one before, without links."""
+    """Open each folder of the path relative to its parent, without symlinks."""
     *folders, name = path.split("/")
     here = os.dup(folder)
     try:
@@ -158,7 +158,7 @@ def by_walk(folder: int, path: str, flags: int) -> int:
 
 
 def _step(folder: int, name: str, flags: int) -> int:
-    """One name in one folder. A link is ELOOP whatever the flags, as it is for openat2."""
+    """Open one name in one folder. A symlink fails with ELOOP whatever the flags, as with openat2."""
     if name == "..":
         raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), name)
     try:
@@ -175,7 +175,7 @@ def _step(folder: int, name: str, flags: int) -> int:
 
 
 def best_opener() -> Opener:
-    """openat2 where the kernel has it and lets us use it."""
+    """openat2 if the kernel has it and allows it, else the walk."""
     if not has("openat2"):
         return by_walk
     try:
@@ -186,7 +186,7 @@ def best_opener() -> Opener:
 
 
 def content(fd: int, path: str) -> FileContent:
-    """What an open file holds, if it is a regular one."""
+    """The content of an open file; OSError unless it is a regular one."""
     found = os.fstat(fd)
     if not stat.S_ISREG(found.st_mode):
         raise OSError(errno.EISDIR if stat.S_ISDIR(found.st_mode) else errno.ENXIO, "no regular file", path)
@@ -203,7 +203,7 @@ def stamp(found: os.stat_result) -> FileStamp:
 
 @contextlib.contextmanager
 def file_trouble(path: str) -> Iterator[None]:
-    """Trouble with a file as a sentence for the model."""
+    """Turn an OSError about a file into a sentence for the model."""
     try:
         yield
     except OSError as e:
@@ -220,7 +220,7 @@ def _closing(fd: int) -> Iterator[int]:
 
 
 def _entry(folder: int, name: str) -> os.stat_result | None:
-    """The file that is to be replaced; None if there is none. Anything but a regular file stays."""
+    """The regular file to be replaced; None if there is none. OSError for anything else."""
     try:
         found = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:

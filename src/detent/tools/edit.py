@@ -1,4 +1,4 @@
-"""Edit: one text in a file replaced by another, exactly, or a sentence why not."""
+"""Edit: replace one exact text in a file, or say why not."""
 
 from typing import Annotated
 
@@ -60,7 +60,7 @@ def _text(path: str, found: FileContent) -> str:
 
 
 def _with_its_line_ends(text: str, old: str, new: str) -> tuple[str, str]:
-    """Models write line feeds only. In a file with CRLF both strings get its line ends; in a mixed one, if only so it is found."""
+    """Models write plain line feeds. In a CRLF file both strings get CRLF; in a mixed one, only if they are not found otherwise."""
     pairs = text.count("\r\n")
     if not pairs or (pairs < text.count("\n") and old in text):
         return old, new

@@ -1,6 +1,6 @@
-"""A program: searches the current folder where ripgrep is not there, and answers in the same form (see search.Query). Run apart from Detent.
+"""The search program where ripgrep is missing: searches the current folder, with the same output (see search.Query). Imports nothing of ours.
 
-It imports nothing of ours, and walks by file descriptors, so links lead it nowhere. Slower, and its patterns are Python's.
+Runs as a separate process and walks by file descriptors, so symlinks lead it nowhere. Slower, and its patterns are Python's.
 """
 
 import json
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-MOST = 16 << 20  # bytes of a file that are searched
+MOST = 16 << 20  # bytes searched per file
 READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 TYPES = {
     "c": "c h", "cpp": "cpp cc cxx hpp hh h", "css": "css", "go": "go", "html": "html htm", "java": "java", "js": "js jsx mjs cjs", "json": "json",
@@ -23,7 +23,7 @@ TYPES = {
 class Rule(NamedTuple):
     """A line of a .gitignore."""
 
-    path: re.Pattern[str]  # relative to where the file is
+    path: re.Pattern[str]  # relative to the .gitignore's folder
     base: str
     keeps: bool
     folders_only: bool
@@ -83,7 +83,7 @@ def _changed(path: str, folder: int) -> int:
 
 
 def _leads(folder: str, start: str, rules: list[Rule]) -> bool:
-    """Whether a folder is on the way to where the search starts, or is searched itself."""
+    """Whether a folder leads to the start of the search, or is searched itself."""
     on_the_way = start == folder or start.startswith(folder + "/")
     return on_the_way or ((not start or folder.startswith(start + "/")) and not _ignored(folder, True, rules))
 
@@ -104,7 +104,7 @@ def _rule(here: str, line: str) -> Rule:
 
 
 def _ignored(path: str, is_folder: bool, rules: list[Rule]) -> bool:
-    """The last rule that fits decides."""
+    """Whether a path is ignored; the last matching rule decides."""
     for rule in reversed(rules):
         below = path[len(rule.base) :].lstrip("/")
         if (is_folder or not rule.folders_only) and rule.path.fullmatch(below):
@@ -138,7 +138,7 @@ def _search(path: str, data: bytes, pattern: re.Pattern[bytes], query: dict[str,
 
 
 def _hits(data: bytes, pattern: re.Pattern[bytes], multiline: bool) -> set[int]:
-    """The numbers of the lines that match."""
+    """The numbers of the matching lines."""
     if not multiline:
         return {n for n, line in enumerate(data.removesuffix(b"\n").split(b"\n"), 1) if pattern.search(line)}
     spans = [(m.start(), max(m.start(), m.end() - 1)) for m in pattern.finditer(data)]

@@ -1,4 +1,4 @@
-"""Glob: files by name, the newest first."""
+"""Glob: find files by name, newest first."""
 
 import re
 from collections.abc import Iterator
@@ -36,14 +36,14 @@ def glob(room: ToolRoom, args: GlobArguments) -> ToolResult:
     there = room.files.those_there(first)
     if not there:
         return ToolResult(f"No file matches {args.pattern} in {start or 'the workspace'}.")
-    # Almost all that is left matches, if it was asked for so; matching 50,000 paths takes longer than it helps.
+    # Almost all remaining candidates match if the search was narrowed; matching 50,000 paths would take longer than it helps.
     most = bool(room.rg and only and len(first) == PATHS)
     left = found.data.count(b"\0") - PATHS if most else sum(1 for _ in hits)
     return ToolResult("\n".join([*fitting([one_line(p) for p in there]), *_more(left, "up to " if most else "", found.whole)]))
 
 
 def folder(room: ToolRoom, path: str) -> str:
-    """Where a search starts."""
+    """The folder where a search starts."""
     start = relative(room.files.roots, path)
     if not room.files.is_folder(start):
         raise ToolError(f"{path} is a file, not a folder.")
@@ -51,7 +51,7 @@ def folder(room: ToolRoom, path: str) -> str:
 
 
 def checked(room: ToolRoom, pattern: str, start: str) -> str:
-    """The pattern relative to where the search starts; one without a slash is for names in every folder."""
+    """The validated pattern, relative to the start of the search; one without a slash matches names in every folder."""
     if not pattern or CONTROL.search(pattern):
         raise ToolError("The pattern is empty or holds control characters.")
     inside = relative(room.files.roots, pattern)
@@ -65,20 +65,20 @@ def checked(room: ToolRoom, pattern: str, start: str) -> str:
 
 
 def narrowed(pattern: str, start: str) -> tuple[str, ...]:
-    """The pattern as globs of the workspace for the search program, if there is nothing in it that it could read in another way."""
+    """The pattern as globs for the search program, if it has no syntax that the program might read differently; else ()."""
     globs = tuple(f"{start}/{each}" if start else each for each in alternatives(pattern))
     return globs if all(PLAIN.fullmatch(glob) for glob in globs) else ()
 
 
 def matching(found: SearchHit, pattern: str, start: str) -> Iterator[str]:
-    """The candidates that match, as paths of the workspace, in their order."""
+    """The candidates that match, as paths of the workspace, in order."""
     text = "\0" + found.data.decode("utf-8", "surrogateescape")
     below = re.escape(start + "/") if start else ""
     return (hit[1] for hit in re.finditer(f"\0(?:\\./)?({below}(?:{source(pattern, wide=True)}))(?=\0)", text))
 
 
 def fitting(lines: list[str]) -> list[str]:
-    """As many lines as an answer holds."""
+    """As many lines as fit into an answer."""
     size = 0
     for count, line in enumerate(lines):
         size += len(line) + 1

@@ -1,8 +1,8 @@
-"""Patterns for paths: `**` for any folders, `*` and `?` within a name; in searches also `[a-z]` and `{a,b}`; and whether a
-state lets a path be written. Pure.
+"""Path patterns: `**` for any folders, `*` and `?` within a name; in searches also `[a-z]` and `{a,b}`. And whether a state lets a path be
+written. Pure.
 
-The regular expressions made here never go back over what a star has matched (the earliest match is as good as any other), so that no
-pattern, however it is made, takes long.
+The generated regular expressions never backtrack into what a star has matched (the earliest match is as good as any), so that no pattern
+is slow.
 """
 
 import re
@@ -21,7 +21,7 @@ TOKEN = re.compile(r"\*+|\?|\[[!^]?\]?[^\]]*\]|[^*?\[]+|\[", re.DOTALL)
 
 @lru_cache(256)
 def expression(pattern: str, wide: bool = False, any_case: bool = False) -> re.Pattern[str]:
-    """The regular expression for whole relative paths. `wide` adds classes and alternatives; without it they are plain letters."""
+    """The regular expression that matches whole relative paths. `wide` enables classes and alternatives, otherwise literal characters."""
     if len(pattern) > LONGEST:
         raise ToolError(f"The pattern is longer than {LONGEST:,} characters.")
     try:
@@ -31,12 +31,12 @@ def expression(pattern: str, wide: bool = False, any_case: bool = False) -> re.P
 
 
 def source(pattern: str, wide: bool = False) -> str:
-    """The same as text. It matches no NUL, so it may be used on many paths with NUL between them."""
+    """The expression's source. It never matches NUL, so it can be searched for in NUL-separated paths."""
     return "|".join(f"(?:{_path(each, wide)})" for each in (alternatives(pattern) if wide else [pattern]))
 
 
 def alternatives(pattern: str) -> list[str]:
-    """Each pattern that the braces stand for, the innermost first."""
+    """Every pattern that the braces stand for."""
     todo, done = [pattern], list[str]()
     while todo:
         if len(todo) + len(done) > ALTERNATIVES:
@@ -52,12 +52,12 @@ def alternatives(pattern: str) -> list[str]:
 
 
 def _path(pattern: str, wide: bool) -> str:
-    """Runs of names, with any folders between them where `**` stands."""
+    """Sequences of names, separated by any number of folders where `**` stands."""
     names = [name for name in pattern.split("/") if name]
     runs = [["**"] if deep else [_name(n, wide) for n in group] for deep, group in groupby(names, lambda n: n == "**")]
     out = ""
     for at, run in enumerate(runs):
-        last, after_deep = at == len(runs) - 1, at > 0  # two runs in a row have `**` between them
+        last, after_deep = at == len(runs) - 1, at > 0  # two consecutive runs have `**` between them
         if run == ["**"]:
             out += "[^\0]+" if last else ""
         elif last:
@@ -68,7 +68,7 @@ def _path(pattern: str, wide: bool) -> str:
 
 
 def _name(name: str, wide: bool) -> str:
-    """One name: what stands between its stars is matched as early as it can be."""
+    """One name; the text between two stars is matched as early as possible."""
     pieces = [""]
     for token in TOKEN.findall(name):
         if token.startswith("*"):
@@ -91,7 +91,7 @@ def _letters(token: str) -> str:
 def writable(
     globs: tuple[str, ...], protected: tuple[str, ...], phase: str = "", is_test: Callable[[str], bool] = lambda path: False
 ) -> Callable[[str], str | None]:
-    """The question whether a path may be written: None if so, else why not. What is protected stays so whatever the globs say."""
+    """A function that says why a path may not be written, or None if it may. Protected paths stay so whatever `globs` say."""
     permit = Permit(list(globs), list(protected), phase)
     return lambda path: why_not(permit, path, is_test, matches)
 

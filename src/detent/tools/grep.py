@@ -1,4 +1,4 @@
-"""Grep: lines, files or counts for a regular expression."""
+"""Grep: lines, files or counts that match a regular expression."""
 
 import re
 from itertools import groupby
@@ -48,15 +48,15 @@ class GrepArguments(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Source(NamedTuple):
-    """What the search program said, and what it was asked about."""
+    """The search program's output, and what was searched."""
 
     found: SearchHit
-    name: str  # the folder or the file that was searched
-    content: FileContent | None  # of the file
+    name: str  # the folder or file that was searched
+    content: FileContent | None  # set if it is a single file
     only: re.Pattern[str] | None
 
     def path(self, raw: bytes) -> str | None:
-        """The path of a candidate that is wanted."""
+        """The path of a candidate, or None if it was not asked for."""
         if self.content:
             return self.name
         path = raw.removeprefix(b"./").decode("utf-8", "surrogateescape")
@@ -109,7 +109,7 @@ def _counts(room: ToolRoom, args: GrepArguments, source: Source) -> tuple[list[s
 
 
 def _lines(room: ToolRoom, args: GrepArguments, source: Source) -> tuple[list[str], int]:
-    """The lines as they are in the file now: what the search program read is not shown."""
+    """The matching lines as they are in the file now; the search program's own copy is not shown."""
     said = (m for line in source.found.data.split(b"\n") if (m := LINE.match(line)))
     hits = sorted((p, int(m[2]), m[3] == b":") for m in said if (p := source.path(m[1])) is not None)
     out: list[str] = []

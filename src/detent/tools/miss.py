@@ -1,19 +1,19 @@
-"""Why a text was not found in a file, or too often: sentences that help the next try. Pure."""
+"""Why a text occurs nowhere in a file, or too often: hints for the next try. Pure."""
 
 import difflib
 import re
 
 from detent.tools.tool_paths import HIDDEN, shorten
 
-LINES = 20_000  # of a file that are compared
+LINES = 20_000  # lines of a file that are compared
 PLACES = 10
-COMPARED = 50  # lines that are compared letter by letter
+COMPARED = 50  # lines that are compared character by character
 WORD = re.compile(r"\w+")
 NUMBERED = re.compile(r"\s*\d+\t")
 
 
 def several(text: str, old: str, times: int) -> str:
-    """Where a text is that is there more than once."""
+    """The places of a text that occurs more than once."""
     lines, at = [], -1
     for _ in range(min(times, PLACES)):
         at = text.index(old, at + 1)
@@ -23,7 +23,7 @@ def several(text: str, old: str, times: int) -> str:
 
 
 def why_missed(text: str, old: str) -> str:
-    """What is there instead, as near as it can be said."""
+    """The closest thing that is there instead, as far as it can be told."""
     have, want = _lines(text)[:LINES], _lines(old)
     if all(NUMBERED.match(line) for line in want):
         return "It begins with the line numbers that Read shows; leave them out, and the tab after them."
@@ -38,7 +38,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _but_for_white_space(have: list[str], want: list[str]) -> str:
-    """The place where only white space differs, and how."""
+    """The place that differs in white space only, and how."""
     squeezed = [" ".join(line.split()) for line in want]
     if not any(squeezed):
         return "It contains only white space."
@@ -70,7 +70,7 @@ def _counted(blank: str) -> str:
 
 
 def _nearest(have: list[str], want: list[str]) -> str:
-    """The lines that look most like the first one that was looked for."""
+    """The lines most similar to the first line of the missing text."""
     first = next((line.strip() for line in want if line.strip()), "")[:300]
     stripped = [line.strip()[:300] for line in have]
     words = set(WORD.findall(first))

@@ -13,8 +13,8 @@ from detent.tools.tool_paths import HIDDEN, WIDTH, relative, shorten, visible
 from detent.tools.tool_values import ToolResult, ToolRoom
 
 LINES = 2_000
-CHARACTERS = 100_000  # of one answer
-BINARY = 4_000  # of one answer, if the file is binary: there is little to read in it
+CHARACTERS = 100_000  # per answer
+BINARY = 4_000  # per answer for a binary file, of which little is readable
 FAR = 1 << 40
 
 DESCRIPTION = f"""Reads a file of the workspace and shows its lines with their numbers, as in `cat -n`.
@@ -43,7 +43,7 @@ def read(room: ToolRoom, args: ReadArguments) -> ToolResult:
 
 
 def opened(room: ToolRoom, file_path: str) -> tuple[str, FileContent]:
-    """A file of the workspace, or a kept output, by the name that the model gave."""
+    """A file of the workspace or a kept output, by the name that the model gave."""
     if is_kept(file_path):
         return file_path, kept(room.spill, file_path)
     path = relative(room.files.roots, file_path)
@@ -53,13 +53,13 @@ def opened(room: ToolRoom, file_path: str) -> tuple[str, FileContent]:
 
 
 def shown(line: bytes, width: int = WIDTH) -> str:
-    """One line as the model sees it: without its end, with nothing hidden, and not too long."""
+    """One line for the model: without its line ending, with hidden characters escaped, cut if too long."""
     line = line.removesuffix(b"\n").removesuffix(b"\r")
     return visible(shorten(line.decode("utf-8", "replace"), width))
 
 
 def _numbered(lines: list[bytes], first: int, room: int) -> list[str]:
-    """As many lines as there is room for; at least one."""
+    """As many numbered lines as there is room for, but at least one."""
     out: list[str] = []
     for number, line in enumerate(lines, first):
         text = f"{number:6}\t{shown(line)}"
@@ -71,7 +71,7 @@ def _numbered(lines: list[bytes], first: int, room: int) -> list[str]:
 
 
 def _notes(name: str, found: FileContent, part: bytes, last: int, total: int) -> list[str]:
-    """What the numbered lines do not show by themselves."""
+    """Notes on what the numbered lines do not show."""
     notes = []
     if last < total:
         notes.append(f"[{total - last:,} more lines; continue with offset={last + 1}]")

@@ -1,7 +1,7 @@
-"""Asks a search program about the workspace: ripgrep, or a small one of our own where there is none. Both answer in the same form.
+"""Searching the workspace with ripgrep, or with fallback.py if it is missing; both print the same format.
 
-The program runs apart, with bounds on time and output. What it says are candidates: it walks by name, so a link swapped in at the right
-moment could lead it out. Callers look at each file again through `Beneath`, and show only what they read there.
+The program runs as a separate process, with limits on time and output. Its results are only candidates: it walks by name, so a symlink
+swapped in at the right moment could lead it elsewhere. Callers open each file again through `Beneath` and show only what they read there.
 """
 
 import contextlib
@@ -21,8 +21,8 @@ from detent.tools.beneath import FileContent
 from detent.tools.tool_values import ToolRoom
 
 SECONDS = 60.0
-BYTES = 32 << 20  # of what the program writes
-# Output into the file $0, as much as is allowed; descriptor 3 stays open as long as the program runs, which is how its end is noticed.
+BYTES = 32 << 20  # of the program's output
+# Redirects output to the file $0, up to the limit. Descriptor 3 stays open while the program runs, which shows when it ends.
 INTO_FILE = f'ulimit -c 0; ulimit -f {BYTES // 512}; exec "$@" 3>&1 >"$0"'
 FALLBACK = Path(__file__).with_name("fallback.py")
 
@@ -34,12 +34,12 @@ MODES = {"files": ("--files", "--sortr=modified"), "names": ("--files-with-match
 
 
 class Query(NamedTuple):
-    """What is looked for. The answer's form depends on the mode."""
+    """What to search for. The output's format depends on the mode."""
 
     mode: str  # files: PATH NUL, newest first · names: PATH NUL · counts: PATH NUL NUMBER LF · lines: PATH NUL NUMBER and : or - … LF
     pattern: str = ""
     start: str = ""  # a folder of the workspace
-    only: tuple[str, ...] = ()  # globs of paths, to look at fewer files; others may be in the answer all the same
+    only: tuple[str, ...] = ()  # globs that narrow the search; other paths may still be in the output
     type: str = ""
     any_case: bool = False
     multiline: bool = False
@@ -53,7 +53,7 @@ class SearchHit(NamedTuple):
 
 
 def ripgrep(root: Path) -> Path | None:
-    """The program that came with our environment. Never one from the PATH or from the workspace: an agent could have put it there."""
+    """The ripgrep of our own environment, never one from PATH or the workspace, where an agent could have put it."""
     beside = Path(sys.executable).with_name("rg")
     for program in (beside, *([] if beside.is_file() else _packaged())):
         if program.is_file() and os.access(program, os.X_OK) and not program.resolve().is_relative_to(root.resolve()):
@@ -67,7 +67,7 @@ def _packaged() -> Iterator[Path]:
 
 
 def search(room: ToolRoom, query: Query, content: FileContent | None = None) -> SearchHit:
-    """The program's answer about the workspace, or about one file that was opened already."""
+    """Run the search program on the workspace, or on one file that is already open."""
     room.spill.mkdir(mode=0o700, parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=room.spill) as work:
         out, given = Path(work, "out"), Path(work, "given") if content else Path(os.devnull)
@@ -102,7 +102,7 @@ def _ripgrep(room: ToolRoom, query: Query, work: Path) -> list[str]:
 
 
 def _ignoring(room: ToolRoom, query: Query, work: Path) -> Iterator[str]:
-    """Files of rules, the weakest first. Not --glob for the names that are wanted: it would bring back what .gitignore leaves out."""
+    """Ignore files, weakest first. --glob is not used for the wanted names: it would bring back what .gitignore leaves out."""
     if query.only:
         only = work / "only"
         only.write_text("\n".join(["*", "!*/", *(f"!/{glob}" for glob in query.only)]), "utf-8")

@@ -1,4 +1,4 @@
-"""Outputs too long for an answer, kept in a folder outside the workspace. Read and Grep open them by name, as `output:bash-1.txt`."""
+"""Outputs too long for an answer, kept in a folder outside the workspace. Read and Grep open them by name: `output:bash-1.txt`."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ NAME = re.compile(r"output:([a-z]+-[0-9]{1,9}\.txt)")
 
 
 def keep(folder: Path, kind: str, data: bytes) -> str:
-    """Keep an output and give its name."""
+    """Keep an output and return its name."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for number in count(1 + sum(1 for _ in folder.iterdir())):
         with contextlib.suppress(FileExistsError):
@@ -29,7 +29,7 @@ def is_kept(name: str) -> bool:
 
 
 def kept(folder: Path, name: str) -> FileContent:
-    """What was kept under a name."""
+    """The output kept under this name."""
     match = NAME.fullmatch(name)
     if match is None:
         raise ToolError("No output is kept under this name. Kept ones are named like output:bash-1.txt.")

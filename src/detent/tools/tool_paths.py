@@ -1,44 +1,44 @@
-"""Text for the model: hidden characters made visible, lengths bounded. And the paths that it names, as places in the workspace."""
+"""Text for the model, with hidden characters escaped and bounded length; and validation of the paths it gives."""
 
 import os
 import re
 
 from detent.errors import ToolError
 
-MOST = 30_000  # characters of an answer
-WIDTH = 2_000  # characters of a line
+MOST = 30_000  # characters per answer
+WIDTH = 2_000  # characters per line
 HEAD = 2 * MOST // 3
 
-# Control characters but tab and line feed; soft hyphen, marks of direction, zero-width, separators, tags; half pairs.
+# Control characters except tab and line feed; soft hyphen, direction marks, zero-width, separators, tags; lone surrogates.
 HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
 
 
 def visible(text: str) -> str:
-    """The text with every character that hides or steers written out: ESC as \\x1b. The result is always valid Unicode."""
+    """The text with every hidden or control character escaped (ESC as \\x1b). The result is always valid Unicode."""
     return HIDDEN.sub(_written, text)
 
 
 def one_line(name: str) -> str:
-    """A name with nothing hidden, line ends and tabs included: a file's name is no place for more lines."""
+    """A file name with line breaks and tabs escaped as well, so that it cannot fake further lines."""
     return visible(name).replace("\n", "\\x0a").replace("\t", "\\x09")
 
 
 def _written(found: re.Match[str]) -> str:
     code = ord(found[0])
-    if 0xDC80 <= code <= 0xDCFF:  # a byte of a name or a stream that is no UTF-8
+    if 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8
         code -= 0xDC00
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def shorten(line: str, width: int = WIDTH) -> str:
-    """A line that fits, and says so if it was cut."""
+    """A line cut to a width, saying so."""
     return line if len(line) <= width else f"{line[:width]} [… {len(line) - width:,} more characters in this line]"
 
 
 def bounded(text: str, rest: str) -> str:
-    """Head and tail of a text that is too long, with a sentence between them that says how to see the rest."""
+    """Head and tail of a long text, with a note between them that says how to see the rest."""
     if len(text) <= MOST:
         return text
     return f"{text[:HEAD]}\n[… {len(text) - MOST:,} characters left out here. {rest}]\n{text[HEAD - MOST :]}"
@@ -46,11 +46,11 @@ def bounded(text: str, rest: str) -> str:
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 DRIVE = re.compile(r"[A-Za-z]:[\\/]|\\\\")
-OURS = ".git"  # never the business of a tool
+OURS = ".git"  # no business of any tool
 
 
 def relative(roots: tuple[str, ...], text: str) -> str:
-    """The path below the workspace with no `.`, `..` or double slash left; empty for the workspace itself."""
+    """The normalised path below the workspace, without `.`, `..` or empty parts; empty for the workspace itself."""
     if not text:
         raise ToolError("The path is empty. Give one below the workspace, such as src/main.py.")
     if found := CONTROL.search(text):

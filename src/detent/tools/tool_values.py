@@ -1,4 +1,4 @@
-"""The values that all tools share: where they work, and what they answer. Knows none of the tools."""
+"""The values that all tools share: where they work and what they return. Knows none of the tools."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,10 +9,10 @@ from detent.tools.beneath import Beneath, FileStamp
 
 
 class ToolResult(NamedTuple):
-    """What a tool call gives back to the model."""
+    """What a tool call returns to the model."""
 
     text: str
-    failed: bool = False  # told to the model as an error
+    failed: bool = False  # shown to the model as an error
 
 
 class ToolRoom(NamedTuple):
@@ -22,5 +22,5 @@ class ToolRoom(NamedTuple):
     may_write: Callable[[str], str | None]
     shell: Callable[[str], Ran]
     spill: Path
-    rg: Path | None  # without it, a program of our own searches
-    seen: dict[str, FileStamp]  # the files that the model knows, as they were then
+    rg: Path | None  # None: fallback.py searches
+    seen: dict[str, FileStamp]  # path -> the file as the model last saw it

@@ -1,4 +1,4 @@
-"""Write: a whole file, new or in place of the old one."""
+"""Write: create or replace a whole file."""
 
 from typing import Annotated
 
@@ -27,7 +27,7 @@ def write(room: ToolRoom, args: WriteArguments) -> ToolResult:
 
 
 def target(room: ToolRoom, file_path: str) -> str:
-    """The path of a file that may be written now; nothing is touched before that is known."""
+    """The path of a file that may be written now; ToolError before anything is touched."""
     path = relative(room.files.roots, file_path)
     if not path or file_path.endswith(("/", "/.")):
         raise ToolError(f"{file_path} names a folder. Give the path of a file.")
