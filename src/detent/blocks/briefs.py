@@ -1,8 +1,8 @@
-"""What an agent is told, and what its last words hand in.
+"""Briefings and system prompts for agents, and how their final message becomes a submit.
 
-Briefings and system prompts are files, one per state and one per role, rendered strictly: an unknown name is an error. The first line of a
-briefing is its goal, the rest its text. The last words are data: the last JSON object in them fills a submit, and the gates judge the tree.
-What a workflow's submit carries is read by a function of its own. Decides nothing.
+Briefings and prompts are files, one per state and one per role, rendered strictly: an unknown name is an error. A briefing's first line is
+its goal. A final message is data: its last JSON object fills a submit, and the gates judge the tree. Each workflow reads its submit with a
+function of its own. Decides nothing.
 """
 
 import json
@@ -21,9 +21,9 @@ from detent.kernel.model import Briefing, Run, Sent
 from detent.kernel.table import T, Table
 
 STOP = "Agents stop here and tell their user."
-ALONE = re.compile(r"^\$(\w+)\n(?:[ \t]*\n)?", re.MULTILINE)  # a name that is a paragraph of its own
-TOGETHER = "attempts"  # the counter of what other counters count each for itself
-FENCE = "~~~~"  # what stands between two of them is quoted, and stays as it is
+ALONE = re.compile(r"^\$(\w+)\n(?:[ \t]*\n)?", re.MULTILINE)  # a placeholder that is a paragraph of its own
+TOGETHER = "attempts"  # the counter that adds up attempts counted elsewhere as well
+FENCE = "~~~~"  # text between two of these is quoted, and left unchanged
 RUN_TESTS = {
     False: "Do not run tests through the shell.",
     True: "Run the project's tests in your sandbox as often as you like; what counts is the machine's own run.",
@@ -47,13 +47,13 @@ WORDS = (
 
 @cache
 def template(folder: Path, state: str, actor: str) -> Template:
-    """The briefing file of a state; the states that are the machine's own share one."""
+    """The briefing file of a state; states where the machine acts share one."""
     file = Path(__file__).parent / "briefings" / "system.md" if actor == "system" else folder / "briefings" / f"{state}.md"
     return Template(file.read_text("utf-8"))
 
 
 def brief(table: Table[T], folder: Path, run: Run[T]) -> Briefing:
-    """The finished briefing for whoever acts now. Pure: the same run gives the same text."""
+    """The complete briefing for whoever acts now. Pure: the same run gives the same text."""
     state = table.states[run.state]
     step = table.step(run)
     names = _names(table, run)
@@ -82,13 +82,13 @@ def brief(table: Table[T], folder: Path, run: Run[T]) -> Briefing:
 
 
 def filled(text: Template, names: Mapping[str, str]) -> str:
-    """A template with its names; a paragraph that is one name alone, and empty, leaves no gap."""
+    """A template with its names filled in; a paragraph that is only an empty placeholder leaves no gap."""
     kept = ALONE.sub(lambda found: "" if names.get(found[1]) == "" else found[0], text.template)
     return Template(kept).substitute(names)
 
 
 def not_given(table: Table[T], folder: Path, run: Run[T]) -> tuple[str, ...]:
-    """What a briefing, and what may be written meanwhile, use as names and nobody gives; a lone $ too."""
+    """Placeholders in a state's briefing and `writes` that have no value, including a lone $."""
     state = table.states[run.state]
     used, given = (template(folder, run.state, state.actor), *map(Template, state.writes)), _names(table, run)
     return tuple(
@@ -115,24 +115,24 @@ def _names(table: Table[T], run: Run[T]) -> Mapping[str, str]:
 
 
 def _next_call(table: Table[T], run: Run[T]) -> str:
-    """The one next call. Where a person has to act, an agent is told to stop, and the person what to type."""
+    """The next call. Where a person has to act, the agent is told to stop and the person what to type."""
     said = table.instruction(run)
     return f"{STOP} A person continues it with: {said}" if said and table.states[run.state].actor == "human" else said
 
 
 def _said(run: Run[T]) -> str:
-    """What people said, before everything else in a briefing."""
+    """What people said, placed before everything else in a briefing."""
     parts = [f"\n## Guidance from a person\n\n{run.guidance}\n"] if run.guidance else []
     if run.steers:
         parts.append("\n## What a person said in the meantime\n\n" + "\n".join(f"- {s}" for s in run.steers) + "\n")
     return "".join(parts)
 
 
-# -- for an agent that the machine drives: it has no call to make, and its sandbox is its own to try things in ---------------------
+# -- wording for driven agents: they make no calls, and may try things in their own sandbox ----------------------------------------
 
 
 def for_driven(text: str) -> str:
-    """A text in the words of an agent that hands in by its last message."""
+    """Reword a text for an agent that hands in by its final message."""
     parts = text.split(FENCE)
     parts[::2] = map(_in_their_words, parts[::2])
     return FENCE.join(parts)
@@ -149,60 +149,60 @@ SHARED = Path(__file__).parent / "prompts"
 
 @cache
 def prompt(folder: Path, name: str) -> str:
-    """One file of a folder of prompts."""
+    """One file of a prompt folder."""
     return (folder / f"{name}.md").read_text("utf-8").strip()
 
 
 def system_prompt(folder: Path, role: str, hand_in: str, workspace: str) -> str:
-    """Everything that an agent of a role is told before its briefing. Files of roles have small names, whatever case a file system knows."""
+    """The system prompt for a role. File names of roles are lower case, since file systems differ about case."""
     told = Template(prompt(SHARED, "agent"))
     return told.substitute(workspace=workspace, role=prompt(folder, role.lower()), hand_in=prompt(folder, hand_in)) + "\n"
 
 
 def flags_prompt() -> str:
-    """What a reviewer is told who answers about flags in a person's place."""
+    """The prompt for a reviewer who answers about flags in a person's place."""
     return prompt(SHARED, "review-flags") + "\n"
 
 
-LONGEST = 400_000  # characters of a reply that are looked through, its end
+LONGEST = 400_000  # characters at the end of a reply that are searched
 SUMMARY = 500
 TEXTS = ("summary", "test_command", "expectation", "analysis_decision", "commit_hash", "reply")
 
-Reader = Callable[[Briefing, str, Mapping[str, str]], Sent]  # the briefing, the words, and the fields that the machine knows
+Reader = Callable[[Briefing, str, Mapping[str, str]], Sent]  # (briefing, text, fields that the machine knows) -> submit
 
 
 def objects(text: str) -> Iterator[Object]:
-    """The JSON objects that stand in a text, in order, none inside another."""
+    """The outermost JSON objects in a text, in order."""
     return (value for _, _, value in spans_of(text))
 
 
 def last_object(text: str, *names: str) -> Object:
-    """The last object that has one of these keys."""
+    """The last object with one of these keys; empty if there is none."""
     fitting = [o for o in objects(text) if any(n in o for n in names)]
     return fitting[-1] if fitting else {}
 
 
 def summary_of(text: str) -> str:
-    """The first line of the last words that is not markup."""
+    """The first line of a text that is not markup."""
     lines = (line.strip(" #*`>-\t") for line in text.splitlines())
     return next((line for line in lines if line and line[0] not in "{}[]"), "")[:SUMMARY]
 
 
 def read_summary(briefing: Briefing, text: str, known: Mapping[str, str]) -> Sent:
-    """A submit with a summary, and the words as they stand."""
+    """A submit with a summary and the whole text."""
     said = str(last_object(text, "summary").get("summary", "")) or summary_of(text)
     return Sent("submit", summary=said, reply=text)
 
 
 def read_status(briefing: Briefing, text: str, known: Mapping[str, str]) -> Sent:
-    """The last JSON object with a status, as it stands there, so that a strict reader sees every key."""
+    """A submit with the last JSON object that has a status, as raw text, so that a strict reader sees every key."""
     reply = last_span(text, "status")
     said = json.loads(reply).get("summary", "") if reply else ""
     return Sent("submit", summary=str(said)[:SUMMARY] or summary_of(text), reply=reply)
 
 
 def hand_in(read: Reader, briefing: Briefing, text: str, known: Mapping[str, str]) -> Sent:
-    """What is handed in for the agent; `known` are the fields that the machine fills where the agent says nothing."""
+    """A submit from an agent's final message; `known` are fields that the machine fills in if the agent does not."""
     sent = read(briefing, text[-LONGEST:], known)
     whole = {name: getattr(sent, name).encode("utf-8", "backslashreplace").decode() for name in (*TEXTS, "report")}
-    return msgspec.structs.replace(sent, **whole)  # half a character could not be written down
+    return msgspec.structs.replace(sent, **whole)  # lone surrogates could not be stored

@@ -1,4 +1,4 @@
-"""The proof card of a change or a branch: as text for a terminal, as markdown, and as an object for programs. Pure."""
+"""The proof card of a change or branch: as text for a terminal, as markdown, and as an object for programs. Pure."""
 
 import re
 import textwrap
@@ -10,17 +10,17 @@ from detent.kernel.model import Flag
 
 WORDS = {"clean": "CLEAN", "flagged": "FLAGGED", "failed": "FAILED", "could-not-verify": "COULD NOT VERIFY"}
 CODES = {"clean": 0, "flagged": 10, "failed": 1, "could-not-verify": 4}
-MOST = {"names": 3, "flags": 6, "lines": 4, "output": 8}  # that are shown unless all are wanted
-NARROW = 80  # columns, where nothing else is said
+MOST = {"names": 3, "flags": 6, "lines": 4, "output": 8}  # how many are shown by default
+NARROW = 80  # columns, unless told otherwise
 LONGEST = 200  # characters of a line in markdown
 SCHEMA = 1
 ELSEWHERE = "outside of all projects"
 MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "¦", **{sign: f"\\{sign}" for sign in "\\`*[]~#"}})
-LINKED = re.compile(r"(?<=@)|(?<=[#!$%&~^])(?=\w)|(?<=GH-)(?=\d)|(?<=:)(?=//)|(?<=www)(?=\.)", re.IGNORECASE)  # what hosts make links of
+LINKED = re.compile(r"(?<=@)|(?<=[#!$%&~^])(?=\w)|(?<=GH-)(?=\d)|(?<=:)(?=//)|(?<=www)(?=\.)", re.IGNORECASE)  # what hosts turn into links
 
 
 def lines_of(checked: Checked, verbose: bool = False, width: int = NARROW) -> list[str]:
-    """The card as a person reads it: at most a screen, unless everything is wanted."""
+    """The card for a terminal: at most a screenful, unless verbose."""
     head = [f"{checked.change.name[: width - 24]}  {_size(checked)}"]
     declared = [row("declared", checked.change.declared)] if checked.change.declared else []
     declared += wrapped("installed", checked.installed, width) if checked.installed else []
@@ -31,13 +31,13 @@ def lines_of(checked: Checked, verbose: bool = False, width: int = NARROW) -> li
 
 
 def short_of(checked: Checked, accepted: str = "") -> list[str]:
-    """The card without names and flags, for where a run is shown: they stand there already. `accepted`: the tree whose flags were."""
+    """The card without names and flags, for views that already show them. `accepted`: the tree whose flags were accepted."""
     head, end = f"{checked.change.name}  {_size(checked)}", _end(checked, accepted == checked.card.tip)
     return [head, *_tests(checked.card, 0, NARROW), *_wrong(checked.card, NARROW), end]
 
 
 def _rows_of(checked: Checked, is_part: bool, verbose: bool, width: int) -> list[str]:
-    """What was found; of a project, under its name."""
+    """What was found; for a project, below its name."""
     card = checked.card
     head = [row("project", cut(f"{title_of(checked)}  {checked.command}".rstrip(), width - WIDTH))] if is_part else []
     shown = len(card.proved) + len(card.pins) + len(card.known) if verbose else MOST["names"]
@@ -56,18 +56,18 @@ def _tests(card: Card, shown: int, width: int) -> list[str]:
 
 def _wrong(card: Card, width: int) -> list[str]:
     said, *hints = card.unclear.splitlines() or [""]
-    unclear = [*wrapped("unclear", said, width), *(row("", line) for line in hints)] if said else []  # a command to type stays in one line
+    unclear = [*wrapped("unclear", said, width), *(row("", line) for line in hints)] if said else []  # a command to type stays on one line
     return [*(line for said in card.failed for line in _failed(clickable_said(said, card), width)), *unclear]
 
 
 def _failed(text: str, width: int) -> list[str]:
-    """What failed, and below it what a program said at its end."""
+    """A failure, followed by the last lines of output."""
     said, *output = text.splitlines()
     return [*wrapped("failed", said, width), *listed([line.rstrip() for line in output if line.strip()][-MOST["output"] :], width)]
 
 
 def title_of(part: Checked) -> str:
-    """What a part is called: the folder of its project, `.` for the root."""
+    """The title of a part: its project's folder, `.` for the root."""
     return part.project or ("." if part.command else ELSEWHERE)
 
 
@@ -92,7 +92,7 @@ def _kept(card: Card) -> list[str]:
 
 
 def _flags(card: Card, verbose: bool, width: int) -> list[str]:
-    """Those that a person is asked about first; notes in a line each."""
+    """Flags that a person is asked about, then notes."""
     flags = [*card.asks, *(flag for flag in card.flags if flag.level != "ask")]
     shown = flags if verbose else flags[: MOST["flags"]]
     rows = [line for flag in shown for line in _flag(flag, card, verbose, width)]
@@ -115,14 +115,14 @@ def _end(checked: Checked, accepted: bool = False) -> str:
 
 
 def clickable(place: str, card: Card) -> str:
-    """A place as terminals and editors open it: `path:line`, and the name of what stands there."""
+    """A place in the form that terminals and editors open: `path:line`, and the name of what is there."""
     at = card.places.get(place, "")
-    name = place.partition("::")[2].rpartition("::")[2] if "::" in place else place.rpartition(": ")[2]  # a title may have a colon
+    name = place.partition("::")[2].rpartition("::")[2] if "::" in place else place.rpartition(": ")[2]  # a title may contain a colon
     return place if not at else at if name == place else f"{at} {name}"
 
 
 def clickable_said(said: str, card: Card) -> str:
-    """The same of a sentence that begins with a test."""
+    """The same for a sentence that starts with a test's id."""
     test = max((test for test in card.places if said.startswith(f"{test} ")), key=len, default="")
     return f"{clickable(test, card)}{said.removeprefix(test)}"
 
@@ -131,7 +131,7 @@ def clickable_said(said: str, card: Card) -> str:
 
 
 def object_of(checked: Checked) -> dict[str, Any]:
-    """The card for programs; docs/check.md says what each field means."""
+    """The card for programs; docs/check.md explains each field."""
     change, card = checked.change, checked.card
     return {
         "schema": SCHEMA,
@@ -165,14 +165,14 @@ def object_of(checked: Checked) -> dict[str, Any]:
 
 
 def _project(part: Checked) -> dict[str, Any]:
-    """The same of one project. That at the root has the path `.`; what is in none has no path."""
+    """The object for one project. The root has the path `.`; a part outside all projects has an empty path."""
     whole = object_of(part)
     left_out = ("schema", "exit_code", "range", "base", "commits", "declared", "installed", "projects")
     return {"path": part.project or ("." if part.command else ""), **{name: value for name, value in whole.items() if name not in left_out}}
 
 
 def markdown_of(checked: Checked, accepted: str = "") -> str:
-    """The card for a pull request's text, a comment or a step summary. `accepted`: what is said of flags that were accepted before."""
+    """The card for a pull request, comment or step summary. `accepted`: what to say about flags that were accepted earlier."""
     head = f"### Detent: {WORDS[checked.answer].lower()} — {_safe(checked.change.name)}, {_size(checked)}"
     declared = ["", f"Declared: {checked.change.declared}"] if checked.change.declared and checked.parts else []
     parts = [line for part in checked.parts for line in ("", f"#### {_safe(title_of(part))}", *_markdown(part, False, accepted))]
@@ -184,7 +184,7 @@ def _foot(checked: Checked) -> str:
 
 
 def _markdown(checked: Checked, alone: bool, accepted: str) -> list[str]:
-    """What was found, of the whole or of one project."""
+    """What was found, for the whole or for one project."""
     card = checked.card
     rows = [("proved", _listed(card.proved) or "no test fails without this change and passes with it")]
     rows += [("pins", _listed(card.pins))] if card.pins else []
@@ -223,39 +223,39 @@ def _listed(names: tuple[str, ...]) -> str:
 
 
 def _code(text: str) -> str:
-    """Words of others between backticks in one line."""
+    """Untrusted text for use between backticks, on one line."""
     return cut(" ".join(text.split()).replace("`", "").replace("|", "¦"), LONGEST)
 
 
 def _safe(text: str) -> str:
-    """Words of others in one line of markdown: they open no tag, link, image or table cell, and nothing in them is a mention or an address."""
+    """Untrusted text for one line of markdown: it cannot form a tag, link, image, table cell, mention or address."""
     return LINKED.sub("\u200b", " ".join(text.split())).translate(MARKUP)
 
 
-WIDTH = 11  # of the labels
+WIDTH = 11  # of the label column
 
 
 def row(label: str, text: str) -> str:
-    """One row."""
+    """A label and its text."""
     return f"{label:<{WIDTH}}{text}".rstrip()
 
 
 def wrapped(label: str, text: str, width: int, indent: str = "") -> list[str]:
-    """Words in as many rows as they need."""
+    """Text wrapped into as many rows as it needs."""
     parts = textwrap.wrap(" ".join(text.split()), max(width - WIDTH - len(indent), 20), break_on_hyphens=False) or [""]
     return [row(label if n == 0 else "", f"{indent}{part}") for n, part in enumerate(parts)]
 
 
 def listed(lines: list[str] | tuple[str, ...], width: int) -> list[str]:
-    """Lines of others below a row, as they are but for what does not fit."""
+    """Lines quoted below a row, each cut to the width."""
     return [row("", f"  {cut(line, width - WIDTH - 2)}") for line in lines]
 
 
 def cut(text: str, most: int) -> str:
-    """A text that fits."""
+    """A text cut to a length."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def many(count: int, what: str) -> str:
-    """A count of something, in words."""
+    """A count with its noun."""
     return f"{count} {what}" if count == 1 else f"{count} {what}s"

@@ -1,5 +1,5 @@
-"""What all runs and all tables share: the ground that each run stands on, the work that an execution hands to a child, how far a plan has come;
-changes over the common fields of a run, the rows people always have, and those of driven agents. Values only.
+"""What all runs and tables share: the data that each run is based on, work passed to a child run, a plan's progress; changes of a run's
+common fields; and the rows for people and for driven agents. Values only.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,24 +13,24 @@ from detent.kernel.table import STAY, Because, Change, Count, Effect, Go, Lock, 
 
 
 class Ground(Value, frozen=True):
-    """What the machine needs to judge, and where the work happens."""
+    """What the machine needs for judging a run, and where the work happens."""
 
-    settings: str = ""  # the whole configuration as JSON, from the base commit
-    path: str = ""  # PATH as it was
-    command: str = ""  # the test command as JSON, once one is known
+    settings: str = ""  # the whole configuration of the base commit, as JSON
+    path: str = ""  # PATH when the run began
+    command: str = ""  # the test command as JSON, once known
     preflight: tuple[str, ...] = ()
     baseline: tuple[str, ...] = ()  # tests whose failure was accepted
-    workspace: str = ""  # a checkout of the machine's own; empty: the person's checkout
+    workspace: str = ""  # a workspace of the machine's own; empty: the person's checkout
     agent: str = ""  # the agent that the machine drives; empty: an agent calls by itself
-    reports: dict[str, str] = {}  # of each tree that was tested before the run began: the SHA-256 of the report kept of it
-    patterns: tuple[str, ...] = ()  # which files are tests, as the project and its configuration say
-    red_preflight: tuple[str, ...] = ()  # preflight commands, and gates by `gate NAME`, that failed before the run began
-    owes_green: bool = False  # a RED was taken over: the tests that failed before the run began are to pass
-    toolchain: str = ""  # the digest of what was installed for the tests when the run began, and where; empty: a workspace installs its own
-    accepts: tuple[str, ...] = ()  # kinds of flags that a person accepted beforehand
+    reports: dict[str, str] = {}  # tree tested before the run began -> the SHA-256 of its report
+    patterns: tuple[str, ...] = ()  # which files are tests, from the project and its configuration
+    red_preflight: tuple[str, ...] = ()  # preflight commands, and gates as `gate NAME`, that failed before the run began
+    owes_green: bool = False  # a RED was adopted: the tests that failed before the run began must pass
+    toolchain: str = ""  # digest and path of what was installed for the tests when the run began; empty: a workspace installs its own
+    accepts: tuple[str, ...] = ()  # kinds of flags that a person accepted in advance
 
     def before_first(self, head: Callable[[], str]) -> str:
-        """What a tree is compared with before any step has passed; `head` gives the tree that is committed."""
+        """The tree to compare with before any step has passed; `head` returns the committed tree."""
         return ""
 
 
@@ -40,12 +40,12 @@ def is_driven(data: Data) -> bool:
 
 
 class Inner(NamedTuple):
-    """One piece of work for a child run."""
+    """A piece of work for a child run."""
 
-    name: str  # of the child
+    name: str  # the child's name
     request: str  # the item's text
-    plan: str  # where it lies as a plan with one entry, if the workflow wants that
-    text: str  # and what stands there
+    plan: str  # path of a one-entry plan, if the workflow wants one
+    text: str  # the plan's content
     ground: Ground
     branch: str
     base: str
@@ -63,7 +63,7 @@ class Step(NamedTuple):
 
 
 class Part(NamedTuple):
-    """One task of a plan, with its steps where it has some."""
+    """A task of a plan, with its steps if it has any."""
 
     name: str
     title: str
@@ -90,7 +90,7 @@ def because(cause: str) -> Because:
 
 
 def keep_error(run: Run[T], sent: Sent, found: Found) -> Run[T]:
-    """The verbatim output, and what was wrong in a sentence."""
+    """Keep the verbatim output, and what was wrong in a sentence."""
     reason = "\n".join(found.failed) or found.unclear
     return replace(run, last_error=found.output or sent.output or reason, last_reason=reason)
 
@@ -104,7 +104,7 @@ def keep_guidance(run: Run[T], sent: Sent, found: Found) -> Run[T]:
 
 
 def keep_steer(run: Run[T], sent: Sent, found: Found) -> Run[T]:
-    return replace(run, steers=(*run.steers, sent.note)) if sent.note else run  # without words: only who works or for how much was changed
+    return replace(run, steers=(*run.steers, sent.note)) if sent.note else run  # without words, only the agent or the budget changed
 
 
 def park(run: Run[T], sent: Sent, found: Found) -> Run[T]:
@@ -112,7 +112,7 @@ def park(run: Run[T], sent: Sent, found: Found) -> Run[T]:
 
 
 def caused_by(*causes: str) -> Lock:
-    """A lock that opens only for a run that waits for one of these reasons."""
+    """A lock that is open only while the run waits for one of these causes."""
 
     def shut(run: Run[T]) -> str | None:
         return (
@@ -125,7 +125,7 @@ def caused_by(*causes: str) -> Lock:
 
 
 def reached(counter: str, threshold: str) -> Lock:
-    """A lock that opens once a counter reached a threshold."""
+    """A lock that opens once a counter has reached a threshold."""
 
     def shut(run: Run[T]) -> str | None:
         left = run.limits[threshold] - run.counts.get(counter, 0)
@@ -148,7 +148,7 @@ DRIVEN: Mapping[str, Move] = {
 
 
 def told_of_strays(driven: bool) -> str:
-    """What an agent whose predecessor wrote beyond its part has to do about it."""
+    """What an agent should do about files that its predecessor should not have written."""
     if driven:
         return "Detent undid what the previous attempt changed beyond that; the rest of its work is still there."
     return "If a file above should not have been changed, restore it."
@@ -159,7 +159,7 @@ def alive(states: Mapping[str, State]) -> tuple[str, ...]:
 
 
 def people(states: Mapping[str, State], aborted: str = "ABORTED", also: tuple[Effect, ...] = ()) -> tuple[Row[T], ...]:
-    """Abort and steer, at every state that is not an end."""
+    """The rows for abort and steer, at every state that is not an end."""
     stop: Go[T] = go(aborted, owes=(snapshot, stop_children, publish, *also))
     return (*each(alive(states), "abort", stop), *each(alive(states), "steer", go(STAY, keep_steer)))
 
@@ -167,9 +167,9 @@ def people(states: Mapping[str, State], aborted: str = "ABORTED", also: tuple[Ef
 def driven(
     states: Mapping[str, State], halt: Go[T], unavailable: Go[T], over: Go[T], keep: Change[T] = keep_error, counts: tuple[str, ...] = ()
 ) -> tuple[Row[T], ...]:
-    """What can happen to an agent that the machine drives: it fails, it hits a usage limit, its model is not there, a budget is spent.
+    """The rows for a driven agent's failures: no usable answer, a usage limit, an unavailable model, a spent budget.
 
-    `counts` are counters that a failed agent adds to as well, where its attempts and those that were judged have one bound together.
+    `counts`: further counters that a failed agent adds to, if a limit covers its attempts together with judged ones.
     """
     acting = tuple(name for name, s in states.items() if s.actor == "agent" and not s.end)
     retry: Go[T] = go(STAY, *map(count, ("agent", *counts)), keep, says="FAILURE", spent=halt)

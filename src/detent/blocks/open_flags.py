@@ -1,6 +1,6 @@
-"""The question that open flags are: asked once where a branch lands, bound to its tree. Its moves, rows and changes, and its words.
+"""Open flags as a question: asked once when a branch lands, and bound to its tree. Its moves, rows, changes and texts.
 
-Shared by all tables. Knows no git and no look; the job that lands a branch says what was found.
+Shared by all tables. Knows no git and no look; the job that lands a branch reports what was found.
 """
 
 from collections.abc import Mapping
@@ -13,11 +13,11 @@ from detent.kernel.table import BACK, STAY, Go, Move, Row, T, by_human, by_syste
 
 replace = msgspec.structs.replace
 
-QUESTION = "FLAGS"  # the name of the decision
+QUESTION = "FLAGS"  # the decision's id
 CAUSE = "flags"
 ACCEPT, FIX, END = "accept", "fix", "abort"
-EVENTS = {ACCEPT: "accept-flags", FIX: "fix-flags", END: "abort"}  # what an answer causes
-MOST_LINES, MOST_SHOWN = 12, 10  # lines of a hunk, and flags in a short list
+EVENTS = {ACCEPT: "accept-flags", FIX: "fix-flags", END: "abort"}  # answer -> event
+MOST_LINES, MOST_SHOWN = 12, 10  # lines of a hunk; flags in a short list
 
 BY_MACHINE: Mapping[str, Move] = {
     "flagged": by_system("a person has to look at the flags first"),
@@ -31,19 +31,19 @@ FIXED: Mapping[str, Move] = {"fix-flags": by_human("answer", f"detent answer {QU
 
 
 def keep_flagged(run: Run[T], sent: Sent, found: Found) -> Run[T]:
-    """What the look at the whole branch found takes the place of what single steps raised; what was done on the way stays."""
+    """Replace the flags of single steps by those found on the whole branch, except flags that stay."""
     open_now = tuple(flag for flag in run.flags if flag.stays or flag in found.flagged)
     asked = tuple(flag for flag in open_now if flag.level == "ask")
     return replace(run, flags=open_now, asked=sent.facts.get("tree", ""), last_error=sent.output, last_reason=question_of(asked))
 
 
 def keep_accepted(run: Run[T], sent: Sent, found: Found) -> Run[T]:
-    """The answer holds for the tree that was asked about, and for no other."""
+    """Record the acceptance, for the tree that was asked about and no other."""
     return replace(run, accepted=sent.facts.get("tree", "") or run.asked, asked="", cause="", last_error="", last_reason="")
 
 
 def keep_to_fix(run: Run[T], sent: Sent, found: Found) -> Run[T]:
-    """The person's words and the flags they are about, for the next briefing."""
+    """Put the person's words and the flags they are about into the next briefing."""
     said = f"A person looked at the flags of this branch and wants them fixed. {sent.note}".strip()
     return replace(run, asked="", cause="", last_error="", last_reason="", guidance=f"{said}\n\n{listed(asking(run))}")
 
@@ -52,28 +52,28 @@ def keep_to_fix(run: Run[T], sent: Sent, found: Found) -> Run[T]:
 
 
 def flagged_at(state: str) -> tuple[Row[T], ...]:
-    """What a look before landing can come to, beside a landing: a person is asked, or the reviewer has answered for them."""
+    """What a look before landing can find instead: flags for a person, or flags that the reviewer has accepted for them."""
     halt: Go[T] = go("HALTED", because(CAUSE), keep_flagged, says="HALTED")
     return (Row(state, "flagged", (), (), halt), Row(state, "flags-accepted", (), (), go(STAY, keep_accepted)))
 
 
 def answered() -> tuple[Row[T], ...]:
-    """A person accepts: the run goes back to where it lands."""
+    """The row for a person who accepts: the run returns to landing."""
     return (Row("HALTED", "accept-flags", (caused_by(CAUSE),), (), go(BACK, keep_accepted)),)
 
 
 def fixed_in(state: str) -> tuple[Row[T], ...]:
-    """A person wants them fixed: the run goes back to work."""
+    """The row for a person who wants the flags fixed: the run returns to work."""
     return (Row("HALTED", "fix-flags", (caused_by(CAUSE),), (), go(state, keep_to_fix)),)
 
 
 def event_of(run: Run[T], sent: Sent, takes: tuple[str, ...] = (ACCEPT, FIX, END)) -> str:
-    """The event that an answer to this question causes; empty if it is none."""
+    """The event that an answer to this question causes; empty if it is not one."""
     fits = run.cause == CAUSE and sent.decision.upper() == QUESTION and sent.value in takes
     return EVENTS[sent.value] if fits else ""
 
 
-# -- words -------------------------------------------------------------------------------------------------------------------
+# -- texts -------------------------------------------------------------------------------------------------------------------
 
 
 def asking(run: Run[T]) -> tuple[Flag, ...]:
@@ -87,7 +87,7 @@ def line_of(flag: Flag) -> str:
 
 
 def hunk_of(flag: Flag, most: int = MOST_LINES) -> tuple[str, ...]:
-    """Both versions, as a diff has them."""
+    """Both versions, as lines of a diff."""
     return (*_side("-", flag.before, most), *_side("+", flag.after, most))
 
 
@@ -98,7 +98,7 @@ def _side(sign: str, text: str, most: int) -> tuple[str, ...]:
 
 
 def listed(flags: tuple[Flag, ...], most: int = MOST_LINES) -> str:
-    """Flags in markdown, each with both versions."""
+    """Flags as markdown, each with both versions."""
     parts = []
     for flag in flags:
         hunk = hunk_of(flag, most)
@@ -107,30 +107,30 @@ def listed(flags: tuple[Flag, ...], most: int = MOST_LINES) -> str:
 
 
 def question_of(flags: tuple[Flag, ...]) -> str:
-    """The question, in a sentence."""
+    """The question in a sentence."""
     kinds = ", ".join(dict.fromkeys(flag.kind for flag in flags))
     some = "1 flag" if len(flags) == 1 else f"{len(flags)} flags"
     return f"The branch is ready to land and has {some} to look at: {kinds}. Do you accept {'it' if len(flags) == 1 else 'them'}?"
 
 
 def for_reviewer(flags: tuple[Flag, ...]) -> str:
-    """What a reviewer is told about flags: all of them, with both versions."""
+    """What a reviewer reads about flags: all of them, with both versions."""
     return f"## Flags of this branch\n\nSay in your review whether each of them is acceptable.\n\n{listed(flags)}" if flags else ""
 
 
 def said_by_people(said: tuple[str, ...]) -> str:
-    """What people said on the way that opened something, for whoever looks at the branch; empty if nobody said anything."""
+    """What people said that let the run go on, for whoever reviews the branch; empty if nobody said anything."""
     lines = "\n".join(f"- {line}" for line in said)
     return f"## Said by people on the way\n\nIf you did not say one of these, do not land this branch.\n\n{lines}\n" if said else ""
 
 
 def said_in_trailers(said: tuple[str, ...]) -> str:
-    """The same below the message of a merge."""
+    """The same as trailers of a merge's message."""
     return "\n".join(f"Said-By-People: {line}" for line in said)
 
 
 def told_in_briefing(run: Run[T], actor: str, role: str) -> str:
-    """What a briefing adds about open flags: all of them where a person is asked, a short list for an agent, with the hunks for a reviewer."""
+    """A briefing's part about open flags: with hunks for a person who is asked and for a reviewer, a short list for other agents."""
     if actor == "human" and run.cause == CAUSE:
         before = f"\n{said_by_people(run.said)}" if run.said else ""
         return f"\n\n## Flags to look at\n\n{listed(asking(run), 60)}\n\n{WHAT_IT_MEANS}\n{before}"

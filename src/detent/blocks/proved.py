@@ -1,4 +1,4 @@
-"""What a run may claim, read off its events: which accepted steps lead to which commit. Pure; knows no git, no notes, and no workflow."""
+"""What a run may claim, derived from its events: which accepted steps led to which commit. Pure; knows no git, no notes and no workflow."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -7,11 +7,11 @@ from detent.evidence.outcomes.claims import ClaimedStep, Phase
 from detent.kernel.model import Event
 
 AnyEvent = Event[Any]
-WORK = ("commit_judged_tree", "commit_task", "commit_merged")  # effects that commit work as a whole
+WORK = ("commit_judged_tree", "commit_task", "commit_merged")  # effects that commit a task's work as a whole
 
 
 class Proved(NamedTuple):
-    """The steps of one commit, and how the commit is found: by its hash, or by what the event made."""
+    """The proved steps of one commit, which is given by its hash or by the event that made it."""
 
     run: str
     workflow: str
@@ -19,23 +19,23 @@ class Proved(NamedTuple):
     base: str
     baseline: tuple[str, ...]
     seq: int
-    made: str  # phase, plan; empty where the hash is known
+    made: str  # phase, plan; empty if the hash is known
     commit: str = ""
 
 
 class Chain:
-    """The steps of the pull request that is at work."""
+    """The steps so far of the current pull request."""
 
     def __init__(self) -> None:
         self.steps: list[ClaimedStep] = []
         self.red: AnyEvent | None = None
 
 
-Fold = Callable[[AnyEvent, Chain], list[Proved]]  # what one event proves, after those before it
+Fold = Callable[[AnyEvent, Chain], list[Proved]]  # what one event proves, given the steps before it
 
 
 def proved(events: Iterable[AnyEvent], fold_of: Callable[[str], Fold]) -> list[Proved]:
-    """Everything that the events of a run, and of those it goes back to, may claim."""
+    """Everything that a run's events, and those of runs it builds on, may claim."""
     found, chain = list[Proved](), Chain()
     for event in events:
         if event.status in ("SUCCESS", "NEEDS_ANALYSIS") or event.on == "test-wrong":
@@ -44,7 +44,7 @@ def proved(events: Iterable[AnyEvent], fold_of: Callable[[str], Fold]) -> list[P
 
 
 def whole_work(event: AnyEvent, about: str) -> list[Proved]:
-    """Code and tests of a task together, or what a session does around its tasks: one commit, proved as a whole."""
+    """The claim for code and tests of a task committed together, or for a session's work around its tasks."""
     if not any(effect in event.owes for effect in WORK):
         return []
     tree = event.sent.facts["tree"] if "commit_merged" in event.owes else event.found.tree

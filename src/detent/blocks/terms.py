@@ -1,22 +1,22 @@
-"""How a run is to be started, as a person or a program asked for it. Values only."""
+"""The options with which a person or program starts a run. Values only."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
 
 class Terms(NamedTuple):
-    """How a run is to be started."""
+    """The options of a new run."""
 
-    request: str = ""  # what is wanted; for `pr` the path of the plan
-    adopt: bool = False  # take over what is not committed
-    baseline: bool = False  # accept the tests that fail now
-    lean: bool = False  # the short way of `pipeline`
-    policies: Mapping[str, str] = {}  # answers that a person gives beforehand; about flags in every workflow, the others in `pipeline`
+    request: str = ""  # what is wanted; for `pr`, the path of the plan
+    adopt: bool = False  # take over uncommitted changes
+    baseline: bool = False  # accept the tests that currently fail
+    lean: bool = False  # `pipeline`: the short path
+    policies: Mapping[str, str] = {}  # answers given in advance; about flags in every workflow, others in `pipeline`
     agent: str = ""  # the agent that the machine drives, in a workspace of its own; empty: an agent calls by itself, in this checkout
-    context: str = ""  # of `execute`: what the user adds to the prompt
-    again: bool = False  # of `execute`: a person wants this attempt, whatever became of earlier ones
-    start: str = ""  # of `execute`: what an attempt after a failed one begins from, "kept" or "main"; empty: as [queue] retry_from says
-    continues: str = ""  # of `execute`: the execution whose pull request it brings up to date
-    research: bool = False  # of `pipeline`: a person wants the Researcher to work, whatever SpecAgent says
-    ui: bool = False  # and the Designer
-    parallel: int = 1  # of `pipeline`: how many tasks may be at work at once
+    context: str = ""  # `execute`: what the user adds to the prompt
+    again: bool = False  # `execute`: a person wants this attempt, whatever happened to earlier ones
+    start: str = ""  # `execute`: where an attempt after a failed one begins, "kept" or "main"; empty: as [queue] retry_from says
+    continues: str = ""  # `execute`: the execution whose pull request it updates
+    research: bool = False  # `pipeline`: a person wants the Researcher to work, whatever SpecAgent says
+    ui: bool = False  # `pipeline`: the same for the Designer
+    parallel: int = 1  # `pipeline`: how many tasks may run at once

@@ -1,4 +1,4 @@
-"""Forges: the services that keep a project's issues and pull requests, by their REST APIs. Knows no git, no runs and no items."""
+"""Forges: the services with a project's issues and pull requests, through their REST APIs. Knows no git, no runs and no items."""
 
 from collections.abc import Callable
 

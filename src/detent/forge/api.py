@@ -1,6 +1,6 @@
-"""One forge's REST API: requests, pages, answers that are known already, and what a refusal means. Knows no issues and no pull requests.
+"""A forge's REST API: requests, pagination, cached answers, and what a refusal means. Knows no issues and no pull requests.
 
-A limit is no failure: it is told with the time at which to ask again. Nothing is sent to another host than the API's own.
+A rate limit is raised with the time at which to continue. Nothing is sent to any host but the API's own.
 """
 
 import hashlib
@@ -19,22 +19,22 @@ from detent.errors import Unreached
 from detent.storage.state import keep, kept
 
 LATER = "wait until then; what is queued continues by itself"
-PATIENCE = 30.0  # seconds for one answer
-A_MINUTE = 60.0  # to wait where the forge names no time
-LONGEST = 20_000_000  # bytes of one answer
+PATIENCE = 30.0  # seconds to wait for an answer
+A_MINUTE = 60.0  # how long to wait if the forge names no time
+LONGEST = 20_000_000  # bytes per answer
 MOST_PAGES = 200
-MOST_KEPT = 500  # answers on disk
+MOST_KEPT = 500  # cached answers
 PER_PAGE = "100"
 NEXT = re.compile(r'<([^>]+)>\s*;[^,]*\brel="?next"?')
-LIMITS = ("rate limit", "abuse detection")  # in GitHub's words for a limit that has no header
+LIMITS = ("rate limit", "abuse detection")  # how GitHub words a limit that has no header
 
 
 class ForgeError(Unreached):
-    """The forge cannot be reached, refuses, or says something that cannot be read."""
+    """The forge cannot be reached, refuses, or answers something that cannot be read."""
 
 
 class NotThere(ForgeError):
-    """What was asked for is not there, or the token may not see it: forges do not say which."""
+    """It does not exist, or the token may not see it; forges do not tell which."""
 
 
 class ForgeResponse(NamedTuple):
@@ -44,14 +44,14 @@ class ForgeResponse(NamedTuple):
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):
-    """A redirect is looked at before anything is sent there."""
+    """Turns off automatic redirects: each is checked before anything is sent there."""
 
     def redirect_request(self, *args: Any, **words: Any) -> None:
         return None
 
 
 class Api:
-    """Speaks to one API with one token."""
+    """One API, used with one token."""
 
     def __init__(
         self, url: str, name: str, token: str, store: Path | None, clock: Callable[[], str], env: Mapping[str, str], scheme: str = "Bearer"
@@ -65,7 +65,7 @@ class Api:
         return self._read(self._got(self._address(path, query)))
 
     def pages(self, path: str, **query: str) -> list[Any]:
-        """A list, all of its pages."""
+        """All entries of a list, from every page."""
         address, found = self._address(path, {"per_page": PER_PAGE, **query}), []
         for _ in range(MOST_PAGES):
             answer = self._got(address)
@@ -80,7 +80,7 @@ class Api:
         raise ForgeError(f"{self.name} lists more than {len(found)} entries of {path}", "ask for fewer: [tracker] query")
 
     def send(self, method: str, path: str, body: object = None) -> Any:
-        """Change something. What comes back, None if nothing does."""
+        """Change something; returns the answer, or None if it is empty."""
         answer = self._asked(method, self._address(path, {}), body, {})
         return self._read(answer) if answer.body.strip() else None
 
@@ -90,7 +90,7 @@ class Api:
         return f"{self.url}{path}" + (f"{'&' if '?' in path else '?'}{urlencode(query)}" if query else "")
 
     def _same_host(self, address: str) -> str:
-        """An address that the forge named, if it is one of its own."""
+        """An address that the forge gave; ForgeError if it is on another host."""
         if urlsplit(address)[:2] != urlsplit(self.url)[:2]:
             raise ForgeError(
                 f"{self.name} redirects to another host ({address[:120]}); the token is not sent there",
@@ -99,7 +99,7 @@ class Api:
         return address
 
     def _got(self, address: str) -> ForgeResponse:
-        """An answer, from here if the forge says that it has not changed: such a question counts against no limit."""
+        """A GET, answered from the cache if the forge says it has not changed; such a request counts against no limit."""
         file = self._file(address)
         known = _decoded(kept(file)) if file is not None and file.exists() else None
         answer = self._asked("GET", address, None, {"If-None-Match": known.headers["etag"]} if known else {})
@@ -143,7 +143,7 @@ class Api:
             raise ForgeError(f"{self.name} cannot be reached: {why}", LATER, self._later(A_MINUTE)) from e
 
     def _sound(self, answer: ForgeResponse, method: str, address: str) -> None:
-        """Raise what an answer means that is none."""
+        """Raise ForgeError for an error status."""
         status, said, path = answer.status, _message(answer.body), urlsplit(address).path
         if status < 400:
             return
@@ -166,12 +166,12 @@ class Api:
         raise ForgeError(what.format(says), hint)
 
     def _hold_off(self, until: str) -> None:
-        """Keep a limit for every process of this machine: who goes on asking is shut out for longer."""
+        """Remember a rate limit for every process of this machine: whoever keeps asking is locked out longer."""
         if (file := self._file("the limit")) is not None:
             keep(file, json.dumps({"until": until}), durable=False)
 
     def _wait_no_more(self) -> None:
-        """Raise while a limit holds; nothing is sent then."""
+        """Raise while a rate limit lasts, so that nothing is sent."""
         file = self._file("the limit")
         said = kept(file) if file is not None and file.exists() else None
         until = json.loads(said)["until"] if said else ""
@@ -199,14 +199,14 @@ REFUSALS = {
 
 
 def _limited(status: int, headers: Mapping[str, str], said: str) -> bool:
-    """Whether a refusal is a limit: it is one by its status, by its headers, or in words alone."""
+    """Whether a refusal is a rate limit: by status, by headers, or only by its wording."""
     spent = headers.get("x-ratelimit-remaining", headers.get("ratelimit-remaining", "")) == "0"
     told = "retry-after" in headers or spent or any(word in said.lower() for word in LIMITS)
     return status == 429 or (status == 403 and told) or (status == 503 and "retry-after" in headers)
 
 
 def _seconds(headers: Mapping[str, str], now: str) -> float:
-    """How long to wait: as it is said, until the limit resets, or a minute."""
+    """Seconds to wait: as stated, until the limit resets, or a minute."""
     after = headers.get("retry-after", "")
     if after.isdigit():
         return float(min(int(after), 86_400))
@@ -217,7 +217,7 @@ def _seconds(headers: Mapping[str, str], now: str) -> float:
 
 
 def _proxy(scheme: str, host: str, env: Mapping[str, str]) -> str:
-    """The proxy that the environment names for a scheme, unless the host is one that needs none."""
+    """The environment's proxy for a scheme, unless the host is exempt."""
     without = [word.strip().lstrip(".") for word in (env.get("no_proxy") or env.get("NO_PROXY") or "").split(",") if word.strip()]
     if host in ("127.0.0.1", "::1", "localhost") or "*" in without or any(host == word or host.endswith(f".{word}") for word in without):
         return ""
@@ -236,7 +236,7 @@ def _what_came(error: urllib.error.HTTPError) -> bytes:
 
 
 def _message(body: bytes) -> str:
-    """What a forge says with a refusal, in a line."""
+    """The error message of an answer, in one line."""
     try:
         said = json.loads(body)
     except (ValueError, RecursionError):
@@ -248,7 +248,7 @@ def _message(body: bytes) -> str:
     return " ".join(" ".join(str(word) for word in words if word).split())[:300]
 
 
-# -- answers that are known already ------------------------------------------------------------------------------------------
+# -- cached answers ------------------------------------------------------------------------------------------------------------
 
 
 def _keep(file: Path, answer: ForgeResponse) -> None:
@@ -261,7 +261,7 @@ def _keep(file: Path, answer: ForgeResponse) -> None:
         for each in old:
             each.unlink(missing_ok=True)
     except OSError:
-        return  # a full disk costs a question more, and nothing else
+        return  # a full disk only costs another request
 
 
 def _decoded(text: str | None) -> ForgeResponse | None:

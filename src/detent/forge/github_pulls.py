@@ -1,4 +1,4 @@
-"""The pull requests of a GitHub project, by its REST API."""
+"""GitHub pull requests through the REST API."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from detent.forge.where import ForgeProject
 
 TRUSTED = ("OWNER", "MEMBER", "COLLABORATOR")
 STATUSES: dict[str, Result] = {"success": "green", "pending": "pending", "failure": "red", "error": "red"}
-ENDED: dict[str, Result] = {"success": "green", "neutral": "green", "skipped": "green", "stale": "pending"}  # every other end is red
+ENDED: dict[str, Result] = {"success": "green", "neutral": "green", "skipped": "green", "stale": "pending"}  # every other conclusion is red
 
 
 class GitHubPulls:
@@ -34,7 +34,7 @@ class GitHubPulls:
         self.api.send("POST", f"{self.at}/issues/{pull.number}/comments", {"body": body})
 
     def checks(self, commit: str) -> Checks:
-        """Check runs, and the older statuses; whichever a project's CI writes."""
+        """Check runs as well as the older commit statuses; CI may write either."""
         runs = self.api.get(f"{self.at}/commits/{commit}/check-runs", per_page="100").get("check_runs") or ()
         statuses = self.api.get(f"{self.at}/commits/{commit}/status", per_page="100").get("statuses") or ()
         found: dict[str, Result] = {str(row["context"]): STATUSES.get(row["state"], "red") for row in statuses}
@@ -48,7 +48,7 @@ class GitHubPulls:
         return f"{self.api.name} protects {branch}" if row.get("protected") else ""
 
     def _said(self, path: str) -> list[Any]:
-        """What people wrote who may write here, if they wrote anything or ask for changes."""
+        """Comments by people with write access that have text or request changes."""
         rows = self.api.pages(f"{self.at}/{path}")
         people = (row for row in rows if (row.get("user") or {}).get("type") != "Bot" and row.get("author_association") in TRUSTED)
         return [row for row in people if row.get("body") or row.get("state") == "CHANGES_REQUESTED"]

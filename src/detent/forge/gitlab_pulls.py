@@ -1,4 +1,4 @@
-"""The merge requests of a GitLab project, by its REST API."""
+"""GitLab merge requests through the REST API."""
 
 import re
 from typing import Any
@@ -8,9 +8,9 @@ from detent.forge.api import Api, NotThere
 from detent.forge.pull_requests import Checks, Pull, PullComment, Result, summed
 from detent.forge.where import ForgeProject
 
-DEVELOPER = 30  # the least access that may push
-ACTION = re.compile(r"^([ \t]*)/(?=[a-z])", re.MULTILINE)  # a line that GitLab would carry out
-ENDED: dict[str, Result] = {"success": "green", "skipped": "green", "failed": "red", "canceled": "red"}  # every other one has not ended
+DEVELOPER = 30  # the lowest access level that may push
+ACTION = re.compile(r"^([ \t]*)/(?=[a-z])", re.MULTILINE)  # a line that GitLab would run as a quick action
+ENDED: dict[str, Result] = {"success": "green", "skipped": "green", "failed": "red", "canceled": "red"}  # every other status is pending
 
 
 class GitLabPulls:
@@ -29,7 +29,7 @@ class GitLabPulls:
         return _pull(rows[0]) if rows else None
 
     def words(self, pull: Pull) -> list[PullComment]:
-        """Notes, and the word of each reviewer who asks for changes."""
+        """Open notes, and one entry for each reviewer who requests changes."""
         at = f"{self.at}/{pull.number}"
         notes = [row for row in self.api.pages(f"{at}/notes", sort="asc", order_by="created_at") if not row.get("system")]
         said = [_word(row) for row in notes if self._may_push(int(row["author"]["id"])) and not row.get("resolved")]
@@ -41,7 +41,7 @@ class GitLabPulls:
         self.api.send("POST", f"{self.at}/{pull.number}/notes", {"body": ACTION.sub(r"\1\\/", body)})
 
     def checks(self, commit: str) -> Checks:
-        """The newest pipeline of each sort."""
+        """The newest pipeline of each source."""
         rows = self.api.pages(f"{self.project}/pipelines", sha=commit, order_by="id", sort="asc")
         return summed({f"pipeline of {row.get('source') or 'a push'}": ENDED.get(str(row["status"]), "pending") for row in rows})
 

@@ -1,4 +1,4 @@
-"""What a forge does for pull requests: the values that both share, and the five things it can do. Knows no runs."""
+"""The protocol of pull requests on a forge: the shared values, and its operations. Knows no runs."""
 
 from typing import Literal, NamedTuple, Protocol
 
@@ -13,29 +13,29 @@ class Pull(NamedTuple):
 
 
 class PullComment(NamedTuple):
-    """What a person said below a pull request. `asks`: they want a change."""
+    """A person's comment on a pull request. `asks`: it requests a change."""
 
     id: str
     who: str
     text: str
-    place: str = ""  # path:line, where it is about one
+    place: str = ""  # path:line, if it is about one
     asks: bool = False
 
 
 class Checks(NamedTuple):
-    """What CI says of a commit: green, red, not yet, or nothing at all."""
+    """CI's result for a commit: green, red, pending, or none at all."""
 
     result: Result
-    said: str = ""  # the checks that failed, or that are waited for
+    said: str = ""  # the names of checks that failed or are pending
 
 
 class BranchRules(Protocol):
-    """What a forge says of commits and branches."""
+    """What a forge says about commits and branches."""
 
     def checks(self, commit: str) -> Checks: ...
 
     def guarded(self, branch: str) -> str:
-        """Why nobody may push to a branch; empty if we may, or if the forge does not say."""
+        """Why we may not push to a branch; empty if we may, or if the forge does not say."""
         ...
 
 
@@ -43,22 +43,22 @@ class Pulls(BranchRules, Protocol):
     """The pull requests of one project."""
 
     def offer(self, branch: str, onto: str, title: str, body: str) -> Pull:
-        """Open one, or bring the open one of this branch up to date."""
+        """Open a pull request, or update the branch's open one."""
         ...
 
     def found(self, branch: str) -> Pull | None:
-        """The open one of a branch."""
+        """The open pull request of a branch."""
         ...
 
     def words(self, pull: Pull) -> list[PullComment]:
-        """What people who may write to the project said, the oldest first; what we said ourselves too."""
+        """Comments by people who may write to the project, including our own; oldest first."""
         ...
 
     def say(self, pull: Pull, body: str) -> None: ...
 
 
 def summed(results: dict[str, Result]) -> Checks:
-    """The checks of a commit, by name, as one."""
+    """The combined result of a commit's checks."""
     for result in ("red", "pending"):
         if names := sorted(name for name, each in results.items() if each == result):
             return Checks(result, ", ".join(names)[:500])

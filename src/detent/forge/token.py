@@ -1,6 +1,6 @@
-"""Whose token a forge is asked with: the environment's, or that of the forge's own program if somebody is logged in there.
+"""The token for a forge: from the environment, or from the forge's own program if somebody is logged in there.
 
-A token of the environment is for the forge's public host, or for the one that the environment names; no other host gets to see it.
+A token from the environment is only for the forge's public host or the host that the environment names; no other host ever sees it.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,18 +10,18 @@ from urllib.parse import urlsplit
 from detent.forge.api import ForgeError
 from detent.forge.where import ForgeProject
 
-Ask = Callable[[str, tuple[str, ...]], str]  # a program and its words: what it wrote, or nothing if it is not there or failed
+Ask = Callable[[str, tuple[str, ...]], str]  # (program, arguments) -> its output; empty if it is missing or failed
 
 
 class Login(NamedTuple):
-    """How one kind of forge knows its people."""
+    """Where tokens for one kind of forge are found."""
 
-    variables: tuple[str, ...]  # for its public host, or the one that is named
+    variables: tuple[str, ...]  # for the public host, or the named one
     hosts: tuple[str, ...]
     named: str  # the variable that names another host
     elsewhere: tuple[str, ...]  # variables for any other host
     program: str
-    words: tuple[str, ...]  # what makes the program say the token
+    words: tuple[str, ...]  # arguments that make the program print the token
     log_in: str
 
 
@@ -35,7 +35,7 @@ LOGINS = {
 
 
 def token_of(where: ForgeProject, env: Mapping[str, str], ask: Ask) -> str:
-    """The token for a forge, or the error that says how to give one."""
+    """The token for a forge; ForgeError says how to provide one."""
     login = LOGINS[where.kind]
     names = login.variables if where.said or _is_known(where.host, login, env) else login.elsewhere
     found = next((env[name].strip() for name in names if env.get(name, "").strip()), "")

@@ -1,6 +1,6 @@
-"""Where a project is kept: the forge's API and the project's name there, from the URL of the remote and the environment.
+"""Where a project is hosted: the forge's API and the project's name, from the remote's URL and the environment.
 
-The address of an API is never read from a file of the project: whoever can write that file would be sent the person's token.
+The API's address is never read from a file of the project: whoever can write that file would be sent the person's token.
 """
 
 import re
@@ -12,7 +12,7 @@ from detent.errors import DetentError
 
 KINDS = ("github", "gitlab")
 NAMES = {"github": "GitHub", "gitlab": "GitLab"}
-SAID = {"github": "GITHUB_API_URL", "gitlab": "CI_API_V4_URL"}  # as their CI sets them
+SAID = {"github": "GITHUB_API_URL", "gitlab": "CI_API_V4_URL"}  # as set by their CI
 PROJECT = {
     "github": (re.compile(r"[\w.-]+/[\w.-]+", re.ASCII), "owner/name"),
     "gitlab": (re.compile(r"[\w.-]+(/[\w.-]+)+", re.ASCII), "group/name"),
@@ -25,10 +25,10 @@ class ForgeProject(NamedTuple):
     """One project at one forge."""
 
     kind: str
-    url: str  # of the API, without a slash at its end
-    host: str  # whose login is used
+    url: str  # of the API, without a trailing slash
+    host: str  # the host whose login is used
     project: str
-    said: bool = False  # a person named the API in the environment
+    said: bool = False  # the environment names the API
 
     @property
     def name(self) -> str:
@@ -36,12 +36,12 @@ class ForgeProject(NamedTuple):
 
     @property
     def path(self) -> str:
-        """The beginning of every path about the project."""
+        """The prefix of every API path of the project."""
         return f"/repos/{self.project}" if self.kind == "github" else f"/projects/{quote(self.project, safe='')}"
 
 
 def where_of(kind: str, remote: str, project: str, env: Mapping[str, str]) -> ForgeProject:
-    """The project of a remote's URL at a forge of a kind. `project` goes before what the URL says."""
+    """The project that a remote's URL names on a kind of forge. `project` overrides the URL's path."""
     host, path = _parts(remote)
     said = env.get(SAID[kind], "").strip().rstrip("/")
     project = _project(kind, project or path, remote)
@@ -59,7 +59,7 @@ def where_of(kind: str, remote: str, project: str, env: Mapping[str, str]) -> Fo
 
 
 def _parts(remote: str) -> tuple[str, str]:
-    """Host and path of a remote's URL; both empty if it names none."""
+    """Host and path of a remote's URL; both empty if it names no host."""
     if "://" in remote:
         split = urlsplit(remote)
         if split.scheme not in ("http", "https", "ssh", "git", "git+ssh"):
@@ -91,5 +91,5 @@ def _api(kind: str, host: str) -> str:
 
 
 def _shown(remote: str) -> str:
-    """A remote's URL without the secret that may stand in it."""
+    """A remote's URL without credentials."""
     return re.sub(r"//[^@/]*@", "//", remote)[:120] or "not set"

@@ -101,7 +101,7 @@ def _modes(name: str, mode: int, flags: int, special: int) -> Iterator[Rule]:
 
 
 def _other_than(values: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """(mask, value) pairs that together match every word but these: a bit they share differs, or their other bits have a pattern of none of them."""
+    """(mask, value) pairs that together match every word but these: a bit they share differs, or their other bits match none of them."""
     differ = 0
     for value in values:
         differ |= value ^ values[0]

@@ -125,7 +125,7 @@ def _start(
 
 
 def _pump(child: subprocess.Popen[bytes], out: Bounded, deadline: float, wanted: Callable[[], bool]) -> str:
-    """Read until the program and its output have ended; "timeout" or "unwanted" if not. A daemon that holds the pipe open is not waited for."""
+    """Read until program and output have ended; "timeout" or "unwanted" if stopped before. A daemon that holds the pipe open is not waited for."""
     assert child.stdout is not None
     fd = child.stdout.fileno()
     os.set_blocking(fd, False)

@@ -1,6 +1,6 @@
-"""Trackers: where work items come from. A new one: a file, a line in TRACKERS, a row in the docs, and it passes the conformance tests.
+"""Trackers: where work items come from. A new one is a file, a line in TRACKERS and a row in the docs, and passes the conformance tests.
 
-Packages that are installed beside Detent bring others.
+Installed packages can bring further ones.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -47,18 +47,18 @@ __all__ = [
 
 
 class Means(NamedTuple):
-    """What a tracker may need of the machine, handed in."""
+    """What a tracker may need of the machine, passed in."""
 
     root: Path  # the checkout whose items these are
-    store: Path  # a folder that all checkouts of the repository share
+    store: Path  # a folder shared by all checkouts of the repository
     clock: Callable[[], str]
-    find: Callable[[str], str]  # a program by its name; empty if it is not there
-    call: Callable[[Sequence[str], Mapping[str, str]], TrackerSaid]  # run a program in the checkout, with these variables too
-    env: Mapping[str, str]  # of whoever asks: where a service is, and the token for it
+    find: Callable[[str], str]  # program name -> path; empty if it is missing
+    call: Callable[[Sequence[str], Mapping[str, str]], TrackerSaid]  # run a program in the checkout with these additional variables
+    env: Mapping[str, str]  # the caller's environment: addresses and tokens of services
     url: str = ""  # the database that several machines share; empty if there is none
-    forge: "Callable[[str], tuple[Api, ForgeProject]] | None" = None  # the forge of a kind, and the project there
+    forge: "Callable[[str], tuple[Api, ForgeProject]] | None" = None  # forge kind -> its API and the project there
     query: str = ""  # which issues of a forge are items
-    ready: str = ""  # the label without which an issue is not run
+    ready: str = ""  # the label an issue needs before it is run
 
 
 def _builtin(means: Means) -> Tracker:
@@ -74,7 +74,7 @@ def _builtin(means: Means) -> Tracker:
 
 
 def _beads(means: Means) -> Tracker:
-    """By its program; without one, by its data file. Neither: there is nothing to ask, and that is no empty list."""
+    """Beads through its program or, without one, its data file. TrackerError if both are missing, since that is not an empty list."""
     from detent.tracker.beads import Beads
     from detent.tracker.beads_file import DATA, BeadsFile
 
@@ -105,13 +105,13 @@ def _gitlab(means: Means) -> Tracker:
     return Issues("gitlab", board, board, means.ready, sees_merges=True)
 
 
-CLOSES = {"github": "Closes #{}", "gitlab": "Closes #{}"}  # the words with which a merge closes an item, where the tracker sees merges
+CLOSES = {"github": "Closes #{}", "gitlab": "Closes #{}"}  # what a merge says to close an item, for trackers that see merges
 TRACKERS: dict[str, Callable[[Means], Tracker]] = {"builtin": _builtin, "beads": _beads, "github": _github, "gitlab": _gitlab}
-HERE = ("builtin", "beads")  # kept with the project: nobody reads their notes elsewhere
+HERE = ("builtin", "beads")  # kept with the project, so nobody reads their notes elsewhere
 
 
 def make_tracker(kind: str, means: Means) -> Tracker:
-    """The tracker of a kind: a built-in one, or one that a package brings."""
+    """The tracker of a kind: built in, or brought by an installed package."""
     if kind in TRACKERS:
         return TRACKERS[kind](means)
     found = loaded(kind)
@@ -123,7 +123,7 @@ def make_tracker(kind: str, means: Means) -> Tracker:
 
 
 def loaded(kind: str) -> Callable[[Means], Tracker]:
-    """What a package brings to make a tracker of a kind."""
+    """A package's function that makes a tracker of this kind."""
     found: Callable[[Means], Tracker] | None = load(GROUP, kind, _wrong)
     if found is None:
         raise DetentError(f"there is no tracker '{kind}'", f"[tracker] kind is one of {', '.join((*TRACKERS, *names(GROUP, TRACKERS)))}")

@@ -1,4 +1,4 @@
-"""A bead as beads writes it, in whichever of its shapes, and as an item of ours. Owns reading; knows no program and no file."""
+"""Reading an issue of beads, in any of the shapes that beads writes, as an Item. Knows no program and no file."""
 
 import json
 from collections.abc import Iterable
@@ -9,13 +9,13 @@ import msgspec
 from detent.tracker.tracker_protocol import Item, Status, TrackerError
 
 KNOWN = get_args(Status)
-BLOCKS = ("", "blocks", "conditional-blocks", "waits-for")  # the sorts of dependency that an item waits for
+BLOCKS = ("", "blocks", "conditional-blocks", "waits-for")  # the kinds of dependency that an item waits for
 FOUND_IN = "discovered-from"
-GONE = "tombstone"  # how beads marks an item that was deleted
+GONE = "tombstone"  # status of a deleted item
 
 
 class Dependency(msgspec.Struct, frozen=True):
-    """One dependency: as a record of two ids, or as the other item with the sort of dependency beside."""
+    """A dependency: a record with both ids, or the other item with the kind of dependency beside it."""
 
     id: str = ""
     depends_on_id: str = ""
@@ -32,7 +32,7 @@ class Dependency(msgspec.Struct, frozen=True):
 
 
 class Bead(msgspec.Struct, frozen=True):
-    """What we read of an issue; everything else in it is left alone."""
+    """The fields of an issue that we read; others are ignored."""
 
     id: str
     title: str = ""
@@ -49,7 +49,7 @@ class Bead(msgspec.Struct, frozen=True):
 
 
 def unwrapped(text: str, said: str) -> list[Any]:
-    """The issues of an answer: a bare list, {schema_version, items}, {schema_version, data}, or one issue alone."""
+    """The issues in an answer: a bare list, {schema_version, items}, {schema_version, data}, or a single issue."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as e:
@@ -64,7 +64,7 @@ def unwrapped(text: str, said: str) -> list[Any]:
 
 
 def items_in(values: Iterable[Any], said: str) -> list[Item]:
-    """Issues as items. One that cannot be read is an error: a part of a list is no list."""
+    """Issues as Items. TrackerError if one cannot be read: a partial list must not pass for the whole."""
     try:
         beads = msgspec.convert([_plain(v) for v in values], list[Bead])
     except (msgspec.ValidationError, RecursionError) as e:
@@ -73,12 +73,12 @@ def items_in(values: Iterable[Any], said: str) -> list[Item]:
 
 
 def _plain(value: Any) -> Any:
-    """An issue without what is null: that is as good as absent."""
+    """An issue without null fields, which count as missing."""
     return {k: v for k, v in value.items() if v is not None} if isinstance(value, dict) else value
 
 
 def item_of(bead: Bead) -> Item:
-    """A status that a project added by itself is none that we may run: it counts as deferred."""
+    """An issue as an Item. A status that the project added itself counts as deferred, so that it is not run."""
     status: Any = bead.status if bead.status in KNOWN else "deferred"
     links = bead.dependencies or []
     return Item(

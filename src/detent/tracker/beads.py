@@ -1,6 +1,6 @@
-"""Beads through its own program: `bd --json`. Owns the words of its calls; what answers cannot be read is an error.
+"""Beads through its program, `bd --json`. Owns the command lines; an answer that cannot be read is an error.
 
-Whoever runs several machines has the program on each of them; beads brings the items together.
+With several machines, each needs the program; beads itself synchronizes the items.
 """
 
 import re
@@ -11,7 +11,7 @@ from detent.tracker.tracker_protocol import Item, NewItem, TrackerChange, Tracke
 
 ID = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
 ENVELOPE = {"BD_JSON_ENVELOPE": "1"}
-LONGEST = 60_000  # characters of one text that is handed over
+LONGEST = 60_000  # characters of one text passed to bd
 NOT_THERE = ("not found", "no issue found", "no issues found", "does not exist")
 NO_COMMAND = ("unknown command", "deprecated", "no longer")
 
@@ -49,7 +49,7 @@ class Beads:
         return self.change(made[0].id, TrackerChange(depends_on=new.depends_on)) if new.depends_on else self.items(made[0].id)[0]
 
     def claim(self, id: str, who: str) -> bool:
-        """`--claim` is a compare-and-swap. What it refuses is looked at: it may be ours already, from before a crash."""
+        """Claim with bd's compare-and-swap. If refused, look at the item: it may be ours already, from before a crash."""
         _sound(id)
         said = self._call("--actor", who, "update", id, "--claim")
         if said.code == 0:
@@ -82,7 +82,7 @@ class Beads:
         return self.items(id)[0]
 
     def sync(self) -> str:
-        """Not every bd has it: what the newer ones write needs no such word."""
+        """Run `bd sync`. Versions without that command need none."""
         said = self._call("sync", json=False)
         missing = said.code != 0 and any(word in _words(said).lower() for word in NO_COMMAND)
         return "" if said.code == 0 or missing else f"`bd sync`: {_words(said)}"
@@ -109,7 +109,7 @@ class Beads:
 
 
 def _edited(now: Item, change: TrackerChange) -> list[str]:
-    """The flags for what a person changed in an item's words."""
+    """The flags for what a person changed in an item's texts."""
     flags = [f"--title={_text(change.title)}"] if change.title not in ("", now.title) else []
     if change.description is not None and change.description != now.description:
         flags.append(f"--description={_text(change.description)}")
@@ -118,7 +118,7 @@ def _edited(now: Item, change: TrackerChange) -> list[str]:
 
 
 def _sound(id: str) -> None:
-    """An id is a word, and never a flag."""
+    """Reject an id that is not a plain word, or that could be read as a flag."""
     if not ID.fullmatch(id):
         raise UnknownItem(id)
 
@@ -128,5 +128,5 @@ def _text(text: str) -> str:
 
 
 def _words(said: TrackerSaid) -> str:
-    """What a call that failed said; bd says it on either stream."""
+    """What a failed call said; bd uses either stream."""
     return " ".join((said.err or said.out).split())[:500] or f"exit code {said.code}"

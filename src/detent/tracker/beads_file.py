@@ -1,6 +1,6 @@
-"""Beads by its data file, `.beads/issues.jsonl`, where its program is not there: one issue a line. What we do not know of an issue is kept.
+"""Beads through its data file, `.beads/issues.jsonl`, if its program is missing: one issue per line. Unknown fields are kept.
 
-Written as a whole under a lock of ours; `bd` takes such a file in when it is there again.
+The file is replaced as a whole, under a lock of ours; `bd` imports it when it is available again.
 """
 
 import fcntl
@@ -77,7 +77,7 @@ class BeadsFile:
             return after
 
     def sync(self) -> str:
-        return ""  # what is written is written
+        return ""  # every write is already durable
 
     # -- inside --------------------------------------------------------------------------------------------------------------
 
@@ -96,7 +96,7 @@ class BeadsFile:
 
     @contextmanager
     def _writing(self) -> Iterator[list[Raw]]:
-        """The issues, to be changed; written back as a whole if anything did."""
+        """The issues for editing, under the lock; the file is rewritten if they changed."""
         self.lock.parent.mkdir(parents=True, exist_ok=True)
         with self.lock.open("a") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -118,7 +118,7 @@ class BeadsFile:
             raise TrackerError(f"{DATA} cannot be written: {e.strerror}", "nothing was changed") from e
 
     def _free(self, rows: list[Raw], title: str) -> str:
-        """An id that is not taken, with the prefix that the others have."""
+        """An unused id, with the prefix of the others."""
         taken = {row["id"] for row in rows}
         prefix = next((id.rpartition("-")[0] for id in taken if "-" in id), "bd")
         for n in range(10_000):

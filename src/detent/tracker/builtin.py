@@ -1,6 +1,6 @@
-"""The built-in tracker: a repository's own list of items, in a table. Any number of processes; an item that was filed stays filed.
+"""The built-in tracker: a repository's own list of items in a table. Any number of processes; a filed item is durable.
 
-Owns what is done with the table, in SQL that both databases speak; where the table is, and how it is opened, is a shelf's (`Shelf`).
+Owns the operations, in SQL that both databases understand; where the table is and how it is opened is up to a `Shelf`.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from detent.tracker.tracker_protocol import Item, NewItem, TrackerChange, Tracke
 
 PREFIX = "it"
 
-Ask = Callable[..., list[tuple[Any, ...]]]  # SQL with a ? for each value: the rows that come back
+Ask = Callable[..., list[tuple[Any, ...]]]  # (SQL with ? placeholders, values) -> rows
 
 
 class Shelf(Protocol):
@@ -24,7 +24,7 @@ class Shelf(Protocol):
         ...
 
     def writing(self) -> AbstractContextManager[Ask]:
-        """One transaction, alone. Trouble with the database is a TrackerError."""
+        """One exclusive transaction. A database error is raised as TrackerError."""
         ...
 
 
@@ -78,7 +78,7 @@ class Builtin:
             return after
 
     def sync(self) -> str:
-        return ""  # what is written is written
+        return ""  # every write is already durable
 
 
 def _one(ask: Ask, id: str) -> Item:
@@ -93,7 +93,7 @@ def _keep(ask: Ask, item: Item) -> None:
 
 
 def _read(rows: list[tuple[Any, ...]]) -> list[Item]:
-    """Rows as the items that they keep."""
+    """Decode the items in rows."""
     try:
         return [msgspec.json.decode(row[0], type=Item) for row in rows]
     except msgspec.MsgspecError as e:

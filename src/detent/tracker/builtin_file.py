@@ -19,7 +19,7 @@ PATIENCE = 30.0  # seconds to wait for another process
 
 
 class FileShelf:
-    """One file."""
+    """The table in one file."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -40,18 +40,18 @@ class FileShelf:
                 yield lambda sql, *values: _rows(db, sql, values)
                 db.execute("COMMIT")
             finally:
-                db.close()  # what was not committed is rolled back
+                db.close()  # rolls back what was not committed
         except (sqlite3.Error, OSError) as e:
             raise TrackerError(f"the items cannot be reached: {e}", f"look at {self.file}") from e
 
 
 def _write_ahead(db: sqlite3.Connection) -> None:
-    """Whoever comes first changes the file's mode; that one call does not wait for others, so it is tried again."""
+    """Switch the file to WAL if nobody has yet. That call does not wait for other processes, so it is retried."""
     end = time.monotonic() + PATIENCE
     while db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
         try:
             db.execute("PRAGMA journal_mode=WAL")
-            return  # also where the file system cannot do it: then the mode stays as it was
+            return  # even if the file system cannot do it; then the mode is unchanged
         except sqlite3.OperationalError:
             if time.monotonic() > end:
                 raise

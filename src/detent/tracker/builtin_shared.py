@@ -9,7 +9,7 @@ import psycopg
 from detent.tracker.builtin import Ask
 from detent.tracker.tracker_protocol import TrackerError
 
-WRITING = 0x64746E7469  # the number of the lock under which items change
+WRITING = 0x64746E7469  # the advisory lock for changing items
 SCHEMA = b"""
 CREATE SCHEMA IF NOT EXISTS detent;
 CREATE TABLE IF NOT EXISTS detent.items(n BIGINT PRIMARY KEY, id TEXT NOT NULL UNIQUE, key TEXT UNIQUE, status TEXT NOT NULL, body BYTEA NOT NULL);
@@ -17,7 +17,7 @@ CREATE TABLE IF NOT EXISTS detent.items(n BIGINT PRIMARY KEY, id TEXT NOT NULL U
 
 
 class SharedShelf:
-    """One table of a database."""
+    """The table in a shared database."""
 
     def __init__(self, url: str) -> None:
         self.url = url

@@ -1,4 +1,4 @@
-"""The issues of a GitHub project, by its REST API. Owns the words of its requests; what they come to is issues.py's."""
+"""GitHub issues through the REST API. Owns the requests; issues.py decides what they mean."""
 
 from typing import Any
 from urllib.parse import parse_qsl, quote
@@ -11,7 +11,7 @@ TRUSTED = ("OWNER", "MEMBER", "COLLABORATOR")
 
 
 class GitHubIssues:
-    """Board and talk of one repository. `query`: which issues are items, in the words of GitHub's own list."""
+    """The issues and comments of one repository. `query`: which issues are items, as parameters of GitHub's list."""
 
     def __init__(self, api: Api, where: ForgeProject, query: str = "") -> None:
         self.api, self.at, self.query = api, f"{where.path}/issues", dict(parse_qsl(query))
@@ -49,7 +49,7 @@ class GitHubIssues:
             except ForgeError as e:
                 if e.until:
                     raise
-                self._me = ""  # a token of an app or of CI is nobody's
+                self._me = ""  # a token of an app or of CI belongs to no user
         return self._me
 
     def said(self, number: int) -> list[IssueComment]:
@@ -64,7 +64,7 @@ class GitHubIssues:
     # -- inside --------------------------------------------------------------------------------------------------------------
 
     def _gone(self, path: str) -> None:
-        """Take something away; what is not there is away."""
+        """Delete something; fine if it is already gone."""
         try:
             self.api.send("DELETE", path)
         except NotThere:
@@ -83,7 +83,7 @@ class GitHubIssues:
             raise ForgeError(f"an issue from {self.api.name} cannot be read: {e!r}", "is this its API?") from e
 
     def _blockers(self, number: int) -> tuple[int, ...]:
-        """The issues of this project that GitHub itself says block one."""
+        """The issues of this project that block one, by GitHub's own dependencies."""
         rows = self.api.pages(f"{self.at}/{number}/dependencies/blocked_by")
         return tuple(int(row["number"]) for row in rows if str(row.get("url", "")).rpartition("/")[0].endswith(self.at))
 

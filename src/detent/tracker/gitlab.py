@@ -1,4 +1,4 @@
-"""The issues of a GitLab project, by its REST API. Owns the words of its requests; what they come to is issues.py's."""
+"""GitLab issues through the REST API. Owns the requests; issues.py decides what they mean."""
 
 import re
 from typing import Any
@@ -8,13 +8,13 @@ from detent.forge import Api, ForgeError, ForgeProject, NotThere
 from detent.tracker.issue import OURS, Issue, IssueComment
 from detent.tracker.issues import Edit
 
-REPORTER = 20  # the least access that may label an issue
-ACTION = re.compile(r"^([ \t]*)/(?=[a-z])", re.MULTILINE)  # a line that GitLab would carry out
+REPORTER = 20  # the lowest access level that may label an issue
+ACTION = re.compile(r"^([ \t]*)/(?=[a-z])", re.MULTILINE)  # a line that GitLab would run as a quick action
 QUIET = re.compile(r"^([ \t]*)\\/(?=[a-z])", re.MULTILINE)
 
 
 class GitLabIssues:
-    """Board and talk of one project. `query`: which issues are items, in the words of GitLab's own list."""
+    """The issues and comments of one project. `query`: which issues are items, as parameters of GitLab's list."""
 
     def __init__(self, api: Api, where: ForgeProject, query: str = "") -> None:
         self.api, self.project, self.at, self.query = api, where.path, f"{where.path}/issues", dict(parse_qsl(query))
@@ -74,7 +74,7 @@ class GitLabIssues:
             raise ForgeError(f"an issue from {self.api.name} cannot be read: {e!r}", "is this its API?") from e
 
     def _blockers(self, number: int, project: object) -> tuple[int, ...]:
-        """The issues of this project that are linked as blocking one."""
+        """The issues of this project that block one, by GitLab's links."""
         rows = self.api.pages(f"{self.at}/{number}/links")
         return tuple(int(row["iid"]) for row in rows if row.get("link_type") == "is_blocked_by" and row.get("project_id") == project)
 
@@ -103,10 +103,10 @@ class GitLabIssues:
             except ForgeError as e:
                 if e.until:
                     raise
-                self._me = {}  # a token of a project is nobody's
+                self._me = {}  # a project token belongs to no user
         return self._me
 
 
 def _may_run(row: Any) -> bool:
-    """Whether it matters for a list what an issue waits for: it is open, and nobody is at it."""
+    """Whether a list needs to know what this issue waits for: it is open, and nobody works on it."""
     return row.get("state") != "closed" and not set(row.get("labels") or ()) & set(OURS)

@@ -1,6 +1,6 @@
-"""An issue of a forge and an item of ours, one as the other: what is a label there, what stands in the text, and who has claimed it. Pure.
+"""Converting between a forge's issue and an Item: what is a label there, what is part of the text, and who has claimed it. Pure.
 
-Issues and comments are written by anybody who may; a claim or a note counts only where its author may write to the project.
+Anyone may write issues and comments; a claim or note counts only if its author may write to the project.
 """
 
 import json
@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 from detent.tracker.tracker_protocol import Item, Status, TrackerChange
 
 STATES: dict[str, str] = {"blocked": "detent:blocked", "deferred": "detent:deferred", "in_progress": "detent:in-progress"}
-DONE = "detent:done"  # proved and pushed; the merge of its branch closes the issue
-FILED = "detent:filed"  # the machine filed it, under a key
+DONE = "detent:done"  # proved and pushed; merging its branch closes the issue
+FILED = "detent:filed"  # filed by the machine, under a key
 OURS = (*STATES.values(), DONE, FILED)
 TYPES = ("bug", "feature", "epic", "chore")
 PRIORITY = re.compile(r"[Pp]([0-4])")
-PULL = "pull-request"  # the type of what is no issue
-LONGEST = 60_000  # characters of one text: GitHub takes 65,536
+PULL = "pull-request"  # the type of a pull request, which is not an issue
+LONGEST = 60_000  # characters per text; GitHub accepts 65,536
 CUT = "\n[… the rest is left out]"
 
 BLOCK = re.compile(r"\n*<!-- detent (\{.*?\}) -->.*?<!-- /detent -->", re.DOTALL)
@@ -39,7 +39,7 @@ class Issue(NamedTuple):
     labels: tuple[str, ...] = ()
     assignees: tuple[str, ...] = ()
     created_at: str = ""
-    needs: tuple[int, ...] = ()  # by the forge's own links
+    needs: tuple[int, ...] = ()  # from the forge's own links
     talked: bool = False  # whether there are comments
     pull: bool = False
 
@@ -51,7 +51,7 @@ class IssueComment(NamedTuple):
 
 
 class Words(NamedTuple):
-    """What we write into the text of an issue, beside what people read."""
+    """What we write into an issue's text for machines."""
 
     key: str = ""
     found_in: str = ""
@@ -61,7 +61,7 @@ class Words(NamedTuple):
 
 
 def item_of(issue: Issue, comments: Sequence[IssueComment], ready: str, me: str) -> Item:
-    """An issue as an item. Without comments: who claimed it is not known, and its notes are left out."""
+    """An issue as an Item. Without comments, who claimed it is unknown and the notes are empty."""
     words, text = split(issue.body)
     free = [label for label in issue.labels if label not in OURS]
     sort = PULL if issue.pull else next((label for label in free if label in TYPES), "task")
@@ -86,12 +86,12 @@ def _status(issue: Issue, comments: Sequence[IssueComment], ready: str) -> Statu
 
 
 def holder(comments: Sequence[IssueComment]) -> str:
-    """Who has an issue: whose claim is the oldest."""
+    """The holder of an issue: whoever made the oldest claim."""
     return next((who for _, who in claims(comments)), "")
 
 
 def claims(comments: Sequence[IssueComment]) -> list[tuple[int, str]]:
-    """The claims on an issue, the oldest first: the comment's id, and who."""
+    """The claims on an issue, oldest first: (id of the comment, who)."""
     found = ((c.id, str(_marked(c, "claim").get("who", ""))) for c in sorted(comments))
     return [(id, who) for id, who in found if who]
 
@@ -101,13 +101,13 @@ def notes_of(comments: Sequence[IssueComment]) -> str:
 
 
 def _marked(comment: IssueComment, kind: str) -> dict[str, Any]:
-    """What a comment of ours says for machines; empty if it is none of ours."""
+    """The machine-readable part of a comment of ours; empty for any other comment."""
     found = MARK.search(comment.body) if comment.trusted else None
     return _read(found[2]) if found and found[1] == kind else {}
 
 
 def split(body: str) -> tuple[Words, str]:
-    """What we wrote into a text, and the text without it."""
+    """Split a body into our machine-readable part and the text for people."""
     found = BLOCK.search(body)
     raw = _read(found[1]) if found else {}
     return Words(str(raw.get("key", "")), str(raw.get("found_in", ""))), BLOCK.sub("", body).strip("\n")
@@ -122,7 +122,7 @@ def _read(text: str) -> dict[str, Any]:
 
 
 def needs_of(issue: Issue) -> tuple[str, ...]:
-    """The issues that this one waits for: by the forge's own links, by "blocked by #1", and by a list of tasks that are issues."""
+    """The issues that this one waits for: by the forge's links, by "blocked by #1", and by task lists that name issues."""
     text = HIDDEN.sub("", FENCED.sub("", issue.body))
     said = [number for found in NEEDS.finditer(text) for number in re.findall(ONE, found[1])]
     numbers = [*issue.needs, *map(int, said), *(int(found[1]) for found in TASK.finditer(text))]
@@ -133,7 +133,7 @@ def needs_of(issue: Issue) -> tuple[str, ...]:
 
 
 def body_of(text: str, words: Words, needs: Iterable[str]) -> str:
-    """A text with what we have to say in it, for people and for machines."""
+    """A text with our part added, for people and for machines."""
     said = [f"Found in #{words.found_in}."] if words.found_in else []
     said += [f"Blocked by {', '.join(f'#{need}' for need in needs)}."] if (needs := tuple(needs)) else []
     plain = bounded(text)
@@ -144,7 +144,7 @@ def body_of(text: str, words: Words, needs: Iterable[str]) -> str:
 
 
 def rewritten(body: str, text: str | None, fresh: Iterable[str]) -> str:
-    """A body with another text, or as it was, after more was found that the issue waits for."""
+    """A body with a new text (None: the same) and more issues that it waits for."""
     words, before = split(body)
     ours = BLOCK.search(body)
     needs = [number for found in NEEDS.finditer(ours[0] if ours else "") for number in re.findall(ONE, found[1])]
@@ -152,7 +152,7 @@ def rewritten(body: str, text: str | None, fresh: Iterable[str]) -> str:
 
 
 def relabelled(labels: tuple[str, ...], change: TrackerChange) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The labels that a change adds to an issue, and those that it takes away."""
+    """The labels that a change adds, and those that it removes."""
     grades = [label for label in labels if PRIORITY.fullmatch(label)] if change.priority is not None else []
     sorts = [label for label in labels if label in TYPES] if change.type else []
     wanted = labels_of(2 if change.priority is None else change.priority, change.type, change.labels)
@@ -169,7 +169,7 @@ def note_text(note: str) -> str:
 
 
 def labels_of(priority: int, sort: str, labels: Iterable[str]) -> tuple[str, ...]:
-    """The labels of an issue that has these properties."""
+    """The labels for these properties of an item."""
     return tuple(dict.fromkeys((*labels, *((f"P{priority}",) if priority != 2 else ()), *((sort,) if sort in TYPES else ()))))
 
 
@@ -179,5 +179,5 @@ def bounded(text: str) -> str:
 
 
 def _safe(raw: object) -> str:
-    """JSON that can stand in an HTML comment, whatever is in it."""
+    """JSON that is safe inside an HTML comment."""
     return json.dumps(raw).replace(">", "\\u003e").replace("<", "\\u003c")

@@ -1,6 +1,6 @@
-"""The issues of a forge as a tracker: GitHub's and GitLab's, over the little that both can do. Knows neither by name.
+"""Issues of a forge as a tracker, using only what both GitHub and GitLab can do. Knows neither by name.
 
-No forge has compare-and-swap. A claim is a comment: whoever comes first is the oldest, and everybody reads that after writing.
+Forges have no compare-and-swap, so a claim is a comment: the oldest one wins, and everybody reads the comments again after writing.
 """
 
 from typing import NamedTuple, Protocol
@@ -11,11 +11,11 @@ from detent.forge import NotThere
 from detent.tracker.issue import DONE, FILED, STATES, Issue, IssueComment, Words, claims, holder, item_of, labels_of
 from detent.tracker.tracker_protocol import Item, NewItem, TrackerChange, UnknownItem, no_cycle, noted
 
-LONGEST_TITLE = 250  # characters: forges take 255
+LONGEST_TITLE = 250  # characters; forges accept 255
 
 
 class Edit(NamedTuple):
-    """What is to become of an issue: what is left out stays."""
+    """A change to an issue; omitted fields stay as they are."""
 
     title: str = ""
     body: str | None = None
@@ -25,10 +25,10 @@ class Edit(NamedTuple):
 
 
 class IssueApi(Protocol):
-    """The issues of one project. An issue that is not there, or cannot be seen, is NotThere."""
+    """The issues of one project. Raises NotThere for an issue that does not exist or cannot be seen."""
 
     def listed(self, label: str = "") -> list[Issue]:
-        """All issues that are items, or those of a label; the oldest first."""
+        """All issues that are items, or those with a label; oldest first."""
         ...
 
     def one(self, number: int) -> Issue: ...
@@ -38,12 +38,12 @@ class IssueApi(Protocol):
     def edit(self, issue: Issue, edit: Edit) -> None: ...
 
     def me(self) -> str:
-        """By which name the forge knows whoever asks; empty if it does not say."""
+        """The user name of our token; empty if the forge does not say."""
         ...
 
 
 class IssueComments(Protocol):
-    """The comments below an issue."""
+    """The comments on an issue."""
 
     def said(self, number: int) -> list[IssueComment]: ...
 
@@ -53,13 +53,13 @@ class IssueComments(Protocol):
 
 
 class Issues:
-    """The issues of a forge."""
+    """The tracker over a forge's issues."""
 
     def __init__(self, name: str, board: IssueApi, talk: IssueComments, ready: str = "", sees_merges: bool = False) -> None:
         self.name, self.board, self.talk, self.ready, self.sees_merges = name, board, talk, ready, sees_merges
 
     def items(self, *ids: str) -> list[Item]:
-        """All of them without their notes: those are a question for each."""
+        """The items. A list of all leaves notes out, which would take a request for each."""
         if ids:
             return [self._item(self._issue(id)) for id in ids]
         return [self._item(issue, STATES["in_progress"] in issue.labels) for issue in self.board.listed() if not issue.pull]
@@ -92,7 +92,7 @@ class Issues:
                 self.talk.take_back(issue.number, mine.id)
                 return False
         self._become(issue, "in_progress")
-        return holder(self.talk.said(issue.number)) == who  # once more: what a forge has just taken may be seen late
+        return holder(self.talk.said(issue.number)) == who  # checked again, since a forge may show new comments late
 
     def change(self, id: str, change: TrackerChange) -> Item:
         issue = self._issue(id)
@@ -112,12 +112,12 @@ class Issues:
         return self.items(id)[0]
 
     def sync(self) -> str:
-        return ""  # what is written is written
+        return ""  # every write is already durable
 
     # -- inside --------------------------------------------------------------------------------------------------------------
 
     def _known(self, needs: tuple[str, ...]) -> list[Item]:
-        """Every item, and those that are needed whether they are items or not."""
+        """All items, and the needed issues even if they are not items."""
         every = {item.id: item for item in self.items()}
         return [*every.values(), *(self._item(self._issue(need)) for need in needs if need not in every)]
 
@@ -128,7 +128,7 @@ class Issues:
         try:
             return self.board.one(int(number))
         except NotThere:
-            self.board.listed(FILED)  # if this is not there either, it is the project that cannot be seen
+            self.board.listed(FILED)  # if the list is not there either, the project itself cannot be seen
             raise UnknownItem(id) from None
 
     def _item(self, issue: Issue, talk: bool = True) -> Item:
@@ -136,11 +136,11 @@ class Issues:
         return item_of(issue, comments, self.ready, self.board.me() if issue.assignees else "")
 
     def _filed(self, key: str) -> list[Issue]:
-        """The issues of a key, the oldest first. A list is asked for, since a search knows what is new only after a while."""
+        """The issues filed under a key, oldest first. Uses the list, because a forge's search lags behind."""
         return [issue for issue in self.board.listed(FILED) if written.split(issue.body)[0].key == key]
 
     def _hand_to(self, issue: Issue, who: str) -> None:
-        """Take every claim away; the new one is posted first, so that nobody comes in between."""
+        """Replace every claim. The new one is posted first, so that nobody can claim in between."""
         before = claims(self.talk.said(issue.number))
         if who:
             self.talk.say(issue.number, written.claim_text(who))
@@ -148,7 +148,7 @@ class Issues:
             self.talk.take_back(issue.number, id)
 
     def _become(self, issue: Issue, status: str, by_merge: bool = False) -> None:
-        """Give an issue a status: a label of ours, no other of them, and open or closed."""
+        """Set an issue's status: exactly one of our labels or none, and open or closed."""
         wanted = {STATES[status]} if status in STATES else {DONE} if by_merge else set()
         wanted |= {self.ready} if self.ready and status == "open" else set()
         ours = {*STATES.values(), DONE} & set(issue.labels)

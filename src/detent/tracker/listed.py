@@ -1,6 +1,6 @@
-"""Items that somebody wrote down in a file: a markdown list, CSV, JSON or JSON Lines, as the items they are to become.
+"""Importing items from a file: a markdown list, CSV, JSON or JSON Lines.
 
-Everything is read and checked before anything is filed; what is wrong is told with its line or its row.
+Everything is read and checked before anything is filed; an error names its line or row.
 """
 
 import csv
@@ -18,7 +18,7 @@ from detent.errors import DetentError
 from detent.tracker.tracker_protocol import Item, NewItem, Tracker
 
 SORTS = ("task", "bug", "feature", "epic", "chore")
-MOST = 2000  # items of one file
+MOST = 2000  # items per file
 LONGEST_TITLE = 300
 FIELDS = ("id", "title", "description", "priority", "type", "labels", "depends_on")
 LISTS = ("labels", "depends_on")
@@ -30,16 +30,16 @@ NEEDS = re.compile(r"(?:needs|depends on|blocked by)\s*:\s*(.+)", re.IGNORECASE)
 
 
 class ListedItem(NamedTuple):
-    """An item as a file has it. `needs` are names of this file, or ids of the tracker."""
+    """An item as written in a file. `needs` are names from this file, or ids of the tracker."""
 
-    at: str  # where it stands, for people
-    name: str  # by which others of the file may call it, beside its title
+    at: str  # its place in the file, for people
+    name: str  # the name by which other entries may refer to it, besides its title
     new: NewItem
     needs: tuple[str, ...] = ()
 
 
 def read_listed(name: str, text: str) -> list[ListedItem]:
-    """The items of a file, in an order in which each comes after what it needs."""
+    """The items of a file, ordered so that each comes after those it needs."""
     kind = name.lower().rpartition(".")[2] if "." in name else ""
     if kind not in READERS:
         raise DetentError(f"{name} is not a list that Detent can read", f"it must end in {', '.join(f'.{each}' for each in READERS)}")
@@ -51,13 +51,13 @@ def read_listed(name: str, text: str) -> list[ListedItem]:
     return _ordered(found)
 
 
-# -- the forms -----------------------------------------------------------------------------------------------------------------
+# -- the formats ---------------------------------------------------------------------------------------------------------------
 
 
 def _markdown(name: str, text: str) -> Iterator[ListedItem]:
-    """Each entry of the outermost list; what is indented below it is its description. One that is ticked is done."""
+    """The entries of the outermost list; indented lines below are the description. Ticked entries are done and skipped."""
     lines = text.splitlines()
-    shut = [n % 2 for n in accumulate(FENCE.match(line) is not None for line in lines)]  # inside of a block of code
+    shut = [n % 2 for n in accumulate(FENCE.match(line) is not None for line in lines)]  # 1: inside a code block
     starts = [n for n, line in enumerate(lines) if ENTRY.match(line) and not shut[n]]
     for start, end in pairwise([*starts, len(lines)]):
         entry, at = ENTRY.match(lines[start]), f"{name}, line {start + 1}"
@@ -67,7 +67,7 @@ def _markdown(name: str, text: str) -> Iterator[ListedItem]:
 
 
 def _below(lines: Sequence[str]) -> list[str]:
-    """The indented lines below an entry, brought to the left."""
+    """The indented lines below an entry, dedented."""
     kept = []
     for line in lines:
         if line.strip() and not line[0].isspace():
@@ -145,7 +145,7 @@ HINTS = {
 
 
 def _listed(at: str, row: Any) -> ListedItem:
-    """One row of whichever form, checked."""
+    """One checked row, of any format."""
     if not isinstance(row, dict):
         raise DetentError(f"{at} is not an item", f"write items such as {AN_ITEM}")
     for key in row:
@@ -175,7 +175,7 @@ def _text(at: str, key: str, value: object) -> str:
 
 
 def _words(at: str, key: str, value: object) -> tuple[str, ...]:
-    """A list of words, or one text with commas or semicolons between them."""
+    """A list of words, or one string separated by commas or semicolons."""
     found = re.split(r"[,;]", value) if isinstance(value, str) else [] if value is None else value
     if not isinstance(found, list | tuple) or not all(isinstance(word, str | int) and not isinstance(word, bool) for word in found):
         raise DetentError(f"{at}: {key} is not a list of words", f'for example: "{key}": ["first", "second"]')
@@ -191,11 +191,11 @@ def _priority(at: str, value: object) -> int:
     return int(said)  # type: ignore[call-overload,no-any-return]  # one of the five
 
 
-# -- among each other ----------------------------------------------------------------------------------------------------------
+# -- dependencies among entries ------------------------------------------------------------------------------------------------
 
 
 def _ordered(found: list[ListedItem]) -> list[ListedItem]:
-    """Each after what it needs of this file; a name that two have, and a circle, are errors."""
+    """The items, each after those it needs; DetentError for a duplicate name or a cycle."""
     names: dict[str, ListedItem] = {}
     for each in found:
         for name in dict.fromkeys(filter(None, (each.name, each.new.title))):
@@ -210,7 +210,7 @@ def _ordered(found: list[ListedItem]) -> list[ListedItem]:
 
 
 def _sorted(graph: dict[int, set[int]], places: Sequence[str]) -> Iterator[int]:
-    """As in the file, as far as what they need allows."""
+    """The order of the file, as far as dependencies allow."""
     sorter = TopologicalSorter(graph)
     try:
         sorter.prepare()
@@ -223,10 +223,10 @@ def _sorted(graph: dict[int, set[int]], places: Sequence[str]) -> Iterator[int]:
 
 
 def file_listed(tracker: Tracker, found: Sequence[ListedItem], labels: Sequence[str]) -> list[Item]:
-    """File items one after another. Each is filed once: doing it again after it was cut off files the rest."""
+    """File items in order. Each is filed once, so repeating an import that was cut off files the rest."""
     names = {name for each in found for name in (each.name, each.new.title)}
     if outside := tuple(dict.fromkeys(need for each in found for need in each.needs if need not in names)):
-        tracker.items(*outside)  # before anything is filed: UnknownItem if one is not there
+        tracker.items(*outside)  # before anything is filed: UnknownItem if one does not exist
     ids: dict[str, str] = {}
     items = []
     for each in found:

@@ -1,6 +1,6 @@
-"""What a tracker is: the values that every tracker shares, and the five things it can do. Knows no program, no file and no states of runs.
+"""The protocol of trackers: the values that all share, and the five operations. Knows no program, no file and no states of runs.
 
-A tracker that cannot be reached raises; it never answers with an empty list.
+A tracker that cannot be reached raises; it never returns an empty list instead.
 """
 
 from collections.abc import Iterable
@@ -24,9 +24,9 @@ class Item(Value, frozen=True, omit_defaults=False):
     type: str = "task"
     labels: tuple[str, ...] = ()
     assignee: str = ""  # who claimed it
-    depends_on: tuple[str, ...] = ()  # the items that must be closed first
-    found_in: tuple[str, ...] = ()  # the items in whose work this one was found
-    key: str = ""  # what this item is there for, where a machine filed it: there is one item of a key
+    depends_on: tuple[str, ...] = ()  # items that must be closed first
+    found_in: tuple[str, ...] = ()  # items during whose work this one was found
+    key: str = ""  # identifies what the machine filed it for; at most one item has a given key
     notes: str = ""
     created_at: str = ""
 
@@ -56,8 +56,8 @@ class TrackerChange(Value, frozen=True):
     description: str | None = None
     priority: int | None = None
     type: str = ""
-    drop: tuple[str, ...] = ()  # labels that are taken away
-    by_merge: bool = False  # closed: the merge of its branch closes it, where the tracker sees merges; it counts as closed meanwhile
+    drop: tuple[str, ...] = ()  # labels to remove
+    by_merge: bool = False  # closed: the merge of its branch closes it, if the tracker sees merges; until then it counts as closed
 
 
 class Tracker(Protocol):
@@ -66,45 +66,45 @@ class Tracker(Protocol):
     name: str
 
     def items(self, *ids: str) -> list[Item]:
-        """The items of these ids, in their order; without any, all of them, the oldest first. UnknownItem if one is not there."""
+        """The items with these ids, in this order; without ids, all of them, oldest first. UnknownItem if one does not exist."""
         ...
 
     def add(self, new: NewItem) -> Item:
-        """File an item. One of the same key that is there already is given instead, so that filing can be repeated."""
+        """File an item. An existing item with the same key is returned instead, so that filing can be repeated."""
         ...
 
     def claim(self, id: str, who: str) -> bool:
-        """Take an item, if nobody else has it: it is in_progress and theirs then. Compare-and-swap; claiming what one has is a yes."""
+        """Claim an item, setting it to in_progress, unless somebody else has it. Compare-and-swap; True if it is already theirs."""
         ...
 
     def change(self, id: str, change: TrackerChange) -> Item:
-        """Change an item; as it is then."""
+        """Change an item; returns it as it is afterwards."""
         ...
 
     def sync(self) -> str:
-        """Have the tracker persist its data; what went wrong, or nothing."""
+        """Have the tracker persist its data; returns what went wrong, or ""."""
         ...
 
 
 class TrackerError(Unreached):
-    """The tracker cannot be reached, or says something that cannot be read."""
+    """The tracker cannot be reached, or its answer cannot be read."""
 
 
 class UnknownItem(DetentError):
-    """There is no item of this id."""
+    """There is no item with this id."""
 
     def __init__(self, id: str) -> None:
         super().__init__(f"there is no item '{id}'", "see `detent items list --all`")
 
 
 def open_of(tracker: Tracker, ids: Iterable[str]) -> list[str]:
-    """Which of these items are not closed."""
+    """The ids of those items that are not closed."""
     wanted = tuple(dict.fromkeys(ids))
     return [item.id for item in tracker.items(*wanted) if item.status != "closed"] if wanted else []
 
 
 def changed(item: Item, change: TrackerChange) -> Item:
-    """An item after a change."""
+    """The item with a change applied."""
     import msgspec
 
     return msgspec.structs.replace(
@@ -122,18 +122,18 @@ def changed(item: Item, change: TrackerChange) -> Item:
 
 
 def noted(notes: str, note: str) -> str:
-    """Notes with one more, unless it stands there already."""
+    """The notes with one more appended, unless it is already there."""
     note = note.strip()
     return notes if not note or note in notes else f"{notes.rstrip()}\n\n{note}".strip()
 
 
 def may_claim(item: Item, who: str) -> bool:
-    """Whether an item is free for someone: it is theirs, or nobody's."""
+    """Whether someone may claim an item: it is open and unassigned, or theirs."""
     return item.status != "closed" and item.assignee in ("", who)
 
 
 def no_cycle(items: Iterable[Item], id: str, needs: Iterable[str]) -> None:
-    """DetentError if an item that is to depend on others would depend on itself, or on one that is not there."""
+    """DetentError if new dependencies would make an item wait for itself; UnknownItem if one does not exist."""
     known = {item.id: item for item in items}
     for need in needs:
         if need not in known:
@@ -143,7 +143,7 @@ def no_cycle(items: Iterable[Item], id: str, needs: Iterable[str]) -> None:
 
 
 def _way(known: dict[str, Item], start: str, end: str) -> tuple[str, ...]:
-    """How one item leads to another by what it depends on; empty if it does not."""
+    """The path of dependencies from one item to another; empty if there is none."""
     todo: list[tuple[str, ...]] = [(start,)]
     seen = {start}
     while todo:
