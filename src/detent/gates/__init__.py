@@ -1,1 +1,1 @@
-"""Gates: functions over a Look. The name is the gate, the docstring the rule, the result None or what is wrong."""
+"""Gates: functions over a Look. The function's name names the gate, its docstring is the rule, its result None or what is wrong."""

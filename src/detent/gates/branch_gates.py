@@ -1,4 +1,4 @@
-"""Gates over commits on a branch: what squash and plan update must have left behind."""
+"""Gates over commits on the branch: the results of squashing and of updating the plan."""
 
 from detent.evidence.look import FilesLook, SubmitLook
 from detent.gates.plan import PlanData
@@ -69,6 +69,6 @@ def _title(look: SubmitLook[PlanData]) -> str:
 
 
 def _line(look: FilesLook[PlanData]) -> int | None:
-    """Where the entry stands in the plan as it was reviewed; None where that is not known, since no tree holds the plan."""
+    """The line of the entry in the plan as it was reviewed; None if no tree contains the plan."""
     entry, _ = find_entry(_title(look), look.read(f"GOOD:{look.setting('pr.plan')}") or "", look.setting("pr.entries"))
     return entry.line if entry else None

@@ -1,4 +1,4 @@
-"""Commands that cannot fail: they prove nothing, so no criterion and no check may rest on one. Reads command lines; runs nothing."""
+"""Command lines that cannot fail: they prove nothing, so no criterion or check may rely on one. Parses them; runs nothing."""
 
 import re
 import shlex
@@ -9,7 +9,7 @@ SHELLS = ("sh", "bash", "zsh", "dash", "ksh")
 
 
 def cannot_fail(command: str) -> str | None:
-    """Why a command line can never fail, or None if it can. A line that cannot be read is no proof either."""
+    """Why a command line can never fail; None if it can. An unparsable line counts as one that cannot."""
     try:
         lexer = shlex.shlex(command.replace("\n", ";"), posix=True, punctuation_chars=True)
         lexer.commenters = ""
@@ -27,7 +27,7 @@ def cannot_fail(command: str) -> str | None:
 
 
 def _list_cannot_fail(words: list[str]) -> str | None:
-    """What decides a list is its last part; `a && b` fails if either can, `a || b` only if both can, a pipe by its last command."""
+    """The last part of a list decides; `a && b` fails if either can, `a || b` only if both can, a pipe by its last command."""
     parts = _split(_split(words, (";", "&"))[-1], ("&&", "||"), keep=True)
     verdict = _call_cannot_fail(_split(parts[0], ("|", "|&"))[-1])
     for joint, part in zip(parts[1::2], parts[2::2], strict=False):

@@ -1,4 +1,4 @@
-"""Gates over the call itself: its expectation, its test command, and the reply that calls a test wrong. Cheap; a miss is a refusal and counts nothing."""
+"""Gates over the call itself: expectation, test command, and the TEST_WRONG reply. Cheap; a miss is a refusal and does not count."""
 
 from detent.evidence.look import CommandLook, SubmitLook
 from detent.kernel.model import Data, Flag
@@ -29,7 +29,7 @@ def real_test_command(look: CommandLook[Data]) -> str | None:
     return look.refused_command(look.sent.test_command)
 
 
-TEST_WRONG = "TEST_WRONG"  # the reply that says so
+TEST_WRONG = "TEST_WRONG"  # the reply which says that the test itself is wrong
 
 
 def says_why(look: SubmitLook[Data]) -> str | None:

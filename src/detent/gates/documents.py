@@ -1,6 +1,6 @@
-"""The documents of a session: their forms, their strict readers, and the gates over what stands in them.
+"""The documents of a session: their forms, strict readers, and the gates over their content.
 
-Unknown and doubled keys are refused, every fault is named with its place. Knows nothing of states, git or agents' replies.
+Unknown and duplicate keys are refused, and every fault is reported with its place. Knows nothing of states, git or replies.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ Status = Literal["not-started", "in-progress", "implemented", "completed", "bloc
 
 SPEC, ACCEPTANCE, ARCHITECTURE, TASKS = "spec.md", "acceptance.json", "architecture.md", "tasks.yaml"
 RESEARCH, RECORDS, SPECS = "research/", "adr/", "design-specs/"
-MANY = 5  # from so many tasks on, each is reviewed by itself
+MANY = 5  # with this many tasks, each is reviewed by itself
 
 
 class Criterion(Value, frozen=True, omit_defaults=False):
@@ -40,7 +40,7 @@ class Acceptance(Value, frozen=True):
 
 
 class TaskEntry(Value, frozen=True, omit_defaults=False):
-    """One task of tasks.yaml. Its status is the machine's to write."""
+    """One task of tasks.yaml. Only the machine sets its status."""
 
     id: str
     title: str
@@ -57,7 +57,7 @@ class TaskEntry(Value, frozen=True, omit_defaults=False):
 
 
 class ProjectHead(Value, frozen=True):
-    """The head of tasks.yaml."""
+    """The `project` section of tasks.yaml."""
 
     name: str
     definition_of_done: tuple[str, ...]
@@ -71,7 +71,7 @@ class TaskList(Value, frozen=True):
 
 
 class ChangedFile(Value, frozen=True, omit_defaults=False):
-    """A file the session changed, by whichever role."""
+    """A file that the session changed, in whichever role."""
 
     path: str
     change_type: Literal["added", "modified", "deleted", "renamed"]
@@ -79,7 +79,7 @@ class ChangedFile(Value, frozen=True, omit_defaults=False):
 
 
 class KnownIssue(Value, frozen=True):
-    """A finding that a person accepted: it is known, told in the report, and no longer blocks."""
+    """A finding that a person accepted: it is mentioned in the report and no longer blocks."""
 
     finding: str
     text: str
@@ -87,27 +87,27 @@ class KnownIssue(Value, frozen=True):
 
 
 class SessionData(Data, frozen=True):
-    """What the gates over documents and roles need of a run's data."""
+    """The part of a run's data that the gates over documents and roles need."""
 
     session: str = ".agents-work/session"
     request: str = ""
     mode: Literal["full", "lean"] = "full"
-    research: tuple[str, ...] = ()  # the reports of the Researcher
+    research: tuple[str, ...] = ()  # reports of the Researcher
     design_specs: tuple[str, ...] = ()
-    records: tuple[str, ...] = ()  # of decisions, by the Architect
+    records: tuple[str, ...] = ()  # decision records of the Architect
     changed_files: tuple[ChangedFile, ...] = ()
-    instructions: tuple[str, ...] = ()  # the project's own instructions, as found at the base commit
+    instructions: tuple[str, ...] = ()  # the project's own instruction files at the base commit
     known_issues: tuple[KnownIssue, ...] = ()
     tasks: tuple[TaskEntry, ...] = ()
     good_tree: str = ""  # the last tree that passed its proof
-    prepared: int = 0  # the event that prepared the present dispatch
+    prepared: int = 0  # the event that prepared the current dispatch
 
 
 # Readers
 
 
 def read_acceptance(text: str) -> tuple[Acceptance | None, tuple[str, ...]]:
-    """acceptance.json, or every fault it has."""
+    """Parse acceptance.json; returns it, or all its faults."""
     try:
         found = msgspec.convert(json_value(text), Acceptance)
     except ValueError as e:
@@ -117,7 +117,7 @@ def read_acceptance(text: str) -> tuple[Acceptance | None, tuple[str, ...]]:
 
 
 def read_tasks(text: str) -> tuple[TaskList | None, tuple[str, ...]]:
-    """tasks.yaml, or every fault it has."""
+    """Parse tasks.yaml; returns it, or all its faults."""
     try:
         found = msgspec.convert(yaml_value(text), TaskList)
     except ValueError as e:
@@ -177,7 +177,7 @@ def _task_faults(found: TaskList) -> Iterator[str]:
 
 
 def find_cycle(tasks: tuple[TaskEntry, ...]) -> tuple[str, ...]:
-    """A circle in depends_on, with its first task named again at the end; empty if there is none."""
+    """A cycle in depends_on, with its first task repeated at the end; empty if there is none."""
     try:
         TopologicalSorter({t.id: t.depends_on for t in tasks}).prepare()
     except CycleError as found:
@@ -201,8 +201,10 @@ def recommended(tasks: tuple[TaskEntry, ...]) -> tuple[str, str]:
 
 
 def section(text: str, *words: str, but: tuple[str, ...] = ()) -> str:
-    """The text below the first heading that has one of these words and none of the others, down to the next heading of its level or of another
-    such part; code blocks hide no heading."""
+    """The text below the first heading with one of `words` and none of `but`, up to the next heading of its level or with one of `but`.
+
+    Headings in code blocks do not count.
+    """
     level, kept, fenced = 0, list[str](), False
     for line in text.splitlines():
         fenced ^= line.lstrip().startswith("```")
@@ -221,7 +223,7 @@ def _has(heading: str, words: tuple[str, ...]) -> bool:
 
 
 def listed_below(text: str, *words: str) -> tuple[str, ...]:
-    """The items of the list below a heading, one line each; a line that is no item of its own belongs to the one before it."""
+    """The items of the list below a heading, one line each; further lines are joined to the item before them."""
     items: list[str] = []
     for line in section(text, *words).splitlines():
         if found := re.match(r"\s*(?:[-*+]|\d+[.)])\s+(.+)", line):
@@ -239,7 +241,7 @@ def content_hash(text: str) -> str:
 
 
 def design_files(data: SessionData) -> tuple[str, ...]:
-    """What a person is asked to approve."""
+    """The documents that a person is asked to approve."""
     return (*(f"{data.session}/{name}" for name in (SPEC, ACCEPTANCE, ARCHITECTURE)), *data.records, *data.design_specs)
 
 
@@ -305,7 +307,7 @@ def context_is_there(look: FilesLook[SessionData]) -> str | None:
 
 
 def _before(id: str, tasks: dict[str, TaskEntry]) -> set[str]:
-    """The tasks that a task depends on, directly or through others."""
+    """The tasks that a task depends on, directly or indirectly."""
     found, ahead = set[str](), list(tasks[id].depends_on)
     while ahead:
         if (other := ahead.pop()) not in found:
@@ -317,7 +319,7 @@ def _before(id: str, tasks: dict[str, TaskEntry]) -> set[str]:
 def _exists(look: FilesLook[SessionData], path: str) -> bool:
     try:
         return look.read(path) is not None
-    except CannotTell:  # it is there, and larger than any document
+    except CannotTell:  # it exists, and is larger than any document
         return True
 
 

@@ -1,6 +1,6 @@
-"""What people are asked: the record of a decision, the answers each kind of question takes, the changes that ask and resolve, and the gates over answers.
+"""Questions to people: the record of a decision, the answers to each kind, the changes that ask and resolve, and the gates over answers.
 
-A question is written down as pending by the event that asks it, together with the content of what is shown. Agents never answer: the moves are people's alone.
+The event that asks a question records it as pending, with hashes of what is shown. Agents never answer: only people can make these calls.
 """
 
 import re
@@ -20,9 +20,9 @@ replace = msgspec.structs.replace
 Kind = Literal["approval", "strategy", "clarify", "question", "notes", "budget", "manual", "instructions", "flags"]
 MISSING = "mandatory_user_decision_missing"
 APPROVE, STRATEGY, FLAGS = "UD-APPROVE-DESIGN", "UD-REVIEW-STRATEGY", "FLAGS"
-BY_A_PERSON = ("terminal", "web")  # the channels that silence cannot take
+BY_A_PERSON = ("terminal", "web")  # channels on which silence cannot pass for an answer
 
-# What each kind of question takes, and the event it causes. A question of kind "question" takes any text.
+# kind of question -> answer -> the event it causes. Kind "question" takes any text.
 ANSWERS: dict[str, dict[str, str]] = {
     "approval": {"approved": "approved"},
     "strategy": {"per-batch": "per-batch", "single-final": "single-final"},
@@ -43,7 +43,7 @@ ANSWERS: dict[str, dict[str, str]] = {
 NEED_WORDS = {
     "guidance": "the guidance is empty",
     "failed": "say what you saw, for whoever fixes it",
-}  # answers that are nothing without a note
+}  # answers that require a note
 PICKING = (
     "Accept it as it is, or have it fixed. To have only some findings fixed, name their codes in the note; the others become known issues."
 )
@@ -51,7 +51,7 @@ CORRECTIONS = {"": "correct-spec", **{role: f"correct-{role}" for role in ("spec
 
 
 class PersonDecision(Value, frozen=True, omit_defaults=False):
-    """One question to a person and what became of it. The times are those of the events `asked` and `resolved`."""
+    """A question to a person and its answer. `asked` and `resolved` are the numbers of events, which have the times."""
 
     decision_id: str
     kind: Kind
@@ -66,13 +66,13 @@ class PersonDecision(Value, frozen=True, omit_defaults=False):
     task_id: str = ""
     resolution_reason: str = ""
     channel: str = ""
-    who: str = ""  # the user who answered, or on whose policy it was
+    who: str = ""  # the user who answered, or whose policy did
     security: bool = False
-    shown: dict[str, str] = {}  # what the person is shown: path -> content hash
-    summary: str = ""  # of what is shown, in its own words
-    before: int = 0  # the event that asked it before, in an earlier round
+    shown: dict[str, str] = {}  # documents that the person is shown: path -> content hash
+    summary: str = ""  # excerpts of those documents
+    before: int = 0  # the event that asked the question in an earlier round
     wanted: str = ""  # what a person asked for in that round
-    points: tuple[ReviewPoint, ...] = ()  # the findings it is about
+    points: tuple[ReviewPoint, ...] = ()  # the findings that the question is about
 
     def __post_init__(self) -> None:
         want = {"pending": (False, False, False), "answered": (True, True, False)}.get(self.status, (False, True, True))
@@ -81,26 +81,26 @@ class PersonDecision(Value, frozen=True, omit_defaults=False):
 
 
 class DecisionData(SessionData, frozen=True):
-    """What the gates and changes here need of a run's data."""
+    """The part of a run's data that this module needs."""
 
     decisions: tuple[PersonDecision, ...] = ()
     first_question: int = 0  # ad-hoc questions of this run are numbered from here
     task_id: str = ""
-    held: RoleReply | None = None  # the reply a person is asked about
-    accepted: RoleReply | None = None  # the reply a person accepted; it counts as the role's OK
-    tried: dict[str, tuple[str, ...]] = {}  # by kind of repair: what was wrong each time, the last ones
+    held: RoleReply | None = None  # the reply that a person is asked about
+    accepted: RoleReply | None = None  # the reply that a person accepted; it counts as the role's OK
+    tried: dict[str, tuple[str, ...]] = {}  # kind of repair -> what was wrong in its last attempts
 
 
 DD = TypeVar("DD", bound=DecisionData)
 
 
 def pending(data: DecisionData) -> PersonDecision | None:
-    """The question that is open, if one is."""
+    """The open question, if there is one."""
     return next((d for d in data.decisions if d.status == "pending"), None)
 
 
 def reopened(data: DecisionData) -> PersonDecision | None:
-    """The ad-hoc question that a blocked run must ask again, if one is."""
+    """The ad-hoc question that a blocked run must ask again, if there is one."""
     return next((d for d in data.decisions if d.status in ("pending", "cancelled") and d.decision_id not in (APPROVE, STRATEGY)), None)
 
 
@@ -109,14 +109,14 @@ def waived(data: DecisionData) -> frozenset[str]:
 
 
 def put(data: DD, decision: PersonDecision) -> DD:
-    """The record with this decision in it, in place of an older one with the same id."""
+    """Add a decision, or replace the one with the same id."""
     known = decision.decision_id in {d.decision_id for d in data.decisions}
     kept = tuple(decision if d.decision_id == decision.decision_id else d for d in data.decisions)
     return replace(data, decisions=kept if known else (*data.decisions, decision))
 
 
 def ask(run: Run[DD], made: PersonDecision, about: RoleReply | None = None) -> Run[DD]:
-    """Write the question down as pending. What was open before is skipped: only one question is open at a time."""
+    """Record a question as pending. An open one is skipped, since only one can be open at a time."""
     data = _skip(run.data, run.seq + 1)
     named = replace(made, decision_id=made.decision_id or _next_id(data), task_id=data.task_id, asked=run.seq + 1)
     return replace(run, data=replace(put(data, named), held=about, accepted=None))
@@ -125,7 +125,7 @@ def ask(run: Run[DD], made: PersonDecision, about: RoleReply | None = None) -> R
 def question(
     run: Run[DD], kind: Kind, words: str, options: tuple[str, ...] | None = None, about: RoleReply | None = None, security: bool = False
 ) -> Run[DD]:
-    """Ask something ad hoc. The state to return to is the one the run remembers."""
+    """Ask an ad-hoc question. Afterwards the run returns to the state that it remembers."""
     takes = tuple(ANSWERS[kind]) if options is None else options
     return ask(run, PersonDecision("", kind, words, takes, run.back, 0, security=security, points=noted(about) if about else ()), about)
 
@@ -140,13 +140,13 @@ def _skip(data: DD, seq: int) -> DD:
 
 
 def overtaken(run: Run[DD], why: str) -> Run[DD]:
-    """The open question is answered by something else."""
+    """Close the open question because something else answered it."""
     old = pending(run.data)
     return replace(run, data=put(run.data, replace(old, status="skipped", resolved=run.seq + 1, resolution_reason=why))) if old else run
 
 
 def meant(decision: PersonDecision | None, value: str) -> str:
-    """An answer as the question spells it. A capital letter, quotes, a full stop or a space for a hyphen are no reason to ask again."""
+    """Normalise an answer to the question's spelling: case, quotes, a full stop, or a space instead of a hyphen do not matter."""
     words = value.strip()
     if decision is None or decision.kind == "question":
         return words
@@ -159,7 +159,7 @@ def meant(decision: PersonDecision | None, value: str) -> str:
 
 
 def event_of(decision: PersonDecision | None, sent: Sent) -> str:
-    """The event that an answer causes, by the kind of the question; nothing is interpreted. Silence causes none."""
+    """The event that an answer causes, decided by the kind of question alone. An empty answer is "silence"."""
     value = meant(decision, sent.value)
     if decision is None or not value:
         return "silence"
@@ -179,7 +179,7 @@ def event_of(decision: PersonDecision | None, sent: Sent) -> str:
 
 
 def resolve(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
-    """Record the answer, and put question and answer into the next briefing; what went wrong before is part of the question."""
+    """Record the answer, and put question and answer into the next briefing. The last error is cleared, since the question covers it."""
     asked = pending(run.data)
     if asked is None:
         return run
@@ -189,18 +189,18 @@ def resolve(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
 
 
 def _by(sent: Sent) -> dict[str, str]:
-    """How the answer came, and from whom."""
+    """The channel of the answer, and the user."""
     return {"channel": sent.channel, "who": sent.facts.get("who", "")}
 
 
 def accept(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
-    """The person takes the work with its notes: they become known issues, and the reply counts as the role's OK."""
+    """The person accepts the work with its findings or notes, which become known issues; the reply counts as the role's OK."""
     asked = pending(run.data)
     return resolve(_accepted(run, asked.points if asked else ()), sent, found)
 
 
 def waive(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
-    """The findings named in the note (all, if none is named) become known issues; the reply counts as OK once none is left that blocks."""
+    """The findings named in the note, or all, become known issues. The reply counts as OK once no blocking finding is left."""
     asked = pending(run.data)
     named = tuple(p for p in (asked.points if asked else ()) if p.id in sent.note)
     return resolve(_accepted(run, named or (asked.points if asked else ())), sent, found)
@@ -213,12 +213,12 @@ def _accepted(run: Run[DD], taken: tuple[ReviewPoint, ...]) -> Run[DD]:
 
 
 def forget(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
-    """An accepted reply has been used, or was of no use."""
+    """Drop an accepted reply that was used or is no longer needed."""
     return replace(run, data=replace(run.data, held=None, accepted=None))
 
 
 def cancel(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
-    """The person will not decide, and says why. The run keeps the state it would return to."""
+    """The person declines to decide and says why. The run keeps the state to return to."""
     asked = pending(run.data)
     if asked is None:
         return run
@@ -227,12 +227,12 @@ def cancel(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
 
 
 def unanswered(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
-    """The question stays open; the run waits because of it, and keeps the state it would return to."""
+    """The question stays open and the run waits for it, keeping the state to return to."""
     return replace(run, cause=MISSING)
 
 
 def reopen(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
-    """A cancelled question is asked again."""
+    """Ask a cancelled question again."""
     data = run.data
     for old in data.decisions:
         if old.status == "cancelled":
@@ -241,7 +241,7 @@ def reopen(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
 
 
 def keep_invalid(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
-    """Say what was no answer, what would be one, and how many more of these there may be."""
+    """Say that an answer is invalid, what the valid ones are, and how many more tries are left."""
     asked = pending(run.data)
     takes = ", ".join(asked.options) if asked else ""
     left = run.limits.get("answers", 0) - run.counts.get("answers", 0)
@@ -273,7 +273,7 @@ def not_understood(look: SubmitLook[DecisionData]) -> str | None:
 
 
 def _near(asked: PersonDecision, value: str) -> str:
-    """The answer that was probably meant; empty if none is near."""
+    """The answer that was probably meant; empty if none is close."""
     from difflib import get_close_matches  # rarely needed
 
     if asked.kind in ("approval", "strategy") and re.match(r"changes?[\s_-]*requested\b", value, re.IGNORECASE):
@@ -297,7 +297,7 @@ def accepted_on_purpose(look: SubmitLook[DecisionData]) -> str | None:
 
 
 def ask_again(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
-    """What was shown has changed: the question stands again, about what is there now."""
+    """The documents changed after they were shown: ask again about the current ones."""
     asked = pending(run.data)
     if asked is None:
         return run
@@ -330,7 +330,7 @@ def cancelled_on_purpose(look: SubmitLook[DecisionData]) -> str | None:
 
 
 def _moved(look: FilesLook[DecisionData], decision: PersonDecision) -> str | None:
-    """Which document is another one now. All are read, so that the question can be put again about what is there."""
+    """The first shown document that has changed. Reads all, so that the question can be asked again about the current ones."""
     now = {path: content_hash(look.read(path) or "") for path in decision.shown}
     changed = [path for path, was in decision.shown.items() if now[path] != was]
     return f"{changed[0]} changed since it was shown; look at it again, then answer" if changed else None
@@ -351,13 +351,13 @@ def design_as_approved(look: FilesLook[DecisionData]) -> str | None:
 
 
 def decisions_of(run: Run[DD], ended: bool) -> tuple[PersonDecision, ...]:
-    """The questions of a run; one that was open when the run ended is asked no more."""
+    """The questions of a run. When it has ended, one that was still open counts as skipped."""
     over = {"status": "skipped", "resolved": run.seq, "resolution_reason": "the run that asked it has ended"}
     return tuple(replace(d, **over) if ended and d.status == "pending" else d for d in run.data.decisions)
 
 
 def decision_row(d: PersonDecision, run: str, when: Callable[[str, int], str]) -> dict[str, object]:
-    """A decision as people and programs see it; `when` gives the time of an event."""
+    """A decision for people and programs; `when` gives the time of an event."""
     return {
         "decision_id": d.decision_id,
         "question": d.question,

@@ -1,6 +1,6 @@
-"""Work items: when one may run, what its agent's final report says, what its review says, and the gates over them.
+"""Work items: when one may run, the agent's final report, the review of its branch, and the gates over them.
 
-What a tracker knows comes in as facts that the machine's own job found out. Knows no tracker, no git and no states.
+What the tracker knows arrives as facts from the machine's own job. Knows no tracker, no git and no states.
 """
 
 import re
@@ -26,7 +26,7 @@ class WorkItem(Value, frozen=True):
 
 
 class ItemData(Data, frozen=True):
-    """What the gates need of a run that works on an item."""
+    """The part of a run's data that the gates over items need."""
 
     item: WorkItem = WorkItem()
     context: str = ""  # what the user added to the prompt
@@ -36,7 +36,7 @@ class ItemData(Data, frozen=True):
 
 
 class FoundIssue(Value, frozen=True, omit_defaults=False):
-    """One issue that the review of a branch found. It becomes an item."""
+    """An issue found by the review of a branch; it becomes an item."""
 
     title: str
     description: str
@@ -48,7 +48,7 @@ class FoundIssue(Value, frozen=True, omit_defaults=False):
 
 
 class BranchReview(Value, frozen=True, omit_defaults=False):
-    """What the reviewer of a branch answers."""
+    """The answer of a branch's reviewer."""
 
     issues: tuple[FoundIssue, ...]
     summary: str
@@ -56,12 +56,12 @@ class BranchReview(Value, frozen=True, omit_defaults=False):
 
 
 def review_in(words: str) -> str:
-    """The review in a reviewer's last words: their last object that says whether the branch is ready; else all of them."""
+    """The review in a reviewer's final message: the last object with `pr_ready`, else the whole text."""
     return last_span(words, "pr_ready") or words.strip()
 
 
 def read_review(text: str) -> BranchReview:
-    """The review, or CannotTell: one that cannot be read approves nothing."""
+    """Parse a review. CannotTell if it cannot be read, since that must not count as an approval."""
     if not text.strip():
         raise CannotTell("the review is empty")
     try:
@@ -71,12 +71,12 @@ def read_review(text: str) -> BranchReview:
 
 
 def final_report(sent: Sent) -> str:
-    """What the agent itself said at the end. What it printed on the way is not part of it."""
+    """The agent's own final words, without what it printed on the way."""
     return (sent.reply or sent.report or sent.summary) if sent.by == "agent" else ""
 
 
 def blocked_reason(report: str) -> str:
-    """The reason, if the last line of a report is `BLOCKED: reason` in the agent's own words; a quoted or fenced line is not."""
+    """The reason, if the report's last line is `BLOCKED: reason` in the agent's own words, neither quoted nor in a code block; else ""."""
     lines = [line.rstrip() for line in report.splitlines() if line.strip()]
     if not lines or sum(bool(FENCE.match(line)) for line in lines) % 2:
         return ""

@@ -1,4 +1,4 @@
-"""Judging: the gates of one row over one look. First what is asked, then what must be proved; CannotTell is neither yes nor no."""
+"""Judging: runs the gates of one row over one look. First what is asked, then what must be proved; CannotTell is neither yes nor no."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def judge(row: Row[Any], look: Look[Any]) -> Found:
-    """What the gates say. Every fault of the call is named, a line each; of the proof, the first that fails."""
+    """Run a row's gates. A refusal lists every fault of the call; a failed proof, only the first."""
     try:
         refused = tuple(line for gate in row.gates if isinstance(said := gate(look), str) for line in said.splitlines())
         if refused:
@@ -50,12 +50,12 @@ def judge(row: Row[Any], look: Look[Any]) -> Found:
 
 
 def steps_of(row: Row[Any]) -> tuple[str, ...]:
-    """What a project's own gates may call a row: its state, its event, and whether all tests must pass there."""
+    """The names by which a project's own gates can refer to a row: its state, its event, and "proved" if all tests must pass there."""
     return (row.at, row.on, *((PROVED,) if red_tests_pass in row.prove else ()))
 
 
 def own_gate(gate: OwnGate) -> Gate:
-    """A gate that the project configures, as a gate of the row."""
+    """A gate from the project's configuration, as a gate of the row."""
 
     def passes(look: CommandLook[Any]) -> Said:
         return look.own_gate(gate)
@@ -65,7 +65,7 @@ def own_gate(gate: OwnGate) -> Gate:
 
 
 def _proved(gates: tuple[Gate, ...], look: Look[Any]) -> tuple[tuple[str, ...], tuple[Flag, ...], str]:
-    """What is wrong, by the first gate that says so; what was flagged until then; and the name of that gate."""
+    """The first failure, the flags raised before it, and the name of the gate that failed."""
     flagged: list[Flag] = []
     for gate in gates:
         said = gate(look)
@@ -84,7 +84,7 @@ def flags_in(said: Said) -> tuple[Flag, ...]:
 
 
 def weighed(flag: Flag, setting: Callable[[str], str]) -> Flag | None:
-    """A flag as the configuration weighs its kind: `[flags] KIND`. None: that kind is allowed."""
+    """A flag with the level that `[flags] KIND` configures; None if that kind is allowed."""
     level = setting(f"flags.{flag.kind}") or flag.level
     if level == "allow":
         return None
@@ -97,12 +97,12 @@ def name_of(gate: Gate) -> str:
 
 
 def weighed_card(card: "Card", settings: Mapping[str, str]) -> "Card":
-    """The card as the settings weigh its flags: what is allowed goes, what must fail is a failure."""
+    """The card with its flags at their configured levels: allowed ones are dropped, failing ones become failures."""
     flags = [flag for each in card.flags if (flag := weighed(each, lambda name: settings.get(name, ""))) is not None]
     failed = tuple(_failing(flag) for flag in flags if flag.level == "fail")
     return msgspec.structs.replace(card, flags=tuple(flag for flag in flags if flag.level != "fail"), failed=(*card.failed, *failed))
 
 
 def _failing(flag: Flag) -> str:
-    """A flag as a failure: its place comes first, as with every other failure."""
+    """A flag worded as a failure, which begins with its place."""
     return f"{'' if flag.place in flag.sentence else f'{flag.place}: '}{flag.sentence} ({flag.kind})"

@@ -1,6 +1,6 @@
-"""Text into plain values, strictly: JSON and YAML as agents write them, and the JSON objects inside other words.
+"""Strict parsing of JSON and YAML as agents write them, and finding JSON objects in other text.
 
-A key that stands twice, a tag, an alias or a broken character is a ValueError that says where. Knows no form: what a value must look like is its reader's to say.
+A duplicate key, a tag, an alias or a lone surrogate is a ValueError that names its place. Knows no schema: each reader checks its own.
 """
 
 import json
@@ -11,13 +11,13 @@ Plain = dict[str, "Plain"] | list["Plain"] | str | int | float | bool | None
 
 
 class _Pairs(dict[str, Plain]):
-    """An object as it was read, with the keys that stood there twice."""
+    """A parsed object that remembers its duplicate keys."""
 
     doubled: tuple[str, ...] = ()
 
 
 def json_value(text: str) -> object:
-    """The value of a JSON text."""
+    """Parse a JSON text."""
     try:
         value = json.loads(text, object_pairs_hook=paired)
         _refuse(_faults(value, ""))
@@ -27,7 +27,7 @@ def json_value(text: str) -> object:
 
 
 def yaml_value(text: str) -> object:
-    """The value of a YAML text. What a tag would make of a value is not ours to run, so none is taken."""
+    """Parse a YAML text. Tags are rejected, since they could make anything of a value."""
     import yaml
 
     try:
@@ -53,19 +53,19 @@ def _refuse(faults: Iterator[str]) -> None:
 
 
 def paired(pairs: list[tuple[str, Plain]]) -> _Pairs:
-    """An object of JSON as it was read, which knows the keys that stood there twice."""
+    """An object hook for JSON that records duplicate keys."""
     found = _Pairs(pairs)
     found.doubled = tuple(twice([key for key, _ in pairs])) if len(found) < len(pairs) else ()
     return found
 
 
 def twice(keys: list[str]) -> list[str]:
-    """The keys that stand there more than once."""
+    """The values that occur more than once."""
     return sorted(key for key, n in Counter(keys).items() if n > 1)
 
 
 def _faults(value: object, path: str) -> Iterator[str]:
-    """Keys that stood there twice, and texts that hold half a character."""
+    """Faults of a parsed value: duplicate keys and lone surrogates."""
     if isinstance(value, str) and not _whole(value):
         yield f"{path or 'the text'}: contains half a character (a lone surrogate), which cannot be encoded"
     elif isinstance(value, list):
@@ -93,7 +93,7 @@ def _shown(key: str) -> str:
 
 
 def _doubled_keys(node: object, path: str) -> Iterator[str]:
-    """The paths of keys that stand twice in a mapping of a composed YAML document."""
+    """The paths of duplicate keys in a composed YAML document."""
     value = getattr(node, "value", None)
     if not isinstance(value, list):
         return
@@ -109,7 +109,7 @@ Object = Mapping[str, object]
 
 
 def spans_of(text: str) -> Iterator[tuple[int, int, Object]]:
-    """The objects of a text in order, none inside another."""
+    """(start, end, object) for the outermost JSON objects in a text, in order."""
     decoder, at = json.JSONDecoder(), text.find("{")
     while at >= 0:
         try:
@@ -122,6 +122,6 @@ def spans_of(text: str) -> Iterator[tuple[int, int, Object]]:
 
 
 def last_span(text: str, name: str) -> str:
-    """The last object that has this key, as it stands there; empty if there is none."""
+    """The source text of the last object with this key; empty if there is none."""
     spans = [text[at:end] for at, end, value in spans_of(text) if name in value]
     return spans[-1] if spans else ""

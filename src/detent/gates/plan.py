@@ -1,6 +1,6 @@
-"""The plan of one pull request (ACTIVE_PR.json): its form, its strict reader, and the gates over it.
+"""The plan of one pull request (ACTIVE_PR.json): its form, strict reader, and the gates over it.
 
-Every fault is named with its path, such as `tasks[1].tdd_steps[0].type`. Knows nothing of git or of states.
+Every fault is reported with its path, such as `tasks[1].tdd_steps[0].type`. Knows nothing of git or of states.
 """
 
 import json
@@ -16,7 +16,7 @@ FILE = "ACTIVE_PR.json"
 TEXT_FIELDS = ("masterPlanPath", "prTitle", "summary", "verificationPlan")
 TASK_STATUS = ("TODO", "IN_PROGRESS", "DONE", "ERROR")
 STEP_TYPES = ("RED", "GREEN", "REFACTOR")
-MOST_NAMED = 8  # entries of the plan in one sentence
+MOST_NAMED = 8  # plan entries quoted in one message
 
 Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
 
@@ -31,7 +31,7 @@ class PlannedStep(Value, frozen=True, omit_defaults=False):
 
 
 class Breakdown(Value, frozen=True):
-    """Where a re-planned task came from."""
+    """The origin of a re-planned task."""
 
     originalTaskName: str
     justification: str
@@ -43,9 +43,9 @@ class PlanTask(Value, frozen=True, omit_defaults=False):
     taskName: str
     tdd_steps: tuple[PlannedStep, ...]
     breakdownHistory: Breakdown | None = None
-    finding: str = ""  # the review finding it answers
-    replaces: str = ""  # of re-planned tasks: the name of the one they came from
-    verifies: str = ""  # of the last of re-planned tasks: the tree that it was planned from
+    finding: str = ""  # the review finding that it answers
+    replaces: str = ""  # set on re-planned tasks: the name of the task they replace
+    verifies: str = ""  # set on the last re-planned task: the tree that the plan was made from
 
 
 class ActivePr(Value, frozen=True, omit_defaults=False):
@@ -59,19 +59,19 @@ class ActivePr(Value, frozen=True, omit_defaults=False):
 
 
 class PlanData(OnBranch, frozen=True):
-    """What the gates here need of a run's data."""
+    """The part of a run's data that these gates need."""
 
     plan: ActivePr | None = None
-    replacing: str = ""  # the task a scope reduction replaces
+    replacing: str = ""  # the task that a scope reduction replaces
     replacing_red: str = ""  # the description of its RED step
     reviewed_tree: str = ""
     last_commit_hash: str = ""  # the squashed commit
-    judged_tree: str = ""  # the tree a RED run waits for analysis with
-    failed_try: str = ""  # what was handed in last and failed: its tree, and how it was handed in
-    laid: str = ""  # a master plan that is in no tree, as the machine laid it: that of a work item
+    judged_tree: str = ""  # the tree of a RED run that awaits analysis
+    failed_try: str = ""  # the last submit that failed: its tree, and how it was handed in
+    laid: str = ""  # a master plan that is in no tree: the machine wrote it for a work item
 
     def asked_for(self, read: Callable[[str], str | None], setting: Callable[[str], str]) -> str:
-        """The plan's entry as the branch found it."""
+        """The plan's entry as it was at the branch's base."""
         return entry_text(self.plan.prTitle, read(f"BASE:{setting('pr.plan')}") or "", setting("pr.entries")) if self.plan else ""
 
     def step_words(self) -> str:
@@ -80,13 +80,13 @@ class PlanData(OnBranch, frozen=True):
 
 
 def verified_from(plan: ActivePr | None) -> str:
-    """If the next step is the RED of a verification task: the tree that it was planned from. Else empty."""
+    """The tree that a verification task was planned from, if its RED step is next; else ""."""
     task = _open_task(plan)
     return task.verifies if task and task.tdd_steps[0].status == "TODO" else ""
 
 
 def is_verification(plan: ActivePr | None) -> bool:
-    """Whether the next step belongs to a task that verifies what smaller ones did: its GREEN has no code left to write."""
+    """Whether the next step belongs to a verification task. Its GREEN step has no code left to write."""
     task = _open_task(plan)
     return task is not None and bool(task.verifies)
 
@@ -96,7 +96,7 @@ def _open_task(plan: ActivePr | None) -> PlanTask | None:
 
 
 def read_plan(text: str) -> tuple[ActivePr | None, tuple[str, ...]]:
-    """The plan, or every fault it has."""
+    """Parse a plan; returns it, or all its faults."""
     try:
         raw = json.loads(text, object_pairs_hook=paired, parse_constant=_no_constant)
     except (ValueError, RecursionError) as e:
@@ -110,7 +110,7 @@ def _no_constant(name: str) -> Json:
 
 
 def _fields(raw: Json, path: str, needed: tuple[str, ...], optional: tuple[str, ...] = ()) -> Iterator[str]:
-    """Faults in the set of keys of an object."""
+    """Missing, unknown and duplicate keys of an object."""
     here = path or FILE
     if not isinstance(raw, dict):
         yield f"{here}: must be an object"
@@ -181,7 +181,7 @@ def _step_faults(raw: Json, path: str) -> Iterator[str]:
 
 
 def _order_faults(steps: list[Json], path: str) -> Iterator[str]:
-    """Each GREEN comes after a RED of its own."""
+    """Each GREEN needs a RED before it."""
     red = False
     for i, step in enumerate(steps):
         kind = step.get("type") if isinstance(step, dict) else None
@@ -229,17 +229,17 @@ def plan_is_sound(look: FilesLook[PlanData]) -> str | None:
 
 
 def _master(look: FilesLook[PlanData]) -> str:
-    """The master plan as people left it. A copy that lies in the workspace is for reading."""
+    """The master plan as people left it; a copy that the machine wrote into the workspace is not read back."""
     return look.run.data.laid or look.read(look.setting("pr.plan")) or ""
 
 
 def _form(look: FilesLook[PlanData]) -> str:
-    """How a person says that entries look, in a plan of theirs."""
+    """The configured pattern of entries, for a plan written by people."""
     return "" if look.run.data.laid else look.setting("pr.entries")
 
 
 def title_fits(title: str, master: str, form: str = "") -> str | None:
-    """The title stands in exactly one open entry of the master plan."""
+    """Why a title does not match exactly one open entry of the master plan; None if it does."""
     entry, matches = find_entry(title, master, form)
     if entry:
         return None
@@ -265,12 +265,12 @@ def replan_keeps_the_rest(look: FilesLook[PlanData]) -> str | None:
 
 
 def replaced_at(plan: ActivePr, name: str) -> int:
-    """The position of the task that a scope reduction replaces: of that name, and not done."""
+    """The index of the task that a scope reduction replaces: the unfinished one with this name."""
     return next(i for i, t in enumerate(plan.tasks) if t.taskName == name and any(s.status == "TODO" for s in t.tdd_steps))
 
 
 def replan_fault(old: ActivePr, new: ActivePr, name: str, red: str) -> str | None:
-    """What is wrong with a new plan that replaces the task `name`, or None."""
+    """What is wrong with a new plan that replaces the task `name`; None if nothing is."""
     moved = [f for f in TEXT_FIELDS if getattr(new, f) != getattr(old, f)]
     if moved:
         return f"{moved[0]}: must not change; only the task '{name}' is planned again"

@@ -1,7 +1,8 @@
-"""The entries of a master plan: which of its lines are pull requests, by the plan's own form, and which of them are open. Knows only text.
+"""The entries of a master plan: which lines stand for pull requests, and which of those are open. Knows only text.
 
-The form is, of these, the first that the plan has: headings or items that begin with "PR 1:"; check boxes; items that begin as a commit does
-(`feat:`, `fix:` …); lines beside others that carry [DONE]; else every heading and item, but for prose such as "Context". A person may name another.
+The first form that the plan uses decides: headings or items that begin with "PR 1:"; check boxes; items that begin like a commit message
+(`feat:`, `fix:` …); lines like those that carry [DONE]; else every heading and item except prose such as "Context". A configured pattern
+overrides this.
 """
 
 import re
@@ -20,15 +21,15 @@ PROSE = re.compile(
 class PlanLine(NamedTuple):
     """A heading or list item of a master plan."""
 
-    depth: int  # headings 1 to 6, list items below them by their indent
+    depth: int  # headings 1 to 6; list items from 10 up, by their indent
     text: str
     done: bool
-    line: int  # where it stands, from 0
-    box: bool = False  # it has a check box
+    line: int  # line number, from 0
+    box: bool = False  # whether it has a check box
 
 
 def lines_of(text: str) -> list[PlanLine]:
-    """Every heading and list item, in order; what stands in a code block is none."""
+    """Every heading and list item outside code blocks, in order."""
     found: list[PlanLine] = []
     fenced = False
     for at, line in enumerate(text.splitlines()):
@@ -44,7 +45,7 @@ def lines_of(text: str) -> list[PlanLine]:
 
 
 def entries(text: str, form: str = "") -> list[PlanLine]:
-    """The lines of a plan that are pull requests, by its own form or by the pattern that a person named."""
+    """The lines of a plan that stand for pull requests, by the plan's own form or by a configured pattern."""
     found = lines_of(text)
     if form:
         wanted = re.compile(form)
@@ -59,7 +60,7 @@ def entries(text: str, form: str = "") -> list[PlanLine]:
 
 
 def _boxes(found: list[PlanLine]) -> list[PlanLine]:
-    """The items with check boxes; none, where all of them are details of items that begin as a commit does."""
+    """The items with check boxes; none if all of them are details below items that begin like a commit message."""
     ends, covered, alone = _ends(found), 0, False
     for i, entry in enumerate(found):
         alone = alone or (entry.box and i >= covered)
@@ -68,7 +69,7 @@ def _boxes(found: list[PlanLine]) -> list[PlanLine]:
 
 
 def _without_prose(found: list[PlanLine]) -> list[PlanLine]:
-    """All lines but those of prose: a title over everything, and sections that no pull request is."""
+    """All lines except an overall title and sections of prose."""
     ends, until, kept = _ends(found), 0, list[PlanLine]()
     over = bool(found) and found[0].depth == 1 and ends[0] == len(found)
     titled = over and (len(found) > 1 or re.search(r"\bplan\b", found[0].text, re.IGNORECASE) is not None)
@@ -80,33 +81,33 @@ def _without_prose(found: list[PlanLine]) -> list[PlanLine]:
 
 
 def find_entry(title: str, master: str, form: str = "") -> tuple[PlanLine | None, int]:
-    """The open entry that a title means, and how many it stands in: the one with exactly this text, else the only one."""
+    """The open entry that a title means, and how many entries contain it: the one with exactly this text, else the only match."""
     matches = [e for e in open_entries(master, form) if title in e.text]
     exact = [e for e in matches if e.text == title]
     return next((found[0] for found in (exact, matches) if len(found) == 1), None), len(matches)
 
 
 def entry_text(title: str, master: str, form: str = "") -> str:
-    """The entry that a title means, with everything that stands below it."""
+    """The entry that a title means, with everything below it."""
     entry, _ = find_entry(title, master, form)
     after = next((e.line for e in lines_of(master) if entry and e.line > entry.line and e.depth <= entry.depth), None)
     return "\n".join(master.splitlines()[entry.line : after]) if entry else ""
 
 
 def open_entries(text: str, form: str = "") -> tuple[PlanLine, ...]:
-    """The open entries. One is done when its line says so, when one above it is done, or when it has some below it and all are done."""
+    """The open entries. An entry is done if its line says so, if one above it is done, or if it has entries below it and all are done."""
     over = _done_above(text)
     found = entries(text, form)
     ends, left, first = _ends(found), list[PlanLine](), len(found)
     for i in reversed(range(len(found))):
         if found[i].line not in over and (ends[i] == i + 1 or first < ends[i]):
-            first = i  # the first open one from here on
+            first = i  # the first open entry from here on
             left.append(found[i])
     return tuple(reversed(left))
 
 
 def _done_above(text: str) -> set[int]:
-    """The lines that are done, by themselves or by one above them."""
+    """The lines that are done, themselves or through a line above them."""
     found = lines_of(text)
     ends, done_to, over = _ends(found), 0, set[int]()
     for i, entry in enumerate(found):
@@ -117,7 +118,7 @@ def _done_above(text: str) -> set[int]:
 
 
 def _ends(found: list[PlanLine]) -> list[int]:
-    """Of each entry, where what stands below it ends."""
+    """For each entry, the index after the last one below it."""
     ends, above = [len(found)] * len(found), list[int]()
     for i, entry in enumerate(found):
         while above and found[above[-1]].depth >= entry.depth:
@@ -127,5 +128,5 @@ def _ends(found: list[PlanLine]) -> list[int]:
 
 
 def is_done(line: str) -> bool:
-    """An entry is done when its line carries [DONE] and at least seven hexadecimal digits."""
+    """Whether a line carries [DONE] and a commit hash of at least seven digits."""
     return "[DONE]" in line and re.search(r"\b[0-9a-f]{7,40}\b", line) is not None

@@ -1,6 +1,6 @@
-"""The gates of a replay: for each phase what must hold again, from the repository alone. The gates of the runs, and a few of its own.
+"""The gates of a replay: what must hold again for each phase, judged from the repository alone. Reuses the gates of runs and adds a few.
 
-What a claim says is not believed. What a step is, its trees say (`found`); the phase that a claim gives can only add gates.
+A claim is not trusted. The trees show what a step is (`found`); the phase that a claim names can only add gates.
 """
 
 from collections.abc import Callable, Mapping
@@ -85,7 +85,7 @@ def nothing_changed(look: FilesLook[Any]) -> str | None:
 
 
 def found(look: Look[Any], was_red: bool) -> str:
-    """What a step is by its trees: which files changed, and what became of the tests. `was_red`: a test failed before it that is to pass."""
+    """The kind of a step, from its changed files and test outcomes. `was_red`: a test that failed before it should now pass."""
     changed = look.changed()
     paths = {c.path for c in changed}
     if paths <= {look.setting("pr.plan")}:
@@ -132,5 +132,5 @@ DOUBTS = (tests_run_as_before, changed_tests_still_bite, turned_tests_fail)  # o
 
 
 def gates_of(claimed: str, found: str) -> tuple[Gate, ...]:
-    """What a step has to pass: whatever a claim says of it, what its trees say counts as well."""
+    """The gates that a step must pass: those of its claimed phase and those of what its trees show."""
     return tuple(dict.fromkeys((*CLAIMED[claimed], *FOUND[found], instructions_kept)))

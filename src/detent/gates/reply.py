@@ -1,6 +1,6 @@
-"""What an agent of a session hands in: the form of its reply, the strict reader, what a reply amounts to, and what its role may have written.
+"""The replies of a session's agents: their form, strict reader, and effective verdict; and the gates over what a role may write.
 
-A reply is an agent's word about its own work or its verdict on another's. It never stands for a proof.
+A reply is an agent's statement about its own work, or its verdict on another's. It never counts as proof.
 """
 
 import hashlib
@@ -27,14 +27,14 @@ OF_ROLE = {
 
 
 class Artifacts(Value, frozen=True, omit_defaults=False):
-    """What was written, and what is worth telling."""
+    """The files that were written, and notes for the report."""
 
     files: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
 class Gates(Value, frozen=True, omit_defaults=False):
-    """What the agent says of its own work. It can ask for more scrutiny, never for less."""
+    """The agent's assessment of its own work. It can ask for more scrutiny, never for less."""
 
     meets_definition_of_done: bool
     needs_review: bool
@@ -43,7 +43,7 @@ class Gates(Value, frozen=True, omit_defaults=False):
 
 
 class Next(Value, frozen=True, omit_defaults=False):
-    """What the agent thinks comes next."""
+    """The agent's opinion of what comes next."""
 
     research: bool = False
     ui: bool = False
@@ -81,7 +81,7 @@ class SecurityFinding(Value, frozen=True, omit_defaults=False):
 
 
 class TestResults(Value, frozen=True, omit_defaults=False):
-    """What QA says of the tests. The machine runs them itself."""
+    """QA's report of the tests. The machine runs them itself as well."""
 
     __test__ = False
 
@@ -91,7 +91,7 @@ class TestResults(Value, frozen=True, omit_defaults=False):
 
 
 class RoleReply(Value, frozen=True):
-    """The reply of any role. The fields below `next` belong to one role each."""
+    """The reply of any role. Each field after `next` belongs to one role."""
 
     status: Said
     summary: str
@@ -107,7 +107,7 @@ class RoleReply(Value, frozen=True):
 
 
 class ReviewPoint(Value, frozen=True):
-    """One thing a reviewing role found, with a name by which a person can waive it. The same finding has the same name, whatever line it moved to."""
+    """A finding of a reviewing role, with an id by which a person can waive it. The id stays when the finding moves to another line."""
 
     id: str
     text: str
@@ -116,7 +116,7 @@ class ReviewPoint(Value, frozen=True):
 
 
 def read_reply(text: str, role: str) -> tuple[RoleReply | None, str]:
-    """The reply of a role, or what is wrong with it. Never raises."""
+    """Parse a role's reply; returns it, or what is wrong with it. Never raises."""
     try:
         reply = msgspec.convert(json_value(text), RoleReply)
     except ValueError as e:
@@ -126,7 +126,7 @@ def read_reply(text: str, role: str) -> tuple[RoleReply | None, str]:
 
 
 def _fault(reply: RoleReply, role: str) -> str:
-    """What a reply lacks, or has too much, for its role."""
+    """What is missing from a reply, or not allowed in it, for its role; empty if nothing."""
     mine = OF_ROLE.get(role, ())
     given = [name for names in OF_ROLE.values() for name in names if getattr(reply, name) is not None]
     if not reply.summary.strip():
@@ -143,7 +143,7 @@ def _fault(reply: RoleReply, role: str) -> str:
 
 
 def points(reply: RoleReply) -> tuple[ReviewPoint, ...]:
-    """Everything a reviewing role found."""
+    """Everything that a reviewing role found."""
     comments = tuple(
         ReviewPoint(_name(c.file, c.category, c.message), c.text, blocks=c.severity in ("major", "blocker"))
         for c in reply.review_comments or ()
@@ -158,7 +158,7 @@ def points(reply: RoleReply) -> tuple[ReviewPoint, ...]:
 
 
 def left_open(reply: RoleReply) -> tuple[str, ...]:
-    """What a role passed the work with: findings that do not block, and notes. The report tells them."""
+    """The findings that do not block and the notes, which the report mentions."""
     return (*(p.text for p in points(reply) if not p.blocks), *(note.strip() for note in reply.artifacts.notes if note.strip()))
 
 
@@ -172,7 +172,7 @@ def _name(file: str, category: str, words: str) -> str:
 
 
 def amounts_to(reply: RoleReply, waived: frozenset[str] = frozenset()) -> Said:
-    """What a reply comes to, whatever it calls itself: a grave finding makes an OK a BLOCKED, a medium one of Security a question; waived ones count no more."""
+    """A reply's effective status: an OK with a blocking finding is BLOCKED, with a medium one a question. Waived findings do not count."""
     left = [p for p in points(reply) if p.id not in waived]
     if reply.status in ("OK", "PASS_WITH_NOTES") and any(p.blocks for p in left):
         return "BLOCKED"
@@ -183,7 +183,7 @@ def amounts_to(reply: RoleReply, waived: frozenset[str] = frozenset()) -> Said:
     return reply.status
 
 
-# Gates: what a role may have written
+# Gates: what a role may write
 
 DOCS = ("README*", "docs/*", "CHANGELOG*", "*.md", "*.rst")
 BUILD = (
@@ -241,7 +241,7 @@ def readme_or_reason(look: FilesLook[SessionData]) -> str | None:
 HOW = {
     "run": re.compile(r"(how to )?run\b", re.IGNORECASE),
     "test": re.compile(r"(how to )?test\b", re.IGNORECASE),
-}  # how such a note begins
+}  # the beginnings of such notes
 
 
 def says_how_to_run_and_test(look: SubmitLook[SessionData]) -> str | None:
@@ -257,13 +257,13 @@ def says_how_to_run_and_test(look: SubmitLook[SessionData]) -> str | None:
 
 
 def _reply(look: SubmitLook[SessionData], role: str) -> RoleReply | None:
-    """The reply that is judged: the one handed in, or the one that a person accepted."""
+    """The reply to judge: the one handed in, or the one that a person accepted."""
     accepted: RoleReply | None = getattr(look.run.data, "accepted", None)
     return read_reply(look.sent.reply, role)[0] if look.sent.reply else accepted
 
 
 def _inside(look: SubmitLook[SessionData], role: str, folder: str) -> list[str]:
-    """The files of a folder of the session that the role's reply names."""
+    """The files below a folder of the session that the role's reply names."""
     reply = _reply(look, role)
     return [path for path in (reply.artifacts.files if reply else ()) if path.startswith(f"{look.run.data.session}/{folder}")]
 

@@ -1,4 +1,4 @@
-"""Review findings: their form and strict reader, and the gates over reviews. A review that cannot be read approves nothing."""
+"""Review findings: their form, strict reader, and the gates over reviews. A review that cannot be read approves nothing."""
 
 import hashlib
 from typing import Literal
@@ -12,7 +12,7 @@ from detent.gates.plan import PlanData
 from detent.kernel.model import Data, Flag, Value
 from detent.kernel.table import Said
 
-ROOT_FILE = "a file at the root"  # who reviewed, when all that is known is a file: anybody may have written it
+ROOT_FILE = "a file at the root"  # the reviewer of a review that is only a file, which anybody may have written
 SEVERITIES = ("INFO", "SUGGESTION", "MINOR", "MAJOR", "CRITICAL")
 BEHAVIOUR = ("bug", "correctness", "behaviour", "behavior", "test", "tests", "testing", "security", "logic")
 
@@ -29,7 +29,7 @@ class Finding(Value, frozen=True, omit_defaults=False):
 
     @property
     def id(self) -> str:
-        """The same finding has the same id, whatever line it moved to."""
+        """Stable when the finding moves to another line."""
         words = f"{self.file_path}\n{self.category.lower()}\n{' '.join(self.description.lower().split())}"
         return hashlib.sha256(words.encode()).hexdigest()[:12]
 
@@ -39,7 +39,7 @@ class Finding(Value, frozen=True, omit_defaults=False):
 
 
 class _Short(Value, frozen=True):
-    """The short form: a task to be added."""
+    """The short form of a finding: a task to add."""
 
     taskName: str
     status: Literal["TODO"] = "TODO"
@@ -52,14 +52,14 @@ class _Review(Value, frozen=True):
 
 
 def findings_in(words: str) -> str:
-    """The review in a reviewer's last words: their last object with findings; else all of them. CannotTell if it cannot be read."""
+    """The review in a reviewer's final message: the last object with `findings`, else the whole text. CannotTell if it cannot be parsed."""
     text = last_span(words, "findings") or words.strip()
     read_findings(text)
     return text
 
 
 def read_findings(text: str) -> tuple[Finding, ...]:
-    """The findings of a review in any of its accepted forms; CannotTell if it is none of them."""
+    """The findings of a review in any accepted form. CannotTell if it has none of them."""
     if not text.strip():
         raise CannotTell('the review is empty; an approval is written as [] or {"findings": []}')
     faults = []
@@ -86,7 +86,7 @@ def _short(text: str) -> tuple[Finding, ...]:
 
 
 def blocking(findings: tuple[Finding, ...], at: str) -> tuple[Finding, ...]:
-    """The findings at or above a severity."""
+    """The findings of this severity or above."""
     return tuple(f for f in findings if SEVERITIES.index(f.severity) >= SEVERITIES.index(at))
 
 
@@ -130,7 +130,7 @@ def tree_is_as_proved(look: FilesLook[Data]) -> str | None:
 
 
 def unproved(path: str) -> str:
-    """What is said of a file that changed after the last proof."""
+    """The sentence about a file that changed after the last proof."""
     return f"{path} changed since the last step passed, so it is not proved; undo the change, and make it in a step of its own"
 
 

@@ -1,11 +1,11 @@
-"""A design in its documents' own words, cut to what a person reads before they decide. Pure: texts in, a text out."""
+"""Excerpts of a design's documents for a person to read before deciding. Pure."""
 
 import re
 from collections.abc import Iterator, Mapping
 
 from detent.gates.documents import ARCHITECTURE, SPEC, SessionData, design_files, section
 
-PARTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {  # of which document: what is shown, by the words its heading may have
+PARTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {  # document -> part -> words that its heading may contain
     SPEC: {
         "Goals": ("goal",), "Scope": ("scope",), "Out of scope": ("out of scope", "non-goal", "not in scope"), "Definition of done": ("definition of done",)
     },
@@ -14,12 +14,12 @@ PARTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {  # of which document: wha
     },
 }  # fmt: skip
 BUT: Mapping[str, tuple[str, ...]] = {"Scope": ("out of scope", "not in scope"), "Goals": ("non-goal", "non goal")}
-PART, WHOLE, HEADS = 500, 3500, 12  # characters of a part and of all, headings of a design spec
+PART, WHOLE, HEADS = 500, 3500, 12  # characters per part and in total; headings per design spec
 MORE = " […]"
 
 
 def design_summary(data: SessionData, documents: Mapping[str, str]) -> str:
-    """Scope, modules, risks, the titles of decision records and the headings of design specs. What is left out is marked; the documents have it."""
+    """Goals, scope, modules, risks and so on, titles of decision records, headings of design specs. Cuts are marked."""
     text = "\n\n".join(_parts(data, documents))
     return cut(text, WHOLE) or "There is nothing to show; read the documents."
 

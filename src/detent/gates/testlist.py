@@ -1,6 +1,6 @@
-"""The test list (test-list.md) and the reply that picks from it: their forms, their strict readers, and the gates over them.
+"""The test list (test-list.md) and the reply that picks a test from it: their forms, strict readers, and the gates over them.
 
-An entry is known by its text. Boxes are the machine's: it alone ticks them, once the test is proved. Knows nothing of git or of states.
+An entry is identified by its text. Only the machine ticks boxes, once a test is proved. Knows nothing of git or of states.
 """
 
 import json
@@ -16,12 +16,12 @@ from detent.kernel.model import OnBranch, Value
 FILE = "test-list.md"
 MARK = r"\s*(?:[-*+]|\d+[.)])"
 ENTRY = re.compile(rf"{MARK}\s+\[([ xX])\]\s+(\S.*)")
-NEARLY = re.compile(rf"(?:{MARK})?\s*\[.?\](?![(:])")  # meant as a checkbox, and not written as one
+NEARLY = re.compile(rf"(?:{MARK})?\s*\[.?\](?![(:])")  # meant as a checkbox but written wrongly
 FENCE = re.compile(r"\s*(?:```|~~~)")
 
 
 class ListedTest(Value, frozen=True):
-    """One entry of the list. `proof` is the sequence number of the event that proved it; `before`: it stood ticked when the run began."""
+    """One entry of the list. `proof` is the sequence number of the event that proved it; `before`: it was ticked when the run began."""
 
     text: str
     done: bool = False
@@ -30,7 +30,7 @@ class ListedTest(Value, frozen=True):
 
 
 class CurrentTest(Value, frozen=True, omit_defaults=False, rename="camel"):
-    """The one test that a cycle is about."""
+    """The test that a cycle is about."""
 
     description: str
     test_file: str
@@ -38,13 +38,13 @@ class CurrentTest(Value, frozen=True, omit_defaults=False, rename="camel"):
 
 
 class TestListReply(Value, frozen=True, rename="camel"):
-    """What the test list agent answers: the next test, or none."""
+    """The answer of the test list agent: the next test, or none."""
 
     current_test: CurrentTest | None
 
 
 class ListData(OnBranch, frozen=True):
-    """What the gates here need of a run's data."""
+    """The part of a run's data that these gates need."""
 
     entries: tuple[ListedTest, ...] = ()  # the list as the machine last accepted it
     current: CurrentTest | None = None
@@ -61,17 +61,17 @@ class ListData(OnBranch, frozen=True):
 
 
 def plain(text: str) -> str:
-    """A text with its white space evened out, for comparing."""
+    """A text with normalised white space, for comparing."""
     return " ".join(text.split())
 
 
 def alike(text: str) -> str:
-    """A text by which an entry is known again: its words, whatever their case, without a full stop or marks around them."""
+    """A text normalised for recognising an entry: white space, case, a full stop and surrounding markup do not matter."""
     return plain(text).casefold().strip("`*_\"' ").rstrip(". ")
 
 
 def read_list(text: str) -> tuple[tuple[ListedTest, ...], tuple[str, ...]]:
-    """The entries of a list, and every fault it has."""
+    """Parse a list; returns its entries and all its faults."""
     entries: dict[str, ListedTest] = {}
     faults: list[str] = []
     for at, line in _lines(text):
@@ -90,7 +90,7 @@ def read_list(text: str) -> tuple[tuple[ListedTest, ...], tuple[str, ...]]:
 
 
 def ticked(text: str, done: frozenset[str]) -> str:
-    """The list with the boxes of these entries ticked; everything else stays as it is written."""
+    """The list with the boxes of these entries ticked, otherwise unchanged."""
     lines = text.splitlines(keepends=True)
     for at, line in _lines(text):
         found = ENTRY.fullmatch(line)
@@ -100,7 +100,7 @@ def ticked(text: str, done: frozenset[str]) -> str:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """The lines outside code blocks, with their numbers."""
+    """The numbered lines outside code blocks."""
     fenced = False
     for at, line in enumerate(text.splitlines(), 1):
         if FENCE.match(line):
@@ -110,7 +110,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def read_reply(text: str) -> tuple[TestListReply | None, str]:
-    """The reply, or what is wrong with it."""
+    """Parse the reply; returns it, or what is wrong with it."""
     form = 'pass reply {"currentTest": {"description": …, "testFile": …, "implFile": …}}, or {"currentTest": null} when every box is ticked'
     if not text.strip():
         return None, f"reply is missing; {form}"
@@ -139,7 +139,7 @@ def _case_faults(case: CurrentTest) -> Iterator[str]:
 
 
 def _sound(look: FilesLook[ListData]) -> tuple[ListedTest, ...] | None:
-    """The entries of the judged list, or None where it cannot be read: list_parses says why."""
+    """The entries of the judged list; None if it cannot be parsed, which list_parses reports."""
     entries, faults = read_list(look.read(FILE) or "")
     return None if faults else entries
 

@@ -1,4 +1,4 @@
-"""Gates over tests. Each asks the engine of outcomes (`evidence/outcomes/outcomes.py`) what became of the tests; none has a notion of proof of its own."""
+"""Gates over tests. What became of each test is decided by evidence/outcomes; a gate has no notion of proof of its own."""
 
 from detent.errors import CannotTell
 from detent.evidence.look import BaselineLook, ChangeLook, MutationLook, Probed, RerunLook, SubmitLook, SuiteLook
@@ -11,7 +11,7 @@ from detent.kernel.model import Data, Flag
 from detent.kernel.table import Said
 
 Ids = frozenset[str]
-MOST_REASONS = 50  # failing tests whose reasons are looked at
+MOST_REASONS = 50  # failing tests whose reasons are checked
 
 
 def _first(ids: Ids, more: str = "") -> str:
@@ -31,7 +31,7 @@ def _passes(ids: Ids) -> str:
     return "pass" if len(ids) > 1 else "passes"
 
 
-# -- whether the run of the tests can be believed ------------------------------------------------------------------------------
+# -- is the test run credible? --------------------------------------------------------------------------------------------------
 
 
 def at_least_one_ran(look: SuiteLook[Data]) -> str | None:
@@ -110,7 +110,7 @@ def new_tests_failed_before(look: RerunLook[PlanData]) -> str | None:
 
 
 def needed(look: RerunLook[Data], tree: str, what: str) -> str | None:
-    """Whether a new test needs what was done since a tree."""
+    """What is wrong unless a new test needs what was done since `tree`; `what` says what to test."""
     now, seen = look.tests(), look.outcomes()
     new = seen.pins | seen.newly_failing
     if not new:
@@ -120,7 +120,7 @@ def needed(look: RerunLook[Data], tree: str, what: str) -> str | None:
     return None if needing else f"{_first(new)} {_passes(new)} even without the new tasks, so nothing is verified; {what}"
 
 
-# -- what was there before -------------------------------------------------------------------------------------------------------
+# -- older tests ----------------------------------------------------------------------------------------------------------------
 
 
 def none_is_lost(look: BaselineLook[Data]) -> Said:
@@ -139,7 +139,7 @@ def none_is_lost(look: BaselineLook[Data]) -> Said:
 
 
 def _unreadable(look: SuiteLook[Data]) -> str:
-    """Older tests that cannot be run, since their file cannot be loaded for a reason that no code can fix."""
+    """A sentence about older tests that cannot run because their file cannot be loaded, for a reason that no code can fix; else ""."""
     before, waiting = look.tests_before(), look.outcomes().waiting
     for file in sorted({file_of(before, test) for test in waiting}):
         if (why := look.why(file)).sort in ("test", "machine"):
@@ -148,7 +148,7 @@ def _unreadable(look: SuiteLook[Data]) -> str:
 
 
 def _taken_out(look: SuiteLook[Data]) -> Ids:
-    """The lost tests that went with the code they were about, or whose file asks for something else now."""
+    """The lost tests that were deleted together with their code, or whose file now tests something else."""
     before, seen = look.tests_before(), look.outcomes()
     if not seen.lost:
         return frozenset()
@@ -159,11 +159,11 @@ def _taken_out(look: SuiteLook[Data]) -> Ids:
 
 
 def _helpers(look: SuiteLook[Data]) -> Ids:
-    """Files of Go's tests that could not be built before, are there still, and declare no test, then and now: nothing of theirs is lost."""
+    """Go test files that failed to build before, still exist, and declare no test then or now: helpers, so nothing of theirs is lost."""
     files = [test for test in look.outcomes().lost if test.endswith("_test.go") and file_of(look.tests_before(), test) == test]
     if not files:
         return frozenset()
-    from detent.evidence.source.test_blocks import blocks  # few steps need it, and it loads Python's own parser
+    from detent.evidence.source.test_blocks import blocks  # rarely needed, and it loads Python's own parser
 
     texts = {file: (look.read(f"GOOD:{file}"), look.read(file)) for file in files}
     return frozenset(file for file, both in texts.items() if all(text is not None and not blocks(file, text) for text in both))
@@ -207,7 +207,7 @@ def nothing_broke(look: BaselineLook[Data]) -> Said:
 
 
 def _come_and_go(look: BaselineLook[Data], broken: Ids) -> Ids:
-    """Tests that failed before the work began, passed since, fail again, and pass when they are run once more: held against no step."""
+    """Tests that failed before the work began, passed since, fail again now, and pass on a rerun: not held against any step."""
     return _calm(look, broken & {*look.known_failures(), *look.run.fixed})
 
 
@@ -217,19 +217,19 @@ def _because(look: SuiteLook[Data], bad: Ids) -> str:
 
 
 def _flaky(look: SuiteLook[Data], bad: Ids) -> str:
-    """Which of the tests that failed did not when they were run once more on the same tree, as the end of a sentence."""
+    """The end of a sentence that names failing tests which pass on a rerun of the same tree; empty if there are none."""
     calm = _calm(look, bad)
     return f"; {_first(calm)} is flaky: it passed when run again on the same tree" if calm else ""
 
 
 def _calm(look: SuiteLook[Data], bad: Ids) -> Ids:
-    """Which of the tests that failed pass when they are run once more on the same tree."""
+    """Those of the failing tests that pass on a rerun of the same tree."""
     if not bad or len(bad) > MOST_AGAIN:
         return frozenset()
     try:
         return bad & look.again(bad, watched=False).having("passed")
     except CannotTell:
-        return frozenset()  # what was seen stands
+        return frozenset()  # the first result stands
 
 
 def product_changed(look: ChangeLook[Data]) -> Said:
@@ -329,7 +329,7 @@ def refactoring_is_tested(look: MutationLook[Data]) -> Said:
 
 
 def _probed(look: SubmitLook[Data], seen: Probed, idle: tuple[Flag, ...], kind: str) -> Said:
-    """What a probe came to. A pass that only this folder gives is none; where it must be known and is not, nothing can be told."""
+    """The result of a probe: flags; a failure if tests pass only in this folder. CannotTell if it was inconclusive and must be known."""
     if seen.apart:
         return (
             f"{_first(frozenset(seen.apart))} passes here but not in a clean checkout of what you hand in: it needs a file that is not part "

@@ -1,6 +1,6 @@
-"""Gates over the tree: what a step may touch, what must be as it was, and what of a change others rest on.
+"""Gates over the tree: what a step may change, what must be unchanged, and changes that affect others.
 
-The latter are keys that a commit would keep, instructions to agents, the installed test runner, and what reading the change shows.
+The latter are committed keys, instructions to agents, the installed test runner, and whatever else reading the diff reveals.
 """
 
 import re
@@ -31,7 +31,7 @@ def files_are_ours(look: FilesLook[Data]) -> str | None:
 
 
 def try_of(run: Run[PlanData], tree: str, sent: Sent) -> str:
-    """One attempt, told apart from others: the tree, how it was handed in, and after how many words of people, which may allow what was refused."""
+    """What identifies an attempt: the tree, how it was handed in, and the number of steers, since one may allow what was refused."""
     return f"{tree} {len(run.steers)} {sent.test_command.strip()} {sent.reply.strip()}" if tree else ""
 
 
@@ -80,7 +80,7 @@ def conftest_stays_plain(look: FilesLook[Data]) -> str | None:
     touched = [c.path for c in look.changed() if c.path.rpartition("/")[2] == "conftest.py"]
     if not touched:
         return None
-    from detent.evidence.changes.conftest_hooks import deciding  # it reads Python, and most steps touch none
+    from detent.evidence.changes.conftest_hooks import deciding  # it parses Python, and most steps touch no conftest
 
     for path in touched:
         before, now = (deciding(look.read(at) or "") for at in (f"GOOD:{path}", path))
@@ -134,7 +134,7 @@ def _config_not_named(look: FilesLook[Data]) -> list[str]:
 
 
 def _is_config(change: Changed) -> bool:
-    """Whether a file is frozen as configuration: a conftest.py too where only fixtures changed, which are tests else."""
+    """Whether a file is frozen as configuration. Includes any conftest.py, which otherwise counts as a test if only fixtures changed."""
     return change.sort == "config" or change.path.rpartition("/")[2] == "conftest.py"
 
 
@@ -149,7 +149,7 @@ def plan_frozen(look: FilesLook[Data]) -> str | None:
 
 
 def _plan_not_named(look: FilesLook[Data]) -> list[str]:
-    """The master plan, if it changed and nobody said that it may."""
+    """The master plan, if it changed without a person naming it."""
     path = normpath(look.setting("pr.plan")) if isinstance(look.run.data, PlanData) else ""
     return [path] if path in {c.path for c in look.changed()} and not names(asked(look), path) else []
 
@@ -172,7 +172,7 @@ def asked(look: FilesLook[Data]) -> str:
 
 
 def names(words: str, path: str) -> bool:
-    """Whether a text names a file: by its path or its name, as a word of its own."""
+    """Whether a text names a file, by path or by name, as a separate word."""
     return any(re.search(rf"(?<![\w./-]){re.escape(each)}(?![\w/-]|\.\w)", words) for each in (path, path.rpartition("/")[2]))
 
 
@@ -186,14 +186,14 @@ def tree_is_clean(look: FilesLook[Data]) -> str | None:
     return None if look.branch().clean else "there are uncommitted changes; commit them as the briefing says"
 
 
-PROJECT = (".github/copilot-instructions.md", "AGENTS.md", "CLAUDE.md")  # what agents are told of a project's conventions
+PROJECT = (".github/copilot-instructions.md", "AGENTS.md", "CLAUDE.md")  # where agents find a project's conventions
 NAMES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", "copilot-instructions.md")
 CONSTITUTION = ".detent/constitution.md"
 FOLDERS = (".claude/", ".codex/", ".gemini/", ".cursor/rules/", ".github/instructions/")
 
 
 def is_instruction(path: str) -> bool:
-    """Whether a file tells agents how to work, wherever in the project it lies."""
+    """Whether a file, wherever it is, tells agents how to work."""
     return path.rpartition("/")[2] in NAMES or path.startswith(FOLDERS) or path == CONSTITUTION
 
 
@@ -235,7 +235,7 @@ def reading_is_flagged(look: ChangeLook[Data]) -> Said:
 
 
 def as_named(flag: Flag, said: str) -> Flag:
-    """A flag about something that a person asked for is a note."""
+    """Downgrade a flag to a note if it is about something that a person asked for."""
     if flag.kind not in CAN_BE_NAMED or flag.level != "ask":
         return flag
     path, _, rest = flag.place.partition(":")
