@@ -36,7 +36,7 @@ class ItemData(Data, frozen=True):
 
 
 class FoundIssue(Value, frozen=True, omit_defaults=False):
-    """An issue found by the review of a branch; it becomes an item."""
+    """One issue that the review of a branch found. It becomes an item."""
 
     title: str
     description: str
