@@ -179,7 +179,7 @@ def make_devices(folder: Path) -> None:
 
 @contextmanager
 def own_devices() -> Iterator[Path | None]:
-    """A temporary folder with devices. None unless we are root, who could change the machine's, or where none can be made or opened."""
+    """A temporary folder with devices if we are root, who could change the machine's. None for others, or where none can be made or opened."""
     for place in _places() if os.getuid() == 0 else ():
         with tempfile.TemporaryDirectory(prefix="detent-dev-", dir=place, ignore_cleanup_errors=True) as made:
             if _work(Path(made)):

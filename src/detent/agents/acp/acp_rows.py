@@ -38,7 +38,7 @@ def gemini_argv(wants: Wants) -> list[str]:
 
 
 def copilot_env(wants: Wants) -> dict[str, str]:
-    """Only models with an API key. A GitHub login is not supported: its models are reached at GitHub's own addresses."""
+    """The user's own model service. A GitHub login is not supported: its models are reached at GitHub's own addresses."""
     kind, root = COPILOT_TYPES[wants.form]
     return {
         "COPILOT_OFFLINE": "true",
