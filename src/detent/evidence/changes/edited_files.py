@@ -63,7 +63,7 @@ class EditedFile:
 
 
 def edited(changes: Changes) -> tuple[EditedFile, ...]:
-    """Every changed file."""
+    """All changed files with their line numbers."""
     came, gone = dict[str, set[int]](), dict[str, set[int]]()
     for hunk in hunks(changes.patch()):
         came.setdefault(hunk.path, set()).update(range(hunk.at, hunk.at + len(hunk.new)))

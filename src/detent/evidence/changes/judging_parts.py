@@ -64,7 +64,7 @@ PACKAGE = (
 JUDGES = re.compile(
     r"(?:pre|post)?(?:test|lint|check|type-?check|types|format|fmt|style|ci|verify|validate|coverage|cov|preflight|audit|eslint|tsc|mypy|ruff)(?:[:_.-].*)?"
 )
-# Settings of layout, and options that only show more or less of a run.
+# Settings for layout, and options that only change how much of a run is shown.
 KEYS = (
     "line-length", "line_length", "max-line-length", "max_line_length", "max-doc-length", "wrap-length",
     "indent-width", "indent-style", "line-ending", "quote-style", "skip-string-normalization",
@@ -155,7 +155,7 @@ def judging_part(path: str, text: str) -> str:
 
 
 def asks_only_more(path: str, before: str, after: str) -> bool:
-    """Whether a file of settings only asks for more than before. Of both sides, what judges as JSON, or the whole text of a file that is read so."""
+    """Whether a settings file only became stricter. `before`, `after`: its judging part as JSON, or the whole text (see `is_read_whole`)."""
     if is_of_rules(path):
         return only_more_rules(before.splitlines(), after.splitlines())
     try:
@@ -165,7 +165,7 @@ def asks_only_more(path: str, before: str, after: str) -> bool:
 
 
 def only_judging_differs(path: str, before: str, after: str) -> bool:
-    """Whether two versions of a file of settings differ only in what tools that judge read."""
+    """Whether two versions of a settings file differ only in what judging tools read."""
     name = PurePosixPath(path).name
     if name.startswith(".env") or has_targets(name) or not is_judging(path) or not before:
         return False
@@ -178,7 +178,7 @@ def only_judging_differs(path: str, before: str, after: str) -> bool:
 
 
 def _besides(name: str, text: str) -> object:
-    """What of a shared file is read by others than such tools."""
+    """The rest of a shared file, which judging tools do not read."""
     import configparser
     import tomllib
 

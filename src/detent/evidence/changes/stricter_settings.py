@@ -1,7 +1,7 @@
-"""Settings that only ask for more: rules that came, exceptions that went, a switch that is stricter now, a limit that was raised. Pure: values in.
+"""Settings that only became stricter: added rules, removed exceptions, a stricter switch, a raised limit. Pure: values in.
 
-A setting is known by its name, whichever tool reads it. What is not in these tables may ask for less, and so may a table or a file that came where
-there was none: a tool may read it instead of another.
+Settings are recognised by name, whichever tool reads them. Any other setting may be laxer, and so may a new table or file, since a tool may
+read it instead of another.
 """
 
 import json
@@ -23,22 +23,22 @@ COMMANDS = (
     "nox",
     "lint-staged",
     "husky",
-)  # what is run
+)  # tables that define what runs
 ENABLED = ("select", "extend-select", "extend_select", "enable", "enable_error_code")
 ABSENT_IS_EMPTY = ("extend-select", "extend_select", "enable", "enable_error_code")
 EXCEPTED = (
     "ignore", "extend-ignore", "extend_ignore", "disable", "disable_error_code", "omit", "exclude_also", "extend-exclude", "extend_exclude", "skips",
     "exclude_lines", "exclude",
 )  # fmt: skip
-WITH_DEFAULTS = ("exclude_lines", "exclude")  # without them, a tool has exceptions of its own
+WITH_DEFAULTS = ("exclude_lines", "exclude")  # if unset, the tool uses its own default exceptions
 BY_FILE = ("per-file-ignores", "extend-per-file-ignores", "per_file_ignores")
 LIMITS = ("fail_under", "fail-under", "statements", "branches", "functions", "lines")
 MOST = ("max-complexity", "max_complexity", "max-args", "max-branches", "max-returns", "max-statements", "max-locals")
 STRICT = re.compile(
     r"strict|strict_(?:equality|optional|bytes|concatenate)|disallow_\w+|warn_\w+|check_untyped_defs|no_implicit_\w+|extra_checks|local_partial_types"
-    r"|branch|check-coverage|checkCoverage|xfail_strict|strict_(?:markers|config|xfail|parametrization_ids)"  # of coverage, pytest
+    r"|branch|check-coverage|checkCoverage|xfail_strict|strict_(?:markers|config|xfail|parametrization_ids)"  # coverage, pytest
     r"|strict[A-Z]\w+|alwaysStrict|no(?:Implicit|Unused|Unchecked|Fallthrough|PropertyAccess)\w+|exactOptionalPropertyTypes|useUnknownInCatchVariables"
-)  # of mypy, coverage, pytest, TypeScript
+)  # mypy, coverage, pytest, TypeScript
 LENIENT = re.compile(
     r"ignore_missing_imports|ignore_errors|allow_(?:untyped_\w+|redefinition\w*|any_\w+|incomplete_defs)|implicit_(?:reexport|optional)|skipLibCheck"
     r"|allow(?:UnreachableCode|UnusedLabels)"
@@ -56,18 +56,18 @@ IN_SECTIONS = re.compile(r"\.coveragerc|\.?mypy\.ini|\.?pytest\.ini|\.pydocstyle
 
 
 def is_read_whole(path: str) -> bool:
-    """Whether such a file is not JSON yet when it is compared."""
+    """Whether a file is compared by its whole text rather than by its judging part as JSON."""
     return any(form.fullmatch(path.rpartition("/")[2]) for form in (OF_RULES, IN_YAML, IN_SECTIONS))
 
 
 def read_settings(path: str, text: str) -> Value:
-    """The values of a file of settings: of its whole text, or of what judges in it as JSON. A ValueError if it cannot be read."""
+    """Parse a settings file, or its judging part as JSON. Raises ValueError if it cannot be parsed."""
     name = path.rpartition("/")[2]
     return _yaml(text) if IN_YAML.fullmatch(name) else _sections(text) if IN_SECTIONS.fullmatch(name) else json.loads(text)
 
 
 def only_more(before: Value, after: Value) -> bool:
-    """Whether settings let through nothing that they did not let through before."""
+    """Whether settings let nothing through that they did not let through before."""
     was, now = (
         _by_module({key: value for key, value in each.items() if value is not None}) if isinstance(each, dict) else {}
         for each in (before, after)
@@ -80,7 +80,7 @@ def only_more(before: Value, after: Value) -> bool:
 def _yaml(text: str) -> Value:
     import yaml  # few changes touch such a file
 
-    if set("&*") & set(text):  # what stands elsewhere is not followed
+    if set("&*") & set(text):  # aliases are not followed
         return None
     try:
         return yaml.safe_load(text)
@@ -108,7 +108,7 @@ def _tools(settings: dict[str, Value]) -> set[str]:
 
 
 def _by_module(settings: dict[str, Value]) -> dict[str, Value]:
-    """The same, with mypy's tables for some modules by the names of these."""
+    """The settings with mypy's `overrides` keyed by module."""
     found = dict[str, Value]()
     for key, value in settings.items():
         if key == "overrides" and isinstance(value, list) and all(isinstance(each, dict) and each.get("module") for each in value):
@@ -124,7 +124,7 @@ def _by_module(settings: dict[str, Value]) -> dict[str, Value]:
 
 
 def _more(key: str, was: Value, now: Value) -> bool:
-    """Whether one setting asks for as much as before, or for more. None: it is not there."""
+    """Whether a setting is at least as strict as before. None: not set."""
     if was == now:
         return True
     if key in BY_FILE:
@@ -153,13 +153,13 @@ def _excepted(key: str, was: Value, now: Value) -> bool:
     old, new = _words(was), _words(now)
     if new is None and now is None and key not in WITH_DEFAULTS:
         new = []
-    if old is None or new is None or (isinstance(was, str) and set("|()^$\\[") & set(was)):  # an expression is more than its words
+    if old is None or new is None or (isinstance(was, str) and set("|()^$\\[") & set(was)):  # a regular expression is not a list of words
         return False
     return set(new) <= set(old) and not any(word.startswith("!") for word in old)
 
 
 def _less_by_file(was: Value, now: Value) -> bool:
-    """Whether the exceptions for some files are no more than they were."""
+    """Whether no file got further exceptions."""
     if not isinstance(was, dict) or not isinstance(now or {}, dict):
         return False
     return all(_excepted("ignore", was.get(name), codes) for name, codes in (now.items() if isinstance(now, dict) else ()))
@@ -185,7 +185,7 @@ def _number(value: Value, absent: float | None) -> float | None:
 
 
 def _switch(value: Value) -> int | None:
-    """How strict a switch is: off, not set, on."""
+    """A switch as a number: 0 off, 1 not set, 2 on; None if it is something else."""
     said = str(value).strip().lower()
     return 1 if value is None else 0 if said in OFF else 2 if said in ON else None
 
@@ -200,7 +200,8 @@ def _less_lenient(key: str, was: Value, now: Value) -> bool:
 
 
 def _severer(key: str, was: Value, now: Value) -> bool:
-    """A rule of a JavaScript linter: an error where it was less, with the same options. Without options of its own, it keeps those that were set."""
+    """Whether a JavaScript linter's rule is at least as severe as before, with the same options. A new rule counts if it is a plain error, since it
+    then keeps options set elsewhere."""
     if was == now:
         return True
     if isinstance(was, dict) or isinstance(now, dict):  # groups of rules
@@ -223,7 +224,7 @@ def is_of_rules(path: str) -> bool:
 
 
 def only_more_rules(old: list[str], new: list[str]) -> bool:
-    """The same in a program that names each rule in a line of its own: rules are errors where they were less, came as errors, or are no longer off."""
+    """The same for a configuration in JavaScript with one rule per line: each changed rule became more severe, is a new error, or is no longer off."""
     for how, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if how == "equal":
             continue
@@ -245,7 +246,7 @@ def _severity(value: Value) -> tuple[int, tuple[str, ...]] | None:
 
 
 def _calls(key: str, was: Value, now: Value) -> bool:
-    """Options of pytest: further ones that turn warnings, or unknown names, into failures, or a higher limit of coverage."""
+    """Whether pytest's options only gained ones that turn warnings or unknown names into failures, or a higher coverage limit."""
     old, new = _options(was), _options(now)
     if old is None or new is None:
         return False
@@ -253,13 +254,13 @@ def _calls(key: str, was: Value, now: Value) -> bool:
 
 
 def _options(value: Value) -> tuple[list[str], frozenset[str], float] | None:
-    """The options without those that only ask for more; these; and the limit of coverage. None: they cannot be taken apart."""
+    """The options without stricter ones, the stricter ones, and the coverage limit. None if they cannot be parsed."""
     words = [] if value is None else value.split() if isinstance(value, str) else value if isinstance(value, list) else None
     if words is None or any(not isinstance(word, str) or set("\"' ") & set(word) for word in words):
         return None
     left, raises, least = list[str](), set[str](), 0.0
     for word in words:
-        given = left[-1] if left and left[-1].startswith("-") and "=" not in left[-1] else ""  # it may be the value of this option
+        given = left[-1] if left and left[-1].startswith("-") and "=" not in left[-1] else ""  # the word may be this option's value
         if given == "-W" and ERROR.fullmatch(word):
             left.pop()
             raises.add(f"-W{word}")
@@ -273,7 +274,7 @@ def _options(value: Value) -> tuple[list[str], frozenset[str], float] | None:
 
 
 def _filters(key: str, was: Value, now: Value) -> bool:
-    """Filters of warnings: further ones that raise, or fewer that let something pass, in the same order."""
+    """Whether warning filters only gained ones that raise or lost ones that do not, in the same order."""
     old, new = (_lines(each) for each in (was, now))
     if old is None or new is None:
         return False

@@ -96,7 +96,7 @@ class Checked(NamedTuple):
     kept: bool = False  # from an earlier check of the same two trees
     project: str = ""  # the folder it covers; empty: the whole repository, or the part outside all projects
     parts: tuple["Checked", ...] = ()  # one per project, if the change touches several
-    installed: str = ""  # the environment that --install made, and its contents
+    installed: str = ""  # the command given by --install, and what it installed
     runs: Command | None = None  # how the tests were run
 
     @property
