@@ -1,16 +1,16 @@
-"""Measures Detent against what it stands on, never against a number remembered from another machine. `./x bench` runs all."""
+"""Benches that compare Detent with a baseline measured in the same run, never with a number from another machine. `./x bench` runs all."""
 
 from typing import NamedTuple
 
 
 class Figure(NamedTuple):
-    """Two medians that were taken in turn, in one run, on one machine; what is compared is their ratio."""
+    """Two medians, measured alternately in one run on one machine; their ratio is what counts."""
 
     what: str
-    ours: float  # seconds, or the unit below
+    ours: float  # in seconds, or in `unit`
     against: str
     theirs: float
-    goal: float  # the ratio is to be at most this; inf: it is only shown
+    goal: float  # the largest acceptable ratio; inf: only shown
     unit: str = "seconds"
 
     @property

@@ -1,4 +1,4 @@
-"""Lists and runs the benches: `python -m bench [NAME ...] [--list] [--json]`; `orchestrators` and `history` are benches with options of their own."""
+"""Lists and runs the benches: `python -m bench [NAME ...] [--list] [--json]`; `orchestrators` and `history` have options of their own."""
 
 import argparse
 import json
@@ -50,11 +50,11 @@ BENCHES: dict[str, Callable[[Path], Figure | list[Figure]]] = {
     "web-many-questions": web.many_questions,
     "web-search": web.search,
 }
-LONG = ("step-cost-60s", "check-60s")  # many minutes: only by name, or with --all
+LONG = ("step-cost-60s", "check-60s")  # these take many minutes: only by name, or with --all
 
 
 def run(names: list[str]) -> Iterator[tuple[str, Figure]]:
-    """Each bench in a folder of its own, which is gone afterwards, with a state folder of its own."""
+    """Run each bench in a temporary folder, with a state folder of its own."""
     for name in names:
         with tempfile.TemporaryDirectory(prefix="detent-bench-") as folder:
             os.environ["XDG_STATE_HOME"] = str(Path(folder) / "state")
@@ -70,7 +70,7 @@ def in_words(amount: float, unit: str) -> str:
 
 
 def table(rows: list[tuple[str, Figure]]) -> str:
-    """The figures as a table of Markdown, so that it can be put into the docs as it is."""
+    """The figures as a Markdown table that can be pasted into the docs."""
     head = ("bench", "what", "median", "per second", "against", "its median", "ratio", "goal", "holds")
     cells = [head, *(line(name, f) for name, f in rows)]
     widths = [max(len(row[i]) for row in cells) for i in range(len(head))]

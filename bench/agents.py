@@ -1,4 +1,4 @@
-"""What a turn of the anthropic agent costs: tokens billed with the cache against without, counted by the scripted service, not by us."""
+"""The cost of a turn of the anthropic agent: tokens billed with and without the cache, counted by the scripted service."""
 
 from pathlib import Path
 
@@ -7,12 +7,12 @@ from detent.agents import PlainAnswer, Turn, ask
 from tests.model_server import ModelServer, Reply, call, say, tool
 
 TURNS = 30
-LEAST = 4096  # tokens: a shorter prefix is not kept by the service for the default model
-FILES = (900, 2600, 400, 5200, 1500, 300, 3400, 700)  # characters that the tools answer, in turn
+LEAST = 4096  # tokens; the service does not cache a shorter prefix for the default model
+FILES = (900, 2600, 400, 5200, 1500, 300, 3400, 700)  # lengths of the tools' answers, in turn
 
 
 class Box:
-    """Six tools with descriptions of the usual length, whose answers have the usual lengths."""
+    """Six tools whose descriptions and answers have typical lengths."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -31,7 +31,7 @@ class Box:
 
 
 def script(body: object, number: int) -> Reply:
-    """A look at two files, an edit, a look at the result, and so on."""
+    """The scripted model: read one or two files in each round, then finish."""
     if number == TURNS - 1:
         return say("done: the test fails as it should")
     calls = [tool("Read", {"file_path": f"/repo/src/file_{number}_{i}.py"}) for i in range(1 + number % 2)]
@@ -39,7 +39,7 @@ def script(body: object, number: int) -> Reply:
 
 
 def billed(folder: Path, caching: bool) -> float:
-    """Input tokens of the whole loop at their weights: written to the cache 1.25, read from it 0.1."""
+    """Input tokens of the whole loop, weighted by price: 1.25 for cache writes, 0.1 for cache reads."""
     turn = Turn(
         "{}",
         "# Write one failing test\n" + "A line of the briefing, as long as such lines are.\n" * 120,

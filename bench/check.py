@@ -1,5 +1,5 @@
-"""What `detent check` costs in runs of the project's suite, CPU and wall, and what a second look at the same trees takes. Goals: a check takes at most
-2.5 suites and the budget of its probes, and the second one a second."""
+"""The cost of `detent check` in runs of the project's suite, CPU and wall, and the time of a second check of the same trees. Goals: a check takes at most
+2.5 suites plus the budget of its probes, and a second one takes a second."""
 
 import json
 import sys
@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from bench import Figure
 from bench.step_cost import Walk
 
-SUITES, BUDGET = 2.5, 60.0  # what a check may take: runs of the suite, and seconds for its probes
-FIXED = 5.0  # seconds of CPU for all that is not tests, in an environment that was never seen before
+SUITES, BUDGET = 2.5, 60.0  # limits of a check: runs of the suite, and seconds for its probes
+FIXED = 5.0  # CPU seconds for everything but tests, in a new environment
 PRICE = "def price(amount, rate):\n    return amount\n"
 OLD = "from price import price\n\n\ndef test_nothing_to_pay():\n    assert price(0, 20) == 0\n"
 TAXED = """def price(amount, rate):
@@ -37,11 +37,11 @@ def test_below_zero():
     with pytest.raises(ValueError):
         price(-1, 20)
 """
-ALLOWED = "[flags]\nunnoticed = 'allow'\nvacuous-test = 'allow'\n"  # then nothing is probed
+ALLOWED = "[flags]\nunnoticed = 'allow'\nvacuous-test = 'allow'\n"  # with these settings nothing is probed
 
 
 class Took(NamedTuple):
-    """One call: seconds, seconds of all processors, and what it said."""
+    """One call: wall seconds, CPU seconds, and its answer."""
 
     wall: float
     cpu: float
@@ -64,14 +64,14 @@ class Branch(Walk):
         self.git("commit", "-qm", "tax")
 
     def check(self) -> Took:
-        """What is not clean ends the bench: its cost would mean nothing."""
+        """Run the check. Any answer but clean ends the bench, because its cost would mean nothing."""
         got = self.run(sys.executable, "-m", "detent", "check", "--json")
         assert got.code == 0, got.out[-2000:] + got.err[-2000:]
         return Took(got.seconds, got.cpu, json.loads(got.out))
 
 
 def figures(folder: Path, seconds: float, files: int) -> list[Figure]:
-    """The whole check, the check without its probes, and the second one."""
+    """The figures for the whole check, the check without probes, and a second check."""
     times = 5 if seconds < 1 else 2 if seconds < 10 else 1
     whole, bare = Branch(folder / "whole", seconds, files), Branch(folder / "bare", seconds, files, ALLOWED)
     wall, cpu = whole.plain(times)
@@ -90,10 +90,10 @@ def figures(folder: Path, seconds: float, files: int) -> list[Figure]:
 
 
 def quick(folder: Path) -> list[Figure]:
-    """Suites of 0.2 and 5 seconds. That of 0.2 is mostly the start of pytest."""
+    """Suites of 0.2 and 5 seconds; the smaller is mostly the start of pytest."""
     return [*figures(folder / "small", 0.2, 20), *figures(folder / "middle", 5, 20)]
 
 
 def long(folder: Path) -> list[Figure]:
-    """A suite of a minute: only by its name or with --all."""
+    """A suite of a minute; runs only by name or with --all."""
     return figures(folder / "large", 60, 60)

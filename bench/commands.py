@@ -1,4 +1,4 @@
-"""What a call costs: `get-task` against starting Python, `submit-work` against the tests alone."""
+"""The cost of a call: `get-task` against starting Python, `submit-work` against the tests alone."""
 
 import json
 import os
@@ -33,7 +33,7 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def make(folder: Path, env: dict[str, str]) -> Path:
-    """A small project, its plan accepted, at its first RED step."""
+    """A small project with its plan accepted, at its first RED step."""
     repo = folder / "project"
     for path, text in FILES.items():
         if path != "ACTIVE_PR.json":
@@ -65,7 +65,7 @@ def timed(argv: Sequence[str], repo: Path, env: dict[str, str], stdin: str) -> f
 
 
 def interleaved(repo: Path, env: dict[str, str], times: int, stdin: str = "", **commands: Sequence[str]) -> dict[str, float]:
-    """Medians of commands that take turns, so that a noisy machine is noisy for all of them."""
+    """Medians of commands that run alternately, so that noise affects all of them."""
     rounds = by_turns(repo, env, times, stdin, commands)
     return {name: statistics.median(each[name] for each in rounds) for name in commands}
 
@@ -75,7 +75,7 @@ def by_turns(repo: Path, env: dict[str, str], times: int, stdin: str, commands: 
 
 
 def get_task(folder: Path) -> Figure:
-    """The quick answer against starting Python alone."""
+    """`get-task` where nothing changed, against starting Python alone."""
     env = environment(folder)
     repo = make(folder, env)
     python = sys.executable
@@ -84,7 +84,7 @@ def get_task(folder: Path) -> Figure:
 
 
 def first_screen(folder: Path) -> Figure:
-    """`detent` alone, where a run is open, against starting Python."""
+    """`detent` without arguments, with an open run, against starting Python alone."""
     env = environment(folder)
     repo = make(folder, env)
     python = sys.executable
@@ -93,7 +93,7 @@ def first_screen(folder: Path) -> Figure:
 
 
 def check_shows(folder: Path) -> Figure:
-    """Until `detent check` says its first words, in a folder where nothing was ever checked."""
+    """Time to the first line of `detent check`, in a folder where nothing was checked before."""
     env = environment(folder)
     repo = make(folder, env)
 
@@ -112,7 +112,7 @@ def check_shows(folder: Path) -> Figure:
 
 
 def serve_opens(folder: Path) -> Figure:
-    """Until the page of `detent serve` and its list of runs are answered, from starting the command."""
+    """Time from starting `detent serve` until its page and its list of runs are answered."""
     env = environment(folder)
     repo = make(folder, env)
 
@@ -135,7 +135,7 @@ def serve_opens(folder: Path) -> Figure:
 
 
 def get_task_bare(folder: Path) -> Figure:
-    """The same against Python without its site packages: how much is Python's own, how much is ours."""
+    """`get-task` against Python without site packages, which shows how much of it is our own."""
     env = environment(folder)
     repo = make(folder, env)
     python = sys.executable
@@ -144,7 +144,7 @@ def get_task_bare(folder: Path) -> Figure:
 
 
 def hook(folder: Path) -> Figure:
-    """What a client waits for before each command or edit of its agent, against starting Python alone. The slower of the two counts."""
+    """The wait before each command or edit of an agent, against starting Python alone. The slower of the two counts."""
     env = environment(folder)
     repo = make(folder, env)
     python = sys.executable
@@ -159,9 +159,9 @@ def hook(folder: Path) -> Figure:
 
 
 def submit_work(folder: Path) -> Figure:
-    """A GREEN submit that fails, each time with other code, less the same tests run by hand: what is left is ours.
+    """A GREEN submit that fails, with new code each time, minus the same tests run by hand.
 
-    A test that fails is run once more, to see whether it is flaky: both runs are the tests'.
+    A failing test runs once more to see whether it is flaky; both runs are subtracted.
     """
     env = environment(folder)
     repo = make(folder, env)
@@ -172,14 +172,14 @@ def submit_work(folder: Path) -> Figure:
     base = Command((sys.executable, "-m", "pytest"), "pytest")
     whole, again = (
         RUNNERS["pytest"].argv(base, which, str(folder / "report")) for which in ((), ("tests/test_add.py",))
-    )  # the machine's calls
+    )  # the machine's own calls
 
     def ours(answer: int) -> float:
-        (repo / "calc.py").write_text(f"def add(a, b):\n    return {answer}\n")  # the same tree twice would be answered from memory
+        (repo / "calc.py").write_text(f"def add(a, b):\n    return {answer}\n")  # the same tree again would be answered from memory
         took = by_turns(repo, env, 1, "", {"submit": submit, "whole": whole, "again": again})[0]
         return took["submit"] - took["whole"] - took["again"]
 
     found = [ours(100 + answer) for answer in range(20)]
     said = json.loads(call(repo, env, "status", "--json"))
-    assert said["counts"]["debug"] == len(found), said  # each of them was judged
+    assert said["counts"]["debug"] == len(found), said  # each submit was judged
     return Figure("submit-work less the tests", statistics.median(found), "150 ms", 0.150, 1.0)

@@ -1,4 +1,4 @@
-"""The journal: appending against a bare commit of the same bytes, and loading from a long history against a short one."""
+"""The journal: an append against a bare commit of the same bytes, and loading from a long history against a short one."""
 
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -13,10 +13,10 @@ from detent.journal.anchor import journal_key
 from detent.journal.journal import Entry, SqliteJournal
 from detent.journal.journal_rows import INSERT, JournalProof, chain, to_row
 
-BODY, BRIEF = 1500, 2500  # bytes of an event of the pr workflow, about
+BODY, BRIEF = 1500, 2500  # approximate bytes of an event of `pr`
 APPENDS, LOADS, BLOCK = 1000, 2000, 20
 LONG, SHORT = 100_000, 10
-FIRST = "0" * 64  # a hash as long as a real one
+FIRST = "0" * 64  # as long as a real hash
 
 
 def entry(seq: int, body: int = BODY, brief: int = BRIEF) -> Entry:
@@ -34,10 +34,10 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def in_turn(ours: Callable[[int], object], theirs: Callable[[int], object], times: int) -> tuple[float, float]:
-    """The medians of two kinds of work, done by turns so that both meet the same machine.
+    """The medians of two kinds of work, done in alternating blocks so that noise affects both.
 
-    A turn is a block, and its first piece does not count: with turns of one, each commit also waits for what the other left to
-    the disk, and the dearer one looks cheaper than it is (measured: 1.2 instead of 2).
+    The first piece of each block does not count. With blocks of one, each commit would also wait for what the other left to write, and the
+    slower one would look faster than it is (measured: 1.2 instead of 2).
     """
     took: tuple[list[float], list[float]] = ([], [])
     for first in range(1, times, BLOCK):
@@ -48,7 +48,7 @@ def in_turn(ours: Callable[[int], object], theirs: Callable[[int], object], time
 
 @contextmanager
 def bare(path: Path) -> Iterator[Callable[[bytes], None]]:
-    """The least that a durable commit can be: one table, one blob, the same settings."""
+    """The smallest durable commit: one table, one blob, the same settings."""
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute("PRAGMA journal_mode=WAL")
         db.execute("PRAGMA synchronous=FULL")
@@ -72,7 +72,7 @@ def appending(folder: Path) -> Figure:
 
 
 def filled(path: Path, events: int) -> SqliteJournal:
-    """A journal with so many events, written at once; only the last one is as big as events are."""
+    """A journal with this many events, filled quickly; only the last event has a realistic size."""
     journal = SqliteJournal(path, create=True)
     journal.db.execute("PRAGMA synchronous=OFF")
     journal.db.execute("BEGIN")

@@ -1,6 +1,6 @@
-"""Runs one program and says what its whole process tree cost. Started as a program of its own, so that nobody else becomes a subreaper.
+"""Runs one program and measures the cost of its whole process tree. Measures in a separate process, so that no other process becomes a subreaper.
 
-`run` is the way in; started as a script it is the other end: it adopts what the program leaves behind, so that the CPU time of daemons counts too.
+`run` is the entry point. Started as a script, this file is that process: it adopts orphans, so that the CPU time of daemons counts too.
 """
 
 import ctypes
@@ -17,22 +17,22 @@ from pathlib import Path
 from typing import NamedTuple
 
 PR_SET_CHILD_SUBREAPER = 36
-DRAIN = 20.0  # seconds that orphans get to end by themselves
-MEMORY = 6 << 30  # bytes of data each process may have: a loop that never ends must not take the machine with it
+DRAIN = 20.0  # seconds that orphans get to exit
+MEMORY = 6 << 30  # bytes of data per process, so that an endless loop cannot take the machine down
 
 
 class Cost(NamedTuple):
-    """How a program ended, what it wrote and what it took."""
+    """How a program ended, its output and its cost."""
 
-    code: int | None  # None: it took too long and was ended
+    code: int | None  # None: it timed out and was killed
     out: str
     err: str
     seconds: float
-    cpu: float  # seconds of user and system time, of all its descendants
+    cpu: float  # user and system seconds of all descendants
 
 
 def run(argv: Sequence[str], cwd: Path, env: Mapping[str, str], stdin: str = "", timeout: float = 1800) -> Cost:
-    """Run a program to its end. Where this process is interrupted, or the time is up, its whole process group is ended first."""
+    """Run a program to its end. On a timeout or an interrupt, its whole process group is killed."""
     with tempfile.TemporaryDirectory(prefix="detent-meter-") as folder:
         told = Path(folder) / "cost"
         outer = [sys.executable, "-I", __file__, str(told), *argv]
@@ -56,7 +56,7 @@ def run(argv: Sequence[str], cwd: Path, env: Mapping[str, str], stdin: str = "",
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """Ask first, so that the program can end what it started; then insist."""
+    """Terminate a program so that it can clean up; kill it if it does not end."""
     for sign, patience in ((signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0)):
         try:
             os.killpg(process.pid, sign)
@@ -77,7 +77,7 @@ def main(told: str, argv: Sequence[str]) -> None:
 
 
 def _reap() -> None:
-    """Wait for orphans: only a process that was waited for has a bill."""
+    """Wait for orphans: CPU time is only known for processes that were waited for."""
     until = time.monotonic() + DRAIN
     while time.monotonic() < until:
         try:

@@ -1,4 +1,4 @@
-"""The queue: adding and giving out one execution with 10,000 queued against 10, and what a worker takes that has nothing to do."""
+"""The queue: adding and handing out one execution with 10,000 queued against 10, and the cost of an idle worker."""
 
 import os
 import subprocess
@@ -41,7 +41,7 @@ worker.leave()
 
 @contextmanager
 def filled(url: str, file: Path, jobs: int) -> Iterator[DurableQueue]:
-    """A queue with so many jobs that are ready."""
+    """A queue with this many ready jobs."""
     queue = DurableQueue(open_database(url, file))
     queue.engine.client.register_queue(QUEUE, global_concurrency=3, application_name=NAME)
     for first in range(0, jobs, AT_ONCE):
@@ -53,14 +53,14 @@ def filled(url: str, file: Path, jobs: int) -> Iterator[DurableQueue]:
 
 
 def by_turns(folder: Path, work: Callable[[DurableQueue, int], float], urls: tuple[str, str] = ("", "")) -> tuple[float, float]:
-    """The medians of the same work on a long and on a short queue, done by turns so that both meet the same machine."""
+    """The medians of the same work on a long and on a short queue, alternating so that noise affects both."""
     with filled(urls[0], folder / "long" / "queue.db", LONG) as long, filled(urls[1], folder / "short" / "queue.db", SHORT) as short:
         pairs = [(work(long, n), work(short, n)) for n in range(TURNS)][5:]
     return median(a for a, _ in pairs), median(b for _, b in pairs)
 
 
 def add(queue: DurableQueue, n: int) -> float:
-    """One job in; taken out again by hand, so that the short queue stays short."""
+    """Add one job; it is then deleted, so that the short queue stays short."""
     took = seconds(lambda: queue.store.add([QueueJob(f"new-{n}", f"new-item-{n}")]))
     queue.engine.client.delete_workflows([f"new-{n}~1~0"])
     queue.store.cancel(f"new-{n}", "")
@@ -68,7 +68,7 @@ def add(queue: DurableQueue, n: int) -> float:
 
 
 def give_out(queue: DurableQueue, n: int) -> float:
-    """What a worker does for one execution beside running it: the engine's claim, taking it up, keeping its end."""
+    """A worker's work for one execution besides running it: claim it, take it up, record its end."""
     queue.store.add([QueueJob(f"new-{n}", f"new-item-{n}", priority=0)])
     return seconds(lambda: one_turn(queue, f"new-{n}"))
 
@@ -98,7 +98,7 @@ def _against(pair: tuple[float, float], what: str) -> tuple[float, str, float, f
 
 
 def adding_many(folder: Path) -> Figure:
-    """Many added while a worker lives: how long the renewal of a lease waits for it at the most."""
+    """The longest time that a lease renewal waits while many jobs are added."""
     file = folder / "queue.db"
     queue = DurableQueue(open_database("", file))
     queue.pause("only the adding is measured")
@@ -133,7 +133,7 @@ def one_turn(queue: DurableQueue, id: str) -> None:
 
 
 def idle(folder: Path) -> tuple[float, float]:
-    """Memory in MB and processor seconds a second of a worker that finds nothing to do."""
+    """Memory in MB, and CPU seconds per second, of an idle worker."""
     file = folder / "queue.db"
     DurableQueue(open_database("", file)).close()
     words = [sys.executable, "-c", WORKER, str(file)]

@@ -1,4 +1,4 @@
-"""What isolation costs: starting `true` inside bubblewrap, less starting it plainly."""
+"""The cost of isolation: starting `true` inside bubblewrap, minus starting it directly."""
 
 import os
 import statistics
@@ -22,7 +22,7 @@ def started(sandbox: Sandbox, folder: Path) -> Callable[[], float]:
 
 
 def starting(folder: Path) -> Figure:
-    """By turns, so that a noisy machine is noisy for both; with one guarded path, as it is used."""
+    """Alternating, so that noise affects both; with one guarded path, as in real use."""
     inside, plain = (started(choose(level, os.environ), folder) for level in ("bubblewrap", "none"))
     pairs = [(inside(), plain()) for _ in range(60)]
     more = statistics.median(a for a, _ in pairs) - statistics.median(b for _, b in pairs)

@@ -1,6 +1,6 @@
-"""What a step costs in runs of the project's suite: CPU time of all its processes, by that of one plain run. Goals: GATE §4.
+"""The cost of a step in runs of the project's suite: CPU time of all its processes against one plain run. Goals: GATE §4.
 
-Three projects with nothing in them but a sum and tests that keep a processor busy, in many files, so that one changed file is cheap to run.
+Three projects with only a sum and tests that keep a processor busy, in many files, so that one changed file is cheap to run.
 """
 
 import json
@@ -24,7 +24,7 @@ LIST, ENTRY = "test-list.md", "adds two numbers"
 NAMED = {"currentTest": {"description": ENTRY, "testFile": "tests/test_add.py", "implFile": "calc.py"}}
 TAKEN = ("SUCCESS", "NEEDS_ANALYSIS")
 EVIDENCE_SECONDS = 60  # [evidence] seconds
-STARTS = 1.5  # CPU seconds of a step for starting programs: a step may take its test runs and these, however short the suite is
+STARTS = 1.5  # CPU seconds of a step for starting programs, allowed on top of its test runs
 
 
 def _files(seconds: float, files: int) -> dict[str, str]:
@@ -36,7 +36,7 @@ def _files(seconds: float, files: int) -> dict[str, str]:
 
 
 class Walk:
-    """One project, worked through by an honest agent; what each part of the way took, in CPU seconds."""
+    """One project that an honest agent works through, with the CPU seconds of each part."""
 
     def __init__(self, folder: Path, seconds: float, files: int) -> None:
         self.root, self.env, self.costs = folder / "project", environment(folder), dict[str, float]()
@@ -52,8 +52,8 @@ class Walk:
             self.git(*args)
 
     def plain(self, times: int) -> tuple[float, float]:
-        """The suite by itself, as a person runs it: seconds, and CPU seconds."""
-        self.run("pytest", "-q", "-k", "no_such_test")  # bytecode is there, as on a machine that is worked on
+        """The suite alone, as a person runs it: seconds and CPU seconds."""
+        self.run("pytest", "-q", "-k", "no_such_test")  # creates the bytecode, which a person's checkout has too
         found = [self.run("pytest", "-q") for _ in range(times)]
         assert all(each.code == 0 for each in found), found[0].out
         return median(each.seconds for each in found), median(each.cpu for each in found)
@@ -72,7 +72,7 @@ class Walk:
         return got.out.strip()
 
     def call(self, part: str, *args: str, stdin: str = "") -> dict[str, Any]:
-        """One call of Detent, on the bill of a part of the way. What is not taken ends the bench: its cost would mean nothing."""
+        """Make one call of Detent and add its cost to a part. A refusal ends the bench, because its cost would mean nothing."""
         got = self.run(sys.executable, "-m", "detent", *args, "--json", stdin=stdin)
         self.costs[part] = self.costs.get(part, 0.0) + got.cpu
         answer: dict[str, Any] = json.loads(got.out) if got.out.startswith("{") else {"error": got.err}
@@ -81,18 +81,18 @@ class Walk:
         return answer
 
     def submit(self, part: str, **fields: Any) -> dict[str, Any]:
-        """Hand in, and fetch the next task, with what the machine does on the way."""
+        """Submit, and fetch the next task, including the work of the machine in between."""
         verdict = self.call(part, "submit-work", "-", stdin=json.dumps({"summary": part, **fields}))
         self.call(part, "get-task")
         return verdict
 
     def alone(self) -> float:
-        """The changed test file run by itself."""
+        """The CPU seconds of the changed test file alone."""
         return self.run("pytest", "-q", "tests/test_add.py").cpu
 
 
 def pr(walk: Walk) -> float:
-    """RED, GREEN, REFACTOR, and the end of the branch. Gives what the changed tests cost by themselves."""
+    """RED, GREEN, REFACTOR, and the end of the branch; returns the cost of the changed tests alone."""
     walk.call("start", "start")
     steps = [{"type": kind, "description": kind, "status": "TODO"} for kind in ("RED", "GREEN", "REFACTOR")]
     head = {"masterPlanPath": PLAN, "prTitle": TITLE, "summary": "s", "verificationPlan": "v"}
@@ -133,7 +133,7 @@ WAYS: dict[str, Callable[[Walk], float]] = {"pr": pr, "tdd": tdd}
 
 
 def figures(folder: Path, seconds: float, files: int, *ways: str) -> list[Figure]:
-    """All parts of each way. Start and REFACTOR have no goal of their own: the cycle has one."""
+    """All parts of each workflow. Start and REFACTOR have no goal of their own; the whole cycle has one."""
     found = []
     for way in ways:
         walk = Walk(folder / way, seconds, files)
@@ -156,10 +156,10 @@ def figures(folder: Path, seconds: float, files: int, *ways: str) -> list[Figure
 
 
 def quick(folder: Path) -> list[Figure]:
-    """Suites of 0.2 and 5 seconds. That of 0.2 is mostly the start of pytest, which counts as part of the suite."""
+    """Suites of 0.2 and 5 seconds; the smaller is mostly the start of pytest, which counts as part of the suite."""
     return [*figures(folder / "small", 0.2, 20, "pr", "tdd"), *figures(folder / "middle", 5, 20, "pr", "tdd")]
 
 
 def long(folder: Path) -> list[Figure]:
-    """A suite of a minute: several minutes for each way, so only by its name or with --all."""
+    """A suite of a minute, with several minutes for each workflow; runs only by name or with --all."""
     return figures(folder / "large", 60, 60, "pr")

@@ -1,4 +1,4 @@
-"""The tools of an agent: searching a large tree against plain ripgrep, and one call against plainly opening and reading the file."""
+"""The tools of an agent: searching a large tree against plain ripgrep, and one Read against opening the file directly."""
 
 import subprocess
 import sys
@@ -23,7 +23,7 @@ def box(root: Path, spill: Path) -> Toolbox:
 
 
 def tree(folder: Path) -> Path:
-    """A throw-away project of many small files; one in a hundred holds the needle, and one in ten is no source."""
+    """A throw-away project of many small files; one in a hundred has the needle, and one in ten is no source."""
     root = folder / "tree"
     for n in range(FOLDERS):
         inner = root / f"part{n % 25}" / f"module{n}"
@@ -36,7 +36,7 @@ def tree(folder: Path) -> Path:
 
 
 def ripgrep(root: Path, *args: str) -> None:
-    """What one would type, its output thrown away."""
+    """Run ripgrep as a person would, without its output."""
     program = Path(sys.executable).with_name("rg")
     subprocess.run([program, "--no-config", *args, "./"], cwd=root, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
 
@@ -47,7 +47,7 @@ def told(tools: Toolbox, name: str, **arguments: object) -> None:
 
 
 def by_turns(ours: Callable[[], None], theirs: Callable[[], None]) -> tuple[float, float]:
-    """Medians of both, by turns; the first turn only warms up."""
+    """The medians of both, alternating; the first turn only warms up."""
     took = [(seconds(ours), seconds(theirs)) for _ in range(TIMES + 1)][1:]
     return median(a for a, _ in took), median(b for _, b in took)
 
@@ -71,12 +71,12 @@ def glob(folder: Path, pattern: str = "**/*.py") -> Figure:
 
 
 def glob_folders(folder: Path) -> Figure:
-    """A pattern for folders as well, which ripgrep cannot be asked without setting aside .gitignore."""
+    """A pattern that also matches folders, for which ripgrep would have to ignore .gitignore."""
     return glob(folder, "part1*/**/*.py")
 
 
 def tool_call(folder: Path) -> Figure:
-    """Read of a small file: arguments checked, opened beneath the workspace, lines numbered, nothing hidden."""
+    """Read of a small file: check arguments, open inside the workspace, number lines."""
     root = folder / "small"
     root.mkdir()
     file = root / "a.py"

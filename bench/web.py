@@ -20,7 +20,7 @@ WATCH = """() => { window.seen = new Map(); new MutationObserver(() => { for (co
 
 
 def paced() -> Iterator[str]:
-    """A text for each event, at an even pace, with the time it was said."""
+    """One text per event at an even pace, with the time it was written."""
     begun = time.monotonic()
     for n in range(PACE * SECONDS):
         time.sleep(max(0.0, begun + n / PACE - time.monotonic()))
@@ -33,7 +33,7 @@ def started(folder: Path) -> tuple[Project, str]:
 
 
 def event_to_screen(folder: Path) -> Figure:
-    """The time from before an event is written until its row is on the screen: 95 of 100 are quicker than this."""
+    """The time from writing an event until its row is on the screen, as the 95th percentile."""
     p, run = started(folder)
     with served(p) as to, browser() as opened:
         page = visit(opened, to.link)
@@ -48,7 +48,7 @@ def event_to_screen(folder: Path) -> Figure:
 
 
 def first_view(folder: Path) -> Figure:
-    """Every byte that the first view takes over the wire, headers and data included."""
+    """All bytes of the first view over the wire, with headers and data."""
     p, _ = started(folder)
     sizes: list[int] = []
     with served(p) as to, browser() as opened:
@@ -64,7 +64,7 @@ def first_view(folder: Path) -> Figure:
 
 
 def loaded(to: Served, path: str) -> float:
-    """The median of an answer while several ask at once."""
+    """The median answer time while several callers ask at once."""
     took: list[float] = []
 
     def ask() -> None:
@@ -98,7 +98,7 @@ def api_events(folder: Path) -> Figure:
 
 
 def many_runs(folder: Path) -> Figure:
-    """The first page of very many runs, as the board asks for it."""
+    """The first page of very many runs, as the board requests it."""
     p, run = started(folder)
     copies(p, run, MANY)
     with served(p) as to:
@@ -115,7 +115,7 @@ def many_questions(folder: Path) -> Figure:
 
 
 def search(folder: Path) -> Figure:
-    """Words that one of very many runs has; the rows were built before."""
+    """A search that matches one of very many runs, after the rows were built."""
     p, run = started(folder)
     copies(p, run, MANY)
     with served(p) as to:

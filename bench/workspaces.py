@@ -1,4 +1,4 @@
-"""Workspaces: making one of a large project, against what git itself needs for it; and what bringing a spare one up to date would take."""
+"""Workspaces: creating one of a large project, against git's own worktree; and the time of bringing a spare one up to date."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ WHO = {"GIT_AUTHOR_NAME": "b", "GIT_AUTHOR_EMAIL": "b@x", "GIT_COMMITTER_NAME": 
 
 
 def making(folder: Path) -> Figure:
-    """By turns; only the making is measured."""
+    """Alternating; only the creation is measured."""
     repo, git = _project(folder)
     ours, theirs = [], []
     for n in range(ROUNDS):
@@ -27,7 +27,7 @@ def making(folder: Path) -> Figure:
 
 
 def spare(folder: Path) -> Figure:
-    """What a pool of spare workspaces would do: bring one that is there to a commit that changes ten files. See decisions/011."""
+    """What a pool of spare workspaces would need: bring one to a commit that changes ten files. See decisions/011."""
     repo, git = _project(folder)
     first = git.head()
     for n in range(10):

@@ -1,9 +1,9 @@
-"""A scripted agent of the Agent Client Protocol, for tests: a program of the standard library that does what its script says, right or wrong.
+"""A scripted agent of the Agent Client Protocol: a standalone program that does what its script says, right or wrong.
 
 `made` writes it as a program of any name. The script has the answers to `initialize` and `session/new`, and the steps of a turn:
-["model"] asks the model for its next words, at the address it finds in its environment; ["say", text]; ["send", message]; ["raw", text];
-["ask", message] sends a request and keeps the answer; ["answers"] says what all requests were answered; ["flood", message];
-["asks", message] sends a request again and again; ["daemon", file]; ["write", file, text]; ["wait", seconds]; ["exit", code]; ["end", result].
+["model"] asks the model at the address in its environment for its next words; ["say", text]; ["send", message]; ["raw", text];
+["ask", message] sends a request and keeps the answer; ["answers"] says all answers so far; ["flood", message];
+["asks", message] repeats a request endlessly; ["daemon", file]; ["write", file, text]; ["wait", seconds]; ["exit", code]; ["end", result].
 """
 
 import sys
@@ -20,7 +20,7 @@ TURN: list[Step] = [["model"], END]
 
 
 def made(file: Path, *steps: Step, ready: dict[str, Any] | None = READY, new: dict[str, Any] | None = NEW) -> Path:
-    """The program, with this script; an answer that is None never comes."""
+    """Write the program with this script; an answer of None is never sent."""
     script = {"ready": ready, "new": new, "steps": list(steps) or TURN}
     source = (ROOT / "tests" / "acp_agent_program.py").read_text("utf-8")
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -34,7 +34,7 @@ def update(what: str, **fields: Any) -> dict[str, Any]:
 
 
 def permission(kind: str, path: str = "", **fields: Any) -> dict[str, Any]:
-    """The question whether a tool may be used; the options are in an odd order, as real agents have them."""
+    """A request for permission to use a tool; its options are in an unusual order, as real agents send them."""
     where = {"locations": [{"path": path}]} if path else {}
     call = {"toolCallId": f"{kind} {path}", "title": f"{kind} {path}", "kind": kind, **where, **fields}
     kinds = {"always": "allow_always", "no": "reject_once", "yes": "allow_once", "never": "reject_always"}

@@ -1,4 +1,4 @@
-"""The program that tests/acp_agent.py writes, with its script in the place of the empty one. Standard library only."""
+"""The program that tests/acp_agent.py writes, with its script in place of the empty one. Standard library only."""
 
 import json
 import os
@@ -30,7 +30,7 @@ def chunk(text: str) -> None:
 
 
 def ask_model(prompt: str, model: str) -> str:
-    """The words of the model, in two pieces; what goes wrong is said as if it were its words."""
+    """The model's words, in two pieces; an error is returned as if it were its words."""
     body = {"model": model, "stream": True, "tools": [{"type": "function"}], "messages": [{"role": "user", "content": prompt}]}
     key = {"authorization": "Bearer " + os.environ["OPENAI_API_KEY"], "content-type": "application/json"}
     url = os.environ["OPENAI_BASE_URL"] + "/chat/completions"

@@ -1,6 +1,6 @@
-"""An agent that is written with the protocol's own Python package, for tests: so our client is read by somebody else's reader.
+"""An agent written with the protocol's own Python package, so that our client talks to an implementation that is not ours.
 
-It shows a plan, asks for permission to write the file that the prompt names, asks for a file, and says what it was answered.
+It shows a plan, asks for permission to write the file that the prompt names, requests a file, and says what the answers were.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ OPTIONS = [
 
 
 class Agent:
-    """Says in its last words what the client is like."""
+    """An agent whose last words describe the client."""
 
     def on_connect(self, conn: Any) -> None:
         self.client = conn
@@ -59,4 +59,4 @@ class Agent:
 
 
 if __name__ == "__main__":
-    asyncio.run(run_agent(Agent()))  # type: ignore[arg-type]  # it has the methods that are called, and not the others
+    asyncio.run(run_agent(Agent()))  # type: ignore[arg-type]  # it has only the methods that are called

@@ -1,4 +1,4 @@
-"""One turn of a model, asked of a scripted service with tools that note their calls. For the tests of every dialect."""
+"""One turn of a model against a scripted service, with tools that record their calls. For the tests of every dialect."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +16,7 @@ Ask = Callable[[Asked, LoopLimits], Reply]
 
 
 class Box:
-    """Two tools that note their calls: one reads, one fails."""
+    """Two tools that record their calls: one reads, one fails."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, object]] = []
@@ -30,7 +30,7 @@ class Box:
 
 
 class Asking:
-    """One turn against one service, with what was shown meanwhile."""
+    """One turn against one service, with the progress shown meanwhile."""
 
     def __init__(
         self, folder: Path, server: ModelServer, limits: LoopLimits = QUICK, model: str = "", by: Ask = ask_anthropic, **changes: object
@@ -53,12 +53,12 @@ class Asking:
         return found
 
     def passes_over(self, faults: int) -> None:
-        """So many faults are waited out, nothing of them is carried out, and the message after them counts."""
+        """Assert that this many faults are retried without carrying out a call, and that the message after them counts."""
         assert self.reply().text == "fine"
         assert (len(self.server.seen), self.box.calls) == (faults + 1, [])
         assert [p.kind for p in self.shown].count("wait") == faults
 
     def fails_at_once(self, sort: str) -> None:
-        """It fails by this sort, was asked once, and nothing was carried out."""
+        """Assert that the turn fails with this sort after one request, and that no call was carried out."""
         assert self.failed().sort == sort
         assert (len(self.server.seen), self.box.calls) == (1, [])

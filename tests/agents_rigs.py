@@ -1,4 +1,4 @@
-"""Each backend made to reply, to fail and to hang, so that one suite can ask the same of all of them. No backend is stood in for."""
+"""Rigs that make each agent backend reply, fail or hang, so that one suite can test all of them. The backends are real."""
 
 import contextlib
 import json
@@ -30,7 +30,7 @@ ENV = {"PATH": os.environ["PATH"], "DETENT_STATE": "RED", "DETENT_ROLE": "test"}
 
 
 class Rig(NamedTuple):
-    """A backend that does one thing. `begun` says whether it was reached at all; `fails_as` how it fails."""
+    """A backend that does one thing. `begun`: whether it was reached at all; `fails_as`: how it fails."""
 
     ask: Callable[[Turn], Reply]
     begun: Callable[[], bool]
@@ -105,7 +105,7 @@ Path(result).write_text(json.dumps(out))
 
 
 class Person:
-    """Sits at a terminal of its own: a program in a new session has it, and what is typed here comes out there."""
+    """A person at a terminal of their own: a program in a new session gets it, and this types into it."""
 
     def __init__(self, folder: Path, types: bytes) -> None:
         self.folder, self.types, self.screen = folder, types, b""
@@ -158,7 +158,7 @@ def human_rig(folder: Path, does: Does) -> Iterator[Rig]:
 
 
 def client_rig(name: str) -> Build:
-    """A real client without a sandbox, with a scripted service of its model."""
+    """A rig for a real client without a sandbox, with a scripted model service."""
 
     @contextlib.contextmanager
     def rig(folder: Path, does: Does) -> Iterator[Rig]:
@@ -174,7 +174,7 @@ def client_rig(name: str) -> Build:
 
 @contextlib.contextmanager
 def acp_rig(folder: Path, does: Does) -> Iterator[Rig]:
-    """A scripted program that speaks the protocol, with a scripted service of its model."""
+    """A rig for a scripted program that speaks the protocol, with a scripted model service."""
     script: Mapping[str, Says] = {"replies": WORDS, "fails": refused(403, "permission_error"), "hangs": Fault(then="hang")}
     with AnyService([script[does]]) as service:
         spec, outer = f"acp:{made(folder.parent / 'agent')}", {**service.outer, "DETENT_TEST_API_KEY": KEY}
@@ -198,7 +198,7 @@ RIGS: Mapping[str, Build] = {
 
 
 def failure(call: Callable[[], object]) -> AgentFailed | DetentError:
-    """What a call fails with."""
+    """The error that a call raises."""
     try:
         said = call()
     except DetentError as e:

@@ -1,6 +1,6 @@
-"""A model service on loopback that says what a script says, in two forms: OpenAI's chat completions and Gemini's generateContent, streamed.
+"""A scripted model service on loopback, in two forms: OpenAI's chat completions and Gemini's generateContent, streamed.
 
-It counts what it served, so that a test can compare the sums. For the other forms see model_server and responses_server.
+It counts what it served, so that a test can compare the sums. For other forms see model_server and responses_server.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from tests.machine import need
 
 Json = dict[str, Any]
 KEY = "sk-proj-test-0123456789abcdef0123456789"
-EACH = Usage(10, 5, 2)  # of each answer: two of twelve tokens were in the cache
+EACH = Usage(10, 5, 2)  # of each answer: two of its tokens were cached
 
 
 class Tool(NamedTuple):
@@ -27,7 +27,7 @@ class Tool(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """Instead of words: an error with its status, a stream that is cut, or one that never comes."""
+    """A fault instead of words: an error status, a stream that is cut, or one that never comes."""
 
     status: int = 200
     body: Json = {}
@@ -36,7 +36,7 @@ class Fault(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """One request, whichever form it had: the texts of the user, the results of tools, and the names of the tools."""
+    """One request in either form: the user's texts, the tool results, and the names of the tools."""
 
     body: Json
     path: str
@@ -61,7 +61,7 @@ def denied(status: int, kind: str, message: str = "no", **headers: str) -> Fault
 
 
 class AnyService:
-    """Open for its `with`. A call for a side matter, without tools, is answered with a word and is no part of the script."""
+    """The service, open during its `with`. Side requests without tools get one word and do not advance the script."""
 
     def __init__(self, script: Script) -> None:
         need("loopback")
@@ -217,7 +217,7 @@ def handler_of(service: AnyService) -> type[BaseHTTPRequestHandler]:
 
 
 def as_one(chunks: list[Json]) -> Json:
-    """The same answer in one piece."""
+    """The same answer, not streamed."""
     message: Json = {"role": "assistant", "content": "".join(c["choices"][0]["delta"].get("content") or "" for c in chunks if c["choices"])}
     if calls := chunks[0]["choices"][0]["delta"].get("tool_calls"):
         message["tool_calls"] = calls

@@ -1,4 +1,4 @@
-"""Packages that are installed beside Detent: an environment of their own with Detent and the example in it, and packages that are laid out by hand."""
+"""Packages installed beside Detent: a real environment with Detent and the example, and packages laid out by hand."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ Points = Mapping[str, Mapping[str, str]]  # entry points by group and name
 
 
 def fresh_environment(folder: Path) -> Path:
-    """An environment with this Detent and the example installed, both built; the packages they need are those of the tests."""
+    """An environment with this Detent and the example built and installed; their dependencies are those of the tests."""
     python = folder / "bin" / "python"
     for words in (
         ("venv", "--quiet", "--python", sys.executable, str(folder)),
@@ -23,12 +23,12 @@ def fresh_environment(folder: Path) -> Path:
         done = subprocess.run([str(UV), *words], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
     site = next(folder.glob("lib/python*/site-packages"))
-    (site / "needed.pth").write_text(sysconfig.get_path("purelib"))  # behind its own: Detent is the one that was installed
+    (site / "needed.pth").write_text(sysconfig.get_path("purelib"))  # after its own packages, so that the installed Detent wins
     return folder
 
 
 class Installed(Project):
-    """A project whose calls go to the Detent of an environment."""
+    """A project whose calls use the Detent of an environment."""
 
     def __init__(self, folder: Path, files: dict[str, str], environment: Path) -> None:
         super().__init__(folder, files)
@@ -45,7 +45,7 @@ class Installed(Project):
 
 
 class Beside(Project):
-    """A project, and packages beside Detent as an installer lays them out. Each call is a process of its own."""
+    """A project, with packages laid out beside Detent as an installer would. Each call is a process of its own."""
 
     def __init__(self, folder: Path, files: dict[str, str] | None = None) -> None:
         super().__init__(folder / "p", files)

@@ -1,4 +1,4 @@
-"""What the tests of whole cases share: quick projects, a trace of every test run, and waiting for what another process does."""
+"""Helpers for tests of whole cases: quick projects, a trace of test runs, and waiting for other processes."""
 
 import json
 import os
@@ -18,7 +18,7 @@ WRONG = "def add(a, b):\n    return 0\n"
 
 
 def project(folder: Path, config: str = "", files: dict[str, str] | None = None, branch: str = "main", made: bool = False) -> Project:
-    """A project with this detent.toml and these further files; `made`: it lies there already. Every run of its tests leaves a line in `runs(project)`."""
+    """A project with this detent.toml and these extra files; `made`: it exists already. Every run of its tests adds a line to `runs(project)`."""
     if not made:
         folder = Places.take(folder)
     trace = folder.parent / f"{folder.name}.runs"
@@ -38,7 +38,7 @@ def _gate(folder: Path) -> Path:
 
 
 def runs(p: Project) -> int:
-    """How often the project's tests were run so far."""
+    """How often the project's tests have run."""
     trace = p.root.parent / f"{p.root.name}.runs"
     return len(trace.read_text().splitlines()) if trace.exists() else 0
 
@@ -50,20 +50,20 @@ def counts(p: Project) -> dict[str, int]:
 
 
 def standing(p: Project) -> dict[str, Any]:
-    """Everything that a refusal must leave as it is."""
+    """Everything that a refusal must leave unchanged."""
     status = p.run("status", "--json").json
     same = {name: status[name] for name in ("state", "step", "counts", "branch", "unproven", "cause")}
     return {**same, "published": p.state, "head": p.git("rev-parse", "HEAD"), "refs": p.git("for-each-ref", "refs/heads"), "runs": runs(p)}
 
 
 def pass_all(p: Project) -> None:
-    """Hand in the GREEN step, rightly."""
+    """Submit a correct GREEN step."""
     verdict = p.green(GREEN)
     assert verdict["status"] == "SUCCESS", verdict
 
 
 def await_that(what: Callable[[], bool], seconds: float = LONG) -> None:
-    """Wait until something holds that another process brings about."""
+    """Wait for something that another process brings about."""
     end = time.monotonic() + seconds
     while not what():
         assert time.monotonic() < end, "it did not come about in time"
@@ -71,7 +71,7 @@ def await_that(what: Callable[[], bool], seconds: float = LONG) -> None:
 
 
 def submitting(p: Project, **fields: str) -> subprocess.Popen[str]:
-    """A submit that goes on while the test does other things."""
+    """Start a submit that runs while the test does other things."""
     child = subprocess.Popen(
         p.argv("submit-work", "-", "--json"),
         cwd=p.root,
@@ -90,7 +90,7 @@ def submitting(p: Project, **fields: str) -> subprocess.Popen[str]:
 
 @contextmanager
 def held(p: Project, **fields: str) -> Iterator[subprocess.Popen[str]]:
-    """A submit whose test run has begun and does not end before the block does."""
+    """A submit whose test run has begun and cannot end before the block does."""
     gate = _gate(p.root)
     os.mkfifo(gate)
     child = submitting(p, **fields)
@@ -112,14 +112,14 @@ def held(p: Project, **fields: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def verdict_of(child: subprocess.Popen[str]) -> dict[str, Any]:
-    """The verdict of such a submit, with the exit code beside it."""
+    """The verdict of such a submit, with the exit code."""
     out, err = child.communicate(timeout=LONG)
     assert child.returncode != 3, err
     return {**json.loads(out), "exit": child.returncode}
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process is there and not a corpse."""
+    """Whether a process exists and is no zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:

@@ -1,6 +1,6 @@
-"""OpenAI's chat dialect for the model service of the tests: how it checks a request, what it counts, how it streams a message.
+"""OpenAI's chat dialect for the tests' model service: how it checks a request, counts tokens, and streams a message.
 
-The cache needs no marks here: what two requests have in common at their beginning is read from it.
+The cache needs no marks here: the common prefix of two requests is read from it.
 """
 
 import json
@@ -9,11 +9,11 @@ from typing import Any
 
 Json = dict[str, Any]
 STOPS = {"end_turn": "stop", "tool_use": "tool_calls", "max_tokens": "length", "refusal": "content_filter"}
-FIELDS = {"model", "messages", "stream", "tools", "stream_options"}  # those that every such service takes
+FIELDS = {"model", "messages", "stream", "tools", "stream_options"}  # fields that every such service accepts
 
 
 def fault_of(body: Json, fields: set[str]) -> str:
-    """What is wrong with a request; empty if nothing is."""
+    """What is wrong with a request; empty if nothing."""
     if unknown := sorted(set(body) - fields):
         return f"extra inputs are not permitted: {unknown}"
     if not body.get("stream") or not body.get("messages"):
@@ -35,7 +35,7 @@ def fault_of(body: Json, fields: set[str]) -> str:
 
 
 def blocks_of(body: Json) -> Iterator[tuple[object, bool]]:
-    """Every part of a request in the order of the prefix; all of them may be read from the cache."""
+    """Every part of a request in prefix order; any of them may be cached."""
     for part in [*body.get("tools", []), *body["messages"]]:
         yield part, True
 
@@ -71,7 +71,7 @@ def lines_of(reply: Any, body: Json, seen: Any) -> Iterator[str]:
 
 
 def pieces_of(block: Json, parts: list[str], number: int) -> Iterator[Json]:
-    """A call in pieces: its id and name first, then its arguments. `odd` replaces or drops (None) fields of every piece."""
+    """A tool call in pieces: id and name first, then its arguments. `odd` replaces or drops (None) fields in every piece."""
     odd = block.get("odd", {})
     first = {"index": number, "id": block["id"], "type": "function", "function": {"name": block["name"], "arguments": parts[0]}}
     for piece in (first, {"index": number, "function": {"arguments": parts[1]}}):

@@ -1,4 +1,4 @@
-"""What every test gets: an environment of its own, and the gate that counts skipped tests."""
+"""Fixtures for every test: an isolated environment, and the gate that counts skipped tests."""
 
 import gc
 import os
@@ -18,7 +18,8 @@ from detent.storage.machine import SWITCH
 from tests import machine, warm_pytest
 from tests.run_log import RunLog
 
-# Tests of attacks on pytest itself, on its files or on what it loads as it starts, and of what it leaves running: a fork of one that has started is
+# Tests that attack pytest itself, its files or what it loads at start, and of processes it leaves behind. A fork of a started pytest would
+# behave differently.
 # not the same there.
 COLD = frozenset(
     {
@@ -43,7 +44,7 @@ LEVEL, PULL = "DETENT_SANDBOX_LEVEL", "DETENT_SANDBOX_PULL"
 LOGGED = "TESTS_RUN_LOG"
 ALLOWED_SKIPS = Path(__file__).with_name("allowed_skips.txt")
 
-gc.disable()  # until all tests are collected: they stay to the end, and looking through them again and again takes most of the time
+gc.disable()  # until all tests are collected: they live to the end, and scanning them repeatedly takes most of the time
 
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # however busy it is
 settings.load_profile("any machine")
@@ -51,7 +52,7 @@ settings.load_profile("any machine")
 
 @pytest.fixture(scope="session")
 def state_folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where each test has its state folder. pytest numbers its folders, and for each new one it looks at all that are there."""
+    """The parent of each test's state folder. One for all, because pytest scans all its numbered folders for each new one."""
     return tmp_path_factory.mktemp("states")
 
 
@@ -62,17 +63,17 @@ def own_environment(request: pytest.FixtureRequest, state_folders: Path, monkeyp
         monkeypatch.setenv(warm_pytest.COLD, "1")
     for name in [name for name in os.environ if name.startswith(("DETENT_", "TDD_")) and name != SWITCH]:
         monkeypatch.delenv(name)
-    while mark := marked(os.environ):  # of the client that an agent runs the tests with
+    while mark := marked(os.environ):  # set by the client that an agent runs the tests with
         monkeypatch.delenv(mark)
-    if machine.no_walls():  # what is about the wall itself is skipped; everything else can be shown without one
+    if machine.no_walls():  # tests of the sandbox itself are skipped; all others can run without one
         monkeypatch.setenv(LEVEL, "none")
-    monkeypatch.setenv(PULL, "none")  # what is about the wall says so; everything else is quicker without one
+    monkeypatch.setenv(PULL, "none")  # tests of the sandbox set this themselves; all others are faster without one
     monkeypatch.setenv("XDG_STATE_HOME", tempfile.mkdtemp(dir=state_folders))
 
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[Any]:
-    """A PostgreSQL server of this test process, started when a test first asks for it."""
+    """A PostgreSQL server of this test process, started when first needed."""
     from tests.postgres import running
 
     with running() as server:
@@ -81,7 +82,7 @@ def postgres_server() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def queue_templates() -> dict[str, str]:
-    """Where queues that were set up once can be copied from."""
+    """Queues that were set up once, to copy from."""
     return {}
 
 
@@ -100,7 +101,7 @@ def chromium() -> Iterator[Any]:
 
 
 def keep_samples(items: list[pytest.Item]) -> None:
-    """Of a test with `sample(n)`, n of its cases are quick, spread over all of them; the others are slow."""
+    """Of a test with `sample(n)`, n evenly spread cases stay quick; the others become slow."""
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
         if item.get_closest_marker("sample"):
@@ -114,9 +115,9 @@ def keep_samples(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.slow)
 
 
-@pytest.hookimpl(tryfirst=True)  # before `-m` chooses
+@pytest.hookimpl(tryfirst=True)  # before `-m` selects
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Which tests are slow, and which want what this machine lacks."""
+    """Mark the slow tests, and skip those that need something this machine lacks."""
     keep_samples(items)
     for item in items:
         if lacking := machine.missing(name for mark in item.iter_markers("needs") for name in mark.args):
@@ -125,30 +126,30 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
-    """What was collected is never garbage; what tests leave is."""
+    """Freeze what was collected; only what tests leave is garbage."""
     gc.collect()
     gc.freeze()
     gc.enable()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a background job: programs under test are to hear it all the same
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a background job; programs under test must still get it
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if getattr(config.option, "numprocesses", None):
         machine.take_stock()
-    os.environ[PULL] = "none"  # for what is shared by several tests, and made before `own_environment`
+    os.environ[PULL] = "none"  # for things made before `own_environment` and shared by several tests
     if machine.no_walls():
         os.environ[LEVEL] = "none"
     if not hasattr(config, "workerinput"):  # with xdist only the controller judges; the workers report to it
         strict = os.environ.get("CI", "").lower() not in ("", "0", "false")
         config.pluginmanager.register(SkipGate(read_allowed(ALLOWED_SKIPS), strict), "skip-gate")
-        if not os.environ.get(LOGGED):  # a run that a test starts does not write over the log of the run it belongs to
+        if not os.environ.get(LOGGED):  # a test run inside a test must not overwrite the log of the outer run
             os.environ[LOGGED] = "yes"
             config.pluginmanager.register(RunLog(config.rootpath / ".pytest_cache"), "run-log")
 
 
 class SkipGate:
-    """Says how many tests were left out for which reason, and what to do about it; where `strict`, one that is not listed fails the run."""
+    """Reports how many tests were skipped, why, and what to do about it; if `strict`, an unlisted skip fails the run."""
 
     def __init__(self, allowed: Iterable[re.Pattern[str]], strict: bool) -> None:
         self.allowed = tuple(allowed)
@@ -192,14 +193,14 @@ class SkipGate:
 
 
 def reason_of(report: pytest.TestReport | pytest.CollectReport) -> str:
-    """The sentence the skip gave, on one line."""
+    """The reason of a skip, on one line."""
     where = report.longrepr
     text = str(where[2]) if isinstance(where, tuple | list) else str(where)
     return " ".join(text.removeprefix("Skipped: ").split())
 
 
 def read_allowed(path: Path) -> list[re.Pattern[str]]:
-    """One pattern per listed skip; a line that is not `node id | reason` is an error."""
+    """One pattern per listed skip; each line must be `node id | reason`."""
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     return [pattern(path, line) for line in map(str.strip, lines) if line and not line.startswith("#")]
 

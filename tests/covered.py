@@ -1,9 +1,9 @@
 """Counts which lines of the source the tests run, and in its core which branches: `./x check` loads it with `-p tests.covered`, and fails below LEAST
 and CORE.
 
-Lines are marked in the bytecode as a module is loaded, and a line that was seen is not marked any more (docs/decisions/021), so counting costs next to
-nothing while tests run. It counts what the test processes themselves run, and of the core also what calls of the command line run that are forked
-for tests (`tests/warm_counted.py`). Other programs that they start are not counted.
+Lines are marked in the bytecode when a module is loaded, and a mark is removed once its line has run (docs/decisions/021), so counting costs almost
+nothing. It counts what the test processes run, and in the core also what forked calls of the command line run (`tests/warm_counted.py`).
+Other programs that tests start are not counted.
 """
 
 import json
@@ -28,10 +28,10 @@ CORE = {
     "door.py": 100,
     "evidence/outcomes": 100,
     "gates": 97,
-}  # per cent of the branches; these only ever get larger
-NO_CODE = (r"if TYPE_CHECKING:", r"class .*\bProtocol\):", r"assert_never\(")  # lines that say something to the type checker only
-KEY = "covered"  # where a worker puts what it counted
-FOLDER = "TESTS_COVERED"  # the variable with the folder where forked calls leave what they ran
+}  # per cent of the branches; these may only rise
+NO_CODE = (r"if TYPE_CHECKING:", r"class .*\bProtocol\):", r"assert_never\(")  # code only for the type checker
+KEY = "covered"  # a worker's key for its counts
+FOLDER = "TESTS_COVERED"  # the variable with the folder where forked calls leave their counts
 FIRST = "gw0"
 
 
@@ -51,7 +51,7 @@ def percent(covered: int, missing: int) -> float:
 
 
 def table(files: Mapping[str, Any]) -> Iterator[str]:
-    """A row for each file that has lines or branches which no test ran."""
+    """A row for each file with lines or branches that no test ran."""
     width = max((len(name) for name in files), default=0)
     for name, counted in sorted(files.items()):
         lines = counted["missing_lines"]
@@ -62,13 +62,13 @@ def table(files: Mapping[str, Any]) -> Iterator[str]:
 
 
 def room(path: str) -> str:
-    """The room of CORE that a file belongs to, or nothing."""
+    """The room of CORE that a file belongs to; empty if none."""
     name = Path(path).resolve().relative_to(SOURCE).as_posix()
     return next((core for core in CORE if name == core or name.startswith(f"{core}/")), "")
 
 
 def finder(counter: Any) -> Any:
-    """Has the modules of the source counted as they are loaded. Branches are counted in the core alone: each module has to be compiled again for it."""
+    """An import hook that counts modules of the source as they are loaded. Branches only in the core, because those modules must be recompiled."""
     from slipcover.importer import FileMatcher, SlipcoverLoader, SlipcoverMetaPathFinder  # type: ignore[import-untyped]  # it brings no types
 
     class LineLoader(SlipcoverLoader):  # type: ignore[misc]  # likewise
@@ -88,7 +88,7 @@ def finder(counter: Any) -> Any:
 
 
 def core_counter() -> Any:
-    """Counts the core alone, from now on."""
+    """Start counting the core alone."""
     from slipcover import FileMatcher, Slipcover  # type: ignore[import-untyped]  # it brings no types
 
     counter = Slipcover(branch=True, exclude_also=list(NO_CODE))
@@ -99,9 +99,9 @@ def core_counter() -> Any:
 
 
 def add_forked(files: Mapping[str, Any], folder: Path) -> None:
-    """Add what forked calls ran to what was counted of each file."""
+    """Add the counts of forked calls to the counts of each file."""
     seen: dict[str, set[Any]] = {}
-    for place in (each for each in folder.iterdir() if each.suffix != ".part"):  # a call that was killed as it wrote leaves one
+    for place in (each for each in folder.iterdir() if each.suffix != ".part"):  # left by a call that was killed while writing
         for name, found in marshal.loads(place.read_bytes()).items():
             seen.setdefault(name, set()).update(found)
     for name, counted in files.items():
@@ -110,14 +110,14 @@ def add_forked(files: Mapping[str, Any], folder: Path) -> None:
 
 
 def move(counted: dict[str, Any], sort: str, found: set[Any]) -> None:
-    """What was missing and is found counts as executed."""
+    """Count as executed what was missing and has now been found."""
     missing = [tuple(each) if isinstance(each, list) else each for each in counted[f"missing_{sort}"]]
     counted[f"missing_{sort}"] = [each for each in missing if each not in found]
     counted[f"executed_{sort}"].extend(each for each in missing if each in found)
 
 
 class Counting:
-    """In a process that runs tests: counts, and hands what it counted to the process that collects the reports."""
+    """In a process that runs tests: counts, and passes the counts to the collecting process."""
 
     def __init__(self) -> None:
         import slipcover
@@ -132,7 +132,7 @@ class Counting:
 
 
 class Collecting:
-    """In the process that collects the reports: adds up, shows, and fails the run below LEAST."""
+    """In the process that collects the reports: adds up, prints, and fails the run below LEAST."""
 
     def __init__(self) -> None:
         self.counted: Any = None
@@ -147,13 +147,13 @@ class Collecting:
         self.counted = slipcover.merge_coverage(self.counted, found) if self.counted and found else self.counted or found
 
     def share(self) -> float:
-        """How many of a hundred lines were run."""
+        """The percentage of lines that ran."""
         files = list((self.counted or {"files": {}})["files"].values())
         ran, missing = (sum(len(counted[f"{word}_lines"]) for counted in files) for word in ("executed", "missing"))
         return percent(ran, missing if files else 1)
 
     def branches(self) -> dict[str, float]:
-        """How many of a hundred branches were taken, of each room of the core."""
+        """The percentage of branches taken, for each room of the core."""
         sums = {core: [0, 0] for core in CORE}
         for name, counted in (self.counted["files"] if self.counted else {}).items():
             if core := room(name):
@@ -162,7 +162,7 @@ class Collecting:
         return {core: percent(*both) for core, both in sums.items()}
 
     def short(self) -> list[str]:
-        """What is below its least."""
+        """What is below its limit."""
         lines = [f"lines {self.share():.2f} of {LEAST} %"] if self.share() < LEAST else []
         return lines + [
             f"branches of {core} {share:.2f} of {CORE[core]} %" for core, share in self.branches().items() if share < CORE[core]
@@ -186,13 +186,13 @@ class Collecting:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Before conftest.py is read, which loads the first modules of the source."""
+    """Before conftest.py, which loads the first modules of the source."""
     counts = "PYTEST_XDIST_WORKER" in os.environ
     early_config.pluginmanager.register(Counting() if counts else Collecting(), KEY)
 
 
 def pytest_collection_finish() -> None:
-    """What runs on import is counted once, whether or not a test imports it."""
+    """Import every module in one worker, so that code that runs on import counts even if no test imports it."""
     if os.environ.get("PYTEST_XDIST_WORKER") == FIRST:
         import detent
 

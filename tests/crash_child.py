@@ -1,10 +1,10 @@
-"""A whole `pr` run that is killed at a chosen point and taken up again by a fresh process, as a program of its own.
+"""Runs a whole `pr` run that is killed at a chosen point and continued by a new process. A program of its own.
 
-    python tests/crash_child.py FOLDER KIND FIRST STEP DEPTH
+ python tests/crash_child.py FOLDER KIND FIRST STEP DEPTH
 
-KIND `calls`: before and after every append, settled mark, claim, release, effect, job and snapshot. KIND `lines:PATH`: before every line of the files of Detent below PATH.
-The run is done undisturbed once; then for every STEP-th point from FIRST on it is killed there (SIGKILL) and taken up again. With a DEPTH, the
-process that takes it up is killed too, at each of its own first DEPTH points. What comes out is printed as JSON; every difference is a sentence.
+KIND `calls`: points are before and after every append, settled mark, claim, release, effect, job and snapshot. KIND `lines:PATH`: before every
+line of Detent's files below PATH. The run is first done undisturbed; then, for every STEP-th point from FIRST on, it is killed there (SIGKILL) and
+continued. With a DEPTH, the continuing process is killed too, at each of its first DEPTH points. Prints JSON; every difference is a sentence.
 """
 
 import os
@@ -34,7 +34,7 @@ from detent.workflows.pr.pr_data import PrData
 from detent.workflows.pr.pr_table import PR
 
 RUN, TITLE = "r1", "Greet the world"
-MOST_CALLS = 40  # of one process; the whole run needs twelve
+MOST_CALLS = 40  # per process; the whole run needs twelve
 SOURCE = str(Path(detent.__file__).parent)
 STEPS = [{"type": t, "description": f"{t}: greet", "status": "TODO"} for t in ("RED", "GREEN")]
 ACTIVE_PR = {
@@ -47,7 +47,7 @@ ACTIVE_PR = {
 
 
 class Death:
-    """Counts the points that are passed, and kills its own process at one of them (0: at none)."""
+    """Counts the points passed, and kills its own process at one of them (0: at none)."""
 
     def __init__(self, kind: str, at: int) -> None:
         self.kind, self.at = kind, at
@@ -67,7 +67,7 @@ class Death:
         self.near("calls", f"after {what}")
 
     def trace(self, frame: FrameType, event: str, arg: object) -> Callable[..., Any] | None:
-        """For sys.settrace: every line of the files in question is a point."""
+        """A sys.settrace function: every line of the chosen files is a point."""
         if not frame.f_code.co_filename.startswith(SOURCE + self.kind.partition(":")[2]):
             return None
         if event == "line":
@@ -76,7 +76,7 @@ class Death:
 
 
 class MortalJournal(SqliteJournal):
-    """The real journal, in a process that may die before and after each change of it."""
+    """The real journal, with points before and after each change."""
 
     def __init__(self, path: Path, death: Death) -> None:
         super().__init__(path, create=True)
@@ -100,7 +100,7 @@ class MortalJournal(SqliteJournal):
 
 
 class Kept(msgspec.Struct):
-    """What of the world is on disk."""
+    """The state of the world on disk."""
 
     files: dict[str, str]
     trees: dict[str, dict[str, str]] = {}
@@ -111,7 +111,7 @@ class Kept(msgspec.Struct):
 
 
 class FileWorld(MemoryWorld):
-    """The world in memory, kept on disk: what an effect, a job or the agent did is there as a whole or not at all."""
+    """The world in memory, saved to disk after each effect, job or agent action, as a whole."""
 
     def __init__(self, file: Path, death: Death) -> None:
         kept = msgspec.json.decode(file.read_bytes(), type=Kept) if file.exists() else Kept({"PLAN.md": f"- {TITLE}\n"})
@@ -138,7 +138,7 @@ class FileWorld(MemoryWorld):
             self.save()
 
     def perform(self, job: str, run: AnyRun) -> Sent | None:
-        """A job that was done for this event is not done again: its outcome was kept."""
+        """Perform a job once per event; later calls get the kept outcome."""
         key = f"{run.id} {run.seq} {job}"
         with self.death.around(f"job {job} of event {run.seq}"):
             if key not in self.jobs and (sent := super().perform(job, run)) is not None:
@@ -164,7 +164,7 @@ def brief(table: Table[Any], run: AnyRun) -> Briefing:
 
 
 def act(world: FileWorld, task: Briefing) -> Sent:
-    """The scripted agent: what it does follows from the briefing alone, so that it can be done again."""
+    """The scripted agent: its actions follow from the briefing alone, so they can be repeated."""
     sent = Sent("submit", summary="done", attempt_id=task.attempt_id)
     replace = msgspec.structs.replace
     match task.state, task.step.type if task.step else "":
@@ -191,7 +191,7 @@ def act(world: FileWorld, task: Briefing) -> Sent:
 
 
 def live(folder: Path, death: Death) -> None:
-    """One process: start the run or take it up, and go on to its end."""
+    """One process: start or continue the run, up to its end."""
     world = FileWorld(folder / "world.json", death)
     with closing(MortalJournal(folder / "git" / "detent" / "journal.db", death)) as journal:
         door = Door(journal, {"pr": PR}, world, MemoryJudge(world), brief, lambda: "then", lambda doing: this_process("then", doing))
@@ -205,7 +205,7 @@ def live(folder: Path, death: Death) -> None:
 
 
 class Outcome(msgspec.Struct):
-    """How a run ended, in everything that must not depend on crashes."""
+    """How a run ended: everything that must not depend on crashes."""
 
     trail: list[tuple[str, str, str]]  # event, status, state after it
     hashes: list[str]
@@ -213,9 +213,9 @@ class Outcome(msgspec.Struct):
     files: dict[str, str]
     effects: list[tuple[str, int, str]]
     jobs: list[str]
-    unpaid: list[tuple[str, int, str]]  # owed by an event, and never done
+    unpaid: list[tuple[str, int, str]]  # owed by an event and never done
     owed: list[str]
-    free: bool  # nobody who is dead still holds the run
+    free: bool  # no dead process still holds the run
     fault: str | None
 
 
@@ -226,7 +226,7 @@ def outcome(folder: Path) -> Outcome:
         due = [(RUN, e.seq, effect) for e in events for effect in e.owes]
         return Outcome(
             trail=[(e.on, e.status, e.state) for e in events],
-            hashes=[chain("", e.n, e) for e in events],  # each journal has an id, which its hashes have too
+            hashes=[chain("", e.n, e) for e in events],  # each journal has an id, which is part of its hashes
             commits=kept.commits,
             files=kept.files,
             effects=kept.done,
@@ -263,7 +263,7 @@ class Lab(msgspec.Struct):
     kind: str
 
     def process(self, home: Path, at: int) -> tuple[int, list[str]]:
-        """Fork a process that lives at `home` and dies at a point; its wait status, and the points it passed if it lived."""
+        """Fork a process that dies at a point; its exit code, and the points it passed if it survived."""
         pid = os.fork()
         if pid == 0:
             os._exit(self._child(home, at))
@@ -278,20 +278,20 @@ class Lab(msgspec.Struct):
             live(home, death)
             sys.settrace(None)
             (home / "passed.json").write_bytes(msgspec.json.encode(death.passed))
-        except BaseException:  # noqa: BLE001 whatever ends this process is told by the one that reads the file
+        except BaseException:  # noqa: BLE001 whatever ends this process is reported by the reader of the file
             (home / "error.txt").write_text(traceback.format_exc(), encoding="utf-8")
             return 1
         return 0
 
     def home(self, name: str) -> Path:
-        """A new place for a run, with a state folder of its own for everything that is done from now on."""
+        """A new folder for a run; from now on its state folder is in use."""
         home = self.folder / name
         (home / "git").mkdir(parents=True)
         os.environ["XDG_STATE_HOME"] = str(home / "state")
         return home
 
     def sweep(self, reference: Outcome, *deaths: int) -> Iterator[str]:
-        """Kill one process after the other at these points, let the next one finish, and compare."""
+        """Kill one process after another at these points, let the next one finish, and compare."""
         home = self.home("-".join(map(str, deaths)))
         where = f"killed at {', then at '.join(map(str, deaths))}"
         for at in deaths:

@@ -1,4 +1,4 @@
-"""A day of an agent in Claude Code, for tests: every call it makes for one pull request, and a stand-in for the client that keeps to the hooks."""
+"""A day of an agent in Claude Code: every call it makes for one pull request, and a stand-in for the client that respects hooks."""
 
 import json
 import re
@@ -25,7 +25,7 @@ REFUSED = {"tests by hand", "code too early", "frozen"}
 
 
 def calls(root: Path, code: str) -> dict[str, Turn]:
-    """Every call of the agent, by what it is for."""
+    """Every call of the agent, by purpose."""
     claude, test = Claude(), {"summary": "s", "test_command": "python3 -m pytest tests/test_cents.py"}
     return {
         "begin": claude.mcp("get_task"),
@@ -33,7 +33,7 @@ def calls(root: Path, code: str) -> dict[str, Turn]:
         "plan": claude.write(root / "ACTIVE_PR.json", json.dumps(PLAN)),
         "planned": claude.mcp("submit_work", summary="planned"),
         "red": claude.mcp("get_task"),
-        "a look": {"tool": "Read", "input": {"file_path": str(root / "till.py")}},  # Claude Code writes over no file that it has not read
+        "a look": {"tool": "Read", "input": {"file_path": str(root / "till.py")}},  # Claude Code overwrites no file that it has not read
         "code too early": claude.write(root / "till.py", code + CODE),
         "test": claude.write(root / "tests" / "test_cents.py", TEST),
         "test handed in": claude.mcp("submit_work", **test, expectation="FAIL"),
@@ -54,7 +54,7 @@ def calls(root: Path, code: str) -> dict[str, Turn]:
 
 
 class LikeClaude:
-    """What Claude Code does with such calls: it asks the hook of the project's settings first, and does nothing that is denied."""
+    """Claude Code's handling of such calls: ask the project's hook first, and do nothing that it denies."""
 
     def __init__(self, project: Project) -> None:
         self.project, self.hash = project, ""
@@ -62,7 +62,7 @@ class LikeClaude:
         self.matched, self.hook = re.compile(hooks["matcher"]), hooks["hooks"][0]["command"]
 
     def play(self, turns: dict[str, Turn]) -> dict[str, str]:
-        """What each call was answered."""
+        """The answer to each call."""
         return {name: self.answer(turn) for name, turn in turns.items() if isinstance(turn, dict)}
 
     def answer(self, turn: dict[str, Any]) -> str:

@@ -1,5 +1,5 @@
-"""One small project in the language of each test runner, and the ways to cheat in it. Owns words only; the tests that play them are in
-test_runners.py. The JavaScript runners are the programs of tests/runners_js, which `./x test` installs."""
+"""One small project in the language of each test runner, and the ways to cheat in it. Only data; the tests that use it are in
+test_runners.py. The JavaScript runners are installed in tests/runners_js by `./x test`."""
 
 import os
 import sys
@@ -13,23 +13,23 @@ PACKAGES = Path(__file__).parent / "runners_js" / "node_modules"
 
 
 class Dialect(NamedTuple):
-    """One project in the language of a runner: `adds` fails since `add` is wrong, `stays` passes."""
+    """One project in the language of a runner: the test `adds` fails since `add` is wrong, `stays` passes."""
 
     base: Command
     files: dict[str, str]
-    code: str  # where the code is
-    test: str  # where the tests are
+    code: str  # path of the code
+    test: str  # path of the tests
     adds: str
     stays: str
-    right: str  # the code that makes all pass
-    missing: str  # tests that need a name which is not there
-    cheats: dict[str, dict[str, str]]  # the ways to cheat, as files that are written over the project
+    right: str  # code with which all tests pass
+    missing: str  # tests that use a name which does not exist
+    cheats: dict[str, dict[str, str]]  # by cheat: the files to write over the project
     empty: str = ""  # code without `add`
     code_of_failure: int = 1
 
 
 def lend_runners(folder: Path, base: Command | None) -> None:
-    """Link the JavaScript runners into a project that needs them, as if it had installed them. What the system should have must be there."""
+    """Link the JavaScript runners into a project as if it had installed them; skip the test if the system lacks the runner."""
     need_runner(base.runner if base else "")
     if base is None or base.runner not in ("vitest", "jest", "mocha"):
         return
@@ -39,7 +39,7 @@ def lend_runners(folder: Path, base: Command | None) -> None:
 
 
 def _cheats(code: str, test: str, text: str, add: str, last: str, opening: str) -> dict[str, dict[str, str]]:
-    """The ways to cheat that every JavaScript runner knows. `last` is the last test, `opening` how it begins."""
+    """The ways to cheat with any JavaScript runner. `last`: the last test; `opening`: its beginning."""
     without = text.replace(last, "")
     return {
         "nothing is done": {},

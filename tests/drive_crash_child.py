@@ -1,8 +1,8 @@
-"""One process that drives a feature of several cycles through the real machine, and can be killed at any point of it.
+"""One process that drives a feature of several cycles through the real machine, and can be killed at any point.
 
-Called as `python -m tests.drive_crash_child FOLDER AGENT REQUEST [POINT]`: starts the run, or goes on from wherever it stands. Every
-journal write, effect, job, git call, turn of an agent and test run is a point before and a point after; at POINT the process kills
-itself. Without one it runs to the end and prints how many points it passed.
+Called as `python -m tests.drive_crash_child FOLDER AGENT REQUEST [POINT]`: starts the run, or continues it. There is a point before and after
+every journal write, effect, job, git call, agent turn and test run; at POINT the process kills itself. Without POINT it runs to the end
+and prints how many points it passed.
 """
 
 import json
@@ -26,7 +26,7 @@ POINTS = Points(0)
 
 
 class FragileGit(Git):
-    """git, each call of which has a point before and after."""
+    """git with a point before and after each call."""
 
     def call(
         self, *args: str, stdin: bytes = b"", index: Path | None = None, also: Mapping[str, str] | None = None, timeout: float = 300
@@ -38,7 +38,7 @@ class FragileGit(Git):
 
 
 def fragile(folder: Path) -> App:
-    """The machine as it is, with points at everything it does to the world."""
+    """The real app, with points around everything it does to the world."""
     app = open_app(folder, create=True)
     worlds: Any = app.worlds
     of = worlds.of

@@ -1,4 +1,4 @@
-"""What the tests of push mode share: small projects, scripts for the scripted agent, and a run that is driven in this process or by the command line."""
+"""Helpers for tests of push mode: small projects, scripts for the scripted agent, and runs driven in this process or by the command line."""
 
 import json
 import os
@@ -47,7 +47,7 @@ CYCLE = (PLANS, REDS, GREENS, REFACTORS, ENDS)
 
 
 def project(folder: Path, config: str = ALONE, files: Mapping[str, str] | None = None) -> Project:
-    """A project whose tests run quickly, also inside the sandbox, with a state folder beside it."""
+    """A project whose tests run quickly, even in the sandbox, with a state folder beside it."""
     made = Project(folder, {**FILES, "detent.toml": config, **(files or {})})
     made.env["XDG_STATE_HOME"] = os.environ["XDG_STATE_HOME"]
     return made
@@ -65,14 +65,14 @@ def run(p: Project, *args: str, **env: str) -> Ran:
 
 
 def workspaces(p: Project) -> list[Path]:
-    """The checkouts of the machine that are there, and what git knows of them."""
+    """The checkouts that Detent made, and git's records of them."""
     state = Path(p.env["XDG_STATE_HOME"]) / "detent" / "workspaces"
     kept = p.root / ".git" / "worktrees"
     return [*(state.iterdir() if state.is_dir() else ()), *(kept.iterdir() if kept.is_dir() else ())]
 
 
 class Instead:
-    """An object, but for the methods that a test stands in for."""
+    """An object with some methods replaced."""
 
     def __init__(self, real: object, methods: dict[str, Callable[..., Any]]) -> None:
         self.real = real
@@ -83,7 +83,7 @@ class Instead:
 
 
 def instead(made: Driver, **methods: Callable[..., Any]) -> Driver:
-    """A driver with other methods of its clock or its turns."""
+    """A driver with some methods of its clock or turns replaced."""
     changed = copy(made)
     of_clock: dict[str, Callable[..., Any]] = {name: methods.pop(name) for name in ("sleep", "ends") if name in methods}
     changed.clock, changed.turns = Instead(made.clock, of_clock), Instead(made.turns, methods)
@@ -91,7 +91,7 @@ def instead(made: Driver, **methods: Callable[..., Any]) -> Driver:
 
 
 class Driven:
-    """A run of `tdd` that is driven in this process. Nobody sleeps: what would have been slept is noted."""
+    """A run of `tdd` driven in this process. Waits are recorded instead of slept."""
 
     def __init__(self, p: Project, *entries: Json, agent: str = "", request: str = "add numbers", known: str = "", **env: str) -> None:
         self.project, self.seen, self.slept = p, list[Seen](), list[float]()
@@ -104,7 +104,7 @@ class Driven:
         return instead(driver(self.app, self.id, self.seen.append), sleep=self.slept.append)
 
     def go(self, made: Driver | None = None) -> Json:
-        """Drive to where the run ends or waits; its result."""
+        """Drive until the run ends or waits; its result."""
         with only_driver(self.app, self.id):
             briefing = (made or self.driver()).drive(self.id)
         return result(self.app, self.id, briefing, 0.0)
@@ -139,13 +139,13 @@ def driven(p: Project, *entries: Json, agent: str = "", request: str = "add numb
 
 
 def driven_on(p: Project, known: str = "") -> AbstractContextManager[Driven]:
-    """The run that is open in a project, or one that is named, driven on."""
+    """Continue the run that is open in a project, or a named one."""
     return driven(p, known=known)
 
 
 @contextmanager
 def lent(p: Project) -> Iterator[Project]:
-    """A project that several tests use, one after another: what one of them leaves open is ended."""
+    """A project that several tests use in turn; runs that one of them leaves open are aborted."""
     with pytest.MonkeyPatch.context() as here:
         here.setenv("XDG_STATE_HOME", p.env["XDG_STATE_HOME"])
         yield p
@@ -156,7 +156,7 @@ def lent(p: Project) -> Iterator[Project]:
 
 @contextmanager
 def running(p: Project, *args: str, **env: str) -> Iterator[subprocess.Popen[str]]:
-    """A command that goes on while the test does other things; it ends with the block."""
+    """A command that runs while the test does other things; killed with the block."""
     child = subprocess.Popen(
         p.argv(*args), cwd=p.root, env={**p.env, **env}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
@@ -169,7 +169,7 @@ def running(p: Project, *args: str, **env: str) -> Iterator[subprocess.Popen[str
 
 
 def lines_until(child: subprocess.Popen[str], **wanted: str) -> list[Json]:
-    """The lines of `--events` up to one that has these values."""
+    """The lines of `--events` up to the first with these values."""
     assert child.stdout is not None
     lines: list[Json] = []
     for line in child.stdout:

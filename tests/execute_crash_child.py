@@ -1,6 +1,6 @@
-"""One process that drives an execution through the real machine, and can be killed at any point of it.
+"""One process that drives an execution through the real machine, and can be killed at any point.
 
-Called as `python -m tests.execute_crash_child FOLDER AGENT ITEM [POINT]`. The points are those of drive_crash_child, and every call to the tracker.
+Called as `python -m tests.execute_crash_child FOLDER AGENT ITEM [POINT]`. The points are those of drive_crash_child, and every tracker call.
 """
 
 import json

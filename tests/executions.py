@@ -1,4 +1,4 @@
-"""What the tests of executions share: a small project with a real bare remote, items, and agents that are played from a script."""
+"""Helpers for tests of executions: a small project with a real bare remote, items, and scripted agents."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -22,7 +22,7 @@ FAILS: Json = {"state": "RUNNING", "write": {"calc.py": "def add(a, b):\n    ret
 TITLE = "Add prices"
 BRANCH = "it-1-add-prices"
 
-# A hook of the remote: at the first push, someone else pushes to the same branch first.
+# A hook of the remote: before the first push arrives, someone else pushes to the same branch.
 OTHERS = """
 ref=$1
 test -f moved && exit 0
@@ -40,7 +40,7 @@ exit 1
 
 
 def passing(file: Path) -> Path:
-    """A program of the machine that always succeeds."""
+    """A program that always succeeds."""
     file.parent.mkdir(exist_ok=True)
     file.write_text("#!/bin/sh\nexit 0\n")
     file.chmod(0o755)
@@ -62,7 +62,7 @@ class Till:
         return self.project.git(*args)
 
     def there(self, *args: str) -> str:
-        """git at the remote."""
+        """Run git in the remote."""
         return sh(self.remote, "git", *args)
 
     @contextmanager
@@ -103,7 +103,7 @@ class Till:
             return [owed.effect for owed in app.journal.owed(id)]
 
     def hook(self, text: str) -> None:
-        """A hook that the remote runs for each ref that is pushed to it."""
+        """Install an update hook in the remote."""
         file = self.remote / "hooks" / "update"
         file.write_text(f"#!/bin/sh\nset -e\n{text}\n")
         file.chmod(0o755)

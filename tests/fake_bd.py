@@ -1,7 +1,7 @@
-"""A stand-in for the program `bd` of beads: the calls that Detent makes, with its words, shapes, statuses, exit codes and its compare-and-swap.
+"""A stand-in for beads' program `bd`: the calls that Detent makes, with its output formats, statuses, exit codes and compare-and-swap.
 
-Called as `python fake_bd.py ARGS`, in a folder with a `.beads` folder. What it cannot do it refuses, as the real one does. Small files in
-`.beads` choose how it is: `shape` (raw, items or data: how it wraps lists), `no-sync` (a version without that command), `broken-sync`.
+Called as `python fake_bd.py ARGS`, in a folder with a `.beads` folder. Unknown calls are refused, as by the real one. Small files in
+`.beads` change its behaviour: `shape` (raw, items or data: how it wraps lists), `no-sync` (a version without that command), `broken-sync`.
 """
 
 import fcntl
@@ -77,7 +77,7 @@ def answer(value: Any) -> None:
 
 
 def shown(issues: list[Issue], issue: Issue) -> Issue:
-    """`show` gives the other issue of each dependency in full."""
+    """An issue as `show` prints it, with the other issue of each dependency in full."""
     links = issue.get("dependencies") or []
     return {**issue, "dependencies": [{**find(issues, d["depends_on_id"]), "dependency_type": d["type"]} for d in links]}
 

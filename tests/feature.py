@@ -1,4 +1,4 @@
-"""A throw-away project with a run of `tdd` in it: the real repository, tests and gates, called in this process where the command line adds nothing."""
+"""A throw-away project with a run of `tdd`: a real repository, real tests and gates, called in this process where the command line adds nothing."""
 
 import hashlib
 import json
@@ -27,7 +27,7 @@ SUBTRACT = {"description": "subtracts two numbers", "testFile": "tests/test_sub.
 NONE = json.dumps({"currentTest": None})
 OTHER = "import other\n\n\ndef test_other():\n    assert other.ONE == 1\n"
 FILES = {"tests/test_other.py": OTHER, "other.py": "ONE = 1\n", "pytest.ini": INI, ".gitignore": "__pycache__/\n.venv/\n"}
-MANY = "[tdd]\nretries = 99\n"  # so that many failures can be met by one run
+MANY = "[tdd]\nretries = 99\n"  # one run may meet many failures
 NOTES = "tdd-handoffs"
 Files = dict[str, str | None]
 
@@ -38,7 +38,7 @@ def named(test: dict[str, str]) -> str:
 
 
 class Feature:
-    """A repository, a run of `tdd` in its checkout, and what an agent hands in to it."""
+    """A repository, a run of `tdd` in its checkout, and the submits of an agent."""
 
     def __init__(self, folder: Path, config: str = "", files: dict[str, str] | None = None, made: bool = False) -> None:
         self.project: Project = project(folder, config, {**FILES, **(files or {})}, made=made)
@@ -52,13 +52,13 @@ class Feature:
     # -- the machine -----------------------------------------------------------------------------------------------------------
 
     def app(self) -> App:
-        """Everything made anew, as each call of the command line does."""
+        """A new app, as each call of the command line builds it."""
         self.close()
         self._open = open_app(self.root, True, self.env)
         return self._open
 
     def close(self) -> None:
-        """Let go of the journal. Whoever copies its file while it is open here loses the locks on it, and another process may spoil it."""
+        """Close the journal. Copying its file while it is open here would lose the locks on it, and another process could damage it."""
         if self._open is not None:
             self._open.journal.close()
         self._open = None
@@ -68,7 +68,7 @@ class Feature:
         return self
 
     def submit(self, reply: str = "", summary: str = "s", **more: Any) -> Verdict:
-        """Hand in what lies in the checkout."""
+        """Submit what is in the checkout."""
         return self.app().door.submit(self.run_id, Sent("submit", channel="test", reply=reply, summary=summary, **more))
 
     def person(self, verb: str, **more: Any) -> Verdict:
@@ -102,7 +102,7 @@ class Feature:
         return sh(self.root, "git", *args)
 
     def afresh(self) -> None:
-        """Take back what was written since the last commit."""
+        """Discard everything written since the last commit."""
         self.git("checkout", "-q", "--", ".")
         self.git("clean", "-fdq")
 
@@ -111,11 +111,11 @@ class Feature:
         return self.git("rev-parse", "HEAD")
 
     def subjects(self, branch: str = "HEAD") -> list[str]:
-        """The subjects of the run's commits, the first one first."""
+        """The subjects of the run's commits, oldest first."""
         return self.git("log", "--first-parent", "--reverse", "--format=%s", branch).splitlines()[1:]
 
     def note(self, commit: str = "HEAD") -> dict[str, Any]:
-        """The handoff note as git shows it."""
+        """The handoff note, read with git."""
         value = json.loads(self.git("notes", f"--ref={NOTES}", "show", commit))
         assert isinstance(value, dict)
         return value
@@ -124,15 +124,15 @@ class Feature:
         return runs(self.project)
 
     def plan(self, test: dict[str, str] = ADD, text: str | None = LIST) -> Verdict:
-        """Hand in a list, and the test that is next."""
+        """Submit a list and the next test."""
         if text is not None:
             self.lay({"test-list.md": text})
         return self.submit(named(test))
 
 
-# -- getting somewhere ---------------------------------------------------------------------------------------------------------
+# -- reaching a phase ----------------------------------------------------------------------------------------------------------
 
-PHASES = ("START", "PLAN", "RED", "GREEN", "REFACTOR", "CLOSED")  # CLOSED: at the second PLAN, the first entry done
+PHASES = ("START", "PLAN", "RED", "GREEN", "REFACTOR", "CLOSED")  # CLOSED: at the second PLAN, with the first entry done
 STEPS: dict[str, Callable[[Feature], object]] = {
     "PLAN": Feature.start,
     "RED": Feature.plan,
@@ -143,7 +143,7 @@ STEPS: dict[str, Callable[[Feature], object]] = {
 
 
 def at(phase: str, config: str = "", files: dict[str, str] | None = None) -> Feature:
-    """A project whose run stands at a phase. Made once in a process, and laid out anew from a copy each time."""
+    """A project whose run is at a phase. Made once per process, and copied from then on."""
     key = hashlib.sha256(json.dumps([phase, config, files]).encode()).hexdigest()
     kept, place = home() / key, home() / "feature"
     if kept.is_dir():
@@ -153,7 +153,7 @@ def at(phase: str, config: str = "", files: dict[str, str] | None = None) -> Fea
         f = Feature(place / "p", config, files, made=True)
     elif phase == "START":
         shutil.rmtree(place, ignore_errors=True)
-        anchor_file(place / "p" / ".git" / "detent" / "journal.db").unlink(missing_ok=True)  # of what stood here earlier in the test
+        anchor_file(place / "p" / ".git" / "detent" / "journal.db").unlink(missing_ok=True)  # of an earlier project of this test
         f = Feature(place / "p", config, files)
     else:
         f = at(PHASES[PHASES.index(phase) - 1], config, files)
@@ -166,7 +166,7 @@ def at(phase: str, config: str = "", files: dict[str, str] | None = None) -> Fea
 
 
 def standing(f: Feature) -> dict[str, Any]:
-    """Everything that a refusal must leave as it is."""
+    """Everything that a refusal must leave unchanged."""
     run = f.run
     notes = f.git("for-each-ref", "refs/notes")
     return {
@@ -181,7 +181,7 @@ def standing(f: Feature) -> dict[str, Any]:
 
 
 def refused(f: Feature, before: dict[str, Any], verdict: Verdict, says: str) -> None:
-    """A refusal by this sentence: nothing ran, nothing counted, nothing moved."""
+    """Assert a refusal with this sentence: nothing ran, nothing counted, nothing moved."""
     assert (verdict.status, verdict.state, exit_code(verdict)) == ("REFUSED", before["state"], 1), verdict
     assert any(says in reason for reason in verdict.reasons), verdict.reasons
     assert verdict.instruction
@@ -190,7 +190,7 @@ def refused(f: Feature, before: dict[str, Any], verdict: Verdict, says: str) -> 
 
 
 def flagged(verdict: Verdict, kind: str, says: str) -> Flag:
-    """A step that passed, and the flag of this kind and these words that it raised."""
+    """Assert that a step passed, and return its flag of this kind and sentence."""
     assert verdict.status == "SUCCESS", verdict
     found = [flag for flag in verdict.flags if flag.kind == kind and says in flag.sentence]
     assert found, verdict.flags
@@ -198,7 +198,7 @@ def flagged(verdict: Verdict, kind: str, says: str) -> Flag:
 
 
 def failed(f: Feature, verdict: Verdict, says: str | tuple[str, ...], sort: str, count: int, state: str) -> None:
-    """A failure by this sentence, or by one of these: counted, told to the next attempt, written into the note, and nothing is committed."""
+    """Assert a failure with one of these sentences: counted, passed to the next attempt, written into the note, and nothing is committed."""
     either = (says,) if isinstance(says, str) else says
     assert (verdict.status, verdict.state, exit_code(verdict)) == ("FAILURE", state, 1), verdict
     assert any(each in reason for reason in verdict.reasons for each in either), (says, verdict.reasons)
@@ -211,7 +211,7 @@ def failed(f: Feature, verdict: Verdict, says: str | tuple[str, ...], sort: str,
 
 
 def erred(f: Feature, before: dict[str, Any], verdict: Verdict, says: str, count: int = 1) -> None:
-    """An error by this sentence: no attempt, nothing moved but the count of errors in a row."""
+    """Assert an error with this sentence: no attempt counted, and nothing changed but the count of errors in a row."""
     assert (verdict.status, verdict.state, exit_code(verdict)) == ("ERROR", before["state"], 1), verdict
     assert says in " ".join(verdict.reasons), verdict.reasons
     now = standing(f)

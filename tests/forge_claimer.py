@@ -1,4 +1,4 @@
-"""One machine of a race: waits until its file is there, claims an issue of a forge, and says whether it got it."""
+"""One machine in a race: waits for a file, claims an issue of a forge, and reports whether it got it."""
 
 import sys
 import time

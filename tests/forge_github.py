@@ -1,4 +1,4 @@
-"""A stand-in for GitHub's REST API: issues, their labels, comments and blockers, pull requests and checks, as its documentation describes them."""
+"""A stand-in for GitHub's REST API, by its documentation: issues, labels, comments and blockers, pull requests and checks."""
 
 import re
 from typing import Any
@@ -20,7 +20,7 @@ class GitHub(Server):
         self.pulls: dict[int, Row] = {}
         self.reviews: list[Row] = []
         self.lines: list[Row] = []
-        self.checks: dict[str, str] = {}  # what CI says, by the name of a check, of whichever commit
+        self.checks: dict[str, str] = {}  # CI results by check name, for any commit
         self.protected: set[str] = set()
         self.next = 0
         issue = f"{AT}/issues/{{}}"
@@ -48,7 +48,7 @@ class GitHub(Server):
         ]
 
     def put(self, title: str, body: str | None = None, labels: tuple[str, ...] = (), **more: Any) -> int:
-        """An issue that a person filed; its number."""
+        """File an issue as a person; its number."""
         self.next += 1
         row = {"number": self.next, "title": title, "body": body, "state": "open", "labels": list(labels), "assignees": [], **more}
         self.issues[self.next] = row
@@ -58,7 +58,7 @@ class GitHub(Server):
         self.next += 1
         self.comments[self.next] = {"id": self.next, "issue": number, "body": body, "user": user}
 
-    # -- what is asked -------------------------------------------------------------------------------------------------------
+    # -- requests ------------------------------------------------------------------------------------------------------------
 
     def _shown(self, row: Row) -> Row:
         number = row["number"]
@@ -138,7 +138,7 @@ class GitHub(Server):
         self.lines.append({"id": self.next, "path": path, "line": line, "body": body, "user": user})
 
     def merge(self, number: int) -> None:
-        """As a person does by the button: what the text closes is closed."""
+        """Merge as a person does with the button, closing the issues that the text closes."""
         pull = self.pulls[number]
         pull["state"] = "closed"
         for closed in re.findall(r"\bCloses #(\d+)", pull["body"]):

@@ -1,4 +1,4 @@
-"""A stand-in for GitLab's REST API: issues, notes, links, members, merge requests and pipelines, as its documentation describes them. It carries out quick actions too."""
+"""A stand-in for GitLab's REST API, by its documentation: issues, notes, links, members, merge requests and pipelines, with quick actions."""
 
 import re
 from typing import Any
@@ -21,7 +21,7 @@ class GitLab(Server):
         self.links: dict[int, list[tuple[int, str]]] = {}
         self.pulls: dict[int, Row] = {}
         self.reviewers: list[Row] = []
-        self.checks: dict[str, str] = {}  # the status of a pipeline by its source, of whichever commit
+        self.checks: dict[str, str] = {}  # pipeline status by source, for any commit
         self.protected: set[str] = set()
         self.next = 0
         issue = f"{AT}/issues/{{}}"
@@ -48,7 +48,7 @@ class GitLab(Server):
         ]
 
     def put(self, title: str, body: str | None = None, labels: tuple[str, ...] = (), **more: Any) -> int:
-        """An issue that a person filed; its number."""
+        """File an issue as a person; its number."""
         self.next += 1
         row = {"iid": self.next, "title": title, "description": body, "state": "opened", "labels": list(labels), "assignees": [], **more}
         self.issues[self.next] = {**row, "project_id": NUMBER, "created_at": CREATED}
@@ -64,7 +64,7 @@ class GitLab(Server):
         if CLOSES.search(text):
             row["state"] = "closed"
 
-    # -- what is asked -------------------------------------------------------------------------------------------------------
+    # -- requests ------------------------------------------------------------------------------------------------------------
 
     def _shown(self, row: Row) -> Row:
         assignees = [{"username": who} for who in row["assignees"]]

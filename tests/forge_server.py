@@ -1,7 +1,7 @@
-"""What the stand-ins of both forges share: a server on loopback with pages, ETags, tokens and faults, all in memory.
+"""Common to the stand-ins of both forges: a server on loopback with pages, ETags, tokens and faults, all in memory.
 
-It answers as the forges' documentation says: 401 for a token it does not know, 404 for a project that the token may not see, lists in
-pages with a Link header, an ETag for each answer and 304 for who has it already, 403 and 429 with the headers of their limits.
+It answers as the forges document: 401 for an unknown token, 404 for a project that the token may not see, lists in pages with a Link
+header, an ETag for each answer and 304 for a client that has it, 403 and 429 with rate limit headers.
 """
 
 import contextlib
@@ -43,7 +43,7 @@ class Seen(NamedTuple):
 
 class Call(NamedTuple):
     user: User
-    words: tuple[str, ...]  # of the path, where the route has a hole
+    words: tuple[str, ...]  # of the path, for each {} of the route
     query: dict[str, str]
     body: dict[str, Json]
 
@@ -52,20 +52,20 @@ Route = tuple[str, re.Pattern[str], Callable[[Call], Said]]
 
 
 def route(method: str, path: str, answer: Callable[[Call], Said]) -> Route:
-    """A path with {} for each word of it that is not fixed."""
+    """A route; {} in its path matches any word."""
     return method, re.compile("/" + path.strip("/").replace("{}", "([^/]+)")), answer
 
 
 class Server:
-    """One forge. `faults` are answered before anything else, one for each request; `hidden` makes the project one that nobody may see."""
+    """One forge. `faults` are answered first, one per request; `hidden` hides the project from everyone."""
 
     def __init__(self, prefix: str) -> None:
         self.prefix, self.routes = prefix, list[Route]()
         self.faults: list[Said] = []
         self.seen: list[Seen] = []
         self.hidden = False
-        self.meanwhile: Callable[[str, str], None] | None = None  # what happens just before a request is answered
-        self.most = 100  # entries of a page
+        self.meanwhile: Callable[[str, str], None] | None = None  # called just before a request is answered
+        self.most = 100  # entries per page
         self.lock = threading.RLock()
         self.url = ""
 
@@ -115,7 +115,7 @@ class Server:
 
 @contextlib.contextmanager
 def served(server: Server) -> Iterator[None]:
-    """Let a forge answer on loopback."""
+    """Serve a forge on loopback."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"

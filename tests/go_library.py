@@ -1,4 +1,4 @@
-"""Go's own library, built once for all tests of an environment: 20 s that every project of a test would pay. Each test vouches for it in its own state folder."""
+"""Go's own library, built once for all tests of an environment: every test project would otherwise need 20 s for it. Each test records it in its state."""
 
 import fcntl
 import os
@@ -14,11 +14,11 @@ from detent.storage import state
 
 KNOWN = Path(sys.prefix) / "go-library"
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-_digests: dict[str, str] = {}  # of what this process has looked at
+_digests: dict[str, str] = {}  # of libraries that this process has checked
 
 
 def lend() -> None:
-    """Have the machine of the test that runs know the library, as if a project of Go had been there before."""
+    """Make the library known to the state folder of the running test, as if a Go project had been built there."""
     if "XDG_STATE_HOME" not in os.environ:
         return
     env = environment(_suite(), {"HOME": os.path.expanduser("~"), **os.environ}, Path(sys.prefix), folder_of(Path(sys.prefix), os.environ))
@@ -33,7 +33,7 @@ def _suite() -> Suite:
 
 
 def _digest(library: Build, env: dict[str, str]) -> str:
-    """What the library looks like; it is built by the first who asks."""
+    """The library's digest; the first caller builds it."""
     key = str(library.folder)
     if key not in _digests:
         with KNOWN.with_suffix(".lock").open("w") as lock:

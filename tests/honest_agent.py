@@ -1,7 +1,7 @@
-"""A small agent program: reads its briefing as JSON from standard input, works in the folder it stands in, and prints its reply.
+"""A small agent program: reads its briefing as JSON from standard input, works in its current folder, and prints its reply.
 
-It keeps nothing between two turns: what it does follows from the briefing and from the files. So it can be killed and started again at
-any point, and it can go on in a clone. Needs nothing but Python's own library; it is run inside the sandbox, where nothing else is.
+It keeps no state between turns: its actions follow from the briefing and the files. So it can be killed and restarted at any point, or
+continue in a clone. It needs only the standard library, because it runs inside the sandbox.
 """
 
 import json
@@ -22,7 +22,7 @@ LIST = Path("test-list.md")
 
 
 def operation(text: str) -> tuple[str, str, int]:
-    """The operation that a description is about, by its first word that names one."""
+    """The operation that a description names first."""
     words = {**OPERATIONS, **{name: (name, sign, result) for name, sign, result in OPERATIONS.values()}}
     return next(words[word] for word in re.findall(r"\w+", text) if word in words)
 
@@ -45,7 +45,7 @@ def write_code(text: str, file: str = "calc.py") -> None:
 
 
 def plan(briefing: dict[str, Any]) -> object:
-    """The list from the request, one entry per operation it names; then the first entry that is open."""
+    """Write the list from the request, one entry per operation; then name the first open entry."""
     if not LIST.exists():
         request = briefing["briefing"].partition("## The feature\n")[2].partition("\n## ")[0]
         wanted = [f"{word} two numbers" for word in OPERATIONS if word in request]

@@ -1,6 +1,6 @@
-"""Projects that stand somewhere on their way: made once in a process, and laid out anew from a copy each time. To get there takes most of a test's time.
+"""Projects at some point of a workflow: made once per process and copied from then on, because getting there takes most of a test's time.
 
-A run knows the path of its checkout. So the projects of a test stand at the same few places in every test, and the test's own folder links there.
+A run stores the path of its checkout, so the projects of every test use the same few paths, and the test's own folder links there.
 """
 
 import atexit
@@ -23,21 +23,21 @@ from tests.repos import sh
 
 @cache
 def home() -> Path:
-    """A folder of this process."""
+    """The folder of this process."""
     folder = Path(tempfile.mkdtemp(prefix="detent-projects-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 
 class Places:
-    """The places of the test that runs now."""
+    """The paths used by the running test."""
 
     test = ""
     taken = 0
 
     @classmethod
     def take(cls, folder: Path) -> Path:
-        """Where a project of the test is to stand. One that is not in the test's own folder, or there already, stays where it is."""
+        """Where a project of the test must be. One outside the test's own folder, or one that exists, stays where it is."""
         test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0]
         own = re.sub(r"\W", "_", test.rpartition("::")[2])[:30]  # as pytest names the folder of a test
         if not own or not folder.parent.name.startswith(own) or folder.exists():
@@ -45,7 +45,7 @@ class Places:
         cls.taken = cls.taken + 1 if test == cls.test else 1
         cls.test = test
         place = home() / "now" / str(cls.taken)
-        if place.exists():  # a program of the test before may still write there: its folder moves away with it
+        if place.exists():  # a program of the last test may still write there, so move it away
             place.rename(Path(tempfile.mkdtemp(dir=home())) / "before")
         place.mkdir(parents=True)
         folder.symlink_to(place / folder.name)
@@ -61,7 +61,7 @@ P = TypeVar("P", bound=Stands)
 
 
 def laid_out(go: Callable[..., P]) -> Callable[..., P]:
-    """A way that leads a new project somewhere, gone only once for projects that are alike."""
+    """Memoise a function that brings a new project somewhere: equal projects are copied from the first."""
 
     @wraps(go)
     def reach(p: P, *args: Any) -> P:
@@ -81,7 +81,7 @@ def laid_out(go: Callable[..., P]) -> Callable[..., P]:
 
 
 def vouch(root: Path) -> None:
-    """Take a checkout that was copied here as it is: what a person says who made the copy."""
+    """Accept a copied checkout with its journal, as the person who copied it would."""
     place = find_place(root)
     if place.journal.exists():
         accept_journal(place, {})
@@ -89,13 +89,13 @@ def vouch(root: Path) -> None:
 
 
 def _is_new(p: Stands) -> bool:
-    """Whether it stands at one of the places, nothing was done in it, and it holds only what git has."""
+    """Whether a project is at one of the paths, unused, and holds only what git tracks."""
     ours = p.root.parent.parent == home() / "now"
     return ours and not (p.root / ".git/detent").exists() and sh(p.root, "git", "status", "--porcelain", "--ignored") == ""
 
 
 def _key(p: Stands, *way: Any) -> str:
-    """What decides where the way leads: the files, the settings, the branches, the environment."""
+    """A key of everything that decides the result: files, settings, branches, environment."""
     refs = sh(p.root, "git", "for-each-ref", "--format=%(refname) %(tree)"), sh(p.root, "git", "symbolic-ref", "HEAD")
     env = {name: value for name, value in p.env.items() if os.environ.get(name) != value}
     return hashlib.sha256(json.dumps([str(p.root), way, refs, (p.root / ".git/config").read_text(), env]).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""A Look made of literal values: everything a gate may ask about, said beforehand."""
+"""A look made of literal values: the answers to everything that a gate may ask."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,7 +23,7 @@ class LiteralLook:
     files: dict[str, str] = field(default_factory=dict)
     now: TestReport = field(default_factory=TestReport)
     before: TestReport = field(default_factory=TestReport)
-    second: TestReport | CannotTell | None = None  # the same tests, run once more
+    second: TestReport | CannotTell | None = None  # the same tests, run again
     changes: tuple[Changed, ...] = ()
     bite: bool = True
     probe: Probed = field(default_factory=Probed)
@@ -36,13 +36,13 @@ class LiteralLook:
     lint: str | None = None
     settings: dict[str, str] = field(default_factory=dict)
     was_read: dict[str, str] = field(default_factory=dict)
-    picked: TestReport | None = None  # what the agent's own command showed
+    picked: TestReport | None = None  # the result of the agent's own command
     laid: dict[str, TestReport] = field(default_factory=dict)  # the tests over other trees
-    runs_clean: bool = True  # the project says how it is tested in a clean checkout
+    runs_clean: bool = True  # whether the project configures how to test a clean checkout
     packages: tuple[str, ...] | None = ()  # of the test runner, changed since the run began
     on: Branch = field(default_factory=Branch)
     own: dict[OwnGate, Said] = field(default_factory=dict)
-    unreadable: tuple[str, ...] = ()  # files that are there, and too large to be read
+    unreadable: tuple[str, ...] = ()  # files that exist but are too large to read
 
     def setting(self, name: str) -> str:
         return self.settings.get(name, "")

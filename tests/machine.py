@@ -1,7 +1,7 @@
-"""What tests may need of the machine they run on. Each thing is found out by trying it, once for a whole run.
+"""What tests may need of their machine. Each need is found out by trying it, once for a whole run.
 
-A test says so with `@pytest.mark.needs("terminals")`, or where it gets the thing with `need("terminals")`. Where it is not there, the test
-is skipped with the reason of this table, and the end of the run says how to get it. Knows nothing of what is tested.
+A test declares it with `@pytest.mark.needs("terminals")`, or asks with `need("terminals")` where it gets the thing. If it is missing, the test
+is skipped with the reason in this table, and the end of the run says how to get it. Knows nothing of what is tested.
 """
 
 import contextlib
@@ -21,8 +21,8 @@ import pytest
 
 from detent.storage.machine import has
 
-LACKS = "TESTS_MACHINE_LACKS"  # what the first process of a run found, for the others; set by hand, it is believed: "terminals,cargo"
-PATIENCE = 120.0  # seconds for a program to say its version, on a machine that is busy
+LACKS = "TESTS_MACHINE_LACKS"  # what the first process of a run found missing, for the others; a value set by hand is believed: "terminals,cargo"
+PATIENCE = 120.0  # seconds for a program to print its version on a busy machine
 HERE = Path(__file__).parent
 
 
@@ -30,12 +30,12 @@ class Need(NamedTuple):
     """One thing that a machine may lack."""
 
     works: Callable[[], bool]
-    why: str  # the reason of the skip
-    how: str  # what to do to have it
+    why: str  # the skip reason
+    how: str  # how to get it
 
 
 def runs(*words: str, **more: str) -> bool:
-    """Whether a program starts and ends well; what is installed beside Python counts, as go does."""
+    """Whether a program starts and succeeds; programs beside Python count, such as go."""
     env = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}", **more}
     try:
         return subprocess.run(words, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False).returncode == 0
@@ -44,13 +44,13 @@ def runs(*words: str, **more: str) -> bool:
 
 
 def namespaces() -> bool:
-    """Whether the kernel lets bubblewrap make a world of its own, as root or not. Without the program there is no telling."""
+    """Whether bubblewrap may create namespaces, as root or not. True without bubblewrap, since it cannot be tried."""
     own = ("--unshare-all", "--unshare-user", "--disable-userns", "--hostname", "own", "--proc", "/proc", "--dev", "/dev")
     return not shutil.which("bwrap") or runs("bwrap", "--ro-bind", "/", "/", *own, "true")
 
 
 def groups() -> bool:
-    """Whether a control group that limits processes can be made."""
+    """Whether a control group that limits processes can be created."""
     from detent.sandbox.limits import ControlGroup, find_places
     from detent.sandbox.sandbox_protocol import ProcessLimits
 
@@ -71,7 +71,7 @@ def terminals() -> bool:
 
 
 def loopback() -> bool:
-    """Whether one process can talk to another over 127.0.0.1."""
+    """Whether processes can connect over 127.0.0.1."""
     try:
         with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname(), PATIENCE):
             return True
@@ -85,7 +85,7 @@ def small_disks() -> bool:
 
 
 def owners() -> bool:
-    """Whether files can be given to others: root can, unless a container has too few users."""
+    """Whether files can be given to other users: root can, unless a container has too few users."""
     with tempfile.TemporaryDirectory() as folder, contextlib.suppress(OSError):
         os.chown(folder, 12345, 12346)
         return True
@@ -93,7 +93,7 @@ def owners() -> bool:
 
 
 def alone() -> bool:
-    """Whether no container keeps this process in: all users are there, and root may do what root may do."""
+    """Whether this process is outside a container: all users exist, and root has its rights."""
     with contextlib.suppress(OSError, StopIteration):
         users = Path("/proc/self/uid_map").read_text().split()
         rights = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("CapEff"))
@@ -102,7 +102,7 @@ def alone() -> bool:
 
 
 def links() -> bool:
-    """Whether the file system of the tests has hard links, which some shared folders of containers have not."""
+    """Whether the file system of the tests has hard links; some shared folders of containers lack them."""
     with tempfile.TemporaryDirectory() as folder, contextlib.suppress(OSError):
         (Path(folder) / "a").touch()
         os.link(Path(folder) / "a", Path(folder) / "b")
@@ -111,7 +111,7 @@ def links() -> bool:
 
 
 def engine() -> bool:
-    """Whether podman can run something here, in one of the ways that Detent tries."""
+    """Whether podman can run something here, in one of Detent's ways."""
     code = "import os; from detent.sandbox import choose; choose('podman', {'HOME': os.environ['XDG_STATE_HOME']})"
     state = tempfile.mkdtemp()
     try:
@@ -121,13 +121,13 @@ def engine() -> bool:
 
 
 def program(name: str, package: str, *words: str) -> Need:
-    """A program that is there and starts: a shim of rustup or pyenv without anything behind it is none."""
+    """A program that exists and starts; a shim of rustup or pyenv with nothing behind it does not count."""
     installed = f"install it (Debian, Ubuntu: apt-get install {package})"
     return Need(lambda: runs(name, *(words or ("--version",))), f"{name} is not installed, or does not start", installed)
 
 
 def hidden_too(name: str, need: Need) -> Need:
-    """Something that only Linux has: it is not there either where the tests are run as if on another system."""
+    """A Linux-only need, also missing where the tests simulate another system."""
     return need._replace(works=lambda: has(name) and need.works())
 
 
@@ -143,14 +143,14 @@ def packages(folder: str) -> Need:
 
 
 def builds() -> bool:
-    """Whether the uv of this repository has what a build needs, and needs no network for it."""
+    """Whether this repository's uv can build a package without network."""
     uv = HERE.parent / ".tools" / "bin" / "uv"
     words = ("pip", "install", "--quiet", "--offline", "--dry-run", "--python", sys.executable, "hatchling>=1.27")
     return uv.is_file() and runs(str(uv), *words)
 
 
 def find_postgres(name: str) -> str:
-    """A program of PostgreSQL: on PATH, or where Debian keeps it; empty if it is not there."""
+    """A PostgreSQL program on PATH or in Debian's folder; empty if missing."""
     kept = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), reverse=True)
     return shutil.which(name) or next(map(str, kept), "")
 
@@ -191,7 +191,7 @@ NEEDS: dict[str, Need] = {
     "web": packages("web"),
 }  # fmt: skip
 JAVASCRIPT = ("node", "runners_js")
-RUNNERS: dict[str, tuple[str, ...]] = {  # what the programs of a test runner are; the others come with Python
+RUNNERS: dict[str, tuple[str, ...]] = {  # the programs that a test runner needs; the others come with Python
     "cargo": ("cargo", "cc"), "ctest": ("cmake", "cc", "make"), "go": ("go",), "gradle": ("gradle",), "jest": JAVASCRIPT, "maven": ("mvn",),
     "mocha": JAVASCRIPT, "node": ("node",), "phpunit": ("phpunit",), "rspec": ("rspec",), "vitest": JAVASCRIPT,
 }  # fmt: skip
@@ -199,7 +199,7 @@ _known: dict[str, bool] = {}
 
 
 def take_stock() -> None:
-    """Try everything, for the processes that this one starts."""
+    """Try everything once, for the processes that this one starts."""
     if LACKS not in os.environ:
         with ThreadPoolExecutor() as pool:
             works = dict(zip(NEEDS, pool.map(lambda row: row.works(), NEEDS.values()), strict=True))
@@ -207,7 +207,7 @@ def take_stock() -> None:
 
 
 def lacks(name: str) -> bool:
-    """Whether the machine lacks it. The first answer holds for the whole run."""
+    """Whether the machine lacks something. The first answer holds for the whole run."""
     row = NEEDS[name]
     if (found := os.environ.get(LACKS)) is not None:
         return name in found.split(",")
@@ -217,29 +217,29 @@ def lacks(name: str) -> bool:
 
 
 def missing(names: Iterable[str]) -> Need | None:
-    """The first of these that is not there."""
+    """The first of these needs that is missing."""
     return next((NEEDS[name] for name in names if lacks(name)), None)
 
 
 def need(*names: str) -> None:
-    """Skip the test that runs, if the machine lacks one of these."""
+    """Skip the running test if the machine lacks one of these."""
     if found := missing(names):
         pytest.skip(found.why)
 
 
 def need_runner(name: str) -> None:
-    """Skip the test that runs, if the programs of a test runner are not there."""
+    """Skip the running test if the programs of a test runner are missing."""
     need(*RUNNERS.get(name, ()))
 
 
-walls = pytest.mark.needs("bubblewrap", "namespaces")  # on tests that are about the sandbox itself
+walls = pytest.mark.needs("bubblewrap", "namespaces")  # for tests of the sandbox itself
 
 
 def no_walls() -> bool:
-    """Whether agents cannot be kept in on this machine: what is not about the sandbox itself then runs without one."""
+    """Whether the machine cannot sandbox agents, so that tests not about the sandbox run without one."""
     return lacks("bubblewrap") or lacks("namespaces")
 
 
 def how_to_get(reason: str) -> str:
-    """What to do about a reason; empty if it is none of the table."""
+    """What to do about a skip reason; empty if it is not in the table."""
     return next((row.how for row in NEEDS.values() if row.why == reason), "")

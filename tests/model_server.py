@@ -1,8 +1,8 @@
-"""A model service on loopback that says what a script says, with its faults, and its own count of the cache: the streaming Messages API, and
-under its own path OpenAI's chat completions, which tests/chat_dialect.py knows.
+"""A scripted model service on loopback with faults and its own count of the cache: the streaming Messages API, and at its own path OpenAI's
+chat completions (tests/chat_dialect.py).
 
-It checks requests as the service does (a wrong one gets 400) and bills them as the service does: a prefix that an earlier call marked is
-read, what stands behind it up to the last mark is written, the rest is plain input. So a test can trust neither side, only compare them.
+It checks requests as the real service does (a wrong one gets 400) and bills them likewise: a prefix that an earlier call marked is read,
+what follows up to the last mark is written, the rest is plain input. So a test need not trust either side's count, and compares them.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from tests.machine import need
 
 MODELS = ("claude-opus-4-5-20251101", "claude-haiku-4-5")
 KEY = "sk-ant-test-0123456789abcdef0123456789"
-LOOKBACK = 20  # blocks before a mark in which an earlier prefix is found
+LOOKBACK = 20  # blocks before a mark in which an earlier prefix is searched
 MARKS = 4
 WRITE, READ = 1.25, 0.1
 
@@ -32,7 +32,7 @@ class Event(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """One answer of the service: an error with its status, or a stream of events and how it ends."""
+    """One answer of the service: an error status, or a stream of events and how it ends."""
 
     status: int = 200
     headers: Mapping[str, str] = {}
@@ -41,13 +41,13 @@ class Reply(NamedTuple):
     then: Then = "end"  # the stream ends · ends before its message does · is cut · goes silent · only pings
     blocks: tuple[Json, ...] = ()
     stop: str = "end_turn"
-    model: str = ""  # the one that answers; empty: the one that was asked
-    raw: bytes = b""  # instead of everything: these bytes
-    counts: bool = False  # in the chat dialect: tokens are counted unasked
+    model: str = ""  # the model that answers; empty: the requested one
+    raw: bytes = b""  # send these bytes instead
+    counts: bool = False  # in the chat dialect: send token counts unasked
 
 
 class Seen(NamedTuple):
-    """One request: when all is well, with how it was billed."""
+    """One request; if it was answered, with its bill."""
 
     body: Json
     headers: Mapping[str, str]
@@ -66,7 +66,7 @@ class Seen(NamedTuple):
         return self.input + self.read + self.written
 
 
-# -- what a script is made of ------------------------------------------------------------------------------------------------
+# -- building a script -------------------------------------------------------------------------------------------------------
 
 
 def text(words: str) -> Json:
@@ -74,7 +74,7 @@ def text(words: str) -> Json:
 
 
 def tool(name: str, arguments: object, id: str = "") -> Json:
-    """A tool call; `arguments` as text is sent as it is, also if it is no JSON."""
+    """A tool call; `arguments` given as text are sent as they are, valid JSON or not."""
     sent = arguments if isinstance(arguments, str) else json.dumps(arguments)
     return {"type": "tool_use", "id": id or f"toolu_{hashlib.sha256((name + sent).encode()).hexdigest()[:16]}", "name": name, "sent": sent}
 
@@ -106,7 +106,7 @@ def cut(reply: Reply) -> Reply:
 
 
 class ModelServer:
-    """Plays its script, one reply per request; a function may make the reply from the request. Ends with its `with`."""
+    """Plays its script, one reply per request; a function may make the reply from the request. Runs during its `with`."""
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class ModelServer:
         self.script, self.caching, self.least, self.models = script, caching, least, models
         self.fields = chat_dialect.FIELDS | set(fields)  # of a chat request
         self.seen: list[Seen] = []
-        self.kept: dict[str, int] = {}  # prefixes that were written, with their tokens
+        self.kept: dict[str, int] = {}  # cached prefixes with their tokens
         self.lock, self.closed, self.hung = threading.Lock(), threading.Event(), threading.Event()
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler_of(self))
         self.server.daemon_threads = True
@@ -141,7 +141,7 @@ class ModelServer:
         return [seen.body for seen in self.seen]
 
     def answer(self, body: Json, headers: Mapping[str, str], path: str) -> tuple[Reply, Seen]:
-        """The next reply of the script, or the error that the request earns."""
+        """The next reply of the script, or the error for an invalid request."""
         with self.lock:
             seen = Seen(body, headers, path=path)
             fault = refuse(seen, self.models, self.fields)
@@ -158,7 +158,7 @@ class ModelServer:
         return self.script[number] if number < len(self.script) else error(500, "api_error", "the script is over")
 
     def bill(self, seen: Seen) -> Seen:
-        """Count a request's tokens as the service does, and remember what it marked."""
+        """Count a request's tokens as the service does, and cache its marked prefixes."""
         blocks = list(chat_dialect.blocks_of(seen.body) if is_chat(seen.path) else blocks_of(seen.body))
         sizes = [max(1, len(json.dumps(block)) // 4) for block, _ in blocks]
         marks = [i for i, (_, marked) in enumerate(blocks) if marked] if self.caching else []
@@ -173,7 +173,7 @@ class ModelServer:
 
 
 def blocks_of(body: Json) -> Iterator[tuple[object, bool]]:
-    """Every block of a request in the order of the prefix: tools, system, messages; and whether it carries a mark."""
+    """Every block of a request in prefix order (tools, system, messages), and whether it is marked."""
     for block in [*body.get("tools", []), *(s for s in body.get("system", []) if isinstance(s, dict))]:
         yield without_mark(block), "cache_control" in block
     for message in body["messages"]:
@@ -197,7 +197,7 @@ def is_chat(path: str) -> bool:
 
 
 def refuse(seen: Seen, models: Sequence[str], fields: set[str]) -> Reply | None:
-    """The error that a request earns before any model reads it."""
+    """The error for a request that the service refuses before any model reads it."""
     body, headers = seen.body, seen.headers
     if KEY not in (headers.get("x-api-key"), headers.get("authorization", "").removeprefix("Bearer ")):  # clients send it either way
         return error(401, "authentication_error", "invalid x-api-key")
@@ -267,7 +267,7 @@ def events_of(reply: Reply, body: Json, seen: Seen) -> Iterator[Event]:
 def handler_of(service: ModelServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True  # small pieces, sent as they come
+        disable_nagle_algorithm = True  # send small pieces at once
 
         def log_message(self, *_: object) -> None: ...
 

@@ -1,4 +1,4 @@
-"""The project of the conformance tests in the languages of the system's own runners. Each row is a `Dialect` of tests/test_runners.py."""
+"""The project of the conformance tests in the languages of natively installed runners. Each row is a `Dialect` of tests/test_runners.py."""
 
 import os
 import sys
@@ -12,7 +12,7 @@ Row = tuple[Command, dict[str, str], str, str, str, str, str, str, dict[str, dic
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # go lies beside Python
 CACHES = {
     "GOCACHE": str(folder_of(Path(sys.prefix) / "tests", os.environ) / "gocache")
-}  # beside the library that tests/go_library.py builds once
+}  # besides the library that tests/go_library.py builds once
 
 GO_TEST = """package calc
 
@@ -327,7 +327,7 @@ public class Calc {{
 
 
 def java_cheats(report: str) -> dict[str, dict[str, str]]:
-    """The ways to cheat in Java. `report`: where the runner writes that of the class."""
+    """The ways to cheat in Java. `report`: where the runner writes the report of the class."""
     return {
         "nothing is done": {},
         "the test is skipped": {JAVA_TESTS: JAVA_TEST.replace("@Test public void adds", "@Ignore @Test public void adds")},
@@ -352,7 +352,7 @@ def java_cheats(report: str) -> dict[str, dict[str, str]]:
 
 
 def with_surefire(configuration: str) -> str:
-    """A pom.xml with settings of Surefire's."""
+    """A pom.xml with settings for Surefire."""
     plugin = f"<plugin><artifactId>maven-surefire-plugin</artifactId><configuration>{configuration}</configuration></plugin>"
     return POM.replace("</project>", f"<build><plugins>{plugin}</plugins></build></project>")
 
@@ -404,6 +404,6 @@ GRADLE: Row = (
 NATIVE: dict[str, Row] = {"go": GO, "cargo": CARGO, "rspec": RSPEC, "phpunit": PHPUNIT, "ctest": CTEST, "maven": MAVEN, "gradle": GRADLE}
 HEAVY = frozenset(
     {"go", "cargo", "ctest", "maven", "gradle"}
-)  # what is built first takes its time: of the ways to cheat, most are tried by `--all` only
-HEAVIEST = frozenset({"maven", "gradle"})  # start a virtual machine or two for each run: one run each is enough for each day
+)  # compiled languages take time, so most of their cheats are tried only with `--all`
+HEAVIEST = frozenset({"maven", "gradle"})  # these start a virtual machine or two for each run, so by default only one run each
 TRIED_ALWAYS = frozenset({"the code exits", "a success is printed", "the test is deleted"})

@@ -1,7 +1,7 @@
-"""The agent of the scripted night: reads its briefing as JSON from standard input, and works in the folder it stands in, as the item's title says.
+"""The agent of the scripted night: reads its briefing as JSON from standard input and works in its current folder, as the item's title says.
 
-It keeps nothing between two turns: what it does follows from the briefing and from the files. So it can be killed at any point, and the next
-one may stand in another clone. What each kind comes to is in `tests/night_script.py`.
+It keeps no state between turns: its actions follow from the briefing and the files. So it can be killed at any point, and the next one may
+run in another clone. The expected result of each kind is in `tests/night_script.py`.
 """
 
 import json
@@ -14,8 +14,8 @@ from typing import Any
 
 CODE = "def {name}(n):\n    return n * {by}\n"
 TEST = "from {name} import {name}\n\n\ndef test_{name}():\n    assert {name}(5) == 35\n"
-TITLE = re.compile(r"^Work item \S+: (.+)$", re.MULTILINE)  # as a reviewer is told it
-PARTS = ("doubled", "tripled", "squared")  # what a reviewer misses, one after the other
+TITLE = re.compile(r"^Work item \S+: (.+)$", re.MULTILINE)  # in a reviewer's briefing
+PARTS = ("doubled", "tripled", "squared")  # what a reviewer misses, one by one
 MORE = "\n\ndef {name}_{part}(n):\n    return {name}(n) * {by}\n"
 MORE_TEST = "from {name} import {name}_{part}\n\n\ndef test_{name}_{part}():\n    assert {name}_{part}(2) == {result}\n"
 LINE = "the agent has much to say, and says it again and again; nobody has to keep all of this\n"
@@ -34,7 +34,7 @@ class Told:
         self.missing = [part for part in PARTS if f"_{part}(" not in (self.module.read_text() if self.module.exists() else "")]
 
     def write(self, by: int = 7) -> None:
-        """The module and its test, as they should be unless `by` says otherwise."""
+        """Write the module and its test, correctly unless `by` differs."""
         self.module.write_text(CODE.format(name=self.name, by=by))
         (Path("tests") / f"test_{self.name}.py").write_text(TEST.format(name=self.name))
 
@@ -51,7 +51,7 @@ def works(told: Told) -> str:
 
 
 def late(told: Told) -> str:
-    """Its tests fail the first time."""
+    """Tests fail the first time."""
     told.write(7 if told.again else 6)
     return "done"
 
@@ -62,7 +62,7 @@ def red(told: Told) -> str:
 
 
 def refused(told: Told) -> str:
-    """Does what the last review missed."""
+    """Adds what the last review missed."""
     if told.module.exists():
         told.add(told.missing[0])
     else:
@@ -114,7 +114,7 @@ WORK: dict[str, Callable[[Told], str]] = {
 
 
 def review(told: Told) -> str:
-    """Ready, but for the two kinds whose review misses something: two parts, or always one more."""
+    """Ready, except for the two kinds whose review finds something: two parts, or always one more."""
     missed = {"refused": told.missing[:1] if len(told.missing) > 1 else [], "never": ["end"]}.get(told.kind, [])
     issues = [
         {"title": f"{told.name} lacks a part: {part}", "description": f"{part} is missing", "priority": 1, "type": "bug", "severity": "high",

@@ -1,4 +1,4 @@
-"""The script of a night: what the agent of each item does, and what that must come to. `tests/night_agent.py` plays it. Values only."""
+"""The script of a night: what the agent of each item does, and the expected result. `tests/night_agent.py` plays it. Values only."""
 
 import json
 import sys
@@ -9,31 +9,31 @@ from typing import NamedTuple
 from tests.driven import later
 
 AGENT = f"command:{sys.executable} {Path(__file__).with_name('night_agent.py')}"
-USD, TOKENS = 0.25, 1500  # what each turn of a scripted agent takes
+USD, TOKENS = 0.25, 1500  # usage of each turn of a scripted agent
 TAKES = {"usage": {"input_tokens": TOKENS, "usd": USD}}
-LIMIT = 150.0  # seconds for which a usage limit holds: more than what is waited for in place, also where a worker comes late
+LIMIT = 150.0  # seconds of a usage limit: longer than a worker waits in place, even if it starts late
 ROUNDS = 3  # reviews of a branch
-GOLDEN = 0.618  # spreads the first of each kind; the first kind comes first
+GOLDEN = 0.618  # spreads the kinds; the first kind comes first
 SILENCE = 20  # seconds without output
 
 
 class NightKind(NamedTuple):
-    """One way in which an item goes, and how it must end."""
+    """One course of an item, and its expected end."""
 
     state: str  # of its run
-    job: str  # of its job in the queue
+    job: str  # state of its job in the queue
     group: str  # of its row in the report
     status: str  # of the item in its tracker
-    why: str = ""  # a pattern for what the report says of it
-    files: str = ""  # the beginning of the title of its follow-up
-    turns: tuple[int, int] = (1, 1)  # of the worker, and of the reviewer
+    why: str = ""  # pattern of the report's reason
+    files: str = ""  # start of the title of its follow-up
+    turns: tuple[int, int] = (1, 1)  # of the worker and of the reviewer
     open: bool = True  # whether its pull request is opened
     pushed: bool = True  # whether the remote has its branch
     commits: int = 1
-    issues: tuple[str, ...] = ()  # how the items of its review end
+    issues: tuple[str, ...] = ()  # the end states of its review's items
     flags: dict[str, int] = {}  # never changed
     waits_for: str = "a person"
-    scripted: bool = False  # played by the shipped scripted agent, which counts what it takes
+    scripted: bool = False  # played by the shipped scripted agent, which reports usage
 
 
 FINISHED = NightKind("COMPLETED", "done", "finished", "closed", "its pull request is not merged")
@@ -59,7 +59,7 @@ KINDS: dict[str, NightKind] = {
     "stuck": STOPPED._replace(state="QUEUED", status="open", job="waiting", group="queued", why="it needs ", turns=(0, 0)),
 }  # fmt: skip
 
-# How many of each there are.
+# How many items of each kind.
 SIXTY = {
     "limited": 2, "works": 30, "late": 4, "floods": 2, "crashes-once": 3, "refused": 4, "never": 1, "flagged": 1,
     "crashes": 2, "nothing": 2, "red": 3, "rejected": 1, "hangs": 2, "blocked": 1, "stuck": 2,
@@ -76,7 +76,7 @@ class NightItem(NamedTuple):
 
     kind: str
     number: int
-    needs: str = ""  # the title of another one
+    needs: str = ""  # title of another item
 
     @property
     def title(self) -> str:
@@ -84,7 +84,7 @@ class NightItem(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Of its module."""
+        """The name of its module."""
         return f"{self.kind.replace('-', '_')}_{self.number}"
 
     @property
@@ -92,7 +92,7 @@ class NightItem(NamedTuple):
         return KINDS[self.kind]
 
     def entries(self) -> Iterator[dict[str, object]]:
-        """What the scripted agent plays for it."""
+        """The entries that the scripted agent plays for it."""
         code, test = f"def {self.name}(n):\n    return n * 7\n", f"from {self.name} import {self.name}\n\n\ndef test_{self.name}():\n"
         wrote = {f"{self.name}.py": code, f"tests/test_{self.name}.py": f"{test}    assert {self.name}(5) == 35\n"}
         fits = {"state": "RUNNING", "step": self.title}
@@ -102,7 +102,7 @@ class NightItem(NamedTuple):
 
 
 def play(items: Iterable[NightItem], file: Path) -> str:
-    """Write what the scripted agent plays, with times that count from now; its spec."""
+    """Write the scripted agent's entries, with times counted from now; returns the agent's spec."""
     ready = {"issues": [], "summary": "all is well", "pr_ready": True}
     entries = [entry for item in items if item.way.scripted for entry in item.entries()]
     file.write_text(json.dumps([*entries, {"state": "REVIEWING", "role": "reviewer", "again": True, "reply": ready, **TAKES}]))
@@ -110,9 +110,9 @@ def play(items: Iterable[NightItem], file: Path) -> str:
 
 
 def items_of(many: dict[str, int]) -> list[NightItem]:
-    """The items in the order in which they are queued: each kind is spread over the night, those with a usage limit come first.
+    """The items in queue order: each kind spread over the night, those with a usage limit first.
 
-    What fails is not close together: five failures in a row would pause the queue.
+    Failures are kept apart, because five in a row would pause the queue.
     """
     numbers, found = iter(range(1, 1000)), list[tuple[float, NightItem]]()
     for at, (kind, count) in enumerate(many.items()):
@@ -121,7 +121,7 @@ def items_of(many: dict[str, int]) -> list[NightItem]:
 
 
 def _with_needs(items: list[NightItem]) -> Iterator[NightItem]:
-    """What is stuck needs something that fails; some of what works needs something that works."""
+    """Make stuck items depend on one that fails, and some working ones on others that work."""
     red = next(item for item in items if item.kind == "red")
     works = [item for item in items if item.kind == "works"]
     for item in items:

@@ -1,6 +1,6 @@
-"""A night as it is worked off: machines with real workers, a forge on loopback, a remote, a database, and what goes wrong with each of them.
+"""A night of work: machines with real workers, a forge on loopback, a remote, a database, and faults in each of them.
 
-The director of the night plays the faults one after the other, each once so many executions have ended, and kills workers all the while.
+The faults come one after another, each once a number of executions have ended, and workers are killed all the time.
 """
 
 import os
@@ -29,8 +29,8 @@ from tests.repos import sh
 from tests.test_queue_machines import Machine
 
 MEGABYTES = 400  # of the small disk
-FREE = 12  # megabytes that must be free for each execution
-AT_ONCE = 10  # items that are queued together; among them the scripted agent's come first
+FREE = 12  # megabytes that each execution needs free
+AT_ONCE = 10  # items queued together; those of the scripted agent first
 LONGEST = 3000.0  # seconds of a whole night
 REJECTS = 'case $1 in refs/heads/*rejected*) echo "no branch of this name is taken" >&2; exit 1;; esac'
 SETTINGS = f"""{CONFIG}[git]
@@ -47,7 +47,7 @@ free_disk = {FREE}
 
 
 class NightForge(GitHub):
-    """A forge that notes at which commit each pull request was opened."""
+    """A forge that records the commit at which each pull request was opened."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class NightForge(GitHub):
 
 
 class Fault(NamedTuple):
-    """Something that goes wrong: once so many executions have ended, and so many seconds from when the workers met it."""
+    """A fault: begins once `after` executions have ended, and lasts `lasts` seconds from when the workers notice it."""
 
     name: str
     after: int
@@ -73,7 +73,7 @@ class Fault(NamedTuple):
 
 
 class Shift:
-    """One night: its machines, its workers, and its queue."""
+    """One night: its machines, workers and queue."""
 
     def __init__(self, folder: Path, server: Server | None, tracker: str, machines: int, slots: int = 3) -> None:
         self.folder, self.server, self.forge = folder, server, NightForge()
@@ -93,7 +93,7 @@ class Shift:
 
     @contextmanager
     def open(self) -> Iterator["Shift"]:
-        """Everything is there; afterwards nothing is."""
+        """Start everything, and stop it afterwards."""
         with served(self.forge), small_disk(self.disk):
             self.machines = [Machine(self.till, place, self.url) for place in self.places]
             for machine in self.machines:
@@ -113,13 +113,13 @@ class Shift:
         return DurableQueue(open_database(self.url, self.here.project.root / ".git" / "detent" / "queue.db"))
 
     def file(self, items: Sequence[NightItem]) -> dict[str, NightItem]:
-        """File and queue the items; each by its id."""
+        """File and queue the items; returns them by id."""
         lines = [f"- {item.title}" + (f"\n  needs: {item.needs}" if item.needs else "") for item in items]
         plan = self.folder / "plan.md"
         plan.write_text("\n".join(lines) + "\n")
         listed = {row["title"]: row["id"] for row in self.here.json("items", "add", "--file", str(plan))["items"]}
         script = self.folder / "script.json"
-        first, then = ([item for item in items if bool(item.needs) == needs] for needs in (False, True))  # what is needed is queued already
+        first, then = ([item for item in items if bool(item.needs) == needs] for needs in (False, True))  # needed items are queued first
         for some in (part[n : n + AT_ONCE] for part in (first, then) for n in range(0, len(part), AT_ONCE)):
             for agent, scripted in ((play(items, script), True), (AGENT, False)):
                 if ids := [listed[item.title] for item in some if item.way.scripted == scripted]:
@@ -145,7 +145,7 @@ class Shift:
         self.workers[at] = self._start(self.machines[at])
 
     def keep_up(self) -> None:
-        """Start again whoever has ended, as a service does."""
+        """Restart workers that have ended, as a service manager does."""
         for at, worker in enumerate(self.workers):
             if worker.poll() is not None:
                 self.say(f"worker {at + 1} ended with {worker.returncode}")
@@ -153,7 +153,7 @@ class Shift:
                 self.workers[at] = self._start(self.machines[at])
 
     def leave(self) -> list[int]:
-        """Ask every worker to go; how they ended."""
+        """Ask every worker to stop; their exit codes."""
         for worker in self.workers:
             worker.send_signal(signal.SIGINT)
         return [worker.wait(LONG) for worker in self.workers]
@@ -161,7 +161,7 @@ class Shift:
     def logs(self) -> str:
         return "\n".join(file.read_text(errors="replace") for file in sorted(self.folder.glob("work-*.log")))
 
-    # -- what goes wrong ---------------------------------------------------------------------------------------------------------
+    # -- faults ------------------------------------------------------------------------------------------------------------------
 
     def say(self, text: str) -> None:
         self.told.append(f"{time.monotonic() - self.begun:6.1f} s  {text}")
@@ -171,7 +171,7 @@ class Shift:
         return any(each.thing == thing for each in self.seen("away"))
 
     def seen(self, what: str) -> Sequence[Any]:
-        """What the queue says of something; nothing while it cannot be asked."""
+        """What the queue answers; nothing while it cannot be reached."""
         with suppress(DetentError, sa.exc.SQLAlchemyError):
             return self.watched.away() if what == "away" else self.watched.all()
         return ()
@@ -188,7 +188,7 @@ class Shift:
         )
 
     def tests_away(self, after: int, lasts: float) -> Fault:
-        """What the tests need on this machine does not work."""
+        """A fault: the program that the tests need is missing."""
         moved = self.prepares.with_name("moved")
         return Fault(
             "tests", after, lasts, lambda: back(self.prepares, moved), lambda: self.away("tests"), lambda: back(moved, self.prepares)
@@ -214,7 +214,7 @@ def back(one: Path, other: Path) -> None:
 
 
 def fill(file: Path) -> None:
-    """Leave nothing on a disk."""
+    """Fill a disk completely."""
     with file.open("wb", buffering=0) as out, suppress(OSError):
         while out.write(b"x" * 1_000_000):
             pass
@@ -225,7 +225,7 @@ def fill(file: Path) -> None:
 
 @contextmanager
 def small_disk(folder: Path) -> Iterator[None]:
-    """A disk of its own at a folder, where that can be had."""
+    """Mount a small disk at a folder, if the machine can."""
     if lacks("small disks"):
         yield
         return
@@ -244,7 +244,7 @@ def is_over(jobs: Sequence[Execution], items: dict[str, NightItem]) -> bool:
 
 
 def work_off(shift: Shift, items: dict[str, NightItem], faults: Sequence[Fault], every: float) -> None:
-    """Until nothing is left: faults one after the other, and one worker killed every so many seconds."""
+    """Work until nothing is left: faults one after another, and a worker killed every `every` seconds."""
     left, active, met, killed = list(faults), None, 0.0, time.monotonic()
     shift.begun = time.monotonic()
     shift.work()
@@ -273,7 +273,7 @@ def work_off(shift: Shift, items: dict[str, NightItem], faults: Sequence[Fault],
 
 
 def processes_left(folder: Path) -> list[str]:
-    """Programs that still work in a folder, or were started from it."""
+    """Programs that still work in a folder or were started from it."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):

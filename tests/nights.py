@@ -1,4 +1,4 @@
-"""What the tests of the report, the budget and notifications share: executions that move without an agent, through the real door."""
+"""Helpers for tests of report, budget and notifications: executions that move without an agent, through the real door."""
 
 import json
 from collections.abc import Iterator
@@ -26,18 +26,18 @@ def night(folder: Path, config: str = "") -> Iterator[tuple[Till, App, DurableQu
 
 
 def queued(app: App, queue: DurableQueue, *items: str, again: bool = False) -> list[str]:
-    """Queue items; their executions."""
+    """Queue items; the ids of their executions."""
     asked = QueueRequest(Terms("", agent="claude:opus", again=again), Sent("start", by="human"))
     return [e.id for e in add(app, queue, items, False, asked)]
 
 
 def begun(app: App, item: str) -> str:
-    """An execution that no queue has."""
+    """Start an execution outside the queue."""
     return the_items().starter(app, Sent("start", by="human"), Terms("", agent="claude:opus", again=True))(item)
 
 
 def turned(app: App, run: str, outcome: str, said: str = "no luck", seconds: float = 90.0, agent: str = "claude:opus") -> str:
-    """Bring a run to work, and end a turn of its agent in a way that needs none; the state after it."""
+    """Bring a run to work, and end a turn with this outcome; the state after it."""
     app.door.next(run)
     facts = {"usage": json.dumps(USED), "seconds": str(seconds), "turns": "2", "transcript": "", "asked": agent}
     verdict = app.door.submit(run, Sent("outcome", by="system", channel="drive", outcome=outcome, output=said, facts=facts))
@@ -46,7 +46,7 @@ def turned(app: App, run: str, outcome: str, said: str = "no luck", seconds: flo
 
 
 def held(queue: DurableQueue, run: str, outcome: ExecutionEnd) -> None:
-    """What a worker says of an execution that it brought to an end."""
+    """Record how a worker ended an execution."""
     e = queue.one(run)
     with queue.database.engine.begin() as c:
         ticket = c.execute(queue.store.jobs.select().where(queue.store.jobs.c.id == run)).one().ticket

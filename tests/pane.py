@@ -1,4 +1,4 @@
-"""A person at a real terminal of 80 columns, for tests: types what stands on a page, and looks at the screen. Needs tmux."""
+"""A person at a real terminal of 80 columns: types what a page says, and looks at the screen. Needs tmux."""
 
 import os
 import subprocess
@@ -30,7 +30,7 @@ class Pane:
         return done.stdout
 
     def lines(self, *how: str) -> list[str]:
-        """Everything that was ever on the screen, as it stood there; with -J, lines that the terminal broke are one again."""
+        """The whole screen history; with -J, lines that the terminal wrapped are joined."""
         return self.tmux("capture-pane", "-p", "-S", "-", *how).rstrip().splitlines()
 
     def keys(self, *names: str) -> None:
@@ -40,30 +40,30 @@ class Pane:
         self.tmux("send-keys", "-l", "--", text)
 
     def waits(self) -> bool:
-        """Whether the shell waits for a command."""
+        """Whether the shell is at its prompt."""
         shown = self.lines()
         return bool(shown) and shown[-1].rstrip() == PROMPT
 
     def types(self, command: str, seconds: float = LONG) -> "Shown":
-        """Type one command, wait for its end, and see what it wrote."""
+        """Type one command, wait for its end, and return what it printed."""
         before = len(self.lines("-J"))
         self.write(f"{command}\n")
         until(lambda: len(self.lines("-J")) > before and self.waits(), f"{command} never came back", seconds)
         whole, joined = self.lines(), self.lines("-J")[before:-1]
         start = max(i for i, line in enumerate(whole) if line.startswith(f"{PROMPT} {command}"[:COLUMNS]))
-        echoed = -(-len(f"{PROMPT} {command}") // COLUMNS)  # the command itself may take more than one line
+        echoed = -(-len(f"{PROMPT} {command}") // COLUMNS)  # the command itself may wrap
         return Shown(command, whole[start + echoed : -1], joined)
 
 
 class Shown:
-    """What one command left on the screen."""
+    """The screen output of one command."""
 
     def __init__(self, command: str, lines: list[str], joined: list[str]) -> None:
         self.command, self.lines, self.joined = command, lines, joined
 
     @property
     def too_wide(self) -> list[str]:
-        """The lines that the terminal had to break."""
+        """The lines that the terminal had to wrap."""
         return [line for line in self.joined if len(line) > COLUMNS]
 
     def __str__(self) -> str:
@@ -72,7 +72,7 @@ class Shown:
 
 @contextmanager
 def pane(folder: Path, **more: str) -> Iterator[Pane]:
-    """A shell in a folder, in a session of its own, with nothing of whoever runs the tests but programs and Detent's own settings."""
+    """A shell in a folder, in its own session, whose environment has only programs and Detent's own settings."""
     need("tmux", "terminals")
     kept = {
         name: os.environ[name] for name in ("PATH", "XDG_STATE_HOME", "DETENT_SANDBOX_LEVEL", "DETENT_SANDBOX_PULL") if name in os.environ

@@ -1,6 +1,6 @@
-"""A person at a terminal of their own, for tests: a real terminal, no marks of agents, and no agent among the processes above.
+"""A person at a terminal: a real terminal, no environment marks of agents, and no agent among the parent processes.
 
-Where the machine has no terminals, files take its place: what people say is tested there too, and only how a terminal shows it is not.
+Without terminals on the machine, files take their place: then everything is tested except how a terminal shows it.
 """
 
 import os
@@ -16,11 +16,11 @@ from tests.machine import lacks
 
 REFUSED = re.compile(
     "only a person may do this, but|only a person at a terminal may accept this"
-)  # what only a person may say, and was not said by one
+)  # the refusal of what only a person may say
 
 
 def at_a_terminal(args: list[str], cwd: Path, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    """Run `detent` with a terminal as input and output, cut loose from the processes above this one."""
+    """Run `detent` with a terminal as input and output, detached from this process."""
     if lacks("terminals"):
         return warm.run(args, cwd, warm.without_marks(env), terminal=True)
     ours, theirs = os.openpty()
@@ -36,12 +36,12 @@ def at_a_terminal(args: list[str], cwd: Path, env: Mapping[str, str]) -> subproc
 
 
 def _all_of(fd: int) -> str:
-    """Everything that comes, until the other end is closed by all who had it."""
+    """Everything until the other end is closed."""
     parts = []
     try:
         while part := os.read(fd, 65536):
             parts.append(part)
-    except OSError:  # how a terminal says that nobody has its other end any more
+    except OSError:  # how a terminal reports that its other end is closed
         pass
     os.close(fd)
     return b"".join(parts).decode("utf-8", "replace")

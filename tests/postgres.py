@@ -1,4 +1,4 @@
-"""A PostgreSQL server of the tests' own: on loopback, in a temporary folder, as a user without rights; one per test process."""
+"""The tests' own PostgreSQL server: on loopback, in a temporary folder, as an unprivileged user; one per test process."""
 
 import os
 import shutil
@@ -20,13 +20,13 @@ QUICK = ("fsync=off", "full_page_writes=off", "synchronous_commit=off", "shared_
 
 
 def program(name: str) -> str:
-    """A program of PostgreSQL: on PATH, or where Debian keeps it."""
+    """A PostgreSQL program on PATH or in Debian's folder."""
     need("postgres", "loopback")
     return find_postgres(name)
 
 
 class Server:
-    """A running server, and how to make databases in it."""
+    """A running server, and how to create databases in it."""
 
     def __init__(self, folder: Path, port: int) -> None:
         self.folder, self.port, self.made = folder, port, 0
@@ -42,7 +42,7 @@ class Server:
             c.execute(sql.encode())
 
     def stop(self) -> None:
-        """Let nobody reach it: whoever asks is cut off."""
+        """Stop the server and cut off its clients."""
         self.process.send_signal(signal.SIGINT)
         self.process.wait(LONG)
 
@@ -51,7 +51,7 @@ class Server:
         answers(self.port, self.process)
 
     def database(self, like: str = "template1") -> str:
-        """The address of a new database."""
+        """Create a database; its address."""
         self.made += 1
         name = f"t{self.made}"
         self.say(f"CREATE DATABASE {name} TEMPLATE {like}")
@@ -71,7 +71,7 @@ def start(folder: Path, port: int) -> subprocess.Popen[bytes]:
 
 
 def as_nobody() -> dict[str, Any]:
-    """PostgreSQL refuses to run as root."""
+    """Run as nobody, because PostgreSQL refuses to run as root."""
     return {"user": "nobody", "group": "nogroup"} if os.getuid() == 0 else {}
 
 
@@ -96,7 +96,7 @@ def running() -> Iterator[Server]:
 
 
 def answers(port: int, process: subprocess.Popen[bytes]) -> None:
-    """Wait until the server takes connections."""
+    """Wait until the server accepts connections."""
     import psycopg
 
     until = time.monotonic() + LONG

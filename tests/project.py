@@ -1,4 +1,4 @@
-"""A throw-away project for tests that drive the real command line in a real repository."""
+"""A throw-away project for tests that use the real command line in a real repository."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from tests.people import REFUSED, at_a_terminal
 from tests.repos import PLAIN, make_repo, sh, write
 
 ROOT = Path(__file__).parent.parent
-BYTECODE = Path(tempfile.gettempdir()) / f"detent-tests-bytecode-{os.getuid()}"  # shared, so that not every repository compiles pytest anew
+BYTECODE = Path(tempfile.gettempdir()) / f"detent-tests-bytecode-{os.getuid()}"  # shared, so that not each repository compiles pytest
 PLUGINS = (
     "anyio",
     "hypothesispytest",
@@ -37,7 +37,7 @@ RED = "from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n"
 GREEN = "def add(a, b):\n    return a + b\n"
 
 
-# What is not about the probe of new tests does without it, and is quicker by two runs a step; bytecode is kept where all find it.
+# Without the probe of new tests, which saves two runs a step; bytecode is shared by all projects.
 QUICK = {"DETENT_EVIDENCE_MUTATION": "off", "DETENT_TEST_ENV": "PYTHONPYCACHEPREFIX", "DETENT_BASH_TIMEOUT": "600"}
 
 
@@ -58,7 +58,7 @@ class Ran:
 
 
 class Project:
-    """A repository, and the calls that are made in it."""
+    """A repository, and calls of Detent in it."""
 
     def __init__(self, folder: Path, files: dict[str, str] | None = None, branch: str = "main", made: bool = False) -> None:
         self.root = folder if made else make_repo(folder, START if files is None else files, branch)
@@ -71,7 +71,7 @@ class Project:
         return [sys.executable, "-m", "detent", *args]
 
     def run(self, *args: str, stdin: str = "", **env: str) -> Ran:
-        """One call. What only a person may say is said again by one, at a terminal, where it is refused here."""
+        """One call. If only a person may make it, it is repeated at a person's terminal."""
         done = self.alone(*args, stdin=stdin, **env)
         if done.returncode == 2 and REFUSED.search(done.stderr + done.stdout):
             return self.in_person(*args, **env)
@@ -85,19 +85,19 @@ class Project:
         return Ran(done)
 
     def alone(self, *args: str, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
-        """One call by a program that has no terminal."""
+        """One call by a program without a terminal."""
         whole = {**self.env, **env}
         if warm.can(whole):
             return warm.run([*args], self.root, whole, stdin)
         return subprocess.run(self.argv(*args), cwd=self.root, env=whole, input=stdin, capture_output=True, text=True, errors="replace")
 
     def task(self) -> dict[str, Any]:
-        """The next briefing; the first of a new run, where there is none."""
+        """The next briefing; starts a run if there is none."""
         found = self.run("get-task", "--json").json
         return found if "run" in found else self.run("start", "--json").json
 
     def submit(self, **fields: Any) -> dict[str, Any]:
-        """Hand in; the verdict, with the exit code beside it."""
+        """Submit; the verdict with the exit code."""
         ran = self.run("submit-work", "-", "--json", stdin=json.dumps({"summary": "s", **fields}))
         return {**ran.json, "exit": ran.code}
 
@@ -119,7 +119,7 @@ class Project:
         assert isinstance(value, dict)
         return value
 
-    # -- getting somewhere ---------------------------------------------------------------------------------------------------
+    # -- reaching a state ----------------------------------------------------------------------------------------------------
 
     def write_plan(self, *types: str, title: str = "feat: add numbers") -> None:
         steps = [{"type": t, "description": f"{t} of add", "status": "TODO"} for t in types or ("RED", "GREEN")]
@@ -128,7 +128,7 @@ class Project:
 
     @laid_out
     def planned(self, *types: str) -> "Project":
-        """At the first step of a plan, on its branch."""
+        """Go to the first step of a plan, on its branch."""
         self.task()
         self.write_plan(*types)
         assert self.submit()["status"] == "SUCCESS"
@@ -141,7 +141,7 @@ class Project:
 
     @laid_out
     def reddened(self, *types: str) -> "Project":
-        """At the GREEN step, its RED proved."""
+        """Go to the GREEN step, with its RED proved."""
         self.planned(*types)
         assert self.red()["status"] == "NEEDS_ANALYSIS"
         assert self.submit(analysis_decision="SUCCESS")["status"] == "SUCCESS"
@@ -153,7 +153,7 @@ class Project:
 
     @laid_out
     def debugging(self, failures: int = 1) -> "Project":
-        """In DEBUGGING at a GREEN step, after some failures."""
+        """Go to DEBUGGING at a GREEN step, after some failures."""
         self.reddened()
         for n in range(failures):
             assert self.green(f"def add(a, b):\n    return {n + 10}\n")["status"] == "FAILURE"
@@ -161,7 +161,7 @@ class Project:
 
     @laid_out
     def reviewing(self) -> "Project":
-        """In CODE_REVIEW, every step proved."""
+        """Go to CODE_REVIEW, with every step proved."""
         self.reddened()
         assert self.green()["status"] == "SUCCESS"
         assert self.task()["state"] == "CODE_REVIEW"
@@ -188,7 +188,7 @@ class Project:
 
     @laid_out
     def marked(self) -> "Project":
-        """Ready to be merged."""
+        """Go to the merge."""
         self.squashed()
         self.mark_done()
         assert self.submit()["state"] == "PLAN_UPDATED"

@@ -1,4 +1,4 @@
-"""Clones with evidence to tamper with: taking claims apart, sealing them again, and rebuilding a branch as a careful forger would."""
+"""Clones whose evidence is tampered with: changing claims, sealing them again, and rebuilding a branch as a careful forger would."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ Edit = Callable[[dict[str, Any]], object]
 
 
 class Clone:
-    """A fresh clone of a repository, with its evidence unless said otherwise."""
+    """A fresh clone of a repository, by default with its evidence."""
 
     def __init__(self, origin: Path, folder: Path, branch: str, env: Mapping[str, str], evidence: bool = True) -> None:
         self.root, self.env = folder, dict(env)
@@ -52,7 +52,7 @@ class Clone:
         self.git("notes", f"--ref={NOTES}", "add", "-f", "-F", "-", commit, stdin=text)
 
     def edit(self, commit: str, edit: Edit, sealed: bool, onto: str = "") -> None:
-        """Change the claim on a commit; sealed: with the digest that fits the changed text."""
+        """Change the claim on a commit; `sealed`: with a digest that fits the change."""
         raw = msgspec.json.decode(self.note(commit))
         edit(raw)
         text = msgspec.json.format(msgspec.json.encode(raw), indent=2).decode() + "\n"
@@ -60,7 +60,7 @@ class Clone:
         self.put(onto or commit, written(seal(forged, onto or commit)) if forged else text)
 
     def tree(self, of: str, files: Mapping[str, str | None]) -> str:
-        """A tree with these files in place of others; None takes one away."""
+        """A tree with some files replaced; None removes one."""
         index = {"GIT_INDEX_FILE": str(self.root.parent / f"{self.root.name}.index")}
         self.git("read-tree", of, **index)
         for path, text in files.items():
@@ -72,7 +72,7 @@ class Clone:
         return self.git("write-tree", **index)
 
     def forge(self, first: int, files: Mapping[str, str | None]) -> list[str]:
-        """Put files into a commit and all after it, and rewrite claims and history so that everything fits together."""
+        """Put files into a commit and all after it, rewriting claims and history so that everything is consistent."""
         old = self.commits()
         new = old[:first]
         for commit in old[first:]:
@@ -103,7 +103,7 @@ class Made:
 
 
 def only(proof: ReplayResult, sort: str, commit: str, check: str, says: str) -> None:
-    """Exactly one thing broke, and it is named."""
+    """Assert that exactly one thing is broken, and which."""
     assert proof.answer == sort, proof.broken
     assert [(b.sort, b.commit, b.check) for b in proof.broken] == [(sort, commit, check)], proof.broken
     assert says in proof.broken[0].says, proof.broken[0].says
@@ -120,7 +120,7 @@ def step(**fields: object) -> Edit:
 
 
 def claimed(root: Path) -> list[tuple[str, str, list[str]]]:
-    """Every claim of a repository: on which commit by its subject, its tree, and the steps. The names of commits depend on the time."""
+    """Every claim of a repository: its commit's subject, its tree and its steps; not the commit's hash, which depends on the time."""
     found = []
     for line in (sh(root, "git", "notes", f"--ref={NOTES}", "list") if sh(root, "git", "for-each-ref", NOTES) else "").splitlines():
         blob, commit = line.split()

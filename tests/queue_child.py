@@ -1,7 +1,7 @@
-"""A program for the queue's tests: works in three steps, keeps each, and goes on from the last one when it is started again.
+"""A program for the queue's tests: works in three steps, records each, and continues after the last one when restarted.
 
-`queue_child.py FOLDER ID HOW`: HOW is a number of seconds for its work, `wait` (until FOLDER/go is there, a process of its own beside
-it), `fail`, `blocked`, `again`, `die` (takes its worker with it) or `silent`.
+`queue_child.py FOLDER ID HOW`: HOW is the seconds of its work, `wait` (until FOLDER/go exists, with a child process), `fail`, `blocked`,
+`again`, `die` (kills its worker too) or `silent`.
 """
 
 import fcntl
@@ -22,7 +22,7 @@ def note(folder: Path, name: str, text: str) -> None:
 
 
 def alone(folder: Path, id: str) -> int:
-    """Hold the execution's lock for as long as this process lives; two at once are noted."""
+    """Lock the execution for the life of this process; an overlap is recorded."""
     fd = os.open(folder / f"{id}.lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -46,7 +46,7 @@ def work(folder: Path, id: str, seconds: float) -> None:
 
 
 def wait(folder: Path, id: str) -> None:
-    """Work that only a file ends, with a daemon that would outlive it."""
+    """Work until a file exists, with a daemon that would outlive it."""
     subprocess.Popen([sys.executable, "-c", DAEMON, str(folder / "pids")])
     print(f"waiting in {id}", flush=True)
     while not (folder / "go").exists():

@@ -1,6 +1,6 @@
-"""A worker of the queue's tests in a process of its own: `python -m tests.queue_worker URL FILE FOLDER SLOTS LIMIT HOW [PACE…]`.
+"""A worker for the queue's tests in a process of its own: `python -m tests.queue_worker URL FILE FOLDER SLOTS LIMIT HOW [PACE…]`.
 
-Tells what it sees as JSON Lines; ends when its standard input ends, as a person's Ctrl-C would end it.
+Prints what it sees as JSON Lines; ends when its standard input ends, like a worker on Ctrl-C.
 """
 
 import json
@@ -25,12 +25,12 @@ BY_EXIT_CODE = {
 
 
 def by_exit_code(id: str, code: int | None, last: str = "") -> ExecutionEnd:
-    """The judgement where nothing but the exit code is known."""
+    """The end of an execution by its exit code alone."""
     return BY_EXIT_CODE.get(-1 if code is None else code, ExecutionEnd("failed", f"it exited with code {code}"))
 
 
 def how_of(text: str, id: str) -> str:
-    """The way of one execution: `wait` for all, or `r1=fail,*=0.1`."""
+    """The HOW of one execution: `wait` for all, or `r1=fail,*=0.1`."""
     ways = dict(pair.split("=") for pair in text.split(",")) if "=" in text else {"*": text}
     return ways.get(id, ways.get("*", "0.1"))
 
@@ -62,7 +62,7 @@ def main() -> None:
     worker.start(int(limit))
     tell(WorkerEvent("up", worker.id))
     if limits.get("leaves"):
-        one_ended.wait()  # and leaves in that very moment
+        one_ended.wait()  # and leave at that very moment
     else:
         sys.stdin.read()
     worker.leave()

@@ -1,4 +1,4 @@
-"""What the queue's tests share: a queue on either database, workers in processes of their own, and what must be true afterwards."""
+"""Helpers for the queue's tests: a queue on either database, workers in processes of their own, and what must hold afterwards."""
 
 import json
 import os
@@ -22,7 +22,7 @@ PATIENCE = LONG
 
 
 class Rig:
-    """One queue, the folder its programs write to, and the workers that were started for it."""
+    """One queue, the folder of its programs, and its workers."""
 
     def __init__(self, folder: Path, url: str) -> None:
         self.folder, self.url, self.file = folder, url, folder / "detent" / "queue.db"
@@ -36,7 +36,7 @@ class Rig:
         return started
 
     def until(self, holds: Callable[[], object], what: str) -> None:
-        """Wait for something; say what it was if it does not come."""
+        """Wait for something; fail with `what` if it never comes."""
         end = time.monotonic() + PATIENCE
         while not holds():
             assert time.monotonic() < end, f"{what}: {[(e.id, e.state, e.worker, e.reason) for e in self.queue.all()]}"
@@ -50,7 +50,7 @@ class Rig:
         return file.read_text().splitlines() if file.exists() else []
 
     def alive(self) -> list[int]:
-        """The programs that live, of all that were ever started here."""
+        """The programs that are alive, of all that were started here."""
         return [pid for pid in map(int, self.noted("pids")) if lives(pid)]
 
     def close(self) -> None:
@@ -60,7 +60,7 @@ class Rig:
 
 
 class Work:
-    """A worker in a process of its own, and what it told."""
+    """A worker in a process of its own, and its output."""
 
     def __init__(self, argv: list[str], sources: str = "") -> None:
         env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in (sources, *sys.path) if p)}
@@ -91,7 +91,7 @@ class Work:
         self._over()
 
     def end(self) -> int:
-        """Ask it to leave, as a person would; how it ended."""
+        """Ask the worker to stop, as a person would; its exit code."""
         assert self.process.stdin is not None
         if self.process.poll() is None:
             self.process.stdin.close()
@@ -115,7 +115,7 @@ class Work:
 
 @contextmanager
 def rig_on(kind: str, folder: Path, made: dict[str, str], server: Callable[[], postgres.Server]) -> Iterator[Rig]:
-    """A rig on a fresh queue, copied from one that was set up once per test process."""
+    """A rig on a fresh queue, copied from one that is set up once per test process."""
     if kind == "sqlite":
         if "sqlite" not in made:
             first = Rig(folder / "first", "")
@@ -137,7 +137,7 @@ def rig_on(kind: str, folder: Path, made: dict[str, str], server: Callable[[], p
 
 @pytest.fixture
 def rig(request: pytest.FixtureRequest, tmp_path: Path, queue_templates: dict[str, str]) -> Iterator[Rig]:
-    """A rig on the database that the test is for; the embedded one where it says nothing."""
+    """A rig on the database that the test is parametrized with; by default the embedded one."""
     kind = getattr(request, "param", "sqlite")
     with rig_on(kind, tmp_path, queue_templates, lambda: request.getfixturevalue("postgres_server")) as made:
         yield made

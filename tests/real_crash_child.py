@@ -1,8 +1,8 @@
-"""One process that works a whole pull request through the real machine, and can be killed at any point of it.
+"""One process that works a whole pull request through the real machine, and can be killed at any point.
 
-Called as `python -m tests.real_crash_child FOLDER [POINT]`: goes on from wherever the run stands, with an honest agent. Every journal
-write, effect, job and git call is a point before and a point after; at POINT the process kills itself. Without one it runs to the end
-and prints how many points it passed.
+Called as `python -m tests.real_crash_child FOLDER [POINT]`: continues the run with an honest agent. There is a point before and after every
+journal write, effect, job and git call; at POINT the process kills itself. Without POINT it runs to the end and prints how many points it
+passed.
 """
 
 import json
@@ -32,7 +32,7 @@ ACTIVE = {
 
 
 class Points:
-    """Counts the points passed; dies at the one it is told."""
+    """Counts the points passed, and kills the process at a chosen one."""
 
     def __init__(self, die_at: int) -> None:
         self.passed, self.die_at = 0, die_at
@@ -53,7 +53,7 @@ class Points:
 
 
 class Fragile:
-    """Something whose named methods have a point before and after."""
+    """An object with a point before and after some of its methods."""
 
     def __init__(self, inner: Any, names: tuple[str, ...], points: Points) -> None:
         self._inner, self._names, self._points = inner, names, points
@@ -64,7 +64,7 @@ class Fragile:
 
 
 class FragileGit(Git):
-    """git, each call of which has a point before and after."""
+    """git with a point before and after each call."""
 
     points: Points
 
@@ -89,7 +89,7 @@ def fragile(folder: Path, points: Points) -> App:
 
 
 def act(folder: Path, briefing: Briefing) -> Sent:
-    """An honest agent. What it does can be done again."""
+    """The action of an honest agent; it can be repeated."""
     state, step = briefing.state, briefing.step
 
     def git(*args: str) -> str:

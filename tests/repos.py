@@ -1,4 +1,4 @@
-"""Real repositories for tests: made with the git program in a folder of the test's own."""
+"""Real repositories for tests, made with git in the test's own folder."""
 
 import atexit
 import os
@@ -25,7 +25,7 @@ def sh(folder: Path, *argv: str, check: bool = True) -> str:
 
 
 def _runs_go(folder: Path, files: dict[str, str]) -> bool:
-    """Whether these are tests of a project of Go; without a module nothing can run them."""
+    """Whether these are tests of a Go module; without one nothing can run them."""
     return any(path.endswith("_test.go") for path in files) and ("go.mod" in files or (folder / "go.mod").is_file())
 
 
@@ -38,14 +38,14 @@ def write(folder: Path, files: dict[str, str]) -> None:
 
 
 def make_repo(folder: Path, files: dict[str, str], branch: str = "main") -> Path:
-    """A repository with one commit of these files. The second one like it is a copy."""
+    """A repository with one commit of these files, copied from the second time on."""
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()) or not all(isinstance(text, str) for text in files.values()):
         return _made(folder, files, branch)
     if _runs_go(folder, files):
         lend_go_library()
     shutil.copytree(_like(tuple(files.items()), branch), folder, symlinks=True, dirs_exist_ok=True)
-    sh(folder, "git", "update-index", "-q", "--refresh")  # the copies have times of their own
+    sh(folder, "git", "update-index", "-q", "--refresh")  # the copies have new file times
     return folder
 
 

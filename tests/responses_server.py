@@ -1,4 +1,4 @@
-"""A model service on loopback that says what a script says: the streaming Responses API, as far as a coding client needs it."""
+"""A scripted model service on loopback: the streaming Responses API, as far as a coding client needs it."""
 
 import json
 import threading
@@ -19,17 +19,17 @@ USAGE = {
 
 
 def denied(status: int, kind: str, message: str = "no", headers: dict[str, str] | None = None, **more: object) -> Json:
-    """Instead of an item: an error with its status."""
+    """An error with its status, in place of an item."""
     return {"denied": status, "headers": headers or {}, "body": {"error": {"type": kind, "message": message, **more}}}
 
 
 def cut(item: Json) -> Json:
-    """An item, after which the stream is cut."""
+    """An item after which the stream is cut."""
     return {**item, "cut": True}
 
 
 class ResponsesServer:
-    """One output item per request, made by a function of the request and its number. Ends with its `with`."""
+    """One output item per request, made by a function of the request and its number. Runs during its `with`."""
 
     def __init__(self, script: Callable[[Json, int], Json]) -> None:
         need("loopback")
@@ -52,7 +52,7 @@ class ResponsesServer:
         self.server.server_close()
 
     def answer(self, body: Json, key: str) -> Json:
-        """What the script says to a request."""
+        """The script's answer to a request."""
         with self.lock:
             number = len(self.seen)
             self.seen.append(body)
@@ -61,7 +61,7 @@ class ResponsesServer:
 
 
 def events_of(item: Json) -> list[Json]:
-    """The events of one response; the last one is missing where it is cut."""
+    """The events of one response, without the last one if it is cut."""
     response = {"id": f"resp_{item['id']}"}
     sent = {name: value for name, value in item.items() if name != "cut"}
     events: list[Json] = [

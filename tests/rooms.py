@@ -1,4 +1,4 @@
-"""A room on the disk for the tests of the sandbox: a workspace, a home with secrets, and things outside that nobody may reach."""
+"""Folders for the sandbox tests: a workspace, a home with secrets, and files outside that must stay out of reach."""
 
 import os
 import sys
@@ -24,7 +24,7 @@ PYTHON = os.path.realpath(sys.executable)
 
 
 class Place:
-    """What the tests of the sandbox run in."""
+    """The folders and environment of the sandbox tests."""
 
     def __init__(self, root: Path) -> None:
         self.outside, self.home, self.work = root / "outside", root / "home", root / "work"
@@ -54,7 +54,7 @@ class Place:
 
 
 def isolated(outer: dict[str, str], limits: ProcessLimits | None = None) -> Bubblewrap:
-    """Bubblewrap as it is used. Where the machine could have it, it must work."""
+    """Bubblewrap as Detent uses it. If the machine can have it, it must work."""
     need("bubblewrap", "namespaces")
     made = choose("bubblewrap", outer, limits or ProcessLimits())
     assert isinstance(made, Bubblewrap)

@@ -1,8 +1,8 @@
-"""One process that works a pull request the hard way, with real tests: failures, a scope reduction, a reviewer who finds something.
+"""One process that works a pull request the hard way, with real tests: failures, a scope reduction, a review with findings.
 
-Called as `python -m tests.rough_crash_child FOLDER TARGET [POINT]`: goes on until the run has TARGET events and nothing is due, by the calls
-of the command line, and prints where it stands. The points are those of real_crash_child, and three for each program that tests run in: with
-the canary planted, while it runs, and after it. At POINT the process kills itself. TARGET 0 is one turn, whatever comes of it.
+Called as `python -m tests.rough_crash_child FOLDER TARGET [POINT]`: continues until the run has TARGET events and nothing is due, with the calls
+of the command line, and prints its state. The points are those of real_crash_child, and three for each program that runs tests: with the
+canary planted, while it runs, and after it. At POINT the process kills itself. TARGET 0 is a single turn, whatever its result.
 """
 
 import json
@@ -25,7 +25,7 @@ from tests.real_crash_child import Points, fragile
 
 PLAN, TITLE = "docs/plan.md", "feat: add numbers"
 RUNNING: list[int] = []  # the points at which tests run
-BEFORE_DEATH = 0.2  # seconds that tests run before the process is killed
+BEFORE_DEATH = 0.2  # seconds that tests run before the kill
 ROUGH = "def add(a, b):\n    rough = a + b\n    return rough\n"
 SMOOTH = "def add(a, b):\n    return a + b\n"
 CODE = {"zero": "def add(a, b):\n    return 0\n", "the same": ROUGH}
@@ -33,7 +33,7 @@ TESTS = {
     name: f"from calc import add\n\n\ndef test_{name}():\n    assert add({given}) == {wanted}\n"
     for name, given, wanted in (("add", "1, 2", 3), ("zero", "0, 0", 0))
 }
-FILES = {"tests/test_add.py", "tests/test_zero.py", "calc.py", PLAN}  # all that the agent ever writes
+FILES = {"tests/test_add.py", "tests/test_zero.py", "calc.py", PLAN}  # all files that the agent ever writes
 
 
 def steps(red: str, green: str) -> list[dict[str, str]]:
@@ -57,7 +57,7 @@ SMALLER = {
 
 
 def act(folder: Path, briefing: Briefing, run: AnyRun) -> Sent:
-    """What an agent does that errs at first. It can be done again."""
+    """The action of an agent that fails at first; it can be repeated."""
     state, done = briefing.state, "[DONE]" in (folder / PLAN).read_text()
     if state == "INITIALIZING" and done:
         return Sent("submit", summary="s", no_pr_left=True)
@@ -73,7 +73,7 @@ def act(folder: Path, briefing: Briefing, run: AnyRun) -> Sent:
 
 
 def work(folder: Path, briefing: Briefing, run: AnyRun) -> Sent:
-    """One step: the first try at the code fails, and so does the second; then less is asked for."""
+    """One step: the first two tries at the code fail, then the scope is reduced."""
     step, failures = briefing.step, run.counts.get("debug", 0)
     assert step is not None
     if step.type == "RED":
@@ -87,7 +87,7 @@ def work(folder: Path, briefing: Briefing, run: AnyRun) -> Sent:
 
 
 def rough(folder: Path, points: Points) -> App:
-    """The machine with its points; while the tests run, it dies a little later."""
+    """The app with its points; while tests run, the process dies a little later."""
     app = fragile(folder, points)
     config_of = app.world.config_of
 
@@ -111,7 +111,7 @@ def rough(folder: Path, points: Points) -> App:
 
 
 def turn(folder: Path, points: Points, target: int) -> dict[str, Any]:
-    """Ask for the task and hand in, until there are so many events."""
+    """Get the task and submit, until there are TARGET events."""
     RUNNING.clear()
     app = rough(folder, points)
     if app.newest() is None:

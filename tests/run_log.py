@@ -1,4 +1,4 @@
-"""A log of the test run, written as it goes: a run that is cut off still tells what failed and where the time went.
+"""A log of the test run, written as it goes, so that an interrupted run still shows what failed and where the time went.
 
 `.pytest_cache/last-run.tsv` has a line per test (outcome, seconds, worker, name), `.pytest_cache/last-failures.txt` the text of each failure.
 """
@@ -9,7 +9,7 @@ import pytest
 
 
 class RunLog:
-    """Registered with pytest once, in the process that collects the reports."""
+    """A pytest plugin in the process that collects the reports."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(exist_ok=True)

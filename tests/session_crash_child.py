@@ -1,8 +1,8 @@
-"""One process that drives a session through the real machine, and can be killed at any point of it.
+"""One process that drives a session through the real machine, and can be killed at any point.
 
 Called as `python -m tests.session_crash_child FOLDER AGENT full|lean|rough|rough-lean|asked|say [POINT]`. The points are those of
-drive_crash_child; of a `rough` session, where a person answers and releases whatever comes up, they are its events and the turns of its agents.
-`asked` has no policies, so it waits at the first question; `say` is the person who answers it, if it is still open.
+drive_crash_child; in a `rough` session, where a person answers and resumes whatever comes up, they are its events and agent turns.
+`asked` has no policies, so it waits at the first question; `say` answers it as a person, if it is still open.
 """
 
 import json
@@ -43,14 +43,14 @@ def main() -> None:
 
 
 def at_events(folder: Path) -> App:
-    """The machine as it is, with a point before and after every event."""
+    """The real app, with a point before and after every event."""
     app = open_app(folder, create=True)
     app.door.journal = Fragile(app.journal, ("append",), POINTS)
     return app
 
 
 def attend(app: App, run: str) -> None:
-    """A person who looks what is asked now, and answers that: the first design is sent back once, what is stuck is released."""
+    """A person who answers the current question: the first design is sent back once, and a blocked run is resumed."""
     acting = app.door.acting(run)
     asked = pending(acting.data)
     if acting.state == "BLOCKED" or asked is None:
@@ -63,7 +63,7 @@ def attend(app: App, run: str) -> None:
 
 
 def say(app: App, run: str) -> None:
-    """Answer what is asked; whoever was cut off looks first whether it still is."""
+    """Answer the open question, unless an earlier, killed process did."""
     asked = pending(app.door.load(run).run.data)
     if asked is not None:
         app.door.submit(run, Sent("answer", by="human", channel="terminal", decision=asked.decision_id, value=asked.options[0]))

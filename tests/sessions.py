@@ -1,4 +1,4 @@
-"""What the tests of sessions share: a small project, a scripted team that plays every role, and a session driven in this process or by the command line."""
+"""Helpers for tests of sessions: a small project, a scripted team for every role, and sessions driven in this process or by the command line."""
 
 import json
 from collections.abc import Iterator
@@ -36,11 +36,11 @@ OWN: dict[str, Json] = {
 }
 
 
-DAY = {"SOURCE_DATE_EPOCH": "1767225600"}  # the day that sessions of tests begin, whenever they run
+DAY = {"SOURCE_DATE_EPOCH": "1767225600"}  # the start date of sessions in tests
 
 
 def session_of(request: str) -> str:
-    """The folder of a session that begins on that day."""
+    """The folder of a session started on that day."""
     return f".agents-work/2026-01-01_{request.replace(' ', '-')}"
 
 
@@ -48,7 +48,7 @@ S = session_of("a till")
 
 
 def reply(role: str = "", status: str = "OK", notes: tuple[str, ...] = (), **more: Any) -> Json:
-    """A sound reply of a role."""
+    """A valid reply of a role."""
     gates = {"meets_definition_of_done": True, "needs_review": True, "needs_tests": False, "security_concerns": []}
     body = {"status": status, "summary": f"{role or 'the role'} is done", "artifacts": {"files": [], "notes": list(notes)}, "gates": gates}
     return {**body, **OWN.get(role, {}), **more}
@@ -72,7 +72,7 @@ def acceptance_text(*criteria: Json) -> str:
 
 
 def plays(state: str, role: str = "", again: bool = True, **more: Any) -> Json:
-    """One entry of a script; the roles that judge may be asked any number of times."""
+    """One entry of a script; by default it can be played any number of times."""
     return {"state": state, "again": again, "reply": reply(role), **more}
 
 
@@ -107,7 +107,7 @@ ROUGH_CODE = (  # a task on which everything goes wrong once
     plays("FIX_SECURITY", write={"calc.py": CODE_ADD + "\n\nTYPES = (int,)\n"}),
 )
 ROUGH_SPEC = {f"{S}/spec.md": SPEC, f"{S}/acceptance.json": acceptance_text(CRITERION, ROUGH_VERSION)}
-ROUGH = (  # a full session through questions, blocks, every repair, research, design and a correction
+ROUGH = (  # a full session with questions, blocks, every repair, research, design and a correction
     plays("INTAKE", again=False, reply=ROUGH_ASKS),
     plays("INTAKE", write=ROUGH_SPEC, reply=reply(next=ROUGH_WANTS)),
     plays("INTAKE_LEAN", write={**ROUGH_SPEC, f"{S}/tasks.yaml": tasks_text(FIRST)}),
@@ -124,7 +124,7 @@ YES = {"approve-design": "approved", "review-strategy": "per-batch"}
 
 
 class Driven:
-    """A session that is driven in this process. Nobody sleeps."""
+    """A session driven in this process, without real waits."""
 
     def __init__(self, p: Project, *entries: Json, **terms: Any) -> None:
         self.project, self.seen = p, list[Seen]()
@@ -156,7 +156,7 @@ class Driven:
         return Path(self.run.data.setup.workspace)
 
     def turns(self) -> list[tuple[str, str]]:
-        """Who was asked, in order: the state, and the task."""
+        """The turns in order: state and task."""
         return [(s.run.state, s.run.data.task_id) for s in self.seen if s.kind == "turn"]
 
     def subjects(self) -> list[str]:

@@ -21,14 +21,14 @@ def task(name: str, *types: str, **other: Any) -> dict[str, Any]:
 
 
 class PrTeam:
-    """An agent that works on `pr` in the world in memory, in a style chosen anew for each turn."""
+    """An agent that works on `pr` in the world in memory, in a style given for each turn."""
 
     def __init__(self, world: MemoryWorld, rng: random.Random) -> None:
         self.world, self.rng = world, rng
         self.words = 0
 
     def act(self, briefing: Briefing, style: str) -> Sent:
-        """Do the work of one turn (or not), and say what is handed in."""
+        """Do the work of one turn, or not, and return the submit."""
         if style == "lying":
             return self._lie(briefing)
         if style == "wrong":
@@ -105,7 +105,7 @@ class PrTeam:
         return Sent("submit", summary="marked")
 
     def _spoil(self) -> None:
-        """A wrong change: weaken, skip or delete a test, break the code, or touch the runner's configuration."""
+        """Make a wrong change: weaken, skip or delete a test, break the code, or touch the runner's configuration."""
         tests = [p for p in self.world.files if p.startswith("tests/")]
         choice = self.rng.randrange(5)
         if choice == 0 and tests:
@@ -121,7 +121,7 @@ class PrTeam:
             self.world.files["src/junk"] = "lint!"
 
     def _repair(self) -> None:
-        """Bring back what a wrong turn spoiled."""
+        """Restore what a wrong turn spoiled."""
         good = self.world.trees.get(self.good_tree(), {})
         for path in [p for p in self.world.files if p.startswith(("tests/", "src/")) or p == "runner.cfg"]:
             del self.world.files[path]
@@ -134,7 +134,7 @@ class PrTeam:
     failed_red = ""
 
     def _lie(self, briefing: Briefing) -> Sent:
-        """Anything but the truth: people's words, the machine's own words, forged fields, calls out of turn."""
+        """A false submit: people's words, the machine's own words, forged fields, calls out of turn."""
         rng = self.rng
         lies = [
             Sent("submit", summary="all tests pass", test_command="true", expectation="PASS"),

@@ -1,4 +1,4 @@
-"""Toolboxes over a real folder, with a real shell, for tests."""
+"""Toolboxes over a real folder with a real shell."""
 
 import os
 from collections.abc import Callable
@@ -15,7 +15,7 @@ PROGRAMS: dict[str, Callable[[Path], Path | None]] = {"ripgrep": ripgrep, "fallb
 
 
 class Bench(NamedTuple):
-    """A workspace, what is beside it, and the tools in it."""
+    """A workspace, the folder beside it, and the tools in it."""
 
     root: Path
     outside: Path
@@ -25,13 +25,13 @@ class Bench(NamedTuple):
         return self.tools.call(name, arguments)
 
     def told(self, name: str, **arguments: object) -> str:
-        """The text of a call that works."""
+        """The text of a call that must succeed."""
         answer = self.call(name, **arguments)
         assert not answer.failed, answer.text
         return answer.text
 
     def refused(self, name: str, **arguments: object) -> str:
-        """The sentence of a call that does not."""
+        """The text of a call that must fail."""
         answer = self.call(name, **arguments)
         assert answer.failed, answer.text
         return answer.text

@@ -1,4 +1,4 @@
-"""Stand-ins for Jira's REST API and Linear's GraphQL API, as far as the example in examples/trackers asks them, and as their documentation describes it."""
+"""Stand-ins for Jira's REST API and Linear's GraphQL API, by their documentation, as far as the example in examples/trackers uses them."""
 
 import re
 from typing import Any
@@ -8,18 +8,18 @@ from tests.forge_server import CREATED, Call, Said, Server, User, route
 
 Row = dict[str, Any]
 NO = Said(404, {"errorMessages": ["Issue does not exist or you do not have permission to see it."]})
-LAG = 10  # requests until Jira's search knows a new issue
+LAG = 10  # requests until Jira's search finds a new issue
 PAIR = re.compile(r'(\w+) = "([^"]*)"')
 
 
 class Jira(Server):
-    """One project, SHOP. Its search is behind: a new issue is in it after a while, or where it is named."""
+    """One project, SHOP. Its search lags: a new issue is found after a while, or by its key."""
 
     def __init__(self) -> None:
         super().__init__("")
         self.issues: dict[int, Row] = {}
         self.comments: dict[int, Row] = {}
-        self.fresh: dict[int, int] = {}  # when each was made
+        self.fresh: dict[int, int] = {}  # by number: when each was made
         self.next = 1000
         at = "/rest/api/2/issue"
         self.routes = [
@@ -36,7 +36,7 @@ class Jira(Server):
         ]
 
     def put(self, title: str, body: str = "", **fields: Any) -> int:
-        """An issue that a person filed; its number."""
+        """File an issue as a person; its number."""
         number = len(self.issues) + 1
         self.issues[number] = {
             "summary": title,
@@ -106,7 +106,7 @@ def _fits(fields: Row, name: str, value: str) -> bool:
 
 
 class Linear(Server):
-    """One team, SHOP. Ids are random; issues and comments come in pages, the newest first."""
+    """One team, SHOP. Ids are random; issues and comments come in pages, newest first."""
 
     def __init__(self) -> None:
         super().__init__("")

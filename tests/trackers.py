@@ -1,4 +1,4 @@
-"""Trackers for tests: each kind in a folder of its own, the stand-in for `bd` as a program on PATH, and those of the forges on loopback."""
+"""Trackers for tests: each kind in a folder of its own, the stand-in for `bd` as a program on PATH, and the forges on loopback."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ FAKE = Path(__file__).with_name("fake_bd.py")
 
 
 def put_bd(folder: Path) -> str:
-    """The stand-in as `bd` in a folder; that folder, for PATH."""
+    """Install the stand-in as `bd` in a folder; returns the folder for PATH."""
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / "bd"
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I "{FAKE}" "$@"\n')
@@ -33,7 +33,7 @@ def beads_folder(root: Path) -> None:
 FORGES: dict[str, tuple[type[forge_github.GitHub] | type[forge_gitlab.GitLab], str, str, str]] = {
     "github": (forge_github.GitHub, forge_github.PROJECT, "GITHUB_API_URL", "GITHUB_TOKEN"),
     "gitlab": (forge_gitlab.GitLab, forge_gitlab.PROJECT, "CI_API_V4_URL", "GITLAB_TOKEN"),
-}  # the stand-in, the project there, and the variables that say where it is and who asks
+}  # the stand-in, its project, and the variables with its address and token
 
 
 def kind_at(kind: str, place: Place, env: dict[str, str], **wanted: str) -> Tracker:
@@ -44,13 +44,13 @@ def kind_at(kind: str, place: Place, env: dict[str, str], **wanted: str) -> Trac
 
 
 def at_forge(kind: str, folder: Path, url: str, token: str = "token-a", **wanted: str) -> Tracker:
-    """A tracker of a forge that answers at an address, in a repository of its own."""
+    """The tracker of a forge at an address, in a repository of its own."""
     root = folder / "p" if (folder / "p").exists() else make_repo(folder / "p", {"a.txt": "a"})
     return kind_at(kind, find_place(root), {"PATH": "/usr/bin:/bin", FORGES[kind][2]: url, FORGES[kind][3]: token}, **wanted)
 
 
 def made(kind: str, folder: Path, url: str = "") -> Tracker:
-    """A tracker of a kind, empty: builtin, shared (the same in the database at `url`), bd (its program), bd-raw and bd-items (older shapes of its answers), or file."""
+    """An empty tracker: builtin, shared (builtin in the database at `url`), bd (as a program), bd-raw and bd-items (older output shapes), or file."""
     root = make_repo(folder / "p", {"a.txt": "a"})
     env = {**os.environ, "PATH": "/usr/bin:/bin"}
     if kind == "shared":

@@ -1,4 +1,4 @@
-"""What the processes of `test_two_processes.py` do, and the small workflow they do it on. Each function is the whole life of one process."""
+"""The processes of `test_two_processes.py`, and the small workflow they work on. Each function is the whole life of one process."""
 
 import os
 from collections.abc import Callable
@@ -97,7 +97,7 @@ SMALL: Table[Done] = Table(
 
 
 class LoggedWorld:
-    """A world that only writes down, in one file for all processes, which effect was done. `waits` may hold an effect or a job up."""
+    """A world that only logs effects, in one file for all processes. `waits` may hold up an effect or a job."""
 
     def __init__(self, log: Path, waits: Callable[[str], None] = lambda name: None) -> None:
         self.log, self.waits = log, waits
@@ -160,7 +160,7 @@ def entry(seq: int, run: str, who: str) -> Entry:
 
 
 def open_at_once(path: Path, together: Barrier, out: Connection, times: int) -> None:
-    """Create one journal after the other, each at the same moment as all others do."""
+    """Create one journal after another, each at the same moment as all other processes."""
     ids: list[str] = []
     for i in range(times):
         together.wait(PATIENCE)
@@ -170,7 +170,7 @@ def open_at_once(path: Path, together: Barrier, out: Connection, times: int) -> 
 
 
 def append_in_a_race(path: Path, together: Barrier, out: Connection, runs: tuple[str, ...], who: str, times: int) -> None:
-    """Append to each run, again and again, wherever it stands; whoever comes too late looks again."""
+    """Append to each run again and again; a process that comes too late retries."""
     won: list[tuple[str, int]] = []
     with closing(SqliteJournal(path)) as journal:
         together.wait(PATIENCE)
@@ -191,7 +191,7 @@ def append_once(journal: SqliteJournal, run: str, who: str) -> int:
 
 
 def submit_in_a_race(path: Path, together: Barrier, out: Connection, who: str, times: int, by: str) -> None:
-    """An agent that hands in step after step, or a person who has something to say; each says it until it is taken."""
+    """Submit step after step as an agent, or steer as a person, each until it is accepted."""
     answers: list[tuple[str, str]] = []
     with closing(SqliteJournal(path)) as journal:
         door = build(journal)
@@ -206,7 +206,7 @@ def submit_in_a_race(path: Path, together: Barrier, out: Connection, who: str, t
 
 
 def submit_and_wait(path: Path, talk: Connection, sent: Sent, found: Found = PASSED, effect: str = "") -> None:
-    """Submit; say when the judging (or the named effect) has begun, and go on when told to. Then say what came of it."""
+    """Submit, signal when the judging (or the named effect) has begun, wait, and report the result."""
     stands: list[bool] = []
 
     def judged(case: Case) -> Found:
@@ -233,7 +233,7 @@ def wait_for_word(talk: Connection, saying: str) -> None:
 
 
 def submit_as_a_dead_one(path: Path, talk: Connection, sent: Sent) -> None:
-    """Submit under the name of a process that is not there, as one looks that was thought dead: the claim can be broken meanwhile."""
+    """Submit with the holder of a process that does not exist, so that the claim can be broken meanwhile."""
 
     def judged(case: Case) -> Found:
         wait_for_word(talk, "judging")
@@ -249,7 +249,7 @@ def submit_as_a_dead_one(path: Path, talk: Connection, sent: Sent) -> None:
 
 
 def submit_late(path: Path, talk: Connection, sent: Sent) -> None:
-    """Submit, and wait after looking for an earlier answer, just before the run is claimed."""
+    """Submit, and wait between looking for an earlier answer and claiming the run."""
     cases = 0
 
     def judged(case: Case) -> Found:
@@ -267,7 +267,7 @@ def submit_late(path: Path, talk: Connection, sent: Sent) -> None:
 
 
 def speak_slowly(path: Path, talk: Connection, sent: Sent) -> None:
-    """A person's word that is held up once, between reading the run and writing to it."""
+    """A person's message that is held up between reading the run and writing to it."""
     waited = False
 
     def clock() -> str:
@@ -283,7 +283,7 @@ def speak_slowly(path: Path, talk: Connection, sent: Sent) -> None:
 
 
 def look_while_landing(path: Path, talk: Connection) -> None:
-    """Ask for the next task while the machine has a job to do, and be held up in that job."""
+    """Ask for the next task, and be held up in the machine's job."""
     with closing(SqliteJournal(path)) as journal:
         talk.send(build(journal, world=LoggedWorld(log_of(path), lambda name: wait_for_word(talk, name))).next(RUN).state)
 

@@ -1,4 +1,4 @@
-"""The walks of docs/walks.md as a script: what each person types or presses, and what they must see. Reads the page; plays nothing."""
+"""The walks of docs/walks.md as a script: what a person types or presses, and must see. Reads the page; plays nothing."""
 
 import re
 from pathlib import Path
@@ -22,21 +22,21 @@ TILL = {
 
 
 class Step(NamedTuple):
-    """Commands that are typed one after the other, and the lines that are on the screen then."""
+    """Commands typed in turn, and the lines that are then on the screen."""
 
     commands: tuple[str, ...]
     seen: tuple[str, ...]
 
 
 class Press(NamedTuple):
-    """One click, and the words that are on the page then."""
+    """One click, and the words that are then on the page."""
 
     on: str
     seen: tuple[str, ...]
 
 
 def part(title: str) -> str:
-    """What stands below a heading, up to the next of its kind."""
+    """The text below a heading, up to the next one of its level."""
     found = re.search(rf"^(#+) {re.escape(title)}\n(.*?)(?=^#{{2,3}} |\Z)", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
     assert found, f"docs/walks.md has no part {title}"
     return found[2]
@@ -60,7 +60,7 @@ def presses(title: str) -> list[Press]:
 
 
 def missing(seen: tuple[str, ...], lines: list[str]) -> str:
-    """The first line of the page that is not on the screen below the ones before it; empty if all are there."""
+    """The first line of the page that is not on the screen after the ones before it; empty if all are there."""
     rest = iter(lines)
     for wanted in seen:
         pattern = ".*?".join(map(re.escape, wanted.rstrip().split("…")))
@@ -71,7 +71,7 @@ def missing(seen: tuple[str, ...], lines: list[str]) -> str:
 
 
 def walk(shell: Pane, title: str) -> list[Shown]:
-    """Type one part of the page, and see what it says that one sees."""
+    """Type one part of the page, and check what it says is seen."""
     screens = list[Shown]()
     for commands, seen in steps(title):
         now = [shell.types(command) for command in commands]

@@ -1,7 +1,7 @@
-"""The command line, called hundreds of times: a process that has imported it is forked for each call, so that no test pays for the imports.
+"""Runs the command line by forking a process that has imported it, so that hundreds of calls in tests do not pay for the imports.
 
-A call is made with the arguments, folder, environment and files of its own, and ends as any process does. What a fork cannot have (variables that Python
-reads as it starts) is left to a process that is started as usual.
+Each call has its own arguments, folder, environment and files, and ends like any process. What a fork cannot have (variables that Python reads
+at start) needs a new process.
 """
 
 import atexit
@@ -29,7 +29,7 @@ from tests.covered import FOLDER
 from tests.warm_end import leave
 
 SOURCE = Path(__file__).parent.parent / "src"
-AT_START = ("PYTHON", "LANG", "LC_", "COVERAGE_", "LD_")  # how the names begin of what is read as Python starts
+AT_START = ("PYTHON", "LANG", "LC_", "COVERAGE_", "LD_")  # prefixes of variables that Python reads at start
 MEANS_NOTHING = {"PYTHONPATH", "PYTHONPYCACHEPREFIX"}  # the first is the same for all; the second is set by the fork
 HEAVY = (
     "detent.interfaces.mcp",
@@ -41,7 +41,7 @@ HEAVY = (
 
 
 def run(args: list[str], cwd: Path, env: Mapping[str, str], stdin: str = "", terminal: bool = False) -> subprocess.CompletedProcess[str]:
-    """`detent` with these arguments, to its end; with `terminal`, on files that say they are one, where the machine has none."""
+    """Run `detent` with these arguments to its end; `terminal`: on files that claim to be one, for machines without terminals."""
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         given.write(stdin.encode())
         given.seek(0)
@@ -54,7 +54,7 @@ def run(args: list[str], cwd: Path, env: Mapping[str, str], stdin: str = "", ter
 
 
 def begin(args: list[str], cwd: Path, env: Mapping[str, str], files: tuple[int, int, int], terminal: bool = False) -> int:
-    """Start `detent` on these three files. The descriptor that comes back has its exit code, once it has ended."""
+    """Start `detent` on these three files. The returned descriptor delivers its exit code once it has ended."""
     told, tells = os.pipe()
     with tempfile.TemporaryFile() as asked:
         asked.write(json.dumps({"args": args, "cwd": str(cwd), "env": dict(env), "terminal": terminal}).encode())
@@ -65,7 +65,7 @@ def begin(args: list[str], cwd: Path, env: Mapping[str, str], files: tuple[int, 
 
 
 def ended(told: int) -> int:
-    """Wait for the end, and how it ended."""
+    """Wait for the end; the exit code."""
     with open(told, "rb") as answer:
         code = answer.read()
     assert code, "the process that is forked for each call of the command line is gone"
@@ -82,7 +82,7 @@ def _at_start(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def without_marks(env: Mapping[str, str]) -> dict[str, str]:
-    """An environment in which no client says that its shell belongs to an agent."""
+    """An environment without the marks by which clients say that a shell belongs to an agent."""
     left = dict(env)
     while mark := marked(left):
         del left[mark]
@@ -90,12 +90,12 @@ def without_marks(env: Mapping[str, str]) -> dict[str, str]:
 
 
 class Server:
-    """The process that is forked, seen from the tests. Nobody is above it, so that a call at a terminal is a person's; it ends when the tests do."""
+    """The process that is forked, as tests see it. It has no parent, so that a call at a terminal is a person's; it ends with the tests."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self.at_start = _at_start(env)
         self.mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        whole = {**without_marks(env), "PYTHONPATH": f"{SOURCE}{os.pathsep}{SOURCE.parent}"}  # all calls are below it, those of people too
+        whole = {**without_marks(env), "PYTHONPATH": f"{SOURCE}{os.pathsep}{SOURCE.parent}"}  # the parent of all calls, including people's
         program = "tests.warm_counted" if FOLDER in env else "tests.warm"
         words = ["setsid", "--fork", sys.executable, "-m", program, str(theirs.fileno())]
         with theirs:
@@ -107,17 +107,17 @@ SERVERS: list[Server] = []
 
 
 def _server(env: Mapping[str, str]) -> Server:
-    """The one of this process, started with the environment of the first who asks."""
+    """This process's server, started with the first caller's environment."""
     if not SERVERS:
         SERVERS.append(Server(env))
     return SERVERS[0]
 
 
-# -- the process that is forked ------------------------------------------------------------------------------------------------
+# -- in the forked process -----------------------------------------------------------------------------------------------------
 
 
 def serve(asked: socket.socket) -> Any:
-    """Fork for each call, and tell how each ended. None where there are no more calls; in a fork, what it is to do."""
+    """Fork for each call and report its exit code. Returns None when no more calls come; in a fork, the call to make."""
     waiting: dict[int, tuple[int, int]] = {}
     with selectors.DefaultSelector() as ready:
         ready.register(asked, selectors.EVENT_READ)
@@ -132,7 +132,7 @@ def serve(asked: socket.socket) -> Any:
 
 
 def _begin(asked: socket.socket, waiting: dict[int, tuple[int, int]], ready: selectors.BaseSelector) -> Any:
-    """True, and in the fork what it is to do; None if nobody will ask any more."""
+    """True, and in the fork the call to make; None when no more calls come."""
     said, fds, _, _ = socket.recv_fds(asked, 16, 5)
     if not said:
         return None
@@ -168,20 +168,20 @@ def _end(handle: int, waiting: dict[int, tuple[int, int]], ready: selectors.Base
 
 
 class LikeATerminal(io.TextIOWrapper):
-    """A file that says it is a terminal."""
+    """A file that claims to be a terminal."""
 
     def isatty(self) -> bool:
         return True
 
 
 def become(call: dict[str, Any]) -> None:
-    """Be the command line with these arguments, in this folder and environment."""
+    """Become the command line with these arguments, in this folder and environment."""
     os.environ.clear()
     os.environ.update(call["env"])
     sys.pycache_prefix = call["env"].get("PYTHONPYCACHEPREFIX")
     sys.argv = ["detent", *call["args"]]
     sys.path[:] = [place for place in sys.path if place != str(SOURCE.parent)]
-    sys.modules["__main__"] = ModuleType("__main__")  # processes that the call starts by multiprocessing look there
+    sys.modules["__main__"] = ModuleType("__main__")  # multiprocessing children of the call look there
     os.chdir(call["cwd"])
     if call["terminal"]:
         sys.stdin, sys.stdout = LikeATerminal(sys.stdin.buffer), LikeATerminal(sys.stdout.buffer)
@@ -196,7 +196,7 @@ def become(call: dict[str, Any]) -> None:
 
 
 def warm_up() -> None:
-    """Import what most calls need, and keep it out of the way of the garbage collector, so that forks share it."""
+    """Import what most calls need, and freeze it for the garbage collector, so that forks share it."""
     for module in walk_packages(detent.__path__, "detent."):
         if not module.name.startswith(HEAVY):
             import_module(module.name)
@@ -204,7 +204,7 @@ def warm_up() -> None:
 
 
 def serve_forks(descriptor: int) -> None:
-    """Be the process that is forked, until nobody asks any more; in a fork, be the call."""
+    """Serve forks until no more calls come; in a fork, make the call."""
     warm_up()
     with socket.socket(fileno=descriptor) as asking:
         found = serve(asking)

@@ -1,7 +1,6 @@
-"""The process of `tests/warm.py` that is forked for each call of the command line, with the core of the source counted in it: what a call runs there
-is left in a folder when it ends, once for all calls that ran the same.
+"""The process of `tests/warm.py` with coverage of the core: each call leaves what it ran in a folder when it ends, once for all calls that ran the same.
 
-Has to run before anything of the source is loaded, so it is the program that is started, and loads `tests/warm.py` itself.
+It must start before any of the source is loaded, so it is the program that is started, and loads `tests/warm.py` itself.
 """
 
 import atexit

@@ -1,4 +1,4 @@
-"""How a fork ends that was made to be another program."""
+"""How a fork exits that became another program."""
 
 import atexit
 import os
@@ -7,7 +7,7 @@ import threading
 
 
 def leave(code: object) -> None:
-    """End as Python does, but for taking all modules apart: that would copy what the fork shares."""
+    """Exit like Python, but without tearing down modules, which would copy the memory that the fork shares."""
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     sys.stdout.flush()

@@ -1,8 +1,8 @@
-"""The real pytest, started thousands of times by the projects of tests: a process that has imported it is forked for each run, which takes a quarter of the work.
+"""The real pytest, started thousands of times by test projects: a process that has imported it is forked for each run, which takes a quarter of the time.
 
-`folder()` looks like an environment of Python whose `pytest`, `python` and `python3` ask that process. Whatever a fork cannot do (another program than pytest,
-variables that Python reads as it starts, a run inside a sandbox) is left to the installed ones.
-TESTS_COLD=1 does without all this, as tests do that attack pytest itself (`COLD` in conftest.py).
+`folder()` looks like a Python environment whose `pytest`, `python` and `python3` ask that process. What a fork cannot do (programs other than
+pytest, variables that Python reads at start, a run inside a sandbox) goes to the installed ones.
+TESTS_COLD=1 disables all this, for tests that attack pytest itself (`COLD` in conftest.py).
 """
 
 import atexit
@@ -26,9 +26,9 @@ from tests.warm_end import leave
 HERE = Path(__file__).parent.parent
 REAL = Path(sys.executable).parent
 COLD = "TESTS_COLD"
-NO = b"no"  # a fork would not be the same
-AT_START = ("LANG", "LC_", "COVERAGE_", "LD_")  # how the names begin of what is read as Python starts, besides PYTHON…
-TAKEN = ("PYTHONPATH", "PYTHONPYCACHEPREFIX", "PYTHONDONTWRITEBYTECODE")  # of these a fork can have what it is given
+NO = b"no"  # a fork would behave differently
+AT_START = ("LANG", "LC_", "COVERAGE_", "LD_")  # prefixes of variables that Python reads at start, besides PYTHON…
+TAKEN = ("PYTHONPATH", "PYTHONPYCACHEPREFIX", "PYTHONDONTWRITEBYTECODE")  # a fork can have its own values of these
 ASKS = """#!{python} -ISE
 import os, sys
 
@@ -71,7 +71,7 @@ os._exit(code)
 
 @cache
 def folder() -> Path:
-    """The environment whose programs are quick, for this process of the tests."""
+    """The environment with the quick programs, for this test process."""
     own = Path(tempfile.mkdtemp(prefix="detent-tests-warm-"))
     atexit.register(shutil.rmtree, own, ignore_errors=True)
     env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "COVERAGE_"))}
@@ -79,7 +79,7 @@ def folder() -> Path:
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     listening.bind(str(place))
     listening.listen(64)
-    ended, ends = os.pipe()  # closed with this process: then the other one ends too
+    ended, ends = os.pipe()  # closed with this process; then the other one ends too
     words = ["setsid", "--fork", sys.executable, "-m", "tests.warm_pytest", str(listening.fileno()), str(ended)]
     subprocess.run(words, env={**env, "PYTHONPATH": str(HERE)}, stdin=subprocess.DEVNULL, pass_fds=(listening.fileno(), ended), check=True)
     listening.close()
@@ -100,16 +100,16 @@ def folder() -> Path:
 
 
 def path() -> str:
-    """What stands first in PATH for the projects of tests."""
+    """The first entry of PATH for test projects."""
     return str(REAL) if os.environ.get(COLD) else f"{folder() / 'bin'}{os.pathsep}{REAL}"
 
 
-# -- the process that is forked ------------------------------------------------------------------------------------------------
+# -- in the forked process -----------------------------------------------------------------------------------------------------
 
 
 def serve(listening: socket.socket, ended: int) -> dict[str, Any] | None:
-    """Fork for each run, and tell how it ended; who hangs up ends the run. In a fork: what it is to do. None where nobody can ask any more."""
-    runs: dict[int, tuple[int, socket.socket]] = {}  # the descriptor of a process: it, and who asked for it
+    """Fork for each run and report its exit code; a client that hangs up ends its run. In a fork: the call to make. None when no client can come."""
+    runs: dict[int, tuple[int, socket.socket]] = {}  # process descriptor -> pid and the client's socket
     with selectors.DefaultSelector() as ready:
         for each in (listening, ended):
             ready.register(each, selectors.EVENT_READ)
@@ -135,7 +135,7 @@ def serve(listening: socket.socket, ended: int) -> dict[str, Any] | None:
                         runs[handle] = (pid, asker)
                         ready.register(handle, selectors.EVENT_READ, asker)
                         ready.register(asker, selectors.EVENT_READ, handle)
-                elif isinstance(key.fileobj, socket.socket):  # whoever asked is gone, so nobody wants the run any more
+                elif isinstance(key.fileobj, socket.socket):  # the client is gone, so nobody wants the run
                     ready.unregister(key.fileobj)
                     if key.data in runs:
                         _kill(runs[key.data][0])
@@ -154,7 +154,7 @@ def _tell(run: tuple[int, socket.socket], handle: int, ready: selectors.BaseSele
         try:
             asker.send(str(code).encode())
         except OSError:
-            _kill(pid)  # with what it has started
+            _kill(pid)  # and everything it started
 
 
 def _kill(pid: int) -> None:
@@ -170,13 +170,13 @@ def _read(words: int) -> dict[str, Any]:
 
 
 def _first(call: dict[str, Any]) -> list[str]:
-    """The folders that such a Python looks for modules in before its own."""
+    """The folders on that Python's module path before its own."""
     more = [place for place in call["env"].get("PYTHONPATH", "").split(os.pathsep) if place]
     return [call["cwd"] if call["module"] else str(REAL), *more]
 
 
 def _is_other(call: dict[str, Any]) -> bool:
-    """Whether a Python that starts there would load something else: a module of the project that is named like one that is loaded here."""
+    """Whether a Python started there would load other modules: the project has one named like a module loaded here."""
     taken = {"sitecustomize", "usercustomize", *(name.partition(".")[0] for name in sys.modules)}
     places = [place for place in map(Path, _first(call)) if place != REAL and place.is_dir()]
     return any(_module(each) in taken for place in places for each in place.iterdir())
@@ -187,7 +187,7 @@ def _module(file: Path) -> str:
 
 
 def _take(fds: list[int], listening: socket.socket, ended: int) -> None:
-    """In the fork: a session of its own, and the files of whoever asked."""
+    """In the fork: start a session and take over the client's files."""
     os.setsid()
     listening.close()
     os.close(ended)
@@ -197,7 +197,7 @@ def _take(fds: list[int], listening: socket.socket, ended: int) -> None:
 
 
 def become(call: dict[str, Any]) -> None:
-    """Be pytest with these arguments, in this folder and environment."""
+    """Become pytest with these arguments, in this folder and environment."""
     os.environ.clear()
     os.environ.update(call["env"])
     os.chdir(call["cwd"])
@@ -215,7 +215,7 @@ def become(call: dict[str, Any]) -> None:
 
 
 def warm_up() -> None:
-    """Import what every run of pytest imports, and no more."""
+    """Import exactly what every run of pytest imports."""
     import gc
     from importlib import import_module
     from importlib.metadata import distributions
@@ -223,7 +223,7 @@ def warm_up() -> None:
     for name in ("pytest", *(f"_pytest.{name}" for name in import_module("_pytest.config").default_plugins)):
         import_module(name)
     for dist in distributions():
-        _ = dist.name  # what is installed is looked up by every run
+        _ = dist.name  # every run looks up what is installed
     for name in [name for name in sys.modules if name.partition(".")[0] == "tests"]:
         del sys.modules[name]
     gc.freeze()

@@ -1,4 +1,4 @@
-"""What the tests of the web page share: a repository with runs in every kind of state, the real server on loopback, and a real browser."""
+"""Helpers for tests of the web page: a repository with runs in every state, the real server on loopback, and a real browser."""
 
 import json
 import signal
@@ -33,7 +33,7 @@ QUICKLY = f"{ALONE}[sandbox]\nlevel = 'none'\n[debug]\ninstrument = 1\nreduce_sc
 
 
 class Served(NamedTuple):
-    """A server that runs."""
+    """A running server."""
 
     child: "subprocess.Popen[str]"
     url: str
@@ -45,7 +45,7 @@ class Served(NamedTuple):
         return int(self.url.rstrip("/").rpartition(":")[2])
 
     def ask(self, path: str, body: Json | None = None, **headers: str) -> tuple[int, Any]:
-        """(status, value) of one call; `body` makes it a POST."""
+        """(status, value) of one call; with `body` it is a POST."""
         data = json.dumps(body).encode() if body is not None else None
         sent = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json", **headers}
         request = urllib.request.Request(self.url.rstrip("/") + path, data, sent)
@@ -85,7 +85,7 @@ def served(p: Project, *args: str, port: int = 0, **env: str) -> Iterator[Served
 def _told(child: "subprocess.Popen[str]") -> Served:
     assert child.stdout is not None
     first, link = next(iter(child.stdout), ""), ""
-    if first.startswith("Open "):  # what a person needs stands first
+    if first.startswith("Open "):  # what a person needs comes first
         link = first.removeprefix("Open ").strip()
     for line in child.stdout:
         if link and line.startswith(TOKEN):
@@ -95,7 +95,7 @@ def _told(child: "subprocess.Popen[str]") -> Served:
 
 @contextmanager
 def browser() -> Iterator[Browser]:
-    """Debian's chromium, with a profile of its own."""
+    """Debian's chromium with a profile of its own."""
     with sync_playwright() as play:
         opened = play.chromium.launch(executable_path=str(CHROMIUM), args=list(FLAGS))
         try:
@@ -105,16 +105,16 @@ def browser() -> Iterator[Browser]:
 
 
 def visit(opened: Browser, link: str, **context: Any) -> Page:
-    """A page in a context of its own; whatever goes wrong in it fails the test."""
+    """A page in a context of its own; an error in it fails the test."""
     page = opened.new_context(**{"viewport": {"width": 1280, "height": 800}, **context}).new_page()
     page.set_default_timeout(LONG * 1000)
     page.goto(link)
-    page.locator("#page > *").first.wait_for()  # keys that are typed before it is drawn go to a page that is still coming
+    page.locator("#page > *").first.wait_for()  # keys typed before it is drawn would be lost
     return page
 
 
 class Watched:
-    """What went wrong in a page without anybody seeing it."""
+    """Hidden errors of a page."""
 
     def __init__(self, page: Page) -> None:
         self.faults: list[str] = []
@@ -127,7 +127,7 @@ class Watched:
 
 
 def worktree(p: Project, name: str) -> Project:
-    """Another checkout of the same repository: it has runs of its own, in the same journal."""
+    """Another checkout of the same repository, with runs of its own in the same journal."""
     folder = p.root.parent / name
     sh(p.root, "git", "worktree", "add", "-q", "-b", name, str(folder), "main")
     made = Project(folder, made=True)
@@ -149,7 +149,7 @@ def script(p: Project, *entries: Json, name: str = "script") -> str:
 
 
 def remarks(p: Project, run: str, texts: Iterable[str], durable: bool = False) -> None:
-    """Events of a run, one for each text, as if a person had said it. Without `durable`, what is lost with the power is lost with the test."""
+    """Append an event to a run for each text, as if a person had steered it. Not synced to disk unless `durable`."""
     app = open_app(p.root, env=p.env)
     assert isinstance(app.journal, SqliteJournal)
     if not durable:
@@ -164,7 +164,7 @@ def remarks(p: Project, run: str, texts: Iterable[str], durable: bool = False) -
 
 
 def copies(p: Project, run: str, count: int) -> None:
-    """As many runs more that began as this one did."""
+    """Append this many more runs that began like this one."""
     app = open_app(p.root, env=p.env)
     assert isinstance(app.journal, SqliteJournal)
     app.journal.db.execute("PRAGMA synchronous=OFF")

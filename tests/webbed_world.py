@@ -1,4 +1,4 @@
-"""A repository with a run in every kind of state, for the pictures of the web page and its tests: done, waiting for an approval, stuck, flagged, at work."""
+"""A repository with a run in every state, for tests and pictures of the web page: done, waiting for an approval, stuck, flagged, at work."""
 
 import json
 import re
@@ -82,7 +82,7 @@ def paid(*entries: Json) -> list[Json]:
 
 
 def approving(p: Project) -> str:
-    """A session that waits for its design to be approved; its id."""
+    """A session that waits for the approval of its design; its id."""
     intake = plays("INTAKE", write={f"{S}/spec.md": SPEC, f"{S}/acceptance.json": CRITERIA})
     design = plays("DESIGN", write={f"{S}/architecture.md": ARCHITECTURE})
     plan = {**PLAN, "write": {k.replace(k.rpartition("/")[0], S): v for k, v in PLAN["write"].items()}}
@@ -91,7 +91,7 @@ def approving(p: Project) -> str:
 
 
 def stuck(p: Project) -> str:
-    """A run of `pr` whose agent has asked for help; its id."""
+    """A run of `pr` whose agent asked for help; its id."""
     p.debugging(1)
     told = p.run("escalate-for-external-help", "--report", "-", "--json", stdin=REPORT)
     assert told.json["status"] == "HALTED", told
@@ -108,7 +108,7 @@ FIXTURE = 'import pytest\n\n\n@pytest.fixture\ndef german() -> str:\n    return 
 
 
 def flagged(p: Project) -> str:
-    """A run whose branch waits to be looked at: it rewrote what an older test expects, and brought a conftest.py; its id."""
+    """A run with flags to look at: it rewrote an older expectation and added a conftest.py; its id."""
     old, code = "tests/test_slugify.py", "slugify/__init__.py"
     test = (p.root / old).read_text().replace('plain("Ångström") == "Angstrom"', 'plain("Ångström") == "Aangstroem"')
     head = (p.root / code).read_text()
@@ -129,7 +129,7 @@ def flagged(p: Project) -> str:
 
 
 class Model:
-    """A model that keeps dots between digits: it looks, writes a test, is wrong once, is right, and then takes its time."""
+    """A scripted model that keeps dots between digits: it reads, writes a test, fails once, succeeds, and then takes its time."""
 
     def __call__(self, body: Json, number: int) -> Reply:
         said, folder = (
@@ -184,7 +184,7 @@ class Model:
 
 
 def at_work(p: Project, server: ModelServer) -> "subprocess.Popen[str]":
-    """A run whose agent is a model, and is at work on its second test when this returns."""
+    """Start a run with a model; it is at work on its second test when this returns."""
     argv = p.argv("run", "Keep dots between digits, so that version numbers stay readable", "--agent", "anthropic", "--events")
     child = subprocess.Popen(
         argv,
@@ -203,7 +203,7 @@ def at_work(p: Project, server: ModelServer) -> "subprocess.Popen[str]":
 
 
 def worried(p: Project) -> str:
-    """A session in which the one who looks at security asks a person; its id."""
+    """A session in which the Security role asks a person; its id."""
     finding = {
         "severity": "high",
         "category": "input",
@@ -218,7 +218,7 @@ def worried(p: Project) -> str:
 
 
 def elsewhere(entry: Json, request: str) -> Json:
-    """An entry of the team, for the session of another request."""
+    """An entry of the team for the session of another request."""
     return {
         **entry,
         "write": {name.replace(session_of(SESSION_REQUEST), session_of(request.lower())): t for name, t in entry.get("write", {}).items()},
@@ -233,9 +233,7 @@ def slugify(folder: Path) -> Project:
     files = {str(f.relative_to(folder)): f.read_text() for f in folder.rglob("*") if f.is_file() and f.name != "detent.toml"}
     made = web_project(folder, {**files, "docs/Plan_Doc/Active_Plan.md": "# Plan\n\n- feat: add numbers\n"}, CONFIG)
     request = (folder / "feature.md").read_text()
-    ran = made.run(
-        "run", request, "--agent", f"scripted:{agent}", "--yes-to", "flags=no-proof", "--json"
-    )  # one behaviour was there already
+    ran = made.run("run", request, "--agent", f"scripted:{agent}", "--yes-to", "flags=no-proof", "--json")  # one behaviour existed already
     assert ran.json["outcome"] == "done", ran
     return made
 
@@ -257,7 +255,7 @@ ITEMS = (
 
 
 def queued(p: Project) -> "subprocess.Popen[str]":
-    """Items, executions of some of them, and a worker that is at it; what it has begun is there when this returns."""
+    """Items, executions of some, and a worker; its first executions are at work when this returns."""
     worker = p.root.parent / "worker.py"
     worker.write_text(WORKER)
     for title, needs in ITEMS:
@@ -283,7 +281,7 @@ def queued(p: Project) -> "subprocess.Popen[str]":
 
 
 def whole(folder: Path, server: ModelServer) -> tuple[Project, list["subprocess.Popen[str]"]]:
-    """The repository with all of them, and the processes of those that are at work. `server` must play a Model."""
+    """The repository with all these runs, and the processes of those at work. `server` must play a Model."""
     p = slugify(folder / "slugify")
     worried(worktree(p, "shop"))
     approving(worktree(p, "till"))

@@ -1,6 +1,6 @@
-"""What the GitHub action runs: `check` judges the change, `report` tells it where the token allows. Python's own library only.
+"""What the GitHub action runs: `check` judges the change, `report` publishes the result where the token allows it. Standard library only.
 
-The step that runs tests gets no token, and what a token may not do is said and fails nothing: pull requests of forks have one that only reads.
+The step that runs tests gets no token. Missing permissions are reported and fail nothing: the token of a fork's pull request can only read.
 """
 
 import gzip
@@ -16,15 +16,15 @@ from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
-MARK = "<!-- detent check -->"  # by which the comment of an earlier run is found
-LONGEST = 60_000  # characters of a comment; GitHub takes some more
+MARK = "<!-- detent check -->"  # identifies the comment of an earlier run
+LONGEST = 60_000  # characters of a comment; GitHub's limit is a little higher
 ANSWERS = (0, 1, 4, 10)  # exit codes that come with a card
-KEPT = {"json": "detent.json", "markdown": "detent.md", "sarif": "detent.sarif"}  # what is written besides, in RUNNER_TEMP
+KEPT = {"json": "detent.json", "markdown": "detent.md", "sarif": "detent.sarif"}  # also written, to RUNNER_TEMP
 Env = Mapping[str, str]
 
 
 def check(env: Env) -> int:
-    """One check with annotations and the step summary; its exit code is the answer."""
+    """Run one check with annotations and the step summary; its exit code is the answer."""
     if env.get("GITHUB_EVENT_NAME") == "pull_request_target":
         print("::error::pull_request_target runs the code of a pull request with your secrets; use pull_request")
         return 2
@@ -33,7 +33,7 @@ def check(env: Env) -> int:
     wish = [*([f"{base}..HEAD"] if base else []), "--budget", env["BUDGET"], *(["--install", env["INSTALL"]] if env.get("INSTALL") else [])]
     code = subprocess.run([*program, "check", *wish, "--github", "--fail-on", env["FAIL_ON"]], check=False).returncode
     if code in ANSWERS:
-        for form, name in KEPT.items():  # known by now, so nothing is run
+        for form, name in KEPT.items():  # the result is known by now, so nothing runs again
             file = Path(env["RUNNER_TEMP"], name)
             file.write_bytes(subprocess.run([*program, "check", *wish, f"--{form}"], check=False, capture_output=True).stdout)
         answer = json.loads(Path(env["RUNNER_TEMP"], KEPT["json"]).read_bytes())["answer"]
@@ -43,7 +43,7 @@ def check(env: Env) -> int:
 
 
 def event(env: Env) -> dict[str, Any]:
-    """What happened, as GitHub tells it."""
+    """GitHub's event."""
     try:
         found = json.loads(Path(env.get("GITHUB_EVENT_PATH", "")).read_bytes())
     except (OSError, ValueError):
@@ -52,17 +52,17 @@ def event(env: Env) -> dict[str, Any]:
 
 
 def base_of(happened: dict[str, Any]) -> str:
-    """The commit to compare with: of a pull request, of a merge queue, or of the push before. Empty: what the branch has over main."""
+    """The commit to compare with: the base of a pull request or merge queue, or the commit before a push. Empty: compare with main."""
     pull, group = happened.get("pull_request") or {}, happened.get("merge_group") or {}
     found = (pull.get("base") or {}).get("sha") or group.get("base_sha") or happened.get("before") or ""
     return str(found) if str(found).strip("0") else ""
 
 
-# -- telling it --------------------------------------------------------------------------------------------------------------------
+# -- publishing --------------------------------------------------------------------------------------------------------------------
 
 
 def report(env: Env) -> int:
-    """The card as a comment of the pull request, and SARIF for code scanning."""
+    """Publish the card as a comment on the pull request, and SARIF for code scanning."""
     here, number = f"/repos/{env['GITHUB_REPOSITORY']}", (event(env).get("pull_request") or {}).get("number")
     card, sarif = (Path(env["RUNNER_TEMP"], KEPT[form]) for form in ("markdown", "sarif"))
     if number and card.is_file():
@@ -78,7 +78,7 @@ def report(env: Env) -> int:
 
 
 def comment(env: Env, here: str, number: int, text: str) -> str:
-    """Write the comment, or update the one that an earlier run left."""
+    """Write the comment, or update the one of an earlier run."""
     listed = ask(env, "GET", f"{here}/issues/{number}/comments?per_page=100")[0]
     ours = [each["id"] for each in listed if str(each.get("body", "")).startswith(MARK)] if isinstance(listed, list) else []
     for each in ours:
@@ -89,7 +89,7 @@ def comment(env: Env, here: str, number: int, text: str) -> str:
 
 
 def ask(env: Env, method: str, path: str, body: dict[str, str] | None = None) -> tuple[Any, str]:
-    """What GitHub answers, and in words whether it did it."""
+    """GitHub's answer, and in words whether the request succeeded."""
     heads = {
         "Authorization": f"Bearer {env.get('TOKEN', '')}",
         "Accept": "application/vnd.github+json",

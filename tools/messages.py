@@ -1,8 +1,8 @@
-"""Writes every text that the program shows into one file per door, so that all of it can be read whole. Python's own library only.
+"""Writes every text that the program shows into one file per door, so that all texts can be read together. Standard library only.
 
-A text is whatever reads as words: a string literal of two words or more, with `{name}` for what is filled in. Read from the syntax tree, so
-nothing is missed because no test reaches it. Docstrings count where they are shown: of commands, tools and gates. Briefings and prompts are
-files of their own, with golden files of their own.
+A text is any string literal of two or more words, with `{name}` for what is filled in. It is read from the syntax tree, so none is missed
+because no test reaches it. Docstrings count where they are shown: of commands, tools and gates. Briefings and prompts are files with
+golden files of their own.
 """
 
 import ast
@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "detent"
 GOLDEN = ROOT / "tests" / "golden" / "messages"
-# Who reads it: a folder below src/detent, or the start of a path there. The first that fits counts; what fits none is shared by all doors.
+# Who reads a text, by folder or path prefix below src/detent; the first match counts. Texts without a match are shared by all doors.
 DOORS = {
     "cli": ("interfaces/cli/", "interfaces/demos/", "interfaces/gatebench/", "interfaces/register/", "interfaces/check_"),
     "mcp": ("interfaces/mcp/",),
@@ -37,10 +37,10 @@ CODE = re.compile(
     r"|^\s*(?:use [\w:\\]+;|package \w+(?:;|$)|(?:describe|it|test)\()|^[\w.]+\[.*\]$|=> |\);|\{\{|^[A-Za-z_.]+\(.*\)$|^@|%\(|^-{1,2}[a-z]|</|^#!",
     re.MULTILINE,
 )
-NAMES = re.compile(r"[a-z0-9_\s]{300,}")  # a long list of them, such as of system calls
+NAMES = re.compile(r"[a-z0-9_\s]{300,}")  # a long list of names, such as system calls
 NAMED = re.compile(r"[\w.]+(?:\[[\w.]+\])?")
 
-# Words and turns that engineers do not use, and what they say instead. A pattern is looked for as a whole word.
+# Words that engineers do not use, with the usual ones. A pattern matches whole words.
 PLAIN = {
     "anew|afresh": "again",
     "mend(?:s|ed|ing)?": "fix",
@@ -65,7 +65,7 @@ PLAIN = {
 
 
 def texts_of(tree: ast.Module, docstrings: str = "") -> Iterator[str]:
-    """Every text of a module. `docstrings`: whose are shown as well: of a "command" or of a "gate"."""
+    """Every text of a module. `docstrings`: "command" or "gate", whose docstrings are shown too."""
     hidden = {id(doc) for node in ast.walk(tree) if (doc := _docstring(node)) is not None}
     for node in ast.walk(tree):
         if docstrings and isinstance(node, ast.FunctionDef) and _is_shown(node, docstrings):
@@ -81,17 +81,17 @@ def texts_of(tree: ast.Module, docstrings: str = "") -> Iterator[str]:
 
 
 def is_phrase(text: str) -> bool:
-    """Whether somebody could read it as words: not SQL, not a pattern, not a piece of a program."""
+    """Whether a string reads as words: not SQL, a pattern or code."""
     return bool(PHRASE.search(text)) and not (SQL.match(text) or CODE.search(text) or NAMES.fullmatch(text))
 
 
 def _is_unshown(node: ast.AST) -> bool:
-    """Patterns, and what only a bug would show."""
+    """Whether a call's or statement's strings are never shown: patterns, and messages of bugs."""
     return isinstance(node, ast.Assert) or (isinstance(node, ast.Call) and ast.unparse(node.func).startswith(("re.", "AssertionError")))
 
 
 def _docstring(node: ast.AST) -> ast.Constant | None:
-    """Any string that stands as a statement of its own."""
+    """A string that is a statement of its own."""
     return node.value if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) else None
 
 
@@ -102,7 +102,7 @@ def _is_shown(node: ast.FunctionDef, kind: str) -> bool:
 
 
 def _written(node: ast.AST) -> str | None:
-    """A string as it reads, with what is filled in as {name}; None for what is no string."""
+    """A string as it reads, with {name} for filled-in values; None if the node is no string."""
     match node:
         case ast.Constant(value=str(text)):
             return text
@@ -126,7 +126,7 @@ def _filled(node: ast.AST) -> str:
 
 
 def _parts(node: ast.AST) -> Iterator[ast.AST]:
-    """The literal parts that were read with it; what is inside of an expression that is filled in is a text of its own."""
+    """The literal parts of a string that was read; strings inside filled-in expressions are texts of their own."""
     yield node
     match node:
         case ast.JoinedStr(values=values):
@@ -147,7 +147,7 @@ SPOKEN = re.compile(r"\"((?:[^\"\\]|\\.)*)\"")
 
 
 def texts_of_page(source: str) -> Iterator[str]:
-    """Every text of a module of the page: what stands in quotes, and between tags."""
+    """Every text of a module of the page: in quotes and between tags."""
     for found in QUOTED.finditer(UNSHOWN.sub("", COMMENT.sub("", source))):
         text = re.sub(
             r"\$\{((?:[^{}]|\{[^{}]*\})*)\}",
@@ -163,18 +163,18 @@ def texts_of_page(source: str) -> Iterator[str]:
 
 
 def texts_of_script(source: str) -> Iterator[str]:
-    """What ./x says: its help, and the words after say, complain and die."""
+    """The texts of ./x: its help, and the arguments of say, complain and die."""
     yield from re.findall(r"<<'TEXT'\n(.*?)\nTEXT\n", source, re.DOTALL)
     for line in source.splitlines():
         if re.search(r"\b(?:say|complain|die) \"", line):
             yield from (found[1] for found in SPOKEN.finditer(line[line.index('"') :]) if is_phrase(found[1]))
 
 
-# -- all of it -----------------------------------------------------------------------------------------------------------------------
+# -- all doors ---------------------------------------------------------------------------------------------------------------------------
 
 
 def stilted(line: str) -> list[str]:
-    """What a text should say otherwise: the words, and what to write instead."""
+    """The words of a text that should be others: each with what to write instead."""
     _, _, text = line.partition(": ")
     return [
         f"{found[0]!r}: {instead}" for words, instead in PLAIN.items() for found in re.finditer(rf"\b(?:{words})\b", text, re.IGNORECASE)
@@ -186,7 +186,7 @@ def door_of(path: str) -> str:
 
 
 def messages() -> dict[str, str]:
-    """The whole file of each door: a line for each text, after the module that has it."""
+    """The content of each door's file: one line per text, after the module that has it."""
     lines: dict[str, set[str]] = {door: set() for door in (*DOORS, "page", "x")}
     for file in sorted(SOURCE.rglob("*.py")):
         path = file.relative_to(SOURCE).as_posix()

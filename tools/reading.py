@@ -30,7 +30,7 @@ def is_code(path: str) -> bool:
 
 
 def commits(clone: Path, most: int) -> list[str]:
-    """The newest that touch code."""
+    """The newest commits that touch code."""
     found = list[str]()
     for part in git(clone, "log", "--no-merges", "--name-only", "--format=%x00%H", "-n", "3000").split("\0")[1:]:
         name, *paths = part.split()
@@ -40,7 +40,7 @@ def commits(clone: Path, most: int) -> list[str]:
 
 
 def read(clone: Path, commit: str) -> Found:
-    """What reading one commit names, by look."""
+    """The findings of reading one commit, by look."""
     patch = git(clone, "diff", "-U0", "--no-color", "--no-renames", f"{commit}~1", commit).encode()
     if len(patch) > LARGEST:
         return {}
@@ -54,7 +54,7 @@ def read(clone: Path, commit: str) -> Found:
 
 
 def _knows(clone: Path, commit: str, patch: bytes) -> list[str]:
-    """Lines that know the tests; what only moved is not counted."""
+    """Changed lines that know the tests, without lines that only moved."""
     came, went = dict[str, set[int]](), dict[str, set[int]]()
     for hunk in hunks(patch):
         if is_code(hunk.path):

@@ -1,7 +1,7 @@
-"""A release in one command: `./x release --dry-run` looks at everything and publishes nothing; without the flag it also makes the tag.
+"""A release in one command: `./x release --dry-run` checks everything and publishes nothing; without the flag it also creates the tag.
 
-What is looked at: the version, the changelog, the checkout, the wheel and the source distribution (built here, and opened), the bill of
-materials, the checks. Uploading is not done here: CI does it for the tag, by trusted publishing (.github/workflows/release.yml).
+Checked are the version, the changelog, the checkout, the wheel and the source distribution (built and opened here), the bill of materials,
+and the project's checks. CI uploads the release for the tag, by trusted publishing (.github/workflows/release.yml).
 """
 
 import argparse
@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 UV = ROOT / ".tools" / "bin" / "uv"
 VERSION = re.compile(r"\d+\.\d+\.\d+(?:(?:a|b|rc)\d+)?")
-IN_WHEEL = (  # what an installed Detent needs beside its modules
+IN_WHEEL = (  # what an installed Detent needs besides its modules
     "detent/interfaces/http/static/index.html",
     "detent/evidence/runners/reporters/node_reporter.mjs",
     "detent/examples/python-slugify/agent.yaml",
@@ -32,17 +32,17 @@ NEVER = re.compile(r"(?:^|/)(?:\.git|\.venv|\.tools|node_modules|__pycache__)/|\
 
 
 class Wrong(Exception):
-    """Something that a release must not have, in a sentence."""
+    """A sentence about something that blocks a release."""
 
 
 def project(root: Path = ROOT) -> dict[str, str]:
-    """Name and version of the distribution, as pyproject.toml says."""
+    """Name and version of the distribution, from pyproject.toml."""
     table = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
     return {"name": table["name"], "version": table["version"]}
 
 
 def version(root: Path = ROOT) -> str:
-    """One version, everywhere the same, and a name that the source knows."""
+    """Check that the version and the distribution's name are the same everywhere."""
     said = project(root)
     own = _literal(root / "src/detent/__init__.py", "__version__")
     if own != said["version"]:
@@ -56,7 +56,7 @@ def version(root: Path = ROOT) -> str:
 
 
 def changelog(root: Path = ROOT) -> str:
-    """The changelog has a section for this version, with something in it."""
+    """Check that the changelog has a section for this version with entries."""
     wanted = project(root)["version"]
     text = (root / "CHANGELOG.md").read_text("utf-8")
     heads = list(re.finditer(r"^## (.+)$", text, re.MULTILINE))
@@ -71,7 +71,7 @@ def changelog(root: Path = ROOT) -> str:
 
 
 def checkout(root: Path = ROOT) -> str:
-    """Nothing is released that is not committed, and no tag is made twice."""
+    """Check that everything is committed and the tag does not exist yet."""
     changed = _git(root, "status", "--porcelain")
     if changed:
         raise Wrong(f"{len(changed.splitlines())} files are not committed, such as {changed.splitlines()[0][3:]}")
@@ -82,7 +82,7 @@ def checkout(root: Path = ROOT) -> str:
 
 
 def wheel(files: list[Path]) -> str:
-    """The wheel has what an installed Detent needs, and nothing of this machine."""
+    """Check that the wheel has what an installed Detent needs, and nothing of this machine."""
     (file,) = [each for each in files if each.suffix == ".whl"]
     with zipfile.ZipFile(file) as held:
         names = held.namelist()
@@ -97,7 +97,7 @@ def wheel(files: list[Path]) -> str:
 
 
 def source(files: list[Path]) -> str:
-    """The source distribution can be built and tested from."""
+    """Check that the source distribution is enough to build and test from."""
     (file,) = [each for each in files if each.name.endswith(".tar.gz")]
     with tarfile.open(file) as held:
         names = [name.partition("/")[2] for name in held.getnames()]
@@ -109,7 +109,7 @@ def source(files: list[Path]) -> str:
 
 
 def built(out: Path) -> list[Path]:
-    """Wheel and source distribution, freshly built."""
+    """Build wheel and source distribution."""
     for old in [*out.glob("*.whl"), *out.glob("*.tar.gz")]:
         old.unlink()
     _run([str(UV), "build", "--quiet", "--out-dir", str(out)])
@@ -117,7 +117,7 @@ def built(out: Path) -> list[Path]:
 
 
 def materials(out: Path) -> str:
-    """The bill of materials (CycloneDX 1.5) of everything that the lock file has for an installed Detent with all extras."""
+    """Write the bill of materials (CycloneDX 1.5) of all locked packages of an installed Detent with all extras."""
     said = project()
     done = _run([str(UV), "export", "--quiet", "--frozen", "--no-dev", "--all-extras", "--format", "cyclonedx1.5"])
     bill = json.loads(done)

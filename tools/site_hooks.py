@@ -1,6 +1,6 @@
-"""What MkDocs is told beyond mkdocs.yml: files outside of docs/ that pages link to are part of the site, diagrams are pictures, tables fit a phone.
+"""MkDocs hooks: files outside docs/ that pages link to become part of the site, diagrams become pictures, and tables fit a phone.
 
-GitHub draws mermaid by itself. A site that loads nothing from elsewhere cannot, so there docs/drawings.py draws the same table.
+GitHub renders mermaid itself. The site loads nothing from elsewhere, so there docs/drawings.py draws the same table.
 """
 
 import re
@@ -25,7 +25,7 @@ TAG_OR_LONG_WORD = re.compile(r"(<[^>]+>)|([^\s<>&]{24,})")
 
 
 def linked(text: str) -> set[str]:
-    """The files outside of docs/ that a page links to, from the project's root."""
+    """The files outside docs/ that a page links to, relative to the project's root."""
     return set(OUTSIDE.findall(text))
 
 
@@ -53,7 +53,7 @@ def on_page_content(html: str, *, page: Page, config: MkDocsConfig, files: Files
 
 
 def with_labels(table: str) -> str:
-    """A table whose cells carry the name of their column: on a phone each cell is a line of its own."""
+    """A table whose cells carry their column's name, because on a phone each cell is a line of its own."""
     labels = [unescape(re.sub(r"<[^>]+>", "", head)).replace('"', "&quot;") for head in HEAD.findall(table)]
 
     def row(found: re.Match[str]) -> str:
@@ -64,9 +64,9 @@ def with_labels(table: str) -> str:
 
 
 def breakable(cell: str) -> str:
-    """A cell whose long words (paths, names of tests) may break behind their joints.
+    """A cell whose long words (paths, names of tests) may break after their joints.
 
-    A `|` in code is written with a backslash there, which GitHub takes out and MkDocs would show.
+    GitHub removes the backslash before a `|` in code; MkDocs would show it.
     """
 
     def broken(found: re.Match[str]) -> str:

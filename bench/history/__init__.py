@@ -1,7 +1,7 @@
-"""Real commits of real projects, replayed through the gate. Owns the values; each file beside it owns one step of the way.
+"""Real commits of real projects, replayed through the gate. Owns the values; each module here owns one step.
 
-The corpus is made without Detent: the plain runner says which tests a commit turns from failing to passing. Then an agent that does exactly what the
-commit's author did works through `pr`, and what the gate says is counted by cause.
+The corpus is made without Detent: the plain runner shows which tests a commit turns from failing to passing. Then an agent that does exactly what
+the commit's author did works through `pr`, and the gate's answers are counted by cause.
 """
 
 import json
@@ -13,19 +13,19 @@ import msgspec
 
 
 class Project(msgspec.Struct, frozen=True):
-    """How a clone is made ready and tested; kept in its folder, so that later calls need not say it again."""
+    """How to set up and test a clone; kept in its folder, so that later calls need not repeat it."""
 
-    command: str = ""  # what a user writes as [test] command
-    setup: str = ""  # makes the project's own environment, once
-    limit: int = 0  # commits that are replayed
-    look: int = 0  # candidates that are looked at for them
+    command: str = ""  # the [test] command as a user would configure it
+    setup: str = ""  # creates the project's environment, once
+    limit: int = 0  # the most commits to replay
+    look: int = 0  # the most candidates to examine for them
 
 
 class Suite(msgspec.Struct, frozen=True):
-    """What the plain runner says of one tree."""
+    """The plain runner's results for one tree."""
 
     cases: Mapping[str, str]  # id → passed, failed, skipped
-    groups: Mapping[str, str]  # id → the file or package it belongs to
+    groups: Mapping[str, str]  # id → its file or package
     cpu: float
     seconds: float
     problem: str = ""  # why there is no report
@@ -41,26 +41,26 @@ class Suite(msgspec.Struct, frozen=True):
 
 
 class Commit(msgspec.Struct, frozen=True):
-    """One candidate, and what the plain runner found of it."""
+    """One candidate commit, and the plain runner's findings about it."""
 
     hash: str
     title: str
     parent: str
-    tests: tuple[str, ...]  # the paths it touches that are tests; the others are the code
+    tests: tuple[str, ...]  # paths of tests that it touches; the rest is code
     proofs: tuple[str, ...] = ()  # fail-to-pass
-    lost: int = 0  # tests that ran before and do not exist after
+    lost: int = 0  # tests that ran before and no longer exist
     cpu: float = 0.0  # of one plain run of the whole suite on the commit
     seconds: float = 0.0
     why_not: str = ""  # why it is not in the corpus
 
 
 class Flag(msgspec.Struct, frozen=True):
-    """Something the gate wants looked at; before there were flags, a remark beside SUCCESS."""
+    """A flag of the gate; in old versions without flags, a remark beside SUCCESS."""
 
     kind: str
     sentence: str
     place: str = ""
-    policy: str = ""  # note, ask, …; empty: not told
+    policy: str = ""  # note, ask, …; empty: unknown
 
     @property
     def asks(self) -> bool:
@@ -68,7 +68,7 @@ class Flag(msgspec.Struct, frozen=True):
 
 
 class Phase(msgspec.Struct, frozen=True):
-    """One call of the agent and its answer."""
+    """One call of the agent, and the answer."""
 
     name: str  # start, plan, RED, analysis, GREEN, review, squash, mark, merge, check
     status: str
@@ -77,26 +77,26 @@ class Phase(msgspec.Struct, frozen=True):
     seconds: float = 0.0
     cpu: float = 0.0
     state: str = ""
-    runs: int = 0  # of tests that Detent made, where it says so
+    runs: int = 0  # test runs that Detent made, if it says so
 
 
-ASKED = re.compile(r"^- ([a-z-]+) +(\S*) {2,}(.+)$", re.MULTILINE)  # a flag in the question about them
+ASKED = re.compile(r"^- ([a-z-]+) +(\S*) {2,}(.+)$", re.MULTILINE)  # a flag in the question about flags
 
 
 class Replayed(msgspec.Struct, frozen=True):
-    """How one commit fared."""
+    """The result of replaying one commit."""
 
     hash: str
     title: str
     phases: tuple[Phase, ...]
     plain_cpu: float
-    refused_at: str = ""  # the phase that was not taken; empty: all were
-    cause: str = ""  # its first sentence
-    asked: tuple[str, ...] = ()  # what a person is asked in the end
+    refused_at: str = ""  # the phase that was refused; empty: none was
+    cause: str = ""  # the first sentence of the refusal
+    asked: tuple[str, ...] = ()  # the questions that a person is asked at the end
 
     @property
     def flags(self) -> list[Flag]:
-        """What a person is asked about. A flag of a step is told to the agent only; the question in the end is about what is left of them."""
+        """The flags that a person is asked about: those in the final question, or, if the run did not get there, those that its steps raised."""
         if self.asked:
             found = (said for each in self.asked for said in ASKED.findall(json.loads(each)["question"]))
             return [Flag(kind, sentence, place) for kind, place, sentence in found]
@@ -109,16 +109,16 @@ class Replayed(msgspec.Struct, frozen=True):
 
     @property
     def answer(self) -> str:
-        """In the words of `check`: a refusal says whether the evidence said no, or could not be had."""
+        """The answer in the words of `check`; an ERROR counts as "could not verify"."""
         unclear = self.phases[-1].status == "ERROR"
         return {"refused": "could not verify" if unclear else "failed", "flagged": "flagged", "taken": "clean"}[self.outcome]
 
     def suites(self, *names: str) -> float:
-        """The cost of some phases, in runs of the plain suite; of all, if none is named."""
+        """The cost of these phases, or of all, in runs of the plain suite."""
         mine = [phase.cpu for phase in self.phases if not names or phase.name in names]
         return sum(mine) / self.plain_cpu if self.plain_cpu else 0.0
 
 
 def as_json(value: Any) -> Any:
-    """Structs as plain data."""
+    """Structs as builtin values."""
     return msgspec.to_builtins(value)

@@ -1,4 +1,4 @@
-"""`./x bench history CLONE…`: replays real commits through the gate and prints what was refused, flagged and taken, by cause, with the cost."""
+"""`./x bench history CLONE…`: replays real commits through the gate and prints what was refused, flagged and accepted, by cause, with the cost."""
 
 import argparse
 import json
@@ -64,7 +64,7 @@ def arguments(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def replayed(checkout: Checkout, commits: Sequence[Commit], given: argparse.Namespace, program: Path, version: str) -> list[Replayed]:
-    """Each commit in turn, kept as soon as it is judged; one that this version has judged is not judged again."""
+    """Replay each commit in turn and store each result at once. A commit that this version has judged before is skipped."""
     file = checkout.folder / "replays" / f"{given.workflow}-{version}.json"
     known = {each.hash: each for each in msgspec.json.decode(file.read_bytes(), type=list[Replayed])} if file.exists() else {}
     found = []
@@ -95,7 +95,7 @@ def one(clone: Path, given: argparse.Namespace, program: Path, version: str) -> 
 
 def main(argv: Sequence[str]) -> int:
     given = arguments(argv)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # who ends it otherwise is no less careful
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that SIGTERM cleans up too
     try:
         program = Path(shutil.which(given.detent) or given.detent).absolute()
         if not program.is_file():

@@ -1,4 +1,4 @@
-"""Calls `detent` in a checkout as an agent would and reads its answers, of a workflow and of `check`. Judges nothing."""
+"""Calls `detent` in a checkout as an agent would and reads the answers of a workflow or of `check`. Judges nothing."""
 
 import hashlib
 import json
@@ -13,20 +13,20 @@ from bench.history import Flag, Phase
 from bench.history.checkout import Checkout
 
 TAKEN = ("SUCCESS", "NEEDS_ANALYSIS")
-ANSWERS = {"clean": "SUCCESS", "flagged": "SUCCESS", "failed": "FAILURE", "could-not-verify": "ERROR"}  # of `check`, as a status
+ANSWERS = {"clean": "SUCCESS", "flagged": "SUCCESS", "failed": "FAILURE", "could-not-verify": "ERROR"}  # answers of `check` as a status
 PATIENCE = 1800.0
 
 
 class Caller:
-    """One program of Detent at work in one checkout."""
+    """One installation of Detent, used in one checkout."""
 
     def __init__(self, checkout: Checkout, program: Path) -> None:
         self.checkout, self.program = checkout, program
 
     def call(self, name: str, *args: str, fields: dict[str, Any] | None = None) -> tuple[Phase, dict[str, Any]]:
-        """One call and what it answered, as a phase and as it stands."""
+        """Make one call; the answer as a phase and as raw JSON."""
         argv = [str(self.program), *args, "--json"]
-        env = {**self.checkout.env, "XDG_CACHE_HOME": str(self.checkout.folder / "cache")}  # builds are believed by the seal of one state
+        env = {**self.checkout.env, "XDG_CACHE_HOME": str(self.checkout.folder / "cache")}  # builds are trusted by one state's seal
         got = meter.run(argv, self.checkout.root, env, json.dumps(fields) if fields is not None else "", PATIENCE)
         try:
             answer = json.loads(got.out)
@@ -40,7 +40,7 @@ class Caller:
 
 
 def told(answer: dict[str, Any]) -> tuple[str, tuple[str, ...], tuple[Flag, ...]]:
-    """Status, sentences and flags of any answer. Where a verdict has no `flags`, what it remarks beside SUCCESS is one."""
+    """The status, sentences and flags of any answer. In a verdict without `flags`, remarks beside SUCCESS count as flags."""
     if "error" in answer:
         return "ERROR", (str(answer["error"]),), ()
     if "answer" in answer:
@@ -61,7 +61,7 @@ def _flag(given: dict[str, Any]) -> Flag:
 
 
 def version_of(program: Path) -> str:
-    """A fingerprint of the code that judges: findings of one gate are not those of another."""
+    """A fingerprint of the judging code, since results of different versions must not mix."""
     first = program.read_bytes().split(b"\n", 1)[0].decode("utf-8", "replace")
     python = shlex.split(first[2:]) if first.startswith("#!") else []
     asked = [*python, "-c", "import detent; print(detent.__file__)"]

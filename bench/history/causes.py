@@ -1,4 +1,4 @@
-"""The cause of a refusal: its sentence with the names blanked, so that the same trouble of two projects counts as one. Pure."""
+"""The cause of a refusal: its sentence with names blanked, so that the same trouble in two projects counts as one. Pure."""
 
 import re
 

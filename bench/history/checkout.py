@@ -1,4 +1,4 @@
-"""One checkout of a clone, kept between calls with the environment that was made in it. Owns all that is done there with git; the clone itself is only read."""
+"""One checkout of a clone, kept between calls with its environment. Owns everything that git does there; the clone itself is only read."""
 
 import fcntl
 import json
@@ -26,7 +26,7 @@ def say(text: str) -> None:
 
 
 def write(path: Path, value: object) -> None:
-    """All of it or nothing, so that an interrupted call leaves no half file."""
+    """Write a file atomically, so that an interrupted call leaves no partial one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(path.name + ".new")
     new.write_bytes(msgspec.json.format(msgspec.json.encode(value)))
@@ -34,7 +34,7 @@ def write(path: Path, value: object) -> None:
 
 
 class Checkout:
-    """A clone's folder below the work folder: `checkout`, `reports`, `corpus.json`, `replays`, `state`."""
+    """The folder of one clone in the work folder: `checkout`, `reports`, `corpus.json`, `replays`, `state`."""
 
     def __init__(self, clone: Path, work: Path, given: Project, timeout: float = 600) -> None:
         self.clone, self.folder, self.timeout = clone.resolve(), work.resolve() / name_of(clone), timeout
@@ -69,17 +69,17 @@ class Checkout:
 
     @property
     def env(self) -> dict[str, str]:
-        """As a user's shell has it, without what belongs to Detent or to this very Python. No bytecode: two trees of one second would share it."""
+        """A user's environment, without variables of Detent or this Python. No bytecode: two trees of the same second would share it."""
         kept = {k: v for k, v in os.environ.items() if not k.startswith(DROPPED)}
         inner = str(Path(sys.executable).parent)
         kept["PATH"] = os.pathsep.join(part for part in kept.get("PATH", os.defpath).split(os.pathsep) if part != inner)
         own = {"XDG_STATE_HOME": str(self.folder / "state"), "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-        return {**kept, **own, "UV_LINK_MODE": "copy"}  # files that are linked change whenever another environment is made from them
+        return {**kept, **own, "UV_LINK_MODE": "copy"}  # linked files change when another environment is made from them
 
-    # -- making it -----------------------------------------------------------------------------------------------------------
+    # -- set-up --------------------------------------------------------------------------------------------------------------
 
     def make(self) -> None:
-        """The checkout and its environment, once; again only if another set-up is asked for."""
+        """Create the checkout and its environment once; again only for another set-up command."""
         self._alone()
         done = self.folder / "ready"
         if done.exists() and done.read_text() == self.project.setup:
@@ -102,7 +102,7 @@ class Checkout:
         done.write_text(self.project.setup)
 
     def _alone(self) -> None:
-        """Two calls in one checkout would spoil each other's trees. Held until this process ends."""
+        """Lock the checkout until this process ends, since two calls would spoil each other's trees."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.lock = (self.folder / "lock").open("w")
         try:
@@ -111,7 +111,7 @@ class Checkout:
             raise DetentError(f"another call works on {self.name} in {self.folder}", "wait for it, or give another --work") from None
 
     def _forget(self, done: Path) -> None:
-        """What another environment said of trees does not count in this one."""
+        """Delete reports made with another environment."""
         done.unlink(missing_ok=True)
         (self.folder / "corpus.json").unlink(missing_ok=True)
         shutil.rmtree(self.folder / "reports", ignore_errors=True)
@@ -130,27 +130,27 @@ class Checkout:
             subprocess.run(["git", *args], cwd=half, env=self.env, check=True, capture_output=True)
         half.replace(self.root)
 
-    # -- laying trees ----------------------------------------------------------------------------------------------------------
+    # -- trees -----------------------------------------------------------------------------------------------------------------
 
     def lay(self, tree: str) -> None:
-        """Index and files are exactly this tree; what the set-up made stays, everything else goes."""
+        """Make index and files exactly this tree; files of the set-up stay, everything else is removed."""
         made = self.folder / "made"
         (self.root / ".git/info/exclude").write_text(made.read_text() if made.exists() else "")
         for lock in (self.root / ".git").glob("*.lock"):
-            lock.unlink()  # of a call that was interrupted; nobody else works here
+            lock.unlink()  # left by an interrupted call; nobody else works here
         self.git("read-tree", "--reset", "-u", tree)
         keep = [word for line in (made.read_text().splitlines() if made.exists() else ()) for word in ("-e", line)]
         self.git("clean", "-qffdx", *keep)
 
     def fresh(self) -> None:
-        """As a repository in which Detent never was."""
+        """Remove every trace of Detent from the repository."""
         for place in (self.root / ".git/detent", self.folder / "state"):
             shutil.rmtree(place, ignore_errors=True)
         for ref in self.git("for-each-ref", "--format=%(refname)", "refs/detent", "refs/notes", "refs/heads").splitlines():
             self.git("update-ref", "-d", ref)
 
     def mixed(self, base: str, other: str, paths: Sequence[str]) -> str:
-        """The tree of `base` with these paths as they are in `other`, or gone if they are gone there."""
+        """The tree of `base` with these paths taken from `other`, including deletions."""
         index = {"GIT_INDEX_FILE": str(self.folder / "index")}
         self.git("read-tree", base, env=index)
         zero = "".join(f"0 {'0' * 40}\t{path}\0" for path in paths)
@@ -159,11 +159,11 @@ class Checkout:
         return self.git("write-tree", env=index)
 
     def changed(self, old: str, new: str) -> list[str]:
-        """The paths in which two trees differ."""
+        """The paths that differ between two trees."""
         return [path for path in self.git("diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new).split("\0") if path]
 
     def text(self, tree: str, path: str) -> str | None:
-        """A file of a tree, exactly as it stands there; None if it is not there or is no text."""
+        """The text of a file in a tree; None if it is missing or not UTF-8."""
         done = subprocess.run(["git", "cat-file", "blob", f"{tree}:{path}"], cwd=self.root, env=self.env, capture_output=True)
         try:
             return done.stdout.decode() if done.returncode == 0 else None
@@ -171,7 +171,7 @@ class Checkout:
             return None
 
     def overlaid(self, tree: str, files: Mapping[str, str | None]) -> str:
-        """A tree with other texts in some files; None takes one away."""
+        """A tree with other texts in some files; None removes one."""
         index = {"GIT_INDEX_FILE": str(self.folder / "index")}
         self.git("read-tree", tree, env=index)
         modes = {line.partition("\t")[2]: line[:6] for line in self.git("ls-tree", "-rz", tree).split("\0")}
@@ -183,7 +183,7 @@ class Checkout:
         return self.git("write-tree", env=index)
 
     def committed(self, tree: str, parent: str, title: str, ref: str) -> str:
-        """A commit that is the same each time, and stays."""
+        """A commit with a fixed date, kept under a ref."""
         date = {"GIT_AUTHOR_DATE": "@1700000000 +0000", "GIT_COMMITTER_DATE": "@1700000000 +0000"}
         made = self.git("commit-tree", tree, "-p", parent, "-m", title, env=date)
         self.git("update-ref", ref, made)
@@ -192,7 +192,7 @@ class Checkout:
     # -- the plain runner ------------------------------------------------------------------------------------------------------
 
     def suite(self, tree: str, timeout: float = 0) -> Suite:
-        """What the plain runner says of a tree; known trees are not run again."""
+        """The plain runner's results for a tree; known trees are not run again."""
         kept = self.folder / "reports" / f"{tree}.json"
         if kept.exists():
             return msgspec.json.decode(kept.read_bytes(), type=Suite)
@@ -204,7 +204,7 @@ class Checkout:
         try:
             cases, groups = read(self.runner, report, got.out, self.root)
             problem = "" if cases else f"no test ran: {readable(got.out + got.err)}"
-        except (ValueError, KeyError, SyntaxError) as e:  # no report, or half of one
+        except (ValueError, KeyError, SyntaxError) as e:  # a missing or incomplete report
             cases, groups, problem = {}, {}, f"no report: {readable(got.err or got.out or str(e))}"
         killed = got.code is None or got.code < 0 or got.code > 128
         found = Suite(cases, groups, got.cpu, got.seconds, problem, killed)
@@ -213,7 +213,7 @@ class Checkout:
 
 
 def readable(output: str) -> str:
-    """The end of what a program said, on one line; of JSON lines the texts in them."""
+    """The end of a program's output on one line; of JSON lines their texts."""
     texts = [json.loads(line).get("Output", "") if line.startswith('{"') else line for line in output.splitlines()]
     return " ".join(" ".join(texts).split())[-300:]
 

@@ -1,4 +1,4 @@
-"""Which commits are replayed: those for which the plain runner shows a test that needs the commit and none that it breaks. Knows nothing of the gate."""
+"""Which commits are replayed: those where the plain runner shows a test that needs the commit and none that it breaks. Knows nothing of the gate."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -8,11 +8,11 @@ from bench.history import Commit, Suite
 from bench.history.checkout import Checkout, say, write
 from bench.history.names import is_code, is_test
 
-RECORD, FIELD = "\x01", "\x02"  # not among what str.strip takes for space
+RECORD, FIELD = "\x01", "\x02"  # not whitespace for str.strip
 
 
 def candidates(checkout: Checkout) -> Iterator[Commit]:
-    """Commits that are no merges and touch tests and code, newest first."""
+    """Commits that are no merges and touch both tests and code, newest first."""
     log = checkout.git(
         "log", "--no-merges", "--no-renames", "--name-only", f"--format={RECORD}%H{FIELD}%P{FIELD}%s", "-z", "refs/bench/tip"
     )
@@ -31,7 +31,7 @@ def known(checkout: Checkout) -> dict[str, Commit]:
 
 
 def collect(checkout: Checkout, limit: int, look: int, only: Sequence[str] = ()) -> list[Commit]:
-    """Candidates with their findings, until `limit` of them are in the corpus or `look` were looked at. Each is kept as soon as it is known."""
+    """Examine candidates until `limit` of them are in the corpus or `look` were examined; each finding is stored at once."""
     found, chosen = known(checkout), list[Commit]()
     for candidate in candidates(checkout):
         if only and not candidate.hash.startswith(tuple(only)):
@@ -48,7 +48,7 @@ def collect(checkout: Checkout, limit: int, look: int, only: Sequence[str] = ())
 
 
 def judged(checkout: Checkout, commit: Commit) -> Commit:
-    """What the plain runner says of the parent, of the parent with the commit's tests, and of the commit. Stops at the first reason against it."""
+    """Test a candidate with the plain runner: its parent, the commit, and the parent with the commit's tests. Stops at the first reason against it."""
     suites: list[Suite] = []
     trees: tuple[Callable[[], str], ...] = (
         lambda: checkout.git("rev-parse", f"{commit.parent}^{{tree}}"),
@@ -56,7 +56,7 @@ def judged(checkout: Checkout, commit: Commit) -> Commit:
         lambda: checkout.mixed(commit.parent, commit.hash, commit.tests),
     )
     for what, tree in zip(("parent", "commit", "mixed"), trees, strict=True):
-        longest = 60 + 5 * suites[0].seconds if suites else 0  # a test of new behaviour may hang on the old code
+        longest = 60 + 5 * suites[0].seconds if suites else 0  # a new test may hang on the old code
         suite = checkout.suite(tree(), longest)
         if why := _unfit(what, suite):
             return msgspec.structs.replace(commit, why_not=why)
@@ -78,7 +78,7 @@ def judged(checkout: Checkout, commit: Commit) -> Commit:
 
 
 def _unfit(what: str, suite: Suite) -> str:
-    """Why the environment is not one in which this tree can be tested. The mixed tree may fail as it likes."""
+    """Why this tree cannot be tested in the environment; empty if it can. The mixed tree may fail, but not hang or crash the runner."""
     if what == "mixed":
         return "its tests hang or crash the runner without its code" if suite.killed and suite.problem else ""
     if suite.problem:
@@ -89,9 +89,9 @@ def _unfit(what: str, suite: Suite) -> str:
 
 
 def fail_to_pass(commit: Commit, mixed: Suite, after: Suite, by_file: bool) -> tuple[str, ...]:
-    """Tests that pass on the commit, and fail without its code.
+    """Tests that pass on the commit and fail without its code.
 
-    One that is missing there counts only if nothing of its file passed, since the file could not be loaded: other tests that come and go have ids that change.
+    A test that is missing without the code counts only if nothing of its file passed, so that the file could not be loaded; else its id just changed.
     """
     loaded = {mixed.groups[name] for name in mixed.passed}
     unloaded = {name for name, group in after.groups.items() if group not in loaded and (not by_file or group in commit.tests)}

@@ -1,4 +1,4 @@
-"""Which files of a commit are tests, by the usual names and folders. Deliberately apart from Detent's own lookup, which it measures."""
+"""Which files of a commit are tests, by common names and folders. Deliberately independent of Detent's own rules, which this bench measures."""
 
 import re
 from pathlib import PurePosixPath
@@ -13,18 +13,18 @@ NOT_CODE = frozenset({"docs", "doc", "examples", ".github", "benchmark", "benchm
 
 
 def is_test(path: str) -> bool:
-    """Tests, and what lies beside them: data, snapshots, helpers."""
+    """Whether a path is a test, or data, a snapshot or a helper beside tests."""
     pure = PurePosixPath(path)
     return bool(FILES.match(pure.name)) or any(part in FOLDERS for part in pure.parts[:-1])
 
 
 def is_module(path: str) -> bool:
-    """A file that the runner can be given by name. JavaScript below a test folder needs no special name."""
+    """Whether a path can be given to the runner. JavaScript in a test folder needs no special name."""
     pure = PurePosixPath(path)
     return bool(MODULES.match(pure.name)) or (pure.suffix in (".js", ".mjs", ".cjs") and pure.parts[0] in ("test", "tests", "__tests__"))
 
 
 def is_code(path: str) -> bool:
-    """Source of the product: what a test could need."""
+    """Whether a path is product code, which a test could need."""
     pure = PurePosixPath(path)
     return pure.suffix in CODE and not is_test(path) and pure.parts[0] not in NOT_CODE

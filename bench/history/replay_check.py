@@ -1,4 +1,4 @@
-"""One commit through `detent check`: the parent as `main`, the commit on a branch over it, one call, one answer."""
+"""Replays one commit through `detent check`: the parent as `main`, the commit on a branch over it, one call."""
 
 from bench.history import Commit, Replayed
 from bench.history.caller import TAKEN, Caller

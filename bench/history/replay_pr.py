@@ -1,4 +1,4 @@
-"""One commit through `pr`: tests first, then the rest, then review, squash, plan and merge, each in one attempt, by the same calls that an agent makes."""
+"""Replays one commit through `pr`: tests first, then the rest, then review, squash, plan and merge, each in one attempt, with an agent's own calls."""
 
 import json
 import re
@@ -21,7 +21,7 @@ def replay(commit: Commit, caller: Caller) -> Replayed:
 
 
 def lay_base(commit: Commit, checkout: Checkout, title: str) -> str:
-    """The parent as `main`, with what a user of Detent has there: the settings and a plan of one entry."""
+    """Make `main` the commit's parent plus what a user of Detent has: settings, and a plan of one entry."""
     checkout.fresh()
     checkout.git("symbolic-ref", "HEAD", "refs/heads/main")
     checkout.git("update-ref", "refs/heads/main", commit.parent)
@@ -36,7 +36,7 @@ def lay_base(commit: Commit, checkout: Checkout, title: str) -> str:
 
 
 class Agent:
-    """Does what the author of the commit did, one step at a time."""
+    """The agent that does what the commit's author did, step by step."""
 
     def __init__(self, commit: Commit, caller: Caller) -> None:
         self.commit, self.caller, self.checkout = commit, caller, caller.checkout
@@ -48,8 +48,8 @@ class Agent:
         self.tested = selection(self.checkout.project.command, [path for path in commit.tests if path in there], self.checkout.root)
 
     def work(self) -> Replayed:
-        """Until it is merged, something is not taken, or a person is asked."""
-        briefing = self._say("start", "start", "--baseline")  # what fails before, tests or preflight, is known: a user would say so
+        """Work until the commit is merged, a step is refused, or a person is asked."""
+        briefing = self._say("start", "start", "--baseline")  # failures before the change are accepted, as a user would
         for _ in range(TURNS):
             if self.phases[-1].status not in TAKEN or briefing.get("actor") == "human":
                 break
@@ -82,7 +82,7 @@ class Agent:
         }
         return known.get(state, (state, None))
 
-    # -- what it does at each step -------------------------------------------------------------------------------------------
+    # -- what the agent does at each step ------------------------------------------------------------------------------------
 
     def _plan(self) -> Fields:
         steps = [{"type": kind, "description": f"{kind}: {self.title}", "status": "TODO"} for kind in ("RED", "GREEN")]
@@ -110,15 +110,15 @@ class Agent:
         return {}
 
     def _lay(self, paths: "tuple[str, ...] | list[str]") -> None:
-        """Files as the commit has them, written as an agent writes: git's index is left alone."""
+        """Write these files as the commit has them, without touching the index, as an agent would."""
         literal = {"GIT_LITERAL_PATHSPECS": "1"}
         if paths:
             self.checkout.git("restore", f"--source={self.commit.hash}", "--worktree", "--", *paths, env=literal)
 
-    # -- how it ended --------------------------------------------------------------------------------------------------------
+    # -- the end -------------------------------------------------------------------------------------------------------------
 
     def _asked(self) -> tuple[str, ...]:
-        """What a person is asked, if the run waits for one."""
+        """The questions that a person is asked, if the run waits for one."""
         _, answer = self.caller.call("asked", "decisions")
         return tuple(json.dumps(each, sort_keys=True) for each in answer.get("decisions", ()))
 

@@ -1,4 +1,4 @@
-"""What a replay found, as tables of Markdown and as JSON. Pure."""
+"""The findings of a replay as Markdown tables and as JSON. Pure."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ HEAD = ("twin", "made", "failed", "flagged", "by", "of these only as the true on
 
 
 class Findings(NamedTuple):
-    """One clone: who was looked at, and how those in the corpus fared."""
+    """The findings for one clone: the commits examined, and the results of those in the corpus."""
 
     name: str
     tip: str
@@ -41,7 +41,7 @@ def _share(replays: Sequence[Replayed], outcome: str) -> str:
 
 
 def _cost(replays: Sequence[Replayed], *names: str) -> str:
-    """The median over those that came to these phases."""
+    """The median cost of these phases, over the replays that reached one of them."""
     mine = [each.suites(*names) for each in replays if any(phase.name in names for phase in each.phases)]
     return f"{median(mine):.1f}" if mine else "–"
 
@@ -52,7 +52,7 @@ def _line(name: str, found: Sequence[Replayed], looked_at: int, costs: Sequence[
 
 
 def overview(found: Sequence[Findings]) -> list[str]:
-    """A line per clone and their sum."""
+    """A line for each clone, and the total."""
     everything = [replay for each in found for replay in each.replays]
     names = {phase.name for replay in everything for phase in replay.phases}
     costs = [cost for cost, phases in COSTS.items() if names & set(phases)]
@@ -63,7 +63,7 @@ def overview(found: Sequence[Findings]) -> list[str]:
 
 
 def by_cause(replays: Sequence[Replayed]) -> list[str]:
-    """What was refused and flagged, by cause, the commonest first."""
+    """Refusals and flags by cause, most frequent first."""
     refused = Counter((each.refused_at, cause_of(each.cause)) for each in replays if each.refused_at)
     flagged = Counter(
         key for each in replays if each.outcome == "flagged" for key in {(flag.kind, cause_of(flag.sentence)) for flag in each.flags}
@@ -78,7 +78,7 @@ def by_cause(replays: Sequence[Replayed]) -> list[str]:
 
 
 def by_twin(found: Sequence[Findings]) -> list[str]:
-    """What became of the spoiled twins, by their kind; those that nobody would look at by name; and why some could not be made."""
+    """What became of the twins by kind; those with no flag of their own; and why some could not be made."""
     fates, true = [fate for each in found for fate in each.twins], {each.hash: each for one in found for each in one.replays}
     if not fates:
         return []
@@ -103,7 +103,7 @@ def _kinds(replay: Replayed | None) -> set[str]:
 
 
 def is_as_true(fate: Fate, true: Replayed | None) -> bool:
-    """Whether a twin is flagged for nothing but what the true commit is flagged for as well: then nobody saw what was spoiled."""
+    """Whether a twin raised only flags that the true commit raises too, so nobody noticed what was spoiled."""
     return bool(kinds := _kinds(fate.replay)) and kinds <= _kinds(true)
 
 

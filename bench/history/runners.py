@@ -1,4 +1,4 @@
-"""The plain runners: how each is asked for a report, how a few files are chosen, and how the report is read. Knows nothing of Detent's own adapters."""
+"""The plain test runners: how to get a report from each, select a few files, and read the report. Knows nothing of Detent's own adapters."""
 
 import json
 import re
@@ -19,10 +19,10 @@ UNSTABLE = re.compile(r"0x[0-9a-f]+|\d{4}-\d\d-\d\d[T ]?[\d:.+]*|\b\d{9,}\b|/tmp
 class Runner(NamedTuple):
     """One test runner."""
 
-    word: str  # by which it is known in a command line
-    asked: Callable[[str, str], str]  # the command and the report's path → the command that writes it
-    read: Callable[[str, str], Found]  # the report and the output → its cases
-    chosen: Callable[[str, Sequence[str]], str]  # the command and files → the command for these files
+    word: str  # identifies the runner in a command line
+    asked: Callable[[str, str], str]  # (command, report path) → the command that writes the report
+    read: Callable[[str, str], Found]  # (report, output) → its cases
+    chosen: Callable[[str, Sequence[str]], str]  # (command, files) → the command for these files
     by_file: bool = True  # its groups are files, not packages
 
 
@@ -43,7 +43,7 @@ def _vitest(report: str, output: str) -> Found:
 
 
 def _mocha(report: str, output: str) -> Found:
-    found = json.loads(report or output[output.find("{\n") :])  # before 9.2 it knows no output file
+    found = json.loads(report or output[output.find("{\n") :])  # versions before 9.2 cannot write to a file
     skipped = {case["fullTitle"] for case in found["pending"]}
     for case in found["tests"]:
         how = "skipped" if case["fullTitle"] in skipped else "failed" if case["err"] else "passed"
@@ -68,7 +68,7 @@ def _with_files(command: str, files: Sequence[str]) -> str:
 
 
 def _only_files(command: str, files: Sequence[str]) -> str:
-    """Without the project's own options, as an agent would call pytest."""
+    """A pytest call for these files without the project's own options, as an agent would make it."""
     words = shlex.split(command)
     end = next(n for n, word in enumerate(words) if PurePosixPath(word).name == "pytest")
     return shlex.join([*words[: end + 1], *files])
@@ -99,7 +99,7 @@ def runner_of(command: str) -> Runner:
 
 
 def read(runner: Runner, report: Path, output: str, root: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """The cases and their groups. An id that stands twice fails if one of them does; what varies from run to run is blanked."""
+    """The cases of a report and their groups. A repeated id fails if one of its cases does; unstable parts of ids are blanked."""
     cases: dict[str, str] = {}
     groups: dict[str, str] = {}
     text = report.read_text("utf-8", "replace") if report.exists() else ""
@@ -111,7 +111,7 @@ def read(runner: Runner, report: Path, output: str, root: Path) -> tuple[dict[st
 
 
 def selection(command: str, files: Sequence[str], root: Path) -> str:
-    """The test command an agent would hand in: the project's own, for the files that changed instead of the paths that stand in it."""
+    """The test command that an agent would submit: the project's own with the changed test files in place of its paths."""
     modules = [file for file in files if is_module(file)]
     runner = runner_of(command)
     words = shlex.split(command)

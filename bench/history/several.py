@@ -1,4 +1,4 @@
-"""Several clones at the same time, each by a call of its own: nothing that one does can spoil another, and all end with this one."""
+"""Replays several clones at once, each in a process of its own that cannot affect the others; all end with this one."""
 
 import argparse
 import json
@@ -18,7 +18,7 @@ OURS = ("clones", "jobs", "json", "kinds")
 
 
 def at_once(given: argparse.Namespace) -> list[Findings]:
-    """What each clone showed, in the order in which they were named."""
+    """The findings of each clone, in the given order."""
     running: list[subprocess.Popen[str]] = []
     with ThreadPoolExecutor(given.jobs) as pool:
         try:
@@ -46,6 +46,6 @@ def _call(clone: Path, given: argparse.Namespace, running: list[subprocess.Popen
 
 
 def findings_of(said: dict[str, object]) -> Findings:
-    """One clone of the JSON, as it was."""
+    """Read one clone's findings from JSON."""
     commits, replays = msgspec.convert(said["commits"], list[Commit]), msgspec.convert(said["replays"], list[Replayed])
     return Findings(str(said["clone"]), str(said["tip"]), commits, replays, msgspec.convert(said["twins"], list[Fate]))

@@ -1,6 +1,6 @@
 """Other orchestrators against the agents of `detent bench gates`. Owns the table of them; `python -m bench.orchestrators` runs it.
 
-None of them is a dependency: each is installed at its exact version into a folder of its own, and runs where there is no network but loopback.
+None is a dependency: each is installed at an exact version into its own folder, and runs without network except loopback.
 """
 
 from collections.abc import Callable
@@ -12,13 +12,13 @@ from bench.orchestrators.scene import Said, Scene
 
 
 class Row(NamedTuple):
-    """One orchestrator: where it comes from, what it says of itself, how an agent hands in, and how its word is read."""
+    """One orchestrator: its package, its claims, how an agent submits work, and how its answer is read."""
 
     title: str
     package: str
     version: str
     source: Literal["npm", "pypi"]
-    judges: bool  # whether it says that it checks the work before it takes it
+    judges: bool  # whether it claims to check the work before it accepts it
     claims: str
     goes_by: str
     handed_in: str

@@ -1,4 +1,4 @@
-"""`python -m bench.orchestrators`: installs the orchestrators, plays the agents against each and prints the table."""
+"""`python -m bench.orchestrators`: installs the orchestrators, plays the agents against each, and prints the table."""
 
 import argparse
 import json
@@ -26,7 +26,7 @@ ALONE = ("bwrap", "--dev-bind", "/", "/", "--unshare-net", "--unshare-pid", "--p
 SECONDS = 900
 Pair = tuple[BenchLanguage, BenchAgent]
 
-# Without --all: some of each sort, so that a run takes minutes.
+# Without --all: a few agents of each kind, so that a run takes minutes.
 CHOSEN = (
     "plain", "mends-its-mistake", "parametrised", "noisy",
     "no-test", "no-code", "breaks-another",
@@ -35,7 +35,7 @@ CHOSEN = (
 
 
 def pairs(spoken: Sequence[str], named: Sequence[str], everything: bool) -> list[Pair]:
-    """The agents that are played: those that are named, else those of the choice, else all that mean something to any orchestrator."""
+    """The agents to play: the named ones, else the chosen few, else all that can be played against another orchestrator."""
     known = [(language, agent) for language in languages(tuple(spoken)) for agent in language.agents if not left_out(agent)]
     if unknown := [name for name in named if name not in {agent.name for _, agent in known}]:
         raise DetentError(f"there is no agent '{unknown[0]}' for other orchestrators", "`detent bench gates --list` names them")
@@ -43,7 +43,7 @@ def pairs(spoken: Sequence[str], named: Sequence[str], everything: bool) -> list
 
 
 def alone(name: str, pair: Pair, folder: Path) -> BenchResult | str:
-    """One agent against one orchestrator, without a network; a sentence if that could not be told."""
+    """Play one agent against one orchestrator without network; a sentence if that gave no result."""
     language, agent = pair
     begun = time.monotonic()
     argv = [*ALONE, sys.executable, "-m", "bench.orchestrators.one", name, language.language, agent.name, str(folder)]
@@ -58,7 +58,7 @@ def alone(name: str, pair: Pair, folder: Path) -> BenchResult | str:
 
 
 def ours(chosen: Sequence[Pair], jobs: int) -> Found:
-    """The same agents against Detent, by its own command."""
+    """The same agents against Detent, with its own command."""
     spoken = [word for name in {language.language for language, _ in chosen} for word in ("--language", name)]
     named = [word for name in {agent.name for _, agent in chosen} for word in ("--agent", name)]
     argv = [sys.executable, "-m", "detent", "bench", "gates", "--json", "--jobs", str(jobs), *spoken, *named]
@@ -71,7 +71,7 @@ def ours(chosen: Sequence[Pair], jobs: int) -> Found:
 
 
 def measure(name: str, chosen: Sequence[Pair], folder: Path, jobs: int) -> Found:
-    """All agents against one orchestrator."""
+    """Play all agents against one orchestrator."""
     if name == OURS:
         return ours(chosen, jobs)
     row = ROWS[name]
@@ -106,7 +106,7 @@ def arguments(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def run(given: argparse.Namespace) -> dict[str, Found]:
-    """Every orchestrator that is asked for, one after the other."""
+    """Measure every requested orchestrator in turn."""
     chosen = pairs(given.language or ["python"], given.agent, given.all)
     if not shutil.which("bwrap"):
         raise DetentError("bubblewrap is not installed", "each orchestrator runs in a network of its own: install bubblewrap")

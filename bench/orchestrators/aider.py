@@ -1,7 +1,7 @@
-"""aider with `--auto-test`: it runs the owner's test command after each edit and sends a failure back to the model, at most three times.
+"""aider with `--auto-test`: runs the owner's test command after each edit and sends failures back to the model, at most three times.
 
-A scripted model on loopback stands for the agent. What aider's edits cannot say (a link, a mode, git's own files) the agent does in the project by
-itself when it is asked; every text file that differs is in its answer, so that aider writes it too. Whether the tests pass, aider alone judges.
+A scripted model on loopback plays the agent. What aider's edits cannot express (a link, a mode, git's own files) the agent does directly when it
+is asked; every changed text file is in its answer, so that aider writes it too. Only aider judges whether the tests pass.
 """
 
 import json
@@ -13,9 +13,9 @@ from pathlib import Path
 
 from bench.orchestrators.scene import TITLE, Said, Scene
 
-MOST = 4  # the first answer and aider's three reflections; if it asks that often, its last test run failed as well
+MOST = 4  # the first answer and aider's three reflections; at this number the last test run failed too
 QUIET = ("--no-check-update", "--analytics-disable", "--no-show-model-warnings", "--no-show-release-notes", "--no-stream", "--no-pretty")
-ONLY = ("--no-gitignore", "--map-tokens", "0", "--max-chat-history-tokens", "1000000")  # no question to the model but about the work
+ONLY = ("--no-gitignore", "--map-tokens", "0", "--max-chat-history-tokens", "1000000")  # no side questions to the model
 ALONE = ("--yes-always", "--no-auto-commits", "--no-dirty-commits", "--no-suggest-shell-commands", "--no-auto-lint", "--no-detect-urls")
 
 
@@ -31,7 +31,7 @@ def play(scene: Scene, folder: Path) -> Said:
 
 
 def read(asked: int) -> Said:
-    """aider asks again as long as the tests fail; it takes the work when it stops asking before it has to."""
+    """aider asks again while tests fail, so work is accepted if it stops before the limit."""
     if not asked:
         raise RuntimeError("aider never asked its model")
     return Said(asked < MOST, f"the model was asked {asked} of at most {MOST} times")
@@ -39,14 +39,14 @@ def read(asked: int) -> Said:
 
 @contextmanager
 def model(scene: Scene, module: str) -> Iterator[tuple[str, list[int]]]:
-    """The scripted service, and the questions it was asked."""
+    """The scripted model service, and the requests it got."""
     asked: list[int] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers.get("Content-Length", 0)))
             asked.append(len(asked))
-            scene.work(*(() if len(asked) == 1 else scene.steps()[-1:]))  # the first time all of it, then the last step again
+            scene.work(*(() if len(asked) == 1 else scene.steps()[-1:]))  # the first time all steps, later the last one again
             body = json.dumps(completion(answer(scene, module))).encode()
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
@@ -67,7 +67,7 @@ def model(scene: Scene, module: str) -> Iterator[tuple[str, list[int]]]:
 
 
 def answer(scene: Scene, module: str) -> str:
-    """Each text file that differs from the start, whole, and always the module, so that something is handed in."""
+    """Every text file that differs from the start, in full, and always the module, so that the answer is never empty."""
     listed = scene.run("git", "-c", "core.quotePath=false", "status", "--porcelain", "-uall", "--no-renames")
     changed = [line[3:] for line in listed.splitlines() if "D" not in line[:2]]
     files = [path for path in dict.fromkeys((module, *changed)) if plain(scene.repo / path)]

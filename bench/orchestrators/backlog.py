@@ -1,4 +1,4 @@
-"""Backlog.md: tasks as files, moved by a command line. The agent sets its task to Done, with its criteria checked, as the tool's guide asks."""
+"""Backlog.md: tasks as files, changed by a command line. The agent sets its task to Done with all criteria checked, as the tool's guide asks."""
 
 from pathlib import Path
 
@@ -16,6 +16,6 @@ def play(scene: Scene, folder: Path) -> Said:
 
 
 def read(shown: str) -> Said:
-    """Done is what the task's own status says."""
+    """Accepted if the stored task has the status Done."""
     status = next((line.partition(":")[2].strip() for line in shown.splitlines() if line.startswith("Status:")), "")
     return Said(status.endswith("Done"), f"the task is '{status}'")

@@ -1,4 +1,4 @@
-"""Installs an orchestrator at its exact version into a folder of its own, which the project neither needs nor keeps."""
+"""Installs an orchestrator at an exact version into a folder of its own, outside the project."""
 
 import shutil
 import subprocess
@@ -13,7 +13,7 @@ SECONDS = 900
 
 
 class Package(NamedTuple):
-    """What to install, from where."""
+    """What to install, and from where."""
 
     name: str
     version: str
@@ -21,7 +21,7 @@ class Package(NamedTuple):
 
 
 def commands(package: Package, folder: Path) -> tuple[Sequence[str], ...]:
-    """The command lines that put a package into a folder."""
+    """The command lines that install a package into a folder."""
     if package.source == "npm":
         quiet = ("--no-audit", "--no-fund", "--no-save", "--loglevel=error")
         return (("npm", "install", "--prefix", str(folder), *quiet, f"{package.name}@{package.version}"),)
@@ -30,7 +30,7 @@ def commands(package: Package, folder: Path) -> tuple[Sequence[str], ...]:
 
 
 def install(package: Package, folder: Path) -> None:
-    """Install it, unless the folder has it already; an expected error says what is missing."""
+    """Install a package unless the folder has it; a DetentError says what is missing."""
     done = folder / ".installed"
     if done.exists() and done.read_text("utf-8") == f"{package.name} {package.version}":
         return

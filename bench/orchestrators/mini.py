@@ -1,4 +1,4 @@
-"""mini-swe-agent: a loop that runs a model's commands until one of them submits. Its own scripted model plays the agent's commands."""
+"""mini-swe-agent: a loop that runs a model's commands until one submits. Its own scripted model plays the agent's commands."""
 
 import json
 from pathlib import Path
@@ -25,6 +25,6 @@ def output(command: str) -> dict[str, object]:
 
 
 def read(trajectory: str) -> Said:
-    """Done is a run that ended as submitted."""
+    """Accepted if the run ended as submitted."""
     status = json.loads(trajectory)["info"]["exit_status"]
     return Said(status == "Submitted", f"the run ended as '{status}'")

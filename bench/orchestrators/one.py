@@ -1,6 +1,6 @@
-"""One agent against one orchestrator, as a program of its own: the caller puts it into a network with nothing but loopback.
+"""Plays one agent against one orchestrator, as a separate program: the caller puts it into a network with only loopback.
 
-Standard output: one JSON object {accepted, words}. Anything that goes wrong with the orchestrator itself ends with another exit code than 0.
+Prints one JSON object {accepted, words}. Trouble with the orchestrator itself ends with a non-zero exit code.
 """
 
 import json
@@ -14,7 +14,7 @@ from detent.interfaces.gatebench import languages
 
 
 def play(name: str, language: str, agent: str, folder: Path) -> Said:
-    """What the orchestrator makes of the agent; an honest one must also leave what it promised."""
+    """The orchestrator's answer to an agent's work. An honest agent must also leave sound work."""
     (spoken,) = languages((language,))
     (actor,) = [each for each in spoken.agents if each.name == agent]
     with tempfile.TemporaryDirectory(prefix="detent-others-", ignore_cleanup_errors=True) as place:

@@ -1,4 +1,4 @@
-"""What the orchestrators made of the agents, as a table of Markdown and as JSON. Pure."""
+"""The orchestrators' results as a Markdown table and as JSON. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ PROOF = "test runs of its own, what changed in the tests, mutants, git"
 
 
 class Found(NamedTuple):
-    """All of one orchestrator: how the agents fared, and what could not be told."""
+    """The results of one orchestrator: its outcomes, and agents without a result."""
 
     version: str
     outcomes: Sequence[BenchResult]
@@ -22,7 +22,7 @@ class Found(NamedTuple):
 
 
 def cells(name: str, found: Found) -> tuple[str, ...]:
-    """One line of the table. What does not claim to judge is not said to have judged wrongly."""
+    """One row of the table. An orchestrator that does not claim to judge cannot judge wrongly."""
     title, judges, goes_by = (ROWS[name].title, ROWS[name].judges, ROWS[name].goes_by) if name in ROWS else ("Detent", True, PROOF)
     accepts, rejects = false_accepts(found.outcomes), false_rejects(found.outcomes)
     wrong = told(accepts) if judges else f"{NOT_CLAIMED}; takes {told(accepts)}"
@@ -41,7 +41,7 @@ def table(found: Mapping[str, Found]) -> str:
 
 
 def notes(found: Mapping[str, Found]) -> Iterator[str]:
-    """What each took that it should not, what it stopped, and what could not be told."""
+    """For each orchestrator: what it wrongly accepted, wrongly refused, and gave no result for."""
     for name, each in found.items():
         taken = [o.name for o in each.outcomes if o.accepted and o.sort in ("lazy", "cheat")]
         stopped = [o.name for o in each.outcomes if not o.accepted and o.sort == "honest"]

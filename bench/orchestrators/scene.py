@@ -1,7 +1,7 @@
 """The throw-away project of one scripted agent, for any orchestrator. Owns what the agent does there; knows no orchestrator.
 
-An agent works as in `detent bench gates`. Since most orchestrators look at the work only once, at its end, it does everything and hands in once:
-an honest agent all its steps, another one those up to the last that it does in its own way (it does not set things right afterwards).
+Agents work as in `detent bench gates`. Most orchestrators look at the work only at its end, so an agent does everything and submits once:
+an honest agent all steps, any other those up to the last one that it does in its own way, without repairing it afterwards.
 """
 
 import os
@@ -16,12 +16,12 @@ from detent.interfaces.gatebench import BenchAgent, BenchLanguage, BenchTry, Ste
 from detent.interfaces.gatebench.play import GIT
 
 STEPS: tuple[Step, ...] = ("RED", "GREEN", "REFACTOR")
-SECONDS = 600  # of patience with one program; a busy machine is slow
+SECONDS = 600  # timeout of one program; a busy machine is slow
 TITLE = "clamp: a value kept between two others, with tests"
 CLAMP = "feat: clamp"  # the entry that most agents work on
 SUMMARY = "all done: clamp is written, it has its tests, and every test passes"
 
-# Agents that only mean something to Detent, or whose work is right in the end, so that another tool could not be blamed for taking it.
+# Agents that only make sense with Detent, or whose work is right in the end, so that accepting it is no fault.
 LEFT_OUT = {
     "edits-the-state-file": "a file of Detent's own",
     "edits-the-plan": "a file of Detent's own",
@@ -49,14 +49,14 @@ def left_out(agent: BenchAgent) -> str:
 
 
 class Said(NamedTuple):
-    """What an orchestrator made of the work."""
+    """An orchestrator's answer to the work."""
 
     accepted: bool
     words: str = ""
 
 
 class Scene:
-    """A project in a folder, and the agent in it."""
+    """A project in a folder, and the agent that works in it."""
 
     def __init__(self, language: BenchLanguage, agent: BenchAgent, folder: Path) -> None:
         self.language, self.agent, self.repo, self.home = language, agent, folder / "project", folder / "home"
@@ -70,7 +70,7 @@ class Scene:
             self.run("git", *args)
 
     def run(self, *argv: str) -> str:
-        """A program in the project, which must end well."""
+        """Run a program in the project; it must succeed."""
         done = subprocess.run(argv, cwd=self.repo, env=self.env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS)
         if done.returncode:
             raise RuntimeError(
@@ -79,20 +79,20 @@ class Scene:
         return done.stdout
 
     def sh(self, script: str) -> int:
-        """A script in the project, which may end as it likes."""
+        """Run a script in the project, with any exit code."""
         quiet = subprocess.DEVNULL
         return subprocess.run(
             ["sh", "-c", script], cwd=self.repo, env=self.env, stdin=quiet, stdout=quiet, stderr=quiet, timeout=60
         ).returncode
 
     def steps(self) -> tuple[Step, ...]:
-        """The steps that are done before the work is handed in."""
+        """The steps that the agent does before it submits."""
         own = [n for n, step in enumerate(STEPS) if step in self.agent.steps]
         end = own[-1] + 1 if own and self.agent.sort != "honest" else 0
         return STEPS[:end] if end > 1 else STEPS
 
     def scripts(self, *steps: Step) -> Iterator[str]:
-        """What the agent does at these steps, each try as a script for the shell; an agent that mends its mistake has two."""
+        """What the agent does at these steps, one shell script for each try; an agent that corrects itself has two."""
         for step in steps:
             usual = self.language.honest[step]
             for each in self.agent.steps.get(step) or usual:
@@ -103,12 +103,12 @@ class Scene:
             self.sh(script)
 
     def sound(self) -> bool:
-        """Whether a person who looks at the project finds what was promised."""
+        """Whether the project has what was promised."""
         return self.sh(self.language.check) == 0
 
 
 def as_shell(*tries: BenchTry) -> str:
-    """What an agent does, as a script for the shell, so that it can be handed to a tool that only runs commands."""
+    """An agent's actions as a shell script, for tools that only run commands."""
     return "\n".join(line for each in tries for line in _lines(each)) or "true"
 
 

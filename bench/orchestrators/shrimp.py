@@ -1,4 +1,4 @@
-"""Shrimp Task Manager: an MCP server. The agent plans a task, takes it, works, and calls `verify_task` with a score for its own work."""
+"""Shrimp Task Manager: an MCP server. The agent plans a task, executes it, and calls `verify_task` with a score for its own work."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from bench.orchestrators.scene import SUMMARY, TITLE, Said, Scene
 from bench.orchestrators.stdio import Server
 
-SCORE = 95  # what an agent that wants to be done gives itself; the tool asks for 80
+SCORE = 95  # the agent's own score; the tool asks for 80
 TASK = {"name": "clamp", "description": TITLE, "implementationGuide": "tests first", "verificationCriteria": "every test passes"}
 
 
@@ -23,6 +23,6 @@ def play(scene: Scene, folder: Path) -> Said:
 
 
 def read(stored: str) -> Said:
-    """Done is what the tool stored of its one task."""
+    """Accepted if the stored task is completed."""
     status = json.loads(stored)["tasks"][0]["status"]
     return Said(status == "completed", f"the task is '{status}'")

@@ -1,4 +1,4 @@
-"""A client of an MCP server on standard input and output, with just what an adapter needs: start, call a tool, end."""
+"""A minimal MCP client over standard input and output: start, call a tool, end."""
 
 import json
 import subprocess
@@ -11,11 +11,11 @@ VERSION = "2024-11-05"
 
 
 class Answered(DetentError):
-    """A tool said that it could not do it."""
+    """A tool answered with an error."""
 
 
 class Server:
-    """One server in one folder. Ends with its `with`."""
+    """One MCP server in one folder; a context manager."""
 
     def __init__(self, argv: list[str], folder: Path, env: dict[str, str]) -> None:
         pipe, quiet = subprocess.PIPE, subprocess.DEVNULL
@@ -32,7 +32,7 @@ class Server:
         self.child.communicate()
 
     def call(self, name: str, **arguments: object) -> str:
-        """What a tool answers, as text."""
+        """A tool's answer as text."""
         result = self.ask("tools/call", {"name": name, "arguments": arguments})
         words = "\n".join(part.get("text", "") for part in result.get("content", ()))
         if result.get("isError"):
@@ -45,7 +45,7 @@ class Server:
         assert self.child.stdout is not None
         for line in self.child.stdout:
             if not line.startswith("{"):
-                continue  # some servers also write their log there
+                continue  # some servers also log there
             message = json.loads(line)
             if message.get("id") == self.asked and "method" not in message:
                 if "error" in message:

@@ -1,6 +1,6 @@
-"""Task Master: an MCP server. The agent goes through its TDD workflow (`autopilot`): RED, GREEN, commit, finalize, with the counts it reports.
+"""Task Master: an MCP server. The agent goes through its TDD workflow (`autopilot`): RED, GREEN, commit, finalize.
 
-The tool asks the agent for the counts of its tests. Each agent reports those that the phase asks for, as it says in Detent's bench that all is done.
+The tool asks the agent for its test counts. Each agent reports the counts that the phase requires, as it claims success in Detent's bench.
 """
 
 import json
@@ -30,7 +30,7 @@ def play(scene: Scene, folder: Path) -> Said:
 
 
 def through(server: Server, scene: Scene) -> str:
-    """The whole workflow; why it was held, if it was."""
+    """Go through the whole workflow; why it was stopped, if it was."""
     root = str(scene.repo)
     try:
         server.call("autopilot_start", taskId="1", projectRoot=root)
@@ -48,12 +48,12 @@ def through(server: Server, scene: Scene) -> str:
 def finalize(server: Server, scene: Scene) -> None:
     try:
         server.call("autopilot_finalize", projectRoot=str(scene.repo))
-    except Answered:  # it wants everything committed, its own files too
+    except Answered:  # the tool wants everything committed, including its own files
         scene.sh("git add -A && git commit -qm 'chore: what is left'")
         server.call("autopilot_finalize", projectRoot=str(scene.repo))
 
 
 def read(stored: str, words: str = "") -> Said:
-    """Done is what the tool stored of its one task."""
+    """Accepted if the stored task is done."""
     status = json.loads(stored)["master"]["tasks"][0]["status"]
     return Said(status == "done", words or f"the task is '{status}'")

@@ -1,4 +1,4 @@
-"""The agents of the protocol that the machine drives, for tests: where their programs are, what their tools are called, a scripted model for all."""
+"""The agents of the protocol that Detent drives: where their programs are, the names of their tools, and one scripted model for all."""
 
 import os
 import re
@@ -19,7 +19,7 @@ MODEL, GEMINI_MODEL = "scripted-1", "gemini-2.5-pro"
 
 
 class Real(NamedTuple):
-    """One agent: its program, its version, and how its model calls its three tools: a shell, a file that is read, one that is written."""
+    """One agent: its program, its version, and its model's calls of three tools: run a command, read a file, write one."""
 
     program: Path
     version: str
@@ -75,12 +75,12 @@ def spec(name: str) -> str:
 
 
 def cycle_of(name: str) -> dict[str, list[str | Do]]:
-    """A whole cycle. The tools of some agents write no file that is there already."""
+    """A whole cycle. The tools of some agents cannot overwrite a file."""
     return {**CYCLE, "GREEN": [Do(command="rm calc.py"), *CYCLE["GREEN"][1:]]} if name in ("copilot", "cline") else {**CYCLE}
 
 
 class Model:
-    """What the model says follows from the conversation; faults come once, where they are planned."""
+    """The scripted model: its words follow from the conversation; planned faults come once."""
 
     def __init__(self, name: str, turns: dict[str, list[str | Do]] | None = None, **faults: list[Fault]) -> None:
         self.real, self.turns, self.faults = REAL[name], cycle_of(name) if turns is None else turns, faults
@@ -105,7 +105,7 @@ class Model:
 
 
 def phase(text: str) -> str:
-    """Where a briefing stands, behind whatever its agent was told before."""
+    """The phase of the last briefing in a conversation."""
     found: list[str] = re.findall(r"^# (plan|red|green|refactor):", text, re.IGNORECASE | re.MULTILINE)
     state = found[0].upper() if found else "ANY"
     return "END" if "- [x] adds" in text and state == "PLAN" else state
@@ -117,7 +117,7 @@ def folder_of(text: str) -> str:
 
 
 class Served(NamedTuple):
-    """A service for one agent, and the environment that leads to both."""
+    """A service for one agent, and an environment that leads to both."""
 
     service: AnyService
     env: dict[str, str]

@@ -1,4 +1,4 @@
-"""Clients that the machine drives, for tests: where they are found, and one scripted model that speaks both of their languages."""
+"""Clients that Detent drives: where they are, and one scripted model that speaks both of their APIs."""
 
 import json
 import os
@@ -25,7 +25,7 @@ KEYS = {"claude": KEY, "codex": OPENAI_KEY}
 
 
 class Do(NamedTuple):
-    """A call of the agent's: a command for its shell, a file that it reads, or one that it writes."""
+    """A tool call of the agent: a shell command, a file to read, or one to write."""
 
     command: str = ""
     read: str = ""
@@ -44,13 +44,13 @@ CYCLE: dict[str, list[Says]] = {
 
 
 def phase(text: str) -> str:
-    """Where a briefing stands."""
+    """The phase of a briefing."""
     state: str = re.findall(r"# (\w+):", text)[0].upper()
     return "END" if "- [x] adds" in text and state == "PLAN" else state
 
 
 class Model:
-    """The same model for both clients. What it says follows from the conversation; faults come once, where they are planned."""
+    """The same model for both clients. Its words follow from the conversation; planned faults come once."""
 
     def __init__(self, turns: dict[str, list[Says]] | None = None, **faults: list[Any]) -> None:
         self.turns, self.faults = CYCLE if turns is None else turns, faults
@@ -58,7 +58,7 @@ class Model:
         self.prompts: list[str] = []
 
     def next(self, briefing: str, done: int, results: list[str]) -> Any:
-        """The next thing said, or a fault."""
+        """The next words or tool call, or a fault."""
         state = phase(briefing) if re.match(r"\s*# \w+:", briefing) else "ANY"
         if faults := self.faults.get(state):
             return faults.pop(0)
@@ -114,17 +114,17 @@ def as_codex(do: Do) -> Json:
 
 
 class Served(NamedTuple):
-    """A model's service for one client: the environment that leads to it, and the requests that came."""
+    """A model service for one client: the environment that leads to it, and the requests it got."""
 
     env: dict[str, str]
     requests: Callable[[], list[Json]]
     keys: Callable[[], set[str]]
-    read: Callable[[], int]  # tokens that the model read, as the service counts them
+    read: Callable[[], int]  # tokens that the model read, by the service's count
 
 
 @contextmanager
 def serving(name: str, model: Model, folder: Path) -> Iterator[Served]:
-    """The service of a client's model, with the client itself on PATH."""
+    """The model service of a client, with the client on PATH."""
     need("clients", "loopback")
     nobody = str(folder / "nobody")
     plain = {"CODEX_HOME": nobody, "CLAUDE_CONFIG_DIR": nobody, "PATH": f"{linked(name, folder)}:{BIN}:{os.environ['PATH']}"}

@@ -1,4 +1,4 @@
-"""Gemini CLI, Qwen Code, Copilot CLI and opencode in their users' own sessions, for tests: without a terminal, with the project's own files."""
+"""Gemini CLI, Qwen Code, Copilot CLI and opencode in a user's own session: without a terminal, with the project's own files."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,7 @@ def home_of(project: Project) -> Path:
 
 
 class Pulled:
-    """What they have in common: a turn is the name of a tool and its arguments."""
+    """Common to all: a turn is a tool's name and its arguments."""
 
     name = ""
     prefix = "mcp__detent__"
@@ -54,7 +54,7 @@ class Pulled:
 
 
 class Gemini(Pulled):
-    """In a folder that its user trusts, or not."""
+    """In a folder that its user trusts or does not trust."""
 
     name, prefix, api = "gemini", "mcp_detent_", "gemini"
 
@@ -90,7 +90,7 @@ class Qwen(Pulled):
 
 
 class Copilot(Pulled):
-    """In a folder that its user trusts, or not."""
+    """In a folder that its user trusts or does not trust."""
 
     name, prefix = "copilot", "detent-"
 

@@ -1,4 +1,4 @@
-"""The real clients, for tests: where their programs are, how each is started without a network, and what its agent's calls look like."""
+"""The real clients: where their programs are, how to start each without a network, and the form of its agent's calls."""
 
 import json
 import os
@@ -24,7 +24,7 @@ Turn = Json | str
 
 
 class Played(NamedTuple):
-    """How a session went: the answers to the agent's calls in order, what else it was told, and how the client ended."""
+    """The record of a session: the answers to the agent's calls, its other messages, and how the client ended."""
 
     results: list[str]
     told: list[str]
@@ -77,7 +77,7 @@ def stage(
 
 
 class Claude:
-    """Claude Code, headless, with the project's own settings and server."""
+    """Claude Code, headless, with the project's own settings and MCP server."""
 
     name = "claude"
 
@@ -125,7 +125,7 @@ trust_level = "trusted"
 
 
 class Codex:
-    """Codex, headless, in a project that its user trusts; with hooks that are trusted for this one call, or not at all."""
+    """Codex, headless, in a project that its user trusts; its hooks are trusted for this call only, or not at all."""
 
     name = "codex"
 

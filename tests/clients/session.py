@@ -1,4 +1,4 @@
-"""A real client of the protocol's own package against a real `detent mcp` in a real repository, for tests."""
+"""An MCP client of the protocol's own package against a real `detent mcp` in a real repository."""
 
 import json
 import os
@@ -23,7 +23,7 @@ from tests.project import Project
 MODERN, LEGACY = "2026-07-28", "legacy"
 PATIENCE = LONG
 
-# A test of the project that says who it is, then waits for ever; a child of its own waits with it.
+# A test of the project that reports its process id, then waits forever together with a child.
 WAITS = """
 import os, subprocess
 
@@ -36,7 +36,7 @@ def test_waits():
 
 
 class Agent:
-    """An agent in a client: it calls tools and reads what comes back."""
+    """An agent in a client: calls tools and reads the results."""
 
     def __init__(self, client: Client, begin: Callable[[], object] | None = None) -> None:
         self.client, self.begin = client, begin
@@ -45,7 +45,7 @@ class Agent:
         return await self.client.call_tool(tool, arguments)
 
     async def get(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """The values of an answer; its text must say the same."""
+        """The structured result of a call; its text must be the same."""
         result = await self.call(tool, **arguments)
         assert not result.is_error, text_of(result)
         assert json.loads(text_of(result)) == result.structured_content
@@ -53,7 +53,7 @@ class Agent:
         return result.structured_content
 
     async def task(self) -> dict[str, Any]:
-        """The next briefing. Where there is no run, the user starts one first, as the answer says."""
+        """The next briefing. If there is no run, the user starts one first, as the answer asks."""
         result = await self.call("get_task")
         if result.is_error and self.begin is not None:
             assert "ask the user to start one" in text_of(result), text_of(result)
@@ -98,7 +98,7 @@ def play(story: Callable[[], Awaitable[None]]) -> None:
 
 
 class Waiting:
-    """A project whose RED test tells its process numbers through a pipe, and then waits until it is ended."""
+    """A project whose RED test reports its process ids through a pipe, then waits until it is killed."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -112,12 +112,12 @@ class Waiting:
         return [int(pid) for pid in self.pipe.read_text().split()]
 
     async def processes(self) -> list[int]:
-        """Handles on the processes of the test, once it runs."""
+        """Pidfds of the test's processes, once it runs."""
         return [os.pidfd_open(pid) for pid in await anyio.to_thread.run_sync(self.pids, abandon_on_cancel=True)]
 
 
 def gone(handles: list[int]) -> bool:
-    """Whether every process ends in good time."""
+    """Whether every process ends in time."""
     for handle in handles:
         poll = select.poll()
         poll.register(handle, select.POLLIN)
@@ -128,13 +128,13 @@ def gone(handles: list[int]) -> bool:
 
 
 def held(project: Project) -> bool:
-    """Whether somebody holds the run."""
+    """Whether any process holds the run."""
     with closing(sqlite3.connect(project.root / ".git" / "detent" / "journal.db")) as journal:
         return bool(journal.execute("SELECT holder FROM claims WHERE holder <> ''").fetchall())
 
 
 class Raw:
-    """A server spoken to by hand, line by line."""
+    """A client that sends raw lines to a server."""
 
     def __init__(self, child: "subprocess.Popen[str]") -> None:
         self.child = child

@@ -1,8 +1,8 @@
-"""Plays one session of a real client against a scripted model, in a network of its own that has nothing but loopback. Run as a program, for tests.
+"""Plays one session of a real client against a scripted model, in a network with only loopback. Run as a program.
 
 Standard input: one JSON object {api, argv, cwd, env, files, turns, seconds}. A turn is a text, which ends the agent's turn, or a call: for the
-api `messages`, `chat` or `gemini` {"tool": name, "input": {…}}, for `responses` an item as that API has it. "PORT" in argv, env and files stands for the
-model's port. Standard output: one JSON object with what each call was answered, and how the client ended.
+apis `messages`, `chat` and `gemini` {"tool": name, "input": {…}}, for `responses` an item of that API. "PORT" in argv, env and files stands for
+the model's port. Standard output: one JSON object with the answer to each call, and how the client ended.
 """
 
 import json
@@ -21,16 +21,16 @@ from tests.responses_server import ResponsesServer
 Json = dict[str, Any]
 MODEL = "claude-opus-4-5-20251101"
 OVER = "The script is over."
-NAMED = "0" * 40  # in a turn: the commit that the answer before it names
+NAMED = "0" * 40  # in a turn: stands for the commit that the previous answer names
 
 
 class Player:
-    """The scripted model: one turn for each request of the agent itself; anything else that a client asks for gets a word."""
+    """The scripted model: one turn for each request of the agent; other requests of a client get one word."""
 
     def __init__(self, turns: list[Any]) -> None:
         self.turns, self.at = turns, 0
         self.results: list[str] = []
-        self.told: list[str] = []  # what stands in the conversation beside them
+        self.told: list[str] = []  # other texts in the conversation
 
     def next(self) -> Any:
         self.at += 1
@@ -56,7 +56,7 @@ class Player:
         return {**turn, "call_id": f"call_{number}"}
 
     def says(self, asked: Asked) -> Says:
-        """The same for the other two forms."""
+        """The next turn, for the other two APIs."""
         self.results, self.told = asked.results, [*self.told, *(text for text in asked.users if text not in self.told)]
         turn = self.next()
         return turn if isinstance(turn, str) else Tool(turn["tool"], turn["input"])

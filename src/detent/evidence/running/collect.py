@@ -293,7 +293,7 @@ class Collector:
 
     @contextmanager
     def _our_run(self, what: str) -> Iterator[None]:
-        """Wrap a run in the workspace: remember the files that it creates, and raise Disturbed if tracked files change meanwhile."""
+        """Wrap a run in the workspace: remember the files that it creates, and raise Disturbed if its files change meanwhile."""
         with self._planting():
             self._remove_planted()
             before, ours = set(untracked(self.git)) if self.there is None else self.there, self.created()

@@ -78,7 +78,7 @@ class FoldedConstants:
         if left is None or right is None:
             return None
         if isinstance(node.op, ast.Add) and type(left) is type(right):
-            return left + right  # both have the same type
+            return left + right  # type: ignore[operator]  # both have the same type
         if isinstance(node.op, ast.Mod) and isinstance(left, str):
             return left % right
         numbers = isinstance(left, int) and isinstance(right, int)
