@@ -121,7 +121,11 @@ def backend(name: str, spec: str = "") -> Callable[[Asked], Reply]:
         return BACKENDS[name]
     found: Callable[[Asked], Reply] | None = load(AGENTS, name, lambda value: "" if callable(value) else "it is not a function")
     if found is None:
-        raise DetentError(f"there is no agent '{spec or name}'", f"known: {', '.join((*FORMS.values(), *names(AGENTS, FORMS)))}")
+        from difflib import get_close_matches  # only where something is wrong
+
+        near = next(iter(get_close_matches(name, [*FORMS, *names(AGENTS, FORMS)], 1)), "")
+        meant = f"did you mean {near}?\n" if near else ""
+        raise DetentError(f"there is no agent '{spec or name}'", f"{meant}known: {', '.join((*FORMS.values(), *names(AGENTS, FORMS)))}")
     return found
 
 

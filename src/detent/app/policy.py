@@ -48,7 +48,7 @@ def read_policies(words: Iterable[str]) -> dict[str, str]:
 def _checked(name: str, value: str) -> str:
     takes = POLICIES.get(name)
     if takes is None:
-        raise DetentError(f"--yes-to: there is no policy '{name}'", f"known: {', '.join((*POLICIES, FLAGS))}")
+        raise unknown(f"--yes-to: there is no policy '{name}'", name, (*POLICIES, FLAGS))
     if value and value not in takes:
         raise DetentError(f"--yes-to: {name} does not take '{value}'", f"it takes: {', '.join(takes)}")
     return value or takes[0]

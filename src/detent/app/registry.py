@@ -36,7 +36,12 @@ def workflow_of(name: str) -> "Workflow[Any]":
         return built_in
     found: Workflow[Any] | None = load(WORKFLOWS, name, lambda value: _wrong(name, value))
     if found is None:
-        raise DetentError(f"there is no workflow '{name}' here", f"known: {', '.join(workflow_names())}; a package may provide others")
+        from detent.config.values import unknown  # only where something is wrong
+
+        known = list(workflow_names())
+        raise unknown(
+            f"there is no workflow '{name}' here", name, known, otherwise=f"known: {', '.join(known)}; a package may provide others"
+        )
     return found
 
 

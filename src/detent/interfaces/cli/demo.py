@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from detent.config.values import unknown
 from detent.errors import DetentError
 from detent.installation import adding
 
@@ -38,7 +39,7 @@ def command(name: str, keep: bool) -> int:
     Every verdict is Detent's own: a demo that does not go as scripted exits with code 1.
     """
     if name not in DEMOS:
-        raise DetentError(f"there is no demo '{name}'", f"there are: {', '.join(DEMOS)}")
+        raise unknown(f"there is no demo '{name}'", name, DEMOS, "detent demo {}", f"there are: {', '.join(DEMOS)}")
     _has_all(name)
     folder = Path(tempfile.mkdtemp(prefix="detent-demo-"))
     try:

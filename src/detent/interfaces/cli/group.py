@@ -100,4 +100,17 @@ def _called(argv: Sequence[str]) -> int:
 def _usage_hint(error: click.UsageError) -> str:
     path = error.ctx.command_path if error.ctx else "detent"
     row = COMMANDS.get(path.removeprefix("detent "))
-    return (f"for example: {row.example}\n" if row and isinstance(error, click.MissingParameter) else "") + f"see `{path} --help`"
+    example = f"for example: {row.example}\n" if row and isinstance(error, click.MissingParameter) else ""
+    return f"{_meant_choice(error)}{example}see `{path} --help`"
+
+
+def _meant_choice(error: click.UsageError) -> str:
+    """The value that somebody may have meant, where an option takes one of a few."""
+    import difflib
+
+    kind = error.param.type if isinstance(error, click.BadParameter) and error.param else None
+    if not isinstance(kind, click.Choice):
+        return ""
+    typed = error.message.partition("'")[2].partition("'")[0].lower()
+    near = difflib.get_close_matches(typed, kind.choices, 1)
+    return f"did you mean {near[0]}?\n" if near else ""
