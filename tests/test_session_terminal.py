@@ -97,7 +97,7 @@ def edited_specification(p: Project, shell: Pane) -> None:
     spec.write_text(spec.read_text().replace("prices are added", "prices are added in euro"))
     typed(shell, "detent status", "You changed spec.md. It does not count yet")
     typed(shell, "detent answer UD-APPROVE-DESIGN approved", "your change is applied now", "+prices are added in euro")
-    typed(shell, "detent decisions", "WHAT CHANGED SINCE YOU WERE ASKED LAST", "+prices are added in euro")
+    typed(shell, "detent decisions", "WHAT CHANGED SINCE YOU WERE LAST ASKED", "+prices are added in euro")
     typed(shell, "detent answer UD-APPROVE-DESIGN approve", "did you mean: detent answer UD-APPROVE-DESIGN approved")
     typed(shell, "detent answer UD-APPROVE-DESIGN approved", "SUCCESS  PLAN")
 
