@@ -43,7 +43,7 @@ def _outer(home: Path, limits: ProcessLimits, image: str = "") -> Sandbox:
     return Unisolated(name="outer")
 
 
-PROCESSES = 16_384  # what stops a fork bomb and no test suite
+PROCESSES = 16_384  # stops a fork bomb, but no test suite
 Made = Callable[[Path, ProcessLimits, str], Sandbox]
 SANDBOXES: dict[str, Made] = {
     "bubblewrap": _bubblewrap,
@@ -70,9 +70,9 @@ def choose(level: str, outer: Mapping[str, str], limits: ProcessLimits = Process
 
 
 class Auto:
-    """Bubblewrap where it holds, else nothing, for tests of work that a person's own agent does; chosen when it is first needed.
+    """The `auto` level, for testing work of a person's own agent: bubblewrap if it isolates, else nothing. Chosen on first use.
 
-    The network is the machine's, and so are sockets by name: databases on this machine go on working. What is not isolated says why.
+    The network and named sockets are the machine's, so local databases keep working. If nothing is isolated, `because` says why.
     """
 
     def __init__(self, outer: Mapping[str, str]) -> None:
@@ -80,7 +80,7 @@ class Auto:
 
     @cached_property
     def chosen(self) -> Sandbox:
-        """Bubblewrap if every attack was tried on it and none got out; what held is remembered for this boot."""
+        """Bubblewrap, if no attack of the probe gets out. A passed probe is remembered for this boot."""
         from detent.sandbox.bubblewrap import make
         from detent.sandbox.sandbox_probe import probe
 
@@ -96,7 +96,7 @@ class Auto:
         return Unisolated(f"bubblewrap does not isolate here: {holes[0]}") if holes else made
 
     def _on_a_mac(self) -> Sandbox:
-        """sandbox-exec, if what it must keep out was tried and stayed out."""
+        """sandbox-exec, if its own probe finds no hole."""
         from detent.sandbox.seatbelt import holes, make
 
         try:

@@ -186,7 +186,7 @@ def make(home: Path, limits: ProcessLimits, names: bool = False) -> Bubblewrap:
     """Bubblewrap, after one trial run. `names` allows named sockets too if there is network. DetentError says what is missing."""
     program = find_program()
     if program is None:
-        from detent.sandbox.ways_on import ways_on  # words for a machine that lacks something
+        from detent.sandbox.ways_on import ways_on  # only needed where something is missing
 
         raise DetentError(
             "bubblewrap is not installed, and nothing is run without it", f"{INSTALL}. Where that is not enough:\n{ways_on()}"
