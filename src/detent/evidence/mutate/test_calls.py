@@ -23,7 +23,7 @@ class TestCall(NamedTuple):
 
     test: str
     line: int
-    imports: str  # the import statement it needs
+    imports: str  # the import statement it needs; for JavaScript, the origin as JSON
     function: str
     call: str
     wanted: str

@@ -39,7 +39,7 @@ class Noticed(NamedTuple):
     outside: int = 0  # how many of the places are code outside functions
     elsewhere: bool = False  # the tests that need the change notice none of its functions, so they are about something else
     blunt: tuple[str, ...] = ()  # functions that the new tests name, and that may return any other value of the same kind
-    shallow: tuple[str, ...] = ()  # functions for which no new test notices which value of the right kind they return
+    shallow: tuple[str, ...] = ()  # functions whose returned value the tests that need the change check only by kind
 
     @property
     def is_substance(self) -> bool:

@@ -155,7 +155,7 @@ class Stage:
         return answered.status == "SUCCESS"
 
     def counts(self) -> bool:
-        """Whether reaching the end counts as accepted: an honest agent's work must pass the check, and a cheat that it passes may be harmless."""
+        """Whether reaching the end counts as accepted: honest work must pass the check, and a harmless cheat counts only if it fails it."""
         if self.agent.sort == "honest":
             return self.sound()
         return not (self.agent.harmless_if_sound and self.sound())
