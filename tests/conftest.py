@@ -18,9 +18,8 @@ from detent.storage.machine import SWITCH
 from tests import machine, warm_pytest
 from tests.run_log import RunLog
 
-# Tests that attack pytest itself, its files or what it loads at start, and of processes it leaves behind. A fork of a started pytest would
-# behave differently.
-# not the same there.
+# Tests that attack pytest itself, its files or what it loads at start, and tests of processes that it leaves behind: a fork of a started
+# pytest would behave differently.
 COLD = frozenset(
     {
         "test_bytecode.py",

@@ -21,7 +21,7 @@ import pytest
 
 from detent.storage.machine import has
 
-LACKS = "TESTS_MACHINE_LACKS"  # what the first process of a run found missing, for the others; a value set by hand is believed: "terminals,cargo"
+LACKS = "TESTS_MACHINE_LACKS"  # missing needs that the first process of a run found; can be set by hand: "terminals,cargo"
 PATIENCE = 120.0  # seconds for a program to print its version on a busy machine
 HERE = Path(__file__).parent
 

@@ -54,7 +54,7 @@ RUNNERS = Runners()
 
 def _installed(name: str) -> Runner:
     """The runner that an installed package provides under a name that is not built in."""
-    from detent import extensions  # most calls know their runner
+    from detent import extensions  # imported late: most calls know their runner
 
     found: Runner | None = extensions.load(extensions.RUNNERS, name, lambda value: _wrong(name, value))
     if found is None:

@@ -83,7 +83,7 @@ def builds(runner: str, env: Mapping[str, str], own: Collection[str] = ()) -> "d
 
 
 def _kept(runner: str, folder: Path, library: "Build | None" = None) -> "Build":
-    from detent.evidence.runners.kept_builds import Build  # of few runners anything is kept
+    from detent.evidence.runners.kept_builds import Build  # imported late: few runners keep builds
 
     return Build(folder, FINISHED.get(runner, ()), library)
 

@@ -261,7 +261,7 @@ class Collector:
             short.suite = self.suite._replace(timeout=min(self.suite.timeout, limit))
             return short.clean(tree, wanted, selectors, overlay, name=name)
 
-        from detent.evidence.running.busy import in_time  # only probes come here
+        from detent.evidence.running.busy import in_time  # imported late: only probes need it
 
         return in_time(seconds, run)
 
@@ -314,9 +314,7 @@ class Collector:
 
     def _ran(self, selectors: tuple[str, ...], cwd: Path, wanted: Wanted, command: str, near: Near) -> TestReport:
         base, suite = self.suite.base, self.suite
-        if (
-            self.say is not quietly and get_ident() == self.made_in
-        ):  # of several runs at once none is told, and the journal is not theirs to ask
+        if self.say is not quietly and get_ident() == self.made_in:  # parallel runs report no progress and may not ask the journal
             total = 0 if selectors else self.expected()
             suite = suite._replace(seen=ProgressReader(self.say, "running some tests" if selectors else "running the tests", total).feed)
         with self._bytecode(self._env(cwd), cwd, not selectors) as env:

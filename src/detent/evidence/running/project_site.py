@@ -64,7 +64,7 @@ class Site(NamedTuple):
     @contextmanager
     def checkout(self, git: Git, tree: str, name: str = "") -> Iterator[Path]:
         """A clean checkout of a tree with lent dependencies; yields the project's folder in it."""
-        from detent.git.checkout import clean_checkout  # most steps are judged where the work lies
+        from detent.git.checkout import clean_checkout  # imported late: most steps run in the workspace
 
         with clean_checkout(git, self.around.get(tree, tree), name) as whole:
             yield self.of(tree).furnished(whole)
@@ -229,6 +229,6 @@ def version_files(folder: Path) -> Iterator[str]:
 
 
 def _is_plain(file: Path) -> bool:
-    from detent.evidence.source.version_text import is_plain  # few projects have such a file
+    from detent.evidence.source.version_text import is_plain  # imported late: few projects have such a file
 
     return is_plain(file.read_text("utf-8", "replace"))

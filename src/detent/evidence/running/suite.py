@@ -249,7 +249,7 @@ def too_long(suite: Suite) -> str:
 
 
 def in_time(report: TestReport, before: TestReport, limit: float) -> TestReport:
-    """A report that hit the timeout: the change is to blame if the last good tree needs at most half the time; else CannotTell."""
+    """A report that hit the timeout: the change is to blame if the last good tree needs at most half the limit; else Disturbed."""
     if before.late or before.wall > limit / 2:
         raise Disturbed(f"{report.fault}; without the change they take {before.wall:.0f} s. Set [test] timeout higher")
     return report

@@ -17,7 +17,7 @@ from detent.evidence.running.installed import packages
 from detent.storage import state
 from detent.storage.state import state_dir
 
-Listing = dict[str, str]  # path -> digest of the content, or a link's target
+Listing = dict[str, str]  # path -> digest of the content, with a link's target
 PYTHON = (
     "pytest", "pluggy", "iniconfig", "packaging", "exceptiongroup", "tomli", "coverage", "nose2", "unittest_xml_reporting",
     "pyhamcrest", "assertpy", "sure", "expects", "testfixtures",

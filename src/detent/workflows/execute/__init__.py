@@ -57,7 +57,7 @@ def _claims(event: AnyEvent, chain: Chain) -> list[Proved]:
 
 
 def _read(briefing: Briefing, text: str, known: Mapping[str, str]) -> Sent:
-    """The submit of a work agent: its whole last message, because a final line may say BLOCKED."""
+    """The submit of a work agent: its last message as it is, because the final line may say BLOCKED."""
     return Sent("submit", summary=summary_of(text), reply=text[-LONGEST_REPORT:])
 
 

@@ -257,7 +257,7 @@ def children(run: Run[ExecuteData]) -> tuple[Child, ...]:
     data, item = run.data, run.data.item
     if run.state != "RUNNING_CHILD":
         return ()
-    from detent.app.registry import workflow_of  # only this strategy needs another workflow
+    from detent.app.registry import workflow_of  # imported late: only this strategy needs it
 
     inner = workflow_of(data.setup.strategy).inner
     assert inner is not None, "looked at when the execution was queued"

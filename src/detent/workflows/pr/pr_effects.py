@@ -24,7 +24,7 @@ def _publish(world: RepoWorld, event: AnyEvent) -> None:
 def _checkpoint(world: RepoWorld, event: AnyEvent) -> None:
     if event.run.data.checkpoint_due:
         return  # the agent makes this commit itself
-    from detent.git.commits import commit_tree  # a verdict that passes nothing commits nothing
+    from detent.git.commits import commit_tree  # imported late: most verdicts commit nothing
 
     done = next((s.description for t in event.run.data.plan.tasks for s in t.tdd_steps if s.proof == event.run.seq), "")
     commit_tree(world.git, event.run.id, event.run.seq, "checkpoint", event.found.tree, f"wip({event.on}): {done}", event.at)
@@ -61,13 +61,13 @@ def _undo(world: RepoWorld, event: AnyEvent) -> None:
 def _clear(world: RepoWorld, event: AnyEvent) -> None:
     facts = event.sent.facts
     if facts.get("branch") and facts.get("main"):
-        from detent.effects.make_branch import delete_merged  # once for each branch
+        from detent.effects.make_branch import delete_merged  # imported late: needed once per branch
 
         delete_merged(world.git, facts["branch"], facts["main"])
 
 
 def _claims(world: RepoWorld, event: AnyEvent) -> None:
-    from detent.world.publish_claims import settle_claims  # owed once for each branch
+    from detent.world.publish_claims import settle_claims  # imported late: owed once per branch
 
     settle_claims(world, event)
 

@@ -1,7 +1,7 @@
 """PHPUnit's log as outcomes by id. Knows no commands and no project; starts no process.
 
 An id is `file::testName`, with the data set if there is one. A file that cannot be loaded, or whose run wrote no log, is one id, the
-file, with the outcome `error`. Skipped, incomplete and risky tests count as skipped.
+file, with the outcome `error`. Skipped, incomplete, risky and warned tests count as skipped.
 """
 
 import re

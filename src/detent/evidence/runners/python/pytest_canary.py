@@ -226,7 +226,7 @@ def selects(expression: str, has: Callable[[str], bool]) -> bool:
     """Whether an expression selects something with these words."""
     if not expression.strip():
         return True
-    import ast  # most runs select by no expression
+    import ast  # imported late: most runs have no expression
 
     text = " ".join(w if w in MEANING else str(has(w)) for w in WORD.findall(expression))
     try:

@@ -97,7 +97,7 @@ def _toml(text: str) -> Values | None:
 
 
 def _sections(text: str) -> Values | None:
-    import configparser  # most projects keep their settings elsewhere
+    import configparser  # imported late: most projects configure it elsewhere
 
     parser = configparser.RawConfigParser(strict=False, delimiters=("=", ":"), comment_prefixes=("#", ";"), inline_comment_prefixes=(" #",))
     try:
@@ -160,7 +160,7 @@ def patterns(base: Command | None, files: Files) -> tuple[str, ...]:
 
 
 def _holds_only_tests(folder: str, ini: Ini, files: Files) -> bool:
-    """Whether a folder contains only tests: some are directly in it, and none is beside the module it tests."""
+    """Whether a folder contains only tests: some are outside its test subfolders, and none of those is beside the module it tests."""
     if set("*?[") & set(folder):
         return False
     there = {path for path in files.paths() if path.startswith(f"{folder}/") and path.endswith(".py")}

@@ -1,4 +1,4 @@
-// What jest saw, for Detent. Runs in jest's own process; the tests run in others.
+// jest's report for Detent. Runs in jest's own process; the tests run in others.
 
 const { cause, named, option, short, write } = require('./shared.cjs');
 

@@ -1,7 +1,7 @@
-// What mocha saw, for Detent: loaded with `--require` before the tests, and named as the reporter. Runs where the tests run.
+// mocha's report for Detent: loaded with `--require` before the tests, and named as the reporter. Runs in the process of the tests.
 //
-// A file that cannot be loaded is an error of its own and does not end the run. A hook that fails breaks the tests that did not run
-// because of it.
+// A file that cannot be loaded becomes an error and does not end the run. A failing hook counts as an error of the tests that it kept
+// from running.
 
 const { createRequire } = require('node:module');
 const { cause, named, real, write } = require('./shared.cjs');
@@ -13,14 +13,14 @@ const Mocha = loaded.default ?? loaded;
 const broken = []; // files that could not be loaded
 const ended = { well: false };
 
-// A test that ends the process as if all were well ends it with a code that fits no report, whatever it wrote itself.
+// A test that exits the process with code 0 gets a code that fits no report, whatever it wrote itself.
 const leave = process.reallyExit;
 process.reallyExit = (code) => leave.call(process, ended.well || code ? code : 70);
 process.on('exit', () => {
   if (!ended.well) process.exitCode ||= 70;
 });
 
-// Each file by itself, so that one that breaks does not take the others with it.
+// Load each file separately, so that a broken one does not affect the others.
 const load = Mocha.prototype.loadFilesAsync;
 Mocha.prototype.loadFilesAsync = async function (...words) {
   const files = this.files;

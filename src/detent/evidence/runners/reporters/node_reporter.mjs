@@ -1,7 +1,7 @@
-// What `node --test` saw, as JSON Lines for Detent. Runs in the runner's own process, not in that of the tests.
+// The report of `node --test` as JSON Lines for Detent. Runs in the runner's own process, not in the tests'.
 //
-// Owns the form of the report only; what an event means is decided by the reader (node_report.py). Everything is written at
-// the end and in one piece, so that no test finds a report to change while it runs.
+// Owns only the format of the report; the reader (node_report.py) decides what an event means. The report is written in one piece
+// at the end, so that no test can change it while it runs.
 
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
@@ -22,11 +22,11 @@ const HERE = real(process.cwd());
 const plain = (file) => (file.startsWith('file:') ? fileURLToPath(file) : path.resolve(HERE, file));
 const named = (file) => (file ? path.relative(HERE, real(plain(file))).split(path.sep).join('/') : '');
 const short = (value) => String(value ?? '').slice(0, LONGEST);
-// Half of a pair of surrogates, from a name or from a text that was cut, is no letter: it is spelled out.
+// Spell out lone surrogates (of a name, or of a text that was cut), which are no characters.
 const whole = (json) => json.replace(/\\\\|\\u(d[89a-f][0-9a-f]{2})/g, (all, code) => (code ? '\\\\u' + code : all));
 const mark = (value) => (value === undefined || value === null || value === false ? null : value === true ? '' : short(value));
 
-// The innermost line of the project's own in a stack.
+// The innermost frame of the project in a stack.
 function place(error) {
   for (const [, file, line] of String(error.stack ?? '').matchAll(/(?:\(|at |^)((?:file:\/\/)?\/[^\n()]*?):(\d+)(?::\d+)?\)?$/gm)) {
     const where = named(file);

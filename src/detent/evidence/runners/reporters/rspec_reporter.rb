@@ -1,4 +1,4 @@
-# What Detent wants to know of an RSpec run, as one JSON value, written when the run has ended.
+# RSpec's report for Detent, as one JSON value, written at the end of the run.
 require "json"
 require "rspec/core"
 
@@ -26,7 +26,7 @@ class DetentReporter
     { kind: first.class.name.to_s, message: first.message.to_s.dup.force_encoding("UTF-8").scrub, place: line_of(first) }
   end
 
-  # The innermost line of the project's own; where a file cannot be parsed, the message says which.
+  # The innermost frame of the project; if a file cannot be parsed, the message names it.
   def self.line_of(exception)
     shown = exception.is_a?(ScriptError) ? exception.message.to_s.scrub.scan(/^(\S+\.rb):(\d+): /).map { |each| each.join(":") } : []
     line = (shown + (exception.backtrace || [])).find { |each| each.start_with?(Dir.pwd + "/") && !each.include?("/gems/") && !each.include?("/vendor/") }
@@ -49,7 +49,7 @@ class DetentReporter
     example = notification.example
     result = example.execution_result
     problem = result.status == :failed ? DetentReporter.said(result.exception) : { kind: "", message: result.pending_message.to_s }
-    # Without words of its own an example is called after what it expects, once it got that far: its place stays the same.
+    # An example without a description is named after its expectation, if it got that far; its location is stable.
     name = example.metadata[:description_args].empty? ? "#{example.example_group.metadata[:full_description]} [#{example.metadata[:scoped_id]}]" : example.full_description
     @examples << { file: example.metadata[:rerun_file_path].delete_prefix("./"), name: name.to_s.dup.force_encoding("UTF-8").scrub, status: result.status.to_s, seconds: result.run_time.to_f }.merge(problem)
   end

@@ -1,7 +1,7 @@
-// What the reporters for JavaScript runners share: names of files, what an error says, and how a report is written.
+// Common to the reporters of JavaScript runners: file names, the contents of an error, and how a report is written.
 //
-// A report is JSON Lines: one line for each test and each file that broke outside its tests, and an `end` line with their count.
-// Everything is written at the end and in one piece, so that no test finds a report to change while it runs.
+// A report is JSON Lines: one line per test and per file that failed outside its tests, and an `end` line with their count.
+// It is written in one piece at the end, so that no test can change it while it runs.
 
 const { existsSync, realpathSync, writeFileSync } = require('node:fs');
 const path = require('node:path');
@@ -20,7 +20,7 @@ const HERE = real(process.cwd());
 const named = (file) => path.relative(HERE, real(path.resolve(HERE, file))).split(path.sep).join('/');
 const short = (value) => String(value ?? '').replace(CODES, '').slice(0, LONGEST);
 
-// The innermost line of the project's own in a stack, or where a file cannot be parsed.
+// The innermost frame of the project in a stack, or where a file cannot be parsed.
 const PLACES = /(?:\(|at |^|\[ |- )((?:file:\/\/)?[^\s():]+\.\w+)(?::(\d+)(?::\d+)?(?=\)|:|\s|$)|: [^\n]*\((\d+):\d+\)$)/gm;
 const plain = (text) => String(text ?? '').replace(CODES, '');
 function place(error) {
@@ -35,7 +35,7 @@ function place(error) {
 
 const UNPARSED = /^(?:Failed to parse source|Transform failed with|Parse failure|\[PARSE_ERROR\])/;
 
-// The name of an error's type, its code and its message; where only the stack has them, from there.
+// The type, code and message of an error, taken from its stack if only that has them.
 function cause(error) {
   if (typeof error !== 'object' || error === null) return { kind: error === undefined ? '' : 'Thrown', code: '', message: short(error), place: '' };
   const first = /^([A-Za-z_$][\w$]*)(?: \[(\w+)\])?: ([^]*)$/.exec(short(error.stack));
@@ -45,7 +45,7 @@ function cause(error) {
   return { kind: broken ? 'SyntaxError' : short(kind || 'Thrown'), code: short(error.code ?? first?.[2]), message, place: place(error) };
 }
 
-// Half of a pair of surrogates, from a name or from a text that was cut, is no letter: it is spelled out.
+// Spell out lone surrogates (of a name, or of a text that was cut), which are no characters.
 const whole = (json) => json.replace(/\\\\|\\u(d[89a-f][0-9a-f]{2})/g, (all, code) => (code ? '\\\\u' + code : all));
 
 const option = (name) => process.argv.filter((word) => word.startsWith(name)).pop()?.slice(name.length);

@@ -1,6 +1,6 @@
-// What vitest saw, for Detent. Runs in vitest's own process, not in those of the tests.
+// vitest's report for Detent. Runs in vitest's own process, not in the tests'.
 //
-// What breaks a suite breaks every test in it. A test that vitest never ended is an error. Snapshots are never written.
+// An error in a suite counts for every test in it. A test that vitest never ended is an error. Snapshots are never written.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -79,7 +79,7 @@ export default class Report {
   }
 }
 
-// vite does not say which file it could not parse: the test file itself, if it cannot be parsed alone.
+// vite does not name the file that it could not parse: it is the test file if that cannot be parsed alone.
 async function unparsed(file) {
   try {
     const near = createRequire(createRequire(real(process.argv[1])).resolve('vitest'));
@@ -91,12 +91,12 @@ async function unparsed(file) {
       return `${file}:${text.slice(0, error.pos ?? 0).split('\n').length}`;
     }
   } catch {
-    // nothing can be said
+    // unknown
   }
   return '';
 }
 
-// A task of vitest 1 or 2, as 3 would show it.
+// A task of vitest 1 or 2 in the form of version 3.
 const STATES = { pass: 'passed', fail: 'failed', skip: 'skipped', todo: 'skipped' };
 function older(task, project) {
   const state = STATES[task.result?.state] ?? STATES[task.mode] ?? 'pending';
