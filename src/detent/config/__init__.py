@@ -1,6 +1,6 @@
-"""Settings: `detent.toml`, or `[tool.detent]` in `pyproject.toml`, and the environment, as one frozen value. Knows nothing of their use.
+"""Settings from `detent.toml` or `[tool.detent]` in `pyproject.toml`, and the environment, as one frozen value. Knows nothing of their use.
 
-Reading and checking them is in `sources.py`: most calls only take the ones that a run began with.
+`sources.py` reads and checks them, and is imported late: most calls use the settings stored in the run.
 """
 
 from detent.config.settings import Settings, kinds, variable

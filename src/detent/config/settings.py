@@ -1,4 +1,4 @@
-"""The settings themselves: these structs are the whole list of keys, with their types and defaults. Values only; nothing is read here."""
+"""The structs of all settings: every key with its type and default. Values only; reads nothing."""
 
 import json
 from functools import cache
@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from detent.kernel.model import KINDS, OwnGate, Value
 
 Texts = tuple[str, ...]
-TABLES = ("services", "prices")  # sections whose keys are names of the project's own
-ROWS = "gate"  # what is written as rows, [[gate]], and not as a section
-LEVEL = Literal["", "allow", "note", "ask", "fail"]  # of a kind of flag; unset: its own default
+TABLES = ("services", "prices")  # sections whose keys the project chooses
+ROWS = "gate"  # written as rows, [[gate]], instead of a section
+LEVEL = Literal["", "allow", "note", "ask", "fail"]  # of a kind of flag; unset: the kind's default
 
 
 class ProjectSettings(Value, frozen=True):
@@ -24,7 +24,7 @@ class TestProject(Value, frozen=True):
     """One row of [[test.project]]: a folder that is tested by itself."""
 
     __test__ = False
-    path: str  # of the repository; "": all of it
+    path: str  # from the root of the repository; "": all of it
     command: str = ""  # unset: detected there
     files: Texts = ()
     timeout: int = 0  # unset: test.timeout
@@ -69,7 +69,7 @@ class GitSettings(Value, frozen=True):
     squash: Literal["", "agent", "auto"] = ""  # unset: agent; where the machine drives the agent, auto
     merge: Literal["", "auto", "branch", "pull-request"] = ""  # unset: auto for pr, branch for tdd
     pr_command: str = ""  # unset: at the forge of the remote
-    push: bool = False  # main too, once Detent has merged into it
+    push: bool = False  # push main too, after Detent has merged into it
     wait_for_ci: bool = False
     remote: str = "origin"
 
@@ -89,7 +89,7 @@ class ReviewSettings(Value, frozen=True):
 
 
 class Escalate(Value, frozen=True):
-    """[agents.escalate]: who is asked once an agent has failed so often."""
+    """[agents.escalate]: the agent that takes over after a number of failures."""
 
     after: int = 0  # 0: never
     to: str = ""
@@ -101,7 +101,7 @@ class Agents(Value, frozen=True):
     roles: dict[str, str] = {}  # every other key of the section, in lower case
 
     def of(self, role: str) -> str:
-        """The agent that is configured for a role; empty if none is."""
+        """The configured agent of a role, or ""."""
         return self.roles.get(role.lower(), "")
 
 
@@ -111,7 +111,7 @@ class EvidenceSettings(Value, frozen=True):
     seconds: int = 60
 
 
-MUTATION = {"off": "allow", "warn": "", "require": "fail"}  # what [evidence] mutation says of the kinds below
+MUTATION = {"off": "allow", "warn": "", "require": "fail"}  # [evidence] mutation -> level of the kinds OF_MUTATION
 OF_MUTATION = ("vacuous-test", "unnoticed")
 
 
@@ -151,14 +151,14 @@ class QueueSettings(Value, frozen=True):
     strategy: Literal["plain", "tdd", "pr"] = "plain"
     retry_from: Literal["kept", "main"] = "kept"
     free_disk: int = 1000
-    usd: float = 0.0  # of a night, over all executions; 0: no limit
+    usd: float = 0.0  # per night, over all executions; 0: no limit
     tokens: int = 0
     hours: float = 0.0
-    window: str = ""  # when it may start something, such as 22:00-07:00; empty: always
+    window: str = ""  # when executions may start, such as 22:00-07:00; empty: always
 
 
 class Notify(Value, frozen=True):
-    """How a person is told what happens in the queue."""
+    """How people are notified about the queue."""
 
     command: str = ""
     webhook: str = ""
@@ -176,7 +176,7 @@ class TrackerSettings(Value, frozen=True):
     kind: str = "builtin"  # or one that a package brings
     query: str = ""
     ready: str = ""
-    branch: str = ""  # unset: as the kind of tracker has it
+    branch: str = ""  # unset: the default of the kind of tracker
     commit: str = ""
 
 
@@ -190,11 +190,11 @@ class DecisionSettings(Value, frozen=True):
 
 
 class Endpoint(Value, frozen=True):
-    """One table of [services]: a service that speaks OpenAI's dialect."""
+    """One table of [services]: a service with OpenAI's API."""
 
     url: str
     key: str = ""  # the variable that holds its key; unset: it needs none
-    usage: bool = True  # False: it counts tokens unasked, and refuses to be asked
+    usage: bool = True  # False: it reports tokens anyway, and rejects the option that asks for it
 
 
 class TokenPrice(Value, frozen=True):
@@ -235,7 +235,7 @@ class Settings(Value, frozen=True):
     prices: dict[str, TokenPrice] = {}  # by models
 
     def of_a_run(self) -> "Settings":
-        """What a run keeps of them: not the addresses of this machine, which may hold a password."""
+        """The settings to store in a run: without addresses of this machine, which may contain a password."""
         return replace(self, notify=Notify(), queue=replace(self.queue, url=""))
 
     def flat(self) -> dict[str, str]:
@@ -250,7 +250,7 @@ class Settings(Value, frozen=True):
         )
 
     def level(self, kind: str) -> str:
-        """What a kind of flag does as it is configured; empty: its own default. [evidence] mutation speaks for its two where [flags] does not."""
+        """The configured level of a kind of flag; empty: its default. [evidence] mutation sets its two kinds where [flags] does not."""
         by_mutation = MUTATION[self.evidence.mutation] if kind in OF_MUTATION else ""
         return self.flags.levels.get(kind, "") or by_mutation
 
@@ -266,7 +266,7 @@ def kinds() -> dict[str, Any]:
 
 
 def kind_of(name: str) -> Any:
-    """The type of a key's value. Under [agents] any name is a role, under [flags] packages may bring kinds of their own."""
+    """The type of a key's value. Under [agents] any key is a role; under [flags] packages may add kinds."""
     return kinds().get(name, LEVEL if name.startswith("flags.") else str)
 
 
@@ -282,7 +282,7 @@ def variable(name: str) -> str:
 
 
 def as_text(value: object) -> str:
-    """A value as a gate reads it."""
+    """A value as text, for gates."""
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -1,6 +1,6 @@
-"""Where settings come from, from the weakest to the strongest: tdd.properties, detent.toml or [tool.detent], TDD_*, DETENT_*, flags.
+"""Loads settings from their sources, the weakest first: tdd.properties, detent.toml or [tool.detent], TDD_*, DETENT_*, flags.
 
-Reads through a function that is handed in, because what decides gates is read from the base commit of a run.
+Reads files through a function, because settings that decide gates come from a commit.
 """
 
 import re
@@ -20,9 +20,9 @@ from detent.kernel.model import KINDS, LEVELS, Kind
 
 FILE, PYPROJECT, PROPERTIES = "detent.toml", "pyproject.toml", "tdd.properties"
 NOT_SETTINGS = (
-    *("DETENT_RUN", "DETENT_STATE", "DETENT_ROLE"),  # what Detent tells the agents it starts
-    *("DETENT_CHECK_CACHE", "DETENT_CHECK_SECRET"),  # of a machine of CI, see docs/ci.md
-    "DETENT_TEST_WITHOUT",  # of Detent's own tests, see storage/machine.py
+    *("DETENT_RUN", "DETENT_STATE", "DETENT_ROLE"),  # set by Detent for agents
+    *("DETENT_CHECK_CACHE", "DETENT_CHECK_SECRET"),  # for CI, see docs/ci.md
+    "DETENT_TEST_WITHOUT",  # for Detent's own tests, see storage/machine.py
 )
 TDD_NAMES = {"TDD_MODEL": "agents.model", "TDD_MAX_RETRIES": "tdd.retries"}
 PROPERTY_NAMES = ("bash.timeout", "test.command")
@@ -31,14 +31,14 @@ Read = Callable[[str], str | None]
 
 
 class Layer(NamedTuple):
-    """Values of one source, checked, by dotted name."""
+    """The checked values of one source, by dotted name."""
 
     source: str
     values: dict[str, Any]
 
 
 def load(read: Read, env: Mapping[str, str], flags: Mapping[str, str] | None = None) -> Settings:
-    """The settings. `read` gives the text of a file of the project, or None; flags are dotted names to text."""
+    """Load the settings. `read` gives the text of a project file, or None; `flags`: dotted name -> text."""
     layers = (_properties(read), _toml(read), _tdd(env), *_variables(env), *_flags(flags or {}))
     values = {name: value for layer in layers for name, value in layer.values.items()}
     sources = {name: layer.source for layer in layers for name in layer.values}
@@ -103,7 +103,7 @@ def _toml(read: Read) -> Layer:
 
 
 def _tool_table(text: str) -> Any:
-    """[tool.detent], or None. A pyproject.toml that is not TOML matters only if it seems to be ours."""
+    """[tool.detent], or None. An invalid pyproject.toml is an error only if it mentions tool.detent."""
     import tomllib
 
     try:
@@ -116,7 +116,7 @@ def _tool_table(text: str) -> Any:
 
 
 def _parsed(file: str, text: str) -> dict[str, Any]:
-    import tomllib  # only a new run reads TOML; every other call reads the settings that the run keeps
+    import tomllib  # imported late: only a new run reads TOML
 
     try:
         return tomllib.loads(text.removeprefix("\ufeff"))
@@ -155,7 +155,7 @@ def _tables(table: Any, where: str) -> Iterator[tuple[str, Any]]:
 
 
 def _rows(section: str, keys: dict[str, Any], where: str) -> Iterator[tuple[str, Any]]:
-    """The keys of a section; those of [agents.escalate] stand among those of [agents]."""
+    """The keys of a section; those of [agents.escalate] become keys of [agents]."""
     for key, raw in keys.items():
         if (section, key) != ("agents", "escalate"):
             yield key, raw
@@ -168,7 +168,7 @@ def _rows(section: str, keys: dict[str, Any], where: str) -> Iterator[tuple[str,
 
 
 def _known(section: str, key: str, where: str) -> str:
-    """The dotted name of a key that exists. Under [agents], any name is a role."""
+    """The dotted name of a key; an error if it does not exist. Under [agents] any key is a role."""
     if f"{section}.{key}" in kinds():
         return f"{section}.{key}"
     if section == "agents" and ROLE.fullmatch(key):
@@ -202,7 +202,7 @@ def _variables(env: Mapping[str, str]) -> Iterator[Layer]:
 
 
 def _installed_flag(key: str) -> str:
-    """The setting that a variable stands for, if it is the level of a kind that a package brings."""
+    """The setting of a variable, if it is the level of a kind of flag from a package; else empty."""
     known = (f"flags.{kind}" for kind in kind_names() if key == variable(f"flags.{kind}") and is_kind(kind))
     return next(known, "") if key.startswith("DETENT_FLAGS_") else ""
 
@@ -213,7 +213,7 @@ def _flags(flags: Mapping[str, str]) -> Iterator[Layer]:
 
 
 def _check_reviewer(settings: Settings, sources: Mapping[str, str]) -> None:
-    """A reviewer who is to answer for a person is one that is configured."""
+    """Refuse answered_by = "reviewer" without a configured reviewer."""
     if settings.flags.answered_by == "reviewer" and not settings.review.agent:
         raise DetentError(
             f'{sources["flags.answered_by"]}: flags.answered_by is "reviewer", and no reviewer is configured',
@@ -222,7 +222,7 @@ def _check_reviewer(settings: Settings, sources: Mapping[str, str]) -> None:
 
 
 def _check_report(settings: Settings, sources: Mapping[str, str]) -> None:
-    """A report is that of a command."""
+    """Refuse test.report without test.command."""
     if settings.test.report and not settings.test.command:
         raise DetentError(
             f"{sources['test.report']}: test.report is set, and test.command is not",
@@ -231,7 +231,7 @@ def _check_report(settings: Settings, sources: Mapping[str, str]) -> None:
 
 
 def _check_escalation(settings: Settings, sources: Mapping[str, str]) -> None:
-    """When and to whom belong together."""
+    """Refuse [agents.escalate] with only one of `after` and `to`."""
     after, to = settings.agents.escalate.after, settings.agents.escalate.to
     if bool(after) != bool(to.strip()):
         is_set, missing = ("after", "to") if after else ("to", "after")
@@ -242,7 +242,7 @@ def _check_escalation(settings: Settings, sources: Mapping[str, str]) -> None:
 
 
 def _check_order(debug: Debug, sources: Mapping[str, str]) -> None:
-    """The nudges of debugging come in their order."""
+    """Refuse [debug] limits that do not increase."""
     keys = Debug.__struct_fields__
     for before, after in pairwise(keys):
         if getattr(debug, before) > getattr(debug, after):
@@ -252,12 +252,12 @@ def _check_order(debug: Debug, sources: Mapping[str, str]) -> None:
 
 
 def is_kind(name: str) -> bool:
-    """Whether there is such a kind of flag."""
+    """Whether a kind of flag exists."""
     return name in KINDS or load_extension(FLAGS, name, _wrong) is not None
 
 
 def kind_names() -> tuple[str, ...]:
-    """Every kind, the built-in ones first."""
+    """Every kind of flag, the built-in ones first."""
     return (*KINDS, *names(FLAGS, KINDS))
 
 

@@ -1,7 +1,5 @@
-"""The tables of rows: [[gate]], [[test.project]], [services] and [prices]. Known keys, types, a time of a second or more, no name twice, and
-what else each asks for. Checked as strictly as any other key.
-
-Which steps a gate may name, `app` knows.
+"""Checks the settings that are tables of rows: [[gate]], [[test.project]], [services] and [prices]: keys, types, timeouts, unique names,
+and the rules of each. Which steps a gate may name, `app` knows.
 """
 
 import re
@@ -16,17 +14,17 @@ from detent.errors import DetentError
 
 
 class Rows(NamedTuple):
-    """A table of rows: what it is called, its keys with their types, and which of them tells one row from another."""
+    """A kind of table: its name, its keys with types, and its unique key."""
 
     name: str
     keys: Mapping[str, object]
-    own: str  # the key that no two rows share
-    twice: str  # what helps where two do
-    hint: str  # a row as an example
+    own: str  # the unique key
+    twice: str  # the hint for a duplicate
+    hint: str  # an example row
 
 
 def checked_rows(raw: object, where: str, rows: Rows, more: Callable[[dict[str, Any], str], dict[str, Any]]) -> tuple[dict[str, Any], ...]:
-    """Every row, or the error that names what is wrong with one; `more`: what else must hold of a row."""
+    """The checked rows, or an error that names what is wrong with one. `more` checks the rules of this table."""
     if not isinstance(raw, list) or not all(isinstance(row, dict) for row in raw):
         raise DetentError(f"{where}: {rows.name} is {seen(raw)}; expected rows, each under [[{rows.name}]]", rows.hint)
     found = []
@@ -52,7 +50,7 @@ def _check_keys(row: Mapping[str, object], keys: Mapping[str, object], at: str) 
         raise DetentError(f"{at}: timeout is {timeout}; it must be at least 1", "leave it out for that of [test]")
 
 
-# -- [[gate]]: commands of a project's own that judge the work ------------------------------------------------------------------
+# -- [[gate]]: a project's own commands that judge the work ---------------------------------------------------------------------
 
 GATE_KEYS: dict[str, object] = {"name": str, "command": str, "at": Texts, "as": Literal["fail", "flag"], "says": str, "timeout": int}
 GATE_NEEDS = {"name": 'name = "licences"', "command": 'command = "reuse lint"'}
@@ -104,7 +102,7 @@ def _project(row: dict[str, Any], at: str) -> dict[str, Any]:
 
 
 def _path(path: object, at: str, key: str = "path") -> str:
-    """A folder of the repository, without a word too many; empty for all of it."""
+    """A normalised folder of the repository; empty for all of it."""
     if path is None:
         raise DetentError(f"{at} has no path", PROJECT_HINT)
     form, expected = BELOW_THE_PROJECT
@@ -132,7 +130,7 @@ HINTS = {
 
 
 def checked_tables(section: str, keys: dict[str, object], where: str) -> dict[str, dict[str, Any]]:
-    """Every row of the section by its name, or the error that names what is wrong with one."""
+    """The checked rows of a section by name, or an error that names what is wrong with one."""
     return {name: _row(section, name, raw, f"{where}: [{section}] {name}") for name, raw in keys.items()}
 
 
@@ -154,7 +152,7 @@ def _row(section: str, name: str, raw: object, at: str) -> dict[str, Any]:
 
 
 def _check_service(row: dict[str, Any], at: str) -> None:
-    """An address of a service, and the name of a variable, never a key itself."""
+    """Check a service: its URL, and that `key` names a variable instead of holding the key itself."""
     address = urlsplit(row["url"])
     if address.scheme not in ("http", "https") or not address.hostname or address.username or address.query or address.fragment:
         raise DetentError(f"{at}: url is {seen(row['url'])}; expected an address that begins with https:// or http://", HINTS["services"])

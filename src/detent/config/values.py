@@ -1,4 +1,4 @@
-"""One value: from the text or the TOML that it stands in, checked against its key, or the error that names it and the way out."""
+"""Checks one value of a setting, from text or TOML, against its key. Errors name the key and how to fix it."""
 
 import json
 import re
@@ -62,12 +62,12 @@ EXAMPLES = {
     "notify.webhook": '"https://example.com/hook"',
     "notify.events": '["person", "over"]',
 }
-BUILT_IN = ("builtin", "beads", "github", "gitlab")  # trackers
+BUILT_IN = ("builtin", "beads", "github", "gitlab")  # kinds of trackers
 YES, NO = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 
 
 def checked(name: str, raw: object, where: str) -> object:
-    """A value of TOML that has the type of its key and is in its range, or the error that names it."""
+    """A TOML value, checked for the type and range of its key."""
     at = where if where in (variable(name), "TDD_MODEL", "TDD_MAX_RETRIES") else f"{where}: {name}"
     kind = kind_of(name)
     if name == "tracker.kind":
@@ -84,13 +84,13 @@ def checked(name: str, raw: object, where: str) -> object:
 
 
 def checked_text(name: str, text: str, where: str) -> object:
-    """The same for a value that is written as text, as in the environment."""
+    """A value written as text, as in the environment, parsed and checked."""
     value = _from_text(kind_of(name), text)
     return checked(name, value, where)
 
 
 def chosen(at: str, raw: object, choices: tuple[str, ...]) -> str:
-    """The one of several words that a value is, or the error that names them."""
+    """The value if it is one of the choices, else an error that lists them."""
     shown = ", ".join(f'"{c}"' for c in choices if c)
     for choice in choices:
         if raw == choice:
@@ -108,7 +108,7 @@ def _check_form(at: str, name: str, texts: list[str]) -> None:
 
 
 def fits(kind: object, value: object) -> bool:
-    """Whether a value of TOML has the type of a key."""
+    """Whether a TOML value has the type of a key."""
     if kind == Texts:
         return isinstance(value, list) and all(isinstance(v, str) and v.strip() for v in value)
     if isinstance(value, bool):
@@ -119,7 +119,7 @@ def fits(kind: object, value: object) -> bool:
 
 
 def _from_text(kind: object, text: str) -> object:
-    """What a text stands for; the text itself where it stands for nothing."""
+    """A text parsed as a type; the text itself if it cannot be parsed."""
     if kind is bool:
         return True if text.lower() in YES else False if text.lower() in NO else text
     if kind is int:
@@ -136,7 +136,7 @@ def _from_text(kind: object, text: str) -> object:
 
 
 def seen(raw: object) -> str:
-    """A value as a person would recognise it."""
+    """A value as shown in an error."""
     if isinstance(raw, str):
         return f"the text {json.dumps(raw[:80], ensure_ascii=False)}"
     if isinstance(raw, bool | int | float):
@@ -149,14 +149,14 @@ def _default(name: str) -> str:
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """The name that was probably meant; empty if none is near."""
-    import difflib  # only where something is wrong
+    """The closest name, or ""."""
+    import difflib  # imported late: only for errors
 
     return next(iter(difflib.get_close_matches(name, list(names), 1)), "")
 
 
 def unknown(sentence: str, name: str, known: Iterable[str], shown: str = "{}", otherwise: str = "") -> DetentError:
-    """The error for a name that is not there, with the nearest one that is."""
+    """The error for an unknown name, with the closest known one."""
     names = list(known)
     near = nearest(name, names)
     listed = otherwise or "known: " + ", ".join(shown.format(each) for each in names)

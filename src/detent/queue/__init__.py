@@ -1,4 +1,4 @@
-"""The queue: which executions are wanted, and which worker holds which. What an execution does is told by its journal, never here.
+"""The queue: which executions are wanted, and which worker holds which. What an execution does is only in its journal.
 
-`protocol` is ours; behind it stands a durable engine that is imported only when a queue is opened.
+`queue_protocol` has the values; the durable engine (DBOS) behind them is imported only when a queue is opened.
 """

@@ -1,4 +1,4 @@
-"""What can be seen of a queue: executions, workers, output, why it is paused. Reads only."""
+"""Reads a queue's state: executions, workers, output, pause, outages."""
 
 import json
 from collections.abc import Sequence
@@ -18,22 +18,22 @@ COLUMNS = Execution._fields[:-1]
 
 
 def _holds(jobs: sa.Table, word: str) -> sa.ColumnElement[bool]:
-    """Whether a word stands in a job, as it is written or in other letters of ASCII: the embedded database knows no others."""
+    """A condition that a job contains a word, ignoring case for ASCII only, as SQLite does."""
     columns = [jobs.c[name] for name in SEARCHED]
     lower = [sa.func.lower(column).contains(word.lower(), autoescape=True) for column in columns]
     return sa.or_(*lower, *(column.contains(word, autoescape=True) for column in columns))
 
 
 class TableBoard:
-    """The board over the queue's tables."""
+    """The reading side of the queue's tables."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
 
     def all(self, states: Sequence[str] = (), limit: int = 1000, words: Sequence[str] = ()) -> Sequence[Execution]:
-        """The executions in these states, in all where none is named: what runs, what comes next, what waits, then the newest end.
+        """The executions in these states (none: all): running, ready, waiting, then the last ended first.
 
-        Where words are given, each of them stands in the id, the item, the title or the reason.
+        `words`: each must be in the id, the item, the title or the reason.
         """
         j = self.database.tables.jobs
         rank = sa.case(FIRST, value=j.c.state, else_=3)
@@ -45,7 +45,7 @@ class TableBoard:
             return self._with_needs(c, [Execution._make((*row, ())) for row in rows])
 
     def one(self, id: str) -> Execution:
-        """The execution with this id, or the newest one of this item."""
+        """The execution with this id, or else the newest one of this item."""
         j = self.database.tables.jobs
         query = sa.select(*(j.c[name] for name in COLUMNS)).where(sa.or_(j.c.id == id, sa.and_(j.c.item == id, j.c.item != "")))
         with self.database.engine.begin() as c:
@@ -81,7 +81,7 @@ class TableBoard:
             return [OutputPiece._make(row) for row in c.execute(query.order_by(logs.c.seq).limit(limit))]
 
     def dropped(self, id: str) -> int:
-        """How many characters of a very long output are no longer kept."""
+        """The number of characters dropped from a very long output."""
         logs = self.database.tables.logs
         with self.database.engine.begin() as c:
             return int(c.execute(sa.select(logs.c.text).where(logs.c.job == id, logs.c.seq == DROPPED)).scalar() or 0)
@@ -98,7 +98,7 @@ class TableBoard:
         return found
 
     def slots(self) -> int:
-        """How many executions may run at once: what the living workers have, and no more than is set over all of them."""
+        """How many executions may run at once: the slots of live workers, up to the configured maximum."""
         meta, have = self.database.tables.meta, sum(w.slots for w in self.workers() if w.left >= 0)
         with self.database.engine.begin() as c:
             most = c.execute(sa.select(meta.c.value).where(meta.c.key == "slots")).scalar()
@@ -111,7 +111,7 @@ class TableBoard:
         return Pause(**json.loads(text)) if text else Pause()
 
     def resumed(self) -> float:
-        """When a person last let the queue continue; 0 if nobody ever did."""
+        """When a person last resumed the queue; 0 if never."""
         return float(self._meta("resumed") or 0)
 
     def _meta(self, key: str) -> str:
@@ -125,14 +125,14 @@ class TableBoard:
             return float(c.execute(sa.select(self.database.now)).scalar_one())
 
     def away(self) -> Sequence[OutageRow]:
-        """What is away now, the oldest first."""
+        """The current outages, the oldest first."""
         meta = self.database.tables.meta
         with self.database.engine.begin() as c:
             text = c.execute(sa.select(meta.c.value).where(meta.c.key == outages.KEY)).scalar()
         return sorted(outages.read(text or "").values(), key=lambda each: each.since)
 
     def parked(self, cause: str = "") -> Sequence[Execution]:
-        """What waits because something was away: for a person, or to be asked again. Of one cause, or of any."""
+        """The executions parked by an outage, of one cause or any."""
         j = self.database.tables.jobs
         wanted = j.c.cause == cause if cause else j.c.cause != ""
         query = sa.select(*(j.c[name] for name in COLUMNS)).where(wanted, j.c.state.in_(("blocked", "failed", "ready"))).order_by(j.c.added)
@@ -140,7 +140,7 @@ class TableBoard:
             return [Execution._make((*row, ())) for row in c.execute(query).all()]
 
     def counts(self) -> dict[str, int]:
-        """How many executions there are in each state that is not an end."""
+        """The number of executions in each live state."""
         j = self.database.tables.jobs
         with self.database.engine.begin() as c:
             rows = c.execute(sa.select(j.c.state, sa.func.count()).where(j.c.state.in_(LIVE)).group_by(j.c.state)).all()

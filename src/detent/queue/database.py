@@ -1,7 +1,7 @@
-"""Where a queue lives: a file beside the journal, or a PostgreSQL database. Opens it, creates what is missing, knows its clock.
+"""The database of a queue: a SQLite file beside the journal, or PostgreSQL. Opens it, creates missing tables, knows its clock.
 
-On SQLite every transaction begins as a writer. The engine's own connections begin one only at their first write, so its count of what
-runs and its claim would not be one thing, and a global limit of 3 was seen to run 6.
+On SQLite every transaction begins as a writer (BEGIN IMMEDIATE). Otherwise the engine's counting and claiming would not be atomic:
+a global limit of 3 was seen to run 6.
 """
 
 import fcntl
@@ -19,8 +19,8 @@ from detent.errors import DetentError
 from detent.queue.tables import VERSION, Tables, tables
 
 SCHEMA = "detent"
-KNOWS_SUBSEC = (3, 42)  # the first SQLite whose unixepoch has parts of a second
-MIGRATING = 0x64746E7471  # the number of the lock under which a database is set up
+KNOWS_SUBSEC = (3, 42)  # the first SQLite whose unixepoch has fractions of a second
+MIGRATING = 0x64746E7471  # id of the advisory lock for creating tables
 CLOCKS = {
     "sqlite": "((julianday('now') - 2440587.5) * 86400.0)",
     "postgresql": "(extract(epoch from clock_timestamp())::double precision)",
@@ -28,25 +28,25 @@ CLOCKS = {
 
 
 class Unreachable(DetentError):
-    """The database does not answer. Nothing was changed, and it may answer later."""
+    """The database does not answer. Nothing was changed; a retry may work."""
 
 
 class Database(NamedTuple):
-    """An open database with the tables of a queue in it."""
+    """An open database with the tables of a queue."""
 
     engine: sa.Engine
     url: str
     tables: Tables
-    leases: sa.Engine  # where workers say that they live: on SQLite a file of its own, so that no other change makes them wait
+    leases: sa.Engine  # of the leases: on SQLite a separate file, so that renewing never waits for another writer
 
     @property
     def now(self) -> sa.ColumnElement[float]:
-        """The database's own time, in seconds; machines may disagree about theirs."""
+        """The database's time in seconds, since clocks of machines may differ."""
         return sa.literal_column(CLOCKS[self.engine.dialect.name], sa.Double)
 
 
 def open_database(url: str, file: Path) -> Database:
-    """The database that a setting names, or the file where none is named, ready for use."""
+    """Open the database at `url`, or else the file, and set it up."""
     import logging
 
     logging.getLogger("dbos").setLevel(logging.ERROR)
@@ -63,13 +63,13 @@ def open_database(url: str, file: Path) -> Database:
 
 
 def _is_news(record: Any) -> bool:
-    """Whether the engine says something that is not known: that a turn was cancelled was asked for."""
+    """A log filter that drops the engine's messages about cancelled turns, which were requested."""
     what = record.exc_info[0] if record.exc_info else None
     return what is None or "Cancelled" not in what.__name__
 
 
 def lend_clock(raw: Any, _: object) -> None:
-    """Give a connection the clock that DBOS asks for: it takes Python 3.12 for a sign of a new SQLite, and an old one answers NULL."""
+    """Define unixepoch('subsec') for DBOS, which assumes a new SQLite from Python 3.12 on; an old one returns NULL."""
     if isinstance(raw, sqlite3.Connection):
         raw.create_function("unixepoch", 1, _unixepoch)
 
@@ -81,7 +81,7 @@ def _unixepoch(word: str) -> float:
 
 
 def unreachable(engine: sa.Engine, e: sa.exc.SQLAlchemyError) -> Unreachable:
-    """Trouble with the database, without the password that its address may hold."""
+    """The error for a database error, without the password in its URL."""
     where = engine.url.render_as_string(hide_password=True)
     said = str(getattr(e, "orig", None) or e).strip().splitlines()[0]
     way = (
@@ -105,7 +105,7 @@ def _postgres(url: str) -> Database:
 
 def _sqlite(file: Path) -> Database:
     file.parent.mkdir(parents=True, exist_ok=True)
-    found, leases = tables(None), _file(lease_file(file), "OFF")  # after a power cut no lease means anything
+    found, leases = tables(None), _file(lease_file(file), "OFF")  # not durable: after a power cut leases are void anyway
     with leases.begin() as c:
         c.execute(sa.schema.CreateTable(found.workers, if_not_exists=True))
     return Database(_file(file, "FULL"), f"sqlite:///{file}", found, leases)
@@ -116,7 +116,7 @@ def lease_file(file: Path) -> Path:
 
 
 def _file(file: Path, durable: str) -> sa.Engine:
-    """One file, whose transactions all begin as writers."""
+    """An engine for a SQLite file whose transactions all begin as writers."""
     engine = sa.create_engine(f"sqlite:///{file}", connect_args={"timeout": 30})
 
     @sa.event.listens_for(engine, "connect")
@@ -133,7 +133,7 @@ def _file(file: Path, durable: str) -> sa.Engine:
 
 
 def _version(database: Database) -> str:
-    """The version of the tables that are there; empty if there are none."""
+    """The version of the existing tables; empty if there are none."""
     meta = database.tables.meta
     try:
         with database.engine.begin() as c:
@@ -145,7 +145,7 @@ def _version(database: Database) -> str:
 
 
 def _set_up(database: Database, file: Path) -> None:
-    """Create the engine's tables and ours. One process at a time does this; the others find it done."""
+    """Create the engine's tables and ours, under a lock."""
     from dbos import DBOS
 
     with _alone(database, file):
@@ -167,7 +167,7 @@ def _set_up(database: Database, file: Path) -> None:
 @contextmanager
 def _alone(database: Database, file: Path) -> Iterator[None]:
     if database.engine.dialect.name == "postgresql":
-        # Outside any transaction: the engine makes indexes in a way that waits until older transactions have ended.
+        # Outside any transaction: the engine creates indexes concurrently, which waits for older transactions.
         with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as c:
             c.execute(sa.select(sa.func.pg_advisory_lock(MIGRATING)))
             try:

@@ -1,7 +1,7 @@
-"""The durable engine, as far as anybody may ask it something: handing over, cancelling, limiting, forgetting. Runs nothing.
+"""The client side of the durable engine (DBOS): enqueue, cancel, limit, forget; and DurableQueue over it and our tables. Runs nothing.
 
-It only says which worker holds which execution. Values go in and out as JSON: the engine's own form is pickle, which would let whoever
-can write to the database run code on every machine that reads it.
+The engine only decides which worker holds which execution. Values are JSON: the engine's default is pickle, by which whoever can
+write to the database could run code on every machine that reads it.
 """
 
 import time
@@ -17,21 +17,21 @@ from detent.queue.notices import Notices
 from detent.queue.queue_protocol import Execution, OutageRow, OutputPiece, Pause, QueueJob, Worker
 from detent.queue.store import QueuedJob, Store
 
-NAME = "detent"  # of the application, for the engine
-FORM = "detent-1"  # of what is handed over. A constant: by default it is a hash of sources, and other sources find no work
+NAME = "detent"  # the application's name for the engine
+FORM = "detent-1"  # the application version. A constant, since the default, a hash of sources, would hide work from other versions
 QUEUE, WORKFLOW = "executions", "execute"
 ENDED = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
-FORGET_AFTER = 3600.0  # seconds after the end; our own tables know all that is worth knowing
+FORGET_AFTER = 3600.0  # seconds after its end that the engine's row of a turn is deleted; our tables keep what matters
 FORGET_AT_ONCE = 500
 LAST_PRIORITY = 1000
 
 
 class Pickled(Exception):
-    """A value in the engine's tables is pickled. We write none, so somebody else did."""
+    """A value in the engine's tables is pickled, which Detent never writes."""
 
 
 def refuse_pickle() -> None:
-    """See to it that no value is ever unpickled. The engine would do so for a row that says of itself that it is pickled."""
+    """Disable unpickling in the engine, which would otherwise unpickle any row that is marked as pickled."""
     from dbos._serialization import DefaultSerializer
 
     def refuse(self: object, serialized_data: str) -> Any:
@@ -47,7 +47,7 @@ def serializer() -> Any:
 
 
 class Engine:
-    """The engine as a client sees it. Safe to use while no worker has ever run."""
+    """A client of the engine. Works before any worker has run."""
 
     def __init__(self, database: Database) -> None:
         from dbos import DBOSClient
@@ -63,12 +63,12 @@ class Engine:
             "queue_name": QUEUE,
             "workflow_id": turn.ticket,
             "app_version": FORM,
-            "priority": min(max(turn.priority, 0), LAST_PRIORITY) + 1,  # the engine begins at 1
+            "priority": min(max(turn.priority, 0), LAST_PRIORITY) + 1,  # the engine's priorities begin at 1
         }
         if turn.delay:
             options["delay_seconds"] = turn.delay
         self.client.enqueue_in_transaction(c, options, turn.id, turn.attempt, turn.ticket)
-        # Among equals the engine takes the older turn. A turn that is handed over again has the age of its job, and keeps its place.
+        # The engine takes the older of equal turns, so a turn that is enqueued again gets the age of its job, and keeps its place.
         table = "dbos.workflow_status" if c.dialect.name == "postgresql" else "workflow_status"
         c.execute(
             sa.text(f"UPDATE {table} SET created_at = :at WHERE workflow_uuid = :id"), {"at": int(turn.added * 1000), "id": turn.ticket}
@@ -78,18 +78,18 @@ class Engine:
         self.client.cancel_workflow(ticket)
 
     def limit(self, slots: int) -> None:
-        """How much may run at once over all workers."""
+        """Set how many executions may run at once over all workers."""
         queue = self.client.retrieve_queue(QUEUE)
         if queue is not None and queue.global_concurrency != slots:
             queue.set_global_concurrency(slots)
 
     def holders(self) -> dict[str, str]:
-        """Who holds which ticket, as the engine has it."""
+        """Ticket -> worker, by the engine."""
         held = self.client.list_workflows(status="PENDING", queue_name=QUEUE, load_input=False, load_output=False)
         return {w.workflow_id: w.executor_id or "" for w in held}
 
     def forget(self, older: float = FORGET_AFTER) -> int:
-        """Take ended turns out of the engine's tables, which keeps them for ever; how many."""
+        """Delete old ended turns from the engine's tables, which never does so itself; returns how many."""
         found = self.client.list_workflows(status=ENDED, name=WORKFLOW, load_input=False, load_output=False, limit=FORGET_AT_ONCE)
         before = (time.time() - older) * 1000
         old = [w.workflow_id for w in found if (w.updated_at or 0) < before]
@@ -98,7 +98,7 @@ class Engine:
         return len(old)
 
     def over(self, tickets: list[str]) -> set[str]:
-        """Those of these tickets that the engine has ended, or does not know."""
+        """The tickets among these that the engine has ended or does not know."""
         known = self.client.list_workflows(workflow_ids=tickets, load_input=False, load_output=False) if tickets else []
         return set(tickets) - {w.workflow_id for w in known if w.status not in ENDED}
 
@@ -107,13 +107,13 @@ class Engine:
 
 
 def _let_go(database: Database) -> None:
-    """Close what is kept open of a database: at the end, or when nobody has the queue any more."""
+    """Close the connections of a database: at close, or when the queue is garbage-collected."""
     database.engine.dispose()
     database.leases.dispose()
 
 
 class DurableQueue:
-    """The queue and its board over one database."""
+    """The queue over one database: reads from the board, changes through the store and the engine."""
 
     def __init__(self, database: Database) -> None:
         self.database, self.board, self.engine = database, TableBoard(database), Engine(database)
@@ -121,7 +121,7 @@ class DurableQueue:
         self.notices = Notices(self.store)
         weakref.finalize(self, _let_go, database).atexit = False
 
-    # -- looking -----------------------------------------------------------------------------------------------------------------
+    # -- reading -----------------------------------------------------------------------------------------------------------------
 
     def all(self, states: Sequence[str] = (), limit: int = 1000, words: Sequence[str] = ()) -> Sequence[Execution]:
         return self.board.all(states, limit, words)
@@ -156,7 +156,7 @@ class DurableQueue:
     def parked(self, cause: str = "") -> Sequence[Execution]:
         return self.board.parked(cause)
 
-    # -- asking ------------------------------------------------------------------------------------------------------------------
+    # -- changing ----------------------------------------------------------------------------------------------------------------
 
     def add(self, jobs: Sequence[QueueJob]) -> Sequence[Execution]:
         return self.board.these(self.store.add(jobs))
@@ -179,12 +179,12 @@ class DurableQueue:
         return self.paused()
 
     def hold(self, reason: str, kind: str, until: float) -> None:
-        """Pause until something is there again. A pause that a person must end stays as it is."""
+        """Pause in a way that ends by itself (`release`). Does not replace a pause that a person must end."""
         self.store.pause(reason, "detent", kind, until)
         self.engine.limit(0)
 
     def release(self, kinds: Sequence[str]) -> None:
-        """End such a pause."""
+        """End a pause of these kinds."""
         if self.store.release(kinds):
             self.engine.limit(self.store.limit(0))
 
@@ -195,13 +195,13 @@ class DurableQueue:
         return before
 
     def wake(self, thing: str) -> bool:
-        """A thing that was away is there again: what waited for it is handed over at once. False if nothing was away."""
+        """End an outage: enqueue what waited for it. False if there was none."""
         was = self.store.clear(thing)
         self.engine.limit(self.store.limit(0))
         return was
 
     def put_right(self, worker: str, running: set[str]) -> None:
-        """Hand over again what our tables call ready or running here, and the engine has ended: something went wrong between the two."""
+        """Enqueue again the jobs that our tables have as ready or running here but the engine has ended, after a crash between the two."""
         doubtful = self.store.doubtful(worker, running)
         over = self.engine.over([ticket for _, ticket in doubtful])
         for id, ticket in doubtful:

@@ -1,6 +1,6 @@
-"""Leases: which workers live, and taking over from those that do not. Ends its own process when it cannot say that it lives.
+"""Leases: which workers are alive, which are dead, and a fence that ends a worker that cannot renew.
 
-The engine alone leaves what a dead worker held on that worker for ever, and its slots taken.
+The engine alone would leave a dead worker's executions and slots with it forever.
 """
 
 import os
@@ -19,12 +19,12 @@ from detent.journal.holder import Holder, is_alive, is_here
 from detent.queue.database import Database
 from detent.queue.queue_protocol import Pace
 
-FENCED = 75  # exit code of a worker that ended itself
-LOOKS = 2  # a lease must be seen expired this often: after a machine slept, its workers get a chance to renew
+FENCED = 75  # exit code of a fenced worker
+LOOKS = 2  # times a lease must be seen expired, so that workers of a machine that slept can renew
 
 
 class Lease(NamedTuple):
-    """A lease as it stands in the table."""
+    """A row of the table of leases."""
 
     id: str
     holder: Holder
@@ -32,15 +32,15 @@ class Lease(NamedTuple):
 
 
 class Leases:
-    """The leases of one queue, seen by one worker."""
+    """The leases of a queue, for one worker."""
 
     def __init__(self, database: Database, me: str, holder: Holder, slots: int, pace: Pace) -> None:
         self.database, self.me, self.holder, self.slots, self.pace = database, me, holder, slots, pace
-        self._expired: dict[str, int] = {}  # how often in a row each was seen expired
-        self.excused: set[str] = set()  # those that an outage of the database ended, and no execution did
+        self._expired: dict[str, int] = {}  # worker -> times in a row seen expired
+        self.excused: set[str] = set()  # workers that an outage of the database ended, not an execution
 
     def renew(self) -> None:
-        """Say that this worker lives; the first time before it claims anything."""
+        """Renew this worker's lease, or create it, before the worker claims anything."""
         w, now = self.database.tables.workers, self.database.now
         with self.database.leases.begin() as c:
             if not c.execute(sa.update(w).where(w.c.id == self.me).values(until=now + self.pace.lease)).rowcount:
@@ -53,7 +53,7 @@ class Leases:
             c.execute(sa.delete(w).where(w.c.id.in_(ids)))
 
     def dead(self, holding: set[str]) -> list[str]:
-        """Those of the workers that can be taken over. `holding` was read before, so that a newborn worker is never among them."""
+        """The dead workers. `holding` must have been read before, so that a new worker is never among them."""
         leases = self._read()
         if any(self._is_former(lease) for lease in leases):
             self.excused |= {lease.id for lease in leases if lease.left < 0 or self._is_former(lease)}
@@ -70,13 +70,13 @@ class Leases:
         return [Lease(id, msgspec.json.decode(text, type=Holder), left) for id, text, left in rows]
 
     def _is_former(self, lease: Lease) -> bool:
-        """Whether a lease is of this very process, before it lost the database and began again."""
+        """Whether a lease belongs to an earlier worker in this same process, which restarted after losing the database."""
         mine, its = self.holder, lease.holder
         return lease.id != self.me and is_here(its) and (its.pid, its.start) == (mine.pid, mine.start)
 
     def _is_dead(self, lease: Lease) -> bool:
-        """Where its process would be seen from here, that is looked at; one that lives without a lease is stuck, and is ended first.
-        Of any other only the lease counts. An embedded queue has one machine, so there a restart of it has ended them all.
+        """Whether a worker is dead: by its process if it is on this machine, else by its lease. A live process here whose lease has
+        expired is stuck, and is killed. A SQLite queue has only one machine, so a reboot has ended all workers.
         """
         if self._is_former(lease):
             return True
@@ -94,7 +94,7 @@ class Leases:
 
 
 class Fence(threading.Thread):
-    """Ends this process if the lease could not be renewed in time: whoever takes over must find it gone, and its programs with it."""
+    """Ends this process if the lease was not renewed in time, so that it and its programs are gone before another worker takes over."""
 
     def __init__(self, pace: Pace, end: Callable[[str], None]) -> None:
         super().__init__(name="fence", daemon=True)
@@ -102,7 +102,7 @@ class Fence(threading.Thread):
         self._renewed, self._over = time.monotonic(), threading.Event()
 
     def renewed(self, asked: float) -> None:
-        """The lease was renewed; it counts from when that was asked for."""
+        """Note that the lease was renewed, by a request sent at `asked`."""
         self._renewed = asked
 
     def disarm(self) -> None:
@@ -116,7 +116,7 @@ class Fence(threading.Thread):
 
 
 def end_this_process(why: str) -> None:
-    """Leave at once. The programs of this worker have this process as their parent and end with it."""
+    """Exit at once. The programs of this worker end with this process."""
     with suppress(OSError):
         os.write(sys.stderr.fileno(), f"detent: this worker stops: {why}\n".encode())
     os._exit(FENCED)

@@ -1,4 +1,4 @@
-"""What people were told already: which worker tells what, once, over all workers and restarts. Knows no way of telling."""
+"""Records of sent notifications, so that each is sent once over all workers and restarts. Sends nothing itself."""
 
 import json
 from collections.abc import Sequence
@@ -8,20 +8,20 @@ import sqlalchemy as sa
 
 from detent.queue.store import Store
 
-AGAIN = 60.0  # seconds until one that could not be sent is tried again
+AGAIN = 60.0  # seconds until a failed one is retried
 MOST_TRIES = 5
-KEPT = 30 * 86400.0  # seconds for which it is known what was told
+KEPT = 30 * 86400.0  # seconds that records are kept
 FAULT = "notify-fault"
 
 
 class Notices:
-    """The notices of a queue, in its table of odds and ends. Each has a kind and a key of its own."""
+    """The notices of a queue, by kind and key, in its meta table."""
 
     def __init__(self, store: Store) -> None:
         self.store, self.meta = store, store.meta
 
     def claim(self, kind: str, keys: Sequence[str], every: float) -> list[str]:
-        """Those of these that this caller is to send now. None while one of this kind was sent within so many seconds."""
+        """Claim the keys to send now; none if one of this kind was sent within `every` seconds."""
         if not keys:
             return []
         with self.store.changing() as c:
@@ -42,7 +42,7 @@ class Notices:
         return row is None or (not row["sent"] and row["tries"] < MOST_TRIES and now - row["at"] >= AGAIN)
 
     def sent(self, kind: str, keys: Sequence[str]) -> None:
-        """They were sent."""
+        """Record that these were sent."""
         with self.store.changing() as c:
             for key in keys:
                 row = json.loads(self._read(c, self._name(kind, key)) or '{"at": 0, "tries": 1}')
@@ -50,18 +50,18 @@ class Notices:
             c.execute(sa.delete(self.meta).where(self.meta.c.key == FAULT))
 
     def failed(self, kind: str, why: str) -> None:
-        """They could not be sent: the next ones of this kind need not wait."""
+        """Record a failure, which does not make the next ones of this kind wait."""
         with self.store.changing() as c:
             c.execute(sa.delete(self.meta).where(self.meta.c.key == f"notified:{kind}"))
             self._write(c, FAULT, why[:500])
 
     def fault(self) -> str:
-        """Why the last one could not be sent; empty if it was."""
+        """The error of the last send; empty if it worked."""
         with self.store.database.engine.begin() as c:
             return self._read(c, FAULT)
 
     def last(self, kind: str) -> float:
-        """When something of this kind was last sent; 0 if it never was."""
+        """When this kind was last claimed; 0 if never."""
         with self.store.database.engine.begin() as c:
             return float(self._read(c, f"notified:{kind}") or 0)
 

@@ -1,4 +1,4 @@
-"""The order of jobs that are added together: what is needed comes first, and a circle is refused by name. Pure."""
+"""Sorts jobs that are added together by their dependencies; refuses cycles and duplicates. Pure."""
 
 from collections.abc import Sequence
 from graphlib import CycleError, TopologicalSorter
@@ -8,7 +8,7 @@ from detent.queue.queue_protocol import QueueJob
 
 
 def in_order(jobs: Sequence[QueueJob]) -> list[QueueJob]:
-    """The jobs, each after those of its needs that are among them."""
+    """The jobs, each after those it needs."""
     by_item: dict[str, QueueJob] = {}
     for job in jobs:
         if job.item and by_item.setdefault(job.item, job) is not job:

@@ -1,4 +1,4 @@
-"""What is away, as the queue's tables keep it: since when, how often it was asked, and when it is asked again. Values only."""
+"""Outages as stored in the queue's meta table: since when, how many tries, and the next retry. Values only."""
 
 import json
 
@@ -17,7 +17,7 @@ def write(found: dict[str, OutageRow]) -> str:
 
 
 def met(found: dict[str, OutageRow], thing: str, said: str, now: float) -> OutageRow:
-    """An outage that was met once more. Several that meet it at once are one time."""
+    """The row of an outage after one more failure. Failures before the next retry count as one."""
     before, row = found.get(thing), RECOVERY[thing]
     if before is not None and before.until > now:
         return before._replace(said=said)
@@ -26,17 +26,17 @@ def met(found: dict[str, OutageRow], thing: str, said: str, now: float) -> Outag
 
 
 def after(found: dict[str, OutageRow], cause: str) -> dict[str, OutageRow]:
-    """What is away after an execution has ended: what only time shows is there again if it ended for no such reason."""
+    """The outages left after an execution ended: those that hold the queue, and its own cause. Others count as over."""
     return {thing: row for thing, row in found.items() if RECOVERY[thing].holds or thing == cause}
 
 
 def holding(found: dict[str, OutageRow]) -> OutageRow | None:
-    """What the whole queue waits for; None if nothing holds it."""
+    """The outage that holds the whole queue, or None."""
     return next((row for thing, row in found.items() if RECOVERY[thing].holds), None)
 
 
 def parked_in_a_row(before: str, cause: str) -> tuple[str, int]:
-    """How many executions in a row wait for a person because of the same thing, as it is kept; after one more of them, or of none."""
+    """The stored count of executions in a row that were parked by the same thing, updated by one more end: (text to store, count)."""
     thing, _, number = before.partition(" ")
     if cause not in PARKS:
         return "", 0
@@ -49,5 +49,5 @@ def too_many(n: int) -> bool:
 
 
 def pause_kind(cause: str) -> str:
-    """What kind of pause it is that so many make: one that ends by itself, or one that a person must end."""
+    """The kind of pause for a cause: itself if it is checked automatically; empty if a person must end the pause."""
     return cause if cause in LOOKED_AT else ""

@@ -1,21 +1,21 @@
-"""What a program writes, on its way into the queue's tables: gathered for a moment, kept in pieces, its last line at hand."""
+"""Buffers a program's output on its way into the queue's tables: stores it in pieces, and keeps the last line at hand."""
 
 import codecs
 import threading
 import time
 from collections.abc import Callable
 
-PIECE = 60_000  # characters at most in one
-EVERY = 0.5  # seconds between two pieces
-TAIL = 4_000  # characters at the end that stay at hand
-MOST_UNKEPT = 4_000_000  # characters that wait while nothing can be kept; of more, the newest
+PIECE = 60_000  # characters of a piece, at most
+EVERY = 0.5  # seconds between pieces
+TAIL = 4_000  # characters of the end that are kept in memory
+MOST_UNKEPT = 4_000_000  # characters buffered while nothing can be stored; older ones are dropped
 
 
 class ExecutionOutput:
-    """The output of one execution. Fed by one thread; whoever looks at the last line may be another."""
+    """The output of one execution. Fed by one thread; others may read the last line."""
 
     def __init__(self, keep: Callable[[str], bool | None]) -> None:
-        self.keep = keep  # False: it cannot be kept now
+        self.keep = keep  # returns False if it cannot store now
         self.tail = ""
         self.last, self.heard = "", time.monotonic()
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -33,11 +33,11 @@ class ExecutionOutput:
             self._keep(self._text.rfind("\n") + 1 or (len(self._text) if len(self._text) > PIECE else 0))
 
     def flush(self) -> None:
-        """Keep what has gathered, also a line that has no end yet."""
+        """Store the buffer, including an unfinished line."""
         self._keep(len(self._text))
 
     def _keep(self, end: int) -> None:
-        """Keep what stands before there, in pieces that end where a line ends unless a line is longer than a piece."""
+        """Store the buffer up to `end`, in pieces that end at line ends unless a line is longer than a piece."""
         with self._lock:
             text, self._text = self._text[:end], self._text[end:]
         self._kept = time.monotonic()
@@ -50,5 +50,5 @@ class ExecutionOutput:
             text = text[at:]
 
     def silent(self) -> float:
-        """Seconds since it wrote something."""
+        """Seconds since the last output."""
         return time.monotonic() - self.heard

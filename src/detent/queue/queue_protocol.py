@@ -1,4 +1,4 @@
-"""The queue as everybody else sees it: its values. Knows no engine, no database and no run's inside."""
+"""The values of the queue, for all other rooms. Knows no engine, no database and nothing inside a run."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -8,27 +8,27 @@ from detent.errors import DetentError
 
 LIVE = ("waiting", "ready", "running")
 ENDS = ("done", "failed", "blocked", "cancelled")
-AGAIN = ("failed", "blocked", "cancelled")  # what may be tried again
-MOST_STARTS = 12  # times that an execution is taken up before it counts as one that ends its worker
-MOST_FAILURES = 5  # in a row; then the queue pauses
-DROPPED = 0  # the number of the row that says how much of an output was let go; pieces begin at 1
+AGAIN = ("failed", "blocked", "cancelled")  # states that can be retried
+MOST_STARTS = 12  # starts after which an execution is assumed to crash its worker, and fails
+MOST_FAILURES = 5  # failures in a row that pause the queue
+DROPPED = 0  # the `seq` of the row with the number of dropped characters; pieces begin at 1
 
 
 class UnknownExecution(DetentError):
-    """There is no execution of this id, and none of this item."""
+    """There is no execution with this id or of this item."""
 
     def __init__(self, id: str) -> None:
         super().__init__(f"there is no {id} in the queue", "see `detent queue list --all`")
 
 
 class QueueJob(NamedTuple):
-    """What is asked of the queue: to run an execution once."""
+    """A request to run an execution."""
 
     id: str  # the run
-    item: str = ""  # the work item; at most one live job is for it
+    item: str = ""  # at most one live job per item
     title: str = ""
-    priority: int = 2  # 0 comes first; among equals the older one
-    needs: tuple[str, ...] = ()  # items whose jobs must be done before
+    priority: int = 2  # 0 comes first; among equals the older
+    needs: tuple[str, ...] = ()  # items that must be done first
 
 
 class Execution(NamedTuple):
@@ -40,50 +40,50 @@ class Execution(NamedTuple):
     priority: int
     state: str  # one of LIVE or ENDS
     attempt: int
-    starts: int  # how often a worker took this attempt up
+    starts: int  # how often a worker started this attempt
     added: float
     started: float | None
     ended: float | None
-    worker: str  # who holds it; empty if nobody does
-    cause: str  # what was away, where that made it wait: one of the things in `recovery`
+    worker: str  # the worker that holds it, or ""
+    cause: str  # the outage it waits for, a key of RECOVERY, or ""
     exit_code: int | None
     reason: str
     waits_for: tuple[str, ...] = ()
 
 
 class Worker(NamedTuple):
-    """A process that works off the queue, and how long its lease still is."""
+    """A worker process, and the rest of its lease."""
 
     id: str
     host: str
     pid: int
     slots: int
     since: float
-    left: float  # seconds until the lease ends; negative if it has ended, or its process is seen to be gone
+    left: float  # seconds of its lease; negative if expired, or its process is gone
 
 
 class Pause(NamedTuple):
-    """Why nothing new is started; an empty reason if nothing holds the queue."""
+    """Why the queue starts nothing; an empty reason if it is not paused."""
 
     reason: str = ""
     by: str = ""
     since: float = 0.0
-    kind: str = ""  # of one that ends by itself: what it waits for; empty if a person must resume
-    until: float = 0.0  # when that is expected, if it is known
+    kind: str = ""  # what a pause that ends by itself waits for; empty if a person must resume
+    until: float = 0.0  # when it is expected to end, if known
 
 
 class OutageRow(NamedTuple):
-    """Something is away."""
+    """A current outage."""
 
     thing: str
     said: str
     since: float
-    until: float  # when it is asked again
+    until: float  # the next retry
     tries: int = 1
 
 
 class OutputPiece(NamedTuple):
-    """Some of what an execution wrote. `seq` grows with every piece, over all attempts."""
+    """A piece of an execution's output. `seq` grows with every piece, over all attempts."""
 
     seq: int
     attempt: int
@@ -91,7 +91,7 @@ class OutputPiece(NamedTuple):
 
 
 class ExecutionProcess(NamedTuple):
-    """The one program of an execution. It drives the run to its end and may be started again after it was killed."""
+    """The command of an execution. It drives the run to its end, and may be started again after it was killed."""
 
     argv: Sequence[str]
     cwd: Path
@@ -99,16 +99,16 @@ class ExecutionProcess(NamedTuple):
 
 
 class ExecutionEnd(NamedTuple):
-    """How an execution ended: one of ENDS, or `again` if it has not ended and is to be taken up once more."""
+    """How an execution's program ended: one of ENDS, or `again` if it is to be started once more."""
 
     state: str
     reason: str = ""
-    delay: float = 0.0  # seconds before it is taken up once more, where it asked for that: it gave its slot back
-    cause: str = ""  # what was away, where that is why
+    delay: float = 0.0  # seconds until the next start, if it asked to wait
+    cause: str = ""  # the outage that ended it, or ""
 
 
 class WorkerEvent(NamedTuple):
-    """Something that happened on this worker: started, output, ended, taken-up, paused, away, back or leaving."""
+    """An event of a worker: started, output, ended, taken-up, paused, away, back or leaving."""
 
     kind: str
     id: str = ""
@@ -116,19 +116,19 @@ class WorkerEvent(NamedTuple):
 
 
 class WorkerTask(NamedTuple):
-    """What a worker is for: how to start the program of an execution, and how to tell from the world how it ended."""
+    """The work of a worker: how to start an execution's program, and how to find out how it ended."""
 
     child: Callable[[str], ExecutionProcess]
-    judge: Callable[[str, int | None, str], ExecutionEnd]  # by its id, its exit code and the last line that it wrote
-    timeout: float  # seconds that a program may take
-    silence: float  # seconds that it may write nothing
-    tend: Callable[[], None] = lambda: None  # bring the queue up to what happened outside of it
-    room: Callable[[int], str] = lambda running: ""  # why nothing more can start here beside so many; empty if it can
-    back: Callable[[str], bool] = lambda thing: True  # whether a thing that was away answers again, or there is no way to ask it
+    judge: Callable[[str, int | None, str], ExecutionEnd]  # of id, exit code and last line of output
+    timeout: float  # seconds for a program
+    silence: float  # seconds without output
+    tend: Callable[[], None] = lambda: None  # regular work, such as reconciling the queue
+    room: Callable[[int], str] = lambda running: ""  # why no more can start beside so many, or ""
+    back: Callable[[str], bool] = lambda thing: True  # whether an outage is over, or cannot be checked
 
 
 class Pace(NamedTuple):
-    """How quickly things are noticed, in seconds. A worker that could not renew its lease ends itself before others may take it for dead."""
+    """Intervals in seconds. `fence` is shorter than `lease`, so that a worker ends itself before others consider it dead."""
 
     lease: float = 30.0
     beat: float = 5.0

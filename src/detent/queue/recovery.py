@@ -1,26 +1,26 @@
-"""Recovery as a table: for each thing that can be away, what is tried, how long, what is parked, and what wakes it up. Values only.
+"""The table of recovery: for each kind of outage, how it is retried, for how long, what is parked, and what wakes it. Values only.
 
-Drawn into docs/queue.md. Nothing that an outage touched counts as a failure, of the item or of the queue.
+Drawn into docs/queue.md. An outage never counts as a failure of an item or of the queue.
 """
 
 from typing import NamedTuple
 
-MOST_PARKED = 3  # executions in a row that wait for a person because of one thing; then the queue pauses instead of using up the next
+MOST_PARKED = 3  # executions in a row parked by one thing, after which the queue pauses
 
 
 class Recovery(NamedTuple):
-    """What is done while one thing is away."""
+    """The recovery from one kind of outage."""
 
-    noticed: str  # by what it is told apart from a fault of the work
-    here: float  # seconds that an execution asks again in place, with its slot; 0: not at all
-    first: float  # seconds until it is asked again after that; doubled each time
-    most: float  # and at most
-    holds: bool  # whether the whole queue is held meanwhile, instead of one execution after another
+    noticed: str  # how it is told from a fault of the work
+    here: float  # seconds that an execution retries in place, keeping its slot; 0: not at all
+    first: float  # seconds until the first retry after that, doubled each time
+    most: float  # the longest wait
+    holds: bool  # whether it holds the whole queue, instead of single executions
     parked: str  # what waits, and how
-    wakes: str  # what sets it going again
+    wakes: str  # what continues it
 
     def wait(self, tries: int) -> float:
-        """Seconds to wait after so many times in a row."""
+        """Seconds to wait after so many tries."""
         return min(self.most, self.first * 2.0 ** min(max(0, tries - 1), 20))
 
 
@@ -70,12 +70,12 @@ RECOVERY: dict[str, Recovery] = {
         wakes="the tests can be run on main again",
     ),
 }  # fmt: skip
-PARKS = ("agent", "model", "tests")  # what may wait for a person
-LOOKED_AT = ("agent",)  # of these, what is asked for again by itself
+PARKS = ("agent", "model", "tests")  # outages that may park an execution for a person
+LOOKED_AT = ("agent",)  # those of PARKS that are checked automatically
 
 
 def drawn() -> str:
-    """The table as the documentation has it."""
+    """The table in markdown, for the documentation."""
     head = "| away | noticed by | asked again | the queue | what waits | continues when |\n|---|---|---|---|---|---|\n"
     return head + "".join(f"| {' | '.join(_cells(thing, row))} |\n" for thing, row in RECOVERY.items())
 

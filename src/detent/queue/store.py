@@ -1,6 +1,6 @@
-"""Every change to the queue's own tables, each in one transaction. Hands what is ready over to the engine inside the same transaction.
+"""All changes to the queue's own tables, each in one transaction, which also enqueues ready jobs in the engine.
 
-A change is guarded by what it expects to find, so that a worker that was given up for dead and wakes again changes nothing.
+Each change checks the state it expects, so that a worker that was declared dead and wakes up changes nothing.
 """
 
 import json
@@ -18,32 +18,32 @@ from detent.queue.database import Database, unreachable
 from detent.queue.order import in_order
 from detent.queue.queue_protocol import AGAIN, DROPPED, ENDS, LIVE, MOST_FAILURES, MOST_STARTS, ExecutionEnd, QueueJob, UnknownExecution
 
-CHANGING = 0x64746E7472  # the number of the lock under which jobs and what they wait for change together
+CHANGING = 0x64746E7472  # id of the advisory lock for changes to jobs and needs
 PATIENCE = 15.0  # seconds to wait for that lock
-AT_ONCE = 100  # jobs that are taken in together
-GAP = 0.11  # seconds between them: who waits for the embedded database looks again every 0.1 s
+AT_ONCE = 100  # jobs added in one transaction
+GAP = 0.11  # seconds between these transactions: a waiting SQLite client retries every 0.1 s
 KEPT_DAYS = 30
-HELD = 2.0  # seconds until the engine is given again what a pause has stopped
-KEPT = 32_000_000  # characters of output kept for a job: the newest
-LOOK_AGAIN = 64  # pieces between two looks at how much there is
+HELD = 2.0  # seconds until a job that a pause stopped is enqueued again
+KEPT = 32_000_000  # newest characters of output kept for a job
+LOOK_AGAIN = 64  # pieces between checks of that size
 
 
 class QueuedJob(NamedTuple):
-    """A job that is handed to the engine: its ticket is unique, so handing it over twice is handing it over once."""
+    """A job for the engine. Its unique ticket makes enqueueing idempotent."""
 
     ticket: str
     id: str
     attempt: int
     priority: int
     delay: float = 0.0
-    added: float = 0.0  # when the job was added: among equals the older comes first, however often it is handed over
+    added: float = 0.0  # when the job was added, which orders equals even if it is enqueued again
 
 
 HandOver = Callable[[sa.Connection, QueuedJob], None]
 
 
 class Store:
-    """The queue's tables, for writing."""
+    """The writing side of the queue's tables."""
 
     def __init__(self, database: Database, hand_over: HandOver) -> None:
         self.database, self.hand_over = database, hand_over
@@ -51,7 +51,7 @@ class Store:
 
     @contextmanager
     def changing(self) -> Iterator[sa.Connection]:
-        """One transaction, alone among those that change jobs."""
+        """A transaction that excludes others that change jobs."""
         try:
             with self.database.engine.begin() as c:
                 if self.database.engine.dialect.name == "postgresql":
@@ -61,12 +61,12 @@ class Store:
         except sa.exc.OperationalError as e:
             raise unreachable(self.database.engine, e) from e
 
-    # -- what people ask for ---------------------------------------------------------------------------------------------------
+    # -- calls of people -------------------------------------------------------------------------------------------------------
 
     def add(self, jobs: Sequence[QueueJob]) -> list[str]:
-        """Take jobs in; their ids. A job that is there, or whose item has a live one, is not added again.
+        """Add jobs; returns their ids. A job that exists, or whose item has a live one, is not added again.
 
-        What could never run is refused before anything is taken in. Many are taken in some at a time, so that workers get their turn.
+        Jobs that could never run are refused first. Many are added in batches, so that workers get their turn.
         """
         ordered = in_order(jobs)
         self._can_be_met(jobs)
@@ -92,7 +92,7 @@ class Store:
                 )
 
     def _take_in(self, c: sa.Connection, job: QueueJob) -> str:
-        """The id under which a job is in the queue. A new one waits, or is handed over if it waits for nothing."""
+        """Add a job unless it is there: as waiting, or enqueued if it needs nothing. Returns the id it has in the queue."""
         j = self.jobs
         live = sa.and_(j.c.item == job.item, j.c.item != "", j.c.state.in_(LIVE))
         there = c.execute(sa.select(j.c.id).where(sa.or_(j.c.id == job.id, live))).scalar()
@@ -111,7 +111,7 @@ class Store:
         return bool(states & set(LIVE)) or "done" not in states
 
     def _release(self, c: sa.Connection, which: sa.ColumnElement[bool]) -> None:
-        """Hand over those of these waiting jobs that wait for nothing any more."""
+        """Enqueue the waiting jobs among these that need nothing any more."""
         j, n = self.jobs, self.needs
         free = sa.select(j.c.id, j.c.attempt, j.c.priority, j.c.starts).where(
             which, j.c.state == "waiting", ~sa.exists().where(n.c.job == j.c.id)
@@ -126,7 +126,7 @@ class Store:
         self.hand_over(c, turn)
 
     def cancel(self, id: str, reason: str) -> str:
-        """Want a job no more; the ticket that the engine has for it. One that has ended stays as it is."""
+        """Cancel a job; returns its ticket. An ended job is left alone."""
         with self.changing() as c:
             row = self._row(c, id)
             if row.state in ENDS:
@@ -136,7 +136,7 @@ class Store:
             return str(row.ticket)
 
     def retry(self, id: str) -> None:
-        """Try a job again that ended without being done."""
+        """Retry a job that failed, is blocked or was cancelled."""
         j = self.jobs
         with self.changing() as c:
             row = self._row(c, id)
@@ -169,7 +169,7 @@ class Store:
             self._pause(c, reason, by, kind, until)
 
     def _pause(self, c: sa.Connection, reason: str, by: str, kind: str = "", until: float = 0.0) -> None:
-        """Keep why nothing starts. A pause that a person must end is never replaced, and takes the place of one that ends by itself."""
+        """Store a pause. One that a person must end replaces one that ends by itself, and is never replaced."""
         before = json.loads(self._get(c, "paused") or "{}")
         if before and not (before.get("kind") and (not kind or kind == before["kind"])):
             return
@@ -177,13 +177,13 @@ class Store:
         self._put(c, "paused", json.dumps({"reason": reason, "by": by, "since": since, "kind": kind, "until": until}))
 
     def resume(self) -> None:
-        """A person lets it continue: what they overrule, such as a budget, counts from now on."""
+        """End any pause for a person, and reset failures in a row; budgets count from now."""
         with self.changing() as c:
             c.execute(sa.delete(self.meta).where(self.meta.c.key.in_(("paused", "failures", outages.IN_A_ROW))))
             self._put(c, "resumed", str(c.execute(sa.select(self.database.now)).scalar_one()))
 
     def release(self, kinds: Sequence[str]) -> bool:
-        """End a pause of these kinds, now that what it waited for is there; whether there was one."""
+        """End a pause of these kinds; whether there was one."""
         with self.changing() as c:
             if json.loads(self._get(c, "paused") or "{}").get("kind", "") not in kinds:
                 return False
@@ -191,7 +191,7 @@ class Store:
             return True
 
     def limit(self, slots: int) -> int:
-        """Keep how much may run at once over all workers; the number that holds now: none while the queue is paused."""
+        """Store the limit over all workers (0: keep it); returns the current limit, which is 0 while the queue is paused."""
         with self.changing() as c:
             if slots:
                 self._put(c, "slots", str(slots))
@@ -207,15 +207,15 @@ class Store:
         if not c.execute(sa.update(self.meta).where(self.meta.c.key == key).values(value=value)).rowcount:
             c.execute(sa.insert(self.meta).values(key=key, value=value))
 
-    # -- what workers say --------------------------------------------------------------------------------------------------------
+    # -- calls of workers --------------------------------------------------------------------------------------------------------
 
     def begin(self, id: str, attempt: int, ticket: str, worker: str) -> bool:
-        """Take a job up. False if it is not to be run: it ended, is wanted no more, nothing may start, or it has ended too many workers."""
+        """Start a job on a worker. False if it ended, was cancelled, the queue is paused, or it has crashed too many workers."""
         with self.changing() as c:
             row = self._row(c, id)
             if row.attempt != attempt or row.ticket != ticket or row.state not in ("ready", "running"):
                 return False
-            if row.state == "ready" and self._is_held(c):  # held at the very moment when the engine gave it out
+            if row.state == "ready" and self._is_held(c):  # paused just as the engine dequeued it
                 self._hand_over(c, id, attempt, row.priority, row.starts, HELD, self._later(row.ticket))
                 return False
             if row.starts >= MOST_STARTS:
@@ -228,7 +228,7 @@ class Store:
             return True
 
     def finish(self, id: str, attempt: int, worker: str, outcome: ExecutionEnd, code: int | None, delay: float) -> bool:
-        """Keep how a job ended, once, and let go what waited for it. False if another has it by now."""
+        """Store how a job ended, and release what waited for it. False if the worker does not hold it any more."""
         with self.changing() as c:
             row = self._row(c, id)
             if (row.attempt, row.worker, row.state) != (attempt, worker, "running"):
@@ -240,12 +240,12 @@ class Store:
             return True
 
     def _again(self, c: sa.Connection, row: sa.Row[Any], outcome: ExecutionEnd, delay: float) -> None:
-        """Take it up once more. One that asked to wait has ended no worker: that start does not count."""
+        """Enqueue a job again. If it asked to wait, its start does not count."""
         met = self._met(c, outcome) if outcome.cause else 0.0
         later = outcome.delay or met
         starts = row.starts - 1 if later else row.starts
         c.execute(sa.update(self.jobs).where(self.jobs.c.id == row.id).values(reason=outcome.reason, cause=outcome.cause, starts=starts))
-        ticket = self._later(row.ticket) if later else ""  # the number in it is used up
+        ticket = self._later(row.ticket) if later else ""  # a ticket can be used only once
         self._hand_over(c, row.id, row.attempt, row.priority, starts, later or delay, ticket)
 
     def _later(self, ticket: str) -> str:
@@ -253,19 +253,19 @@ class Store:
         return f"{first}~later{int(number or 1) + 1}" if "~later" in ticket else f"{first}~later"
 
     def _met(self, c: sa.Connection, outcome: ExecutionEnd) -> float:
-        """Something was away; seconds until it is asked again."""
+        """Store the outage of an outcome; returns the seconds until its retry."""
         now, found = c.execute(sa.select(self.database.now)).scalar_one(), outages.read(self._get(c, outages.KEY))
         found[outcome.cause] = outages.met(found, outcome.cause, outcome.reason, now)
         self._put(c, outages.KEY, outages.write(found))
         return max(1.0, found[outcome.cause].until - now)
 
     def meet_outage(self, thing: str, said: str) -> None:
-        """Something is away, and nothing is to start because of it."""
+        """Store an outage."""
         with self.changing() as c:
             self._met(c, ExecutionEnd("again", said, cause=thing))
 
     def clear(self, thing: str) -> bool:
-        """A thing that was away is there again. What waited for it is handed over at once, and keeps its place."""
+        """Remove an outage, and enqueue what waited for it in its old order; whether there was one."""
         j = self.jobs
         with self.changing() as c:
             found = outages.read(self._get(c, outages.KEY))
@@ -287,12 +287,12 @@ class Store:
         self._count(c, row, outcome)
 
     def _meet(self, c: sa.Connection, which: sa.ColumnElement[bool]) -> None:
-        """Nobody waits for this any more; hand over who waits for nothing else."""
+        """Remove these needs, and enqueue jobs that need nothing else."""
         waiting = list(c.execute(sa.delete(self.needs).where(which).returning(self.needs.c.job)).scalars())
         self._release(c, self.jobs.c.id.in_(waiting))
 
     def _count(self, c: sa.Connection, row: sa.Row[Any], outcome: ExecutionEnd) -> None:
-        """Failures in a row. What waits for a person or was cancelled says nothing about the next one, unless something is away."""
+        """Count failures in a row, and executions in a row parked by the same outage; too many of either pause the queue."""
         kept, n = outages.parked_in_a_row(self._get(c, outages.IN_A_ROW), outcome.cause)
         self._put(c, outages.IN_A_ROW, kept)
         if outages.too_many(n):
@@ -306,29 +306,29 @@ class Store:
             last = f"the last was {row.item or row.id}" + (f": {outcome.reason}" if outcome.reason else "")
             self._pause(c, f"{failures} executions failed in a row; {last}", "detent")
 
-    # -- what happened outside of the queue --------------------------------------------------------------------------------------
+    # -- reconciling -------------------------------------------------------------------------------------------------------------
 
     def needed(self) -> set[str]:
-        """The items that somebody waits for."""
+        """The items that jobs wait for."""
         with self.database.engine.begin() as c:
             return set(c.execute(sa.select(self.needs.c.item).distinct()).scalars())
 
     def meet(self, items: Sequence[str]) -> None:
-        """These items are closed, whoever did that: nobody waits for them any more."""
+        """Release jobs that waited for these items, which are closed."""
         with self.changing() as c:
             self._meet(c, self.needs.c.item.in_(items))
 
     def correct(self, id: str, outcome: ExecutionEnd) -> None:
-        """Keep how a run ended that no worker brought to its end. What a worker holds is left to it, and what is done stays done."""
+        """Store the end of a run that ended without a worker. Does nothing if a worker holds the job or it is done."""
         with self.changing() as c:
             row = self._row(c, id)
             if row.state not in ("running", "done", outcome.state):
                 self._end(c, row, outcome, row.exit_code)
 
-    # -- what workers lose -------------------------------------------------------------------------------------------------------
+    # -- cleaning up after workers -----------------------------------------------------------------------------------------------
 
     def hand_back(self, workers: Sequence[str], excused: Collection[str] = ()) -> list[str]:
-        """Free what dead workers held; the jobs that were running there. Where a worker is excused, no job ended it: that start does not count."""
+        """Free the jobs of dead workers; returns those that were running. For an excused worker, whom no job crashed, the start does not count."""
         j = self.jobs
         with self.changing() as c:
             held = j.c.worker.in_(workers)
@@ -340,18 +340,18 @@ class Store:
             return found
 
     def let_go(self, id: str, worker: str) -> None:
-        """A job that was cancelled has left its worker."""
+        """Record that a cancelled job has left its worker."""
         with self.changing() as c:
             c.execute(sa.update(self.jobs).where(self.jobs.c.id == id, self.jobs.c.worker == worker).values(worker=""))
 
     def unwanted(self, worker: str) -> list[str]:
-        """What a worker still holds and nobody wants any more."""
+        """The jobs that a worker still holds although they have ended or were cancelled."""
         j = self.jobs
         with self.changing() as c:
             return list(c.execute(sa.select(j.c.id).where(j.c.worker == worker, j.c.state != "running")).scalars())
 
     def doubtful(self, worker: str, running: set[str]) -> list[tuple[str, str]]:
-        """Jobs with their tickets that should be with the engine, and may not be: taken up before and waiting, or called running here."""
+        """(id, ticket) of jobs that the engine may have lost: ready after an earlier start, or marked as running on this worker but not in `running`."""
         j = self.jobs
         taken = sa.or_(sa.and_(j.c.state == "ready", j.c.starts > 0), sa.and_(j.c.state == "running", j.c.worker == worker))
         with self.database.engine.begin() as c:
@@ -359,7 +359,7 @@ class Store:
         return [(row.id, row.ticket) for row in rows if row.id not in running]
 
     def hand_over_again(self, id: str, ticket: str) -> None:
-        """Hand over what the engine lost. What had begun has counted its start; what had not counts one now, so that it cannot go on for ever."""
+        """Enqueue a job that the engine lost. A ready one counts a start, so that this cannot repeat forever."""
         with self.changing() as c:
             row = self._row(c, id)
             if row.ticket == ticket and row.state in ("ready", "running"):
@@ -368,7 +368,7 @@ class Store:
                 self._hand_over(c, id, row.attempt, row.priority, starts, 0.0, self._later(row.ticket))
 
     def write(self, id: str, attempt: int, text: str) -> None:
-        """Keep some output; of a very long one the newest, and how much was let go."""
+        """Store a piece of output; of a very long output the oldest pieces are dropped."""
         logs = self.database.tables.logs
         with self.database.engine.begin() as c:
             seq = (c.execute(sa.select(sa.func.max(logs.c.seq)).where(logs.c.job == id)).scalar() or 0) + 1
@@ -391,7 +391,7 @@ class Store:
         c.execute(sa.insert(logs).values(job=id, seq=DROPPED, attempt=0, text=str(before + sum(size for _, size in old))))
 
     def prune(self, days: float = KEPT_DAYS) -> None:
-        """Forget what ended long ago; its journal stays."""
+        """Delete jobs that ended long ago; their journal stays."""
         j, logs = self.jobs, self.database.tables.logs
         with self.changing() as c:
             old = list(c.execute(sa.select(j.c.id).where(j.c.state.in_(ENDS), j.c.ended < self.database.now - days * 86400)).scalars())

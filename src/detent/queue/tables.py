@@ -1,4 +1,4 @@
-"""The queue's own tables: what is asked for, what it waits for, who works, what was written. The engine's tables are the engine's."""
+"""The schema of the queue's own tables: jobs, needs, workers, logs and meta. The engine has its own."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ LIVE_ITEM = "item <> '' AND state IN ('waiting', 'ready', 'running')"
 
 
 class Tables(NamedTuple):
-    """Every table, in the schema of its database."""
+    """The tables, in the schema of a database."""
 
     all: sa.MetaData
     meta: sa.Table
@@ -20,7 +20,7 @@ class Tables(NamedTuple):
 
 
 def tables(schema: str | None) -> Tables:
-    """The tables as one database has them."""
+    """Define the tables in a schema."""
     every = sa.MetaData(schema=schema)
     meta = sa.Table("queue_meta", every, sa.Column("key", sa.Text, primary_key=True), sa.Column("value", sa.Text, nullable=False))
     needs = sa.Table(
@@ -48,10 +48,10 @@ def _jobs(every: sa.MetaData) -> sa.Table:
         sa.Column("started", sa.Double),
         sa.Column("ended", sa.Double),
         sa.Column("worker", sa.Text, nullable=False),
-        sa.Column("ticket", sa.Text, nullable=False),  # the engine's name for this turn of the job
+        sa.Column("ticket", sa.Text, nullable=False),  # the engine's id of this turn of the job
         sa.Column("exit_code", sa.Integer),
         sa.Column("reason", sa.Text, nullable=False),
-        sa.Column("cause", sa.Text, nullable=False, server_default=""),  # what was away, where that made it wait
+        sa.Column("cause", sa.Text, nullable=False, server_default=""),  # the outage it waits for, or ""
         sa.Index("queue_jobs_by_state", "state", "priority", "added"),
         sa.Index("queue_jobs_by_item", "item"),
         sa.Index("queue_jobs_by_worker", "worker", sqlite_where=sa.text("worker <> ''"), postgresql_where=sa.text("worker <> ''")),

@@ -1,7 +1,7 @@
-"""A worker: takes executions from the engine, and runs one program for each until it ends, is wanted no more, or the worker leaves.
+"""A worker: takes executions from the engine, and runs one program for each until it ends, is cancelled, or the worker leaves.
 
-Knows the engine's runtime and nothing of what a program does. The engine's own event loop lives as long as the process: a loop that
-closes would take the engine's threads with it, and what was claimed next would stay claimed by a worker that never runs it.
+Knows the engine's runtime and nothing of what a program does. The engine's event loop must live as long as the process: closing it
+would end the engine's threads, and an execution claimed after that would never run.
 """
 
 import asyncio
@@ -26,23 +26,23 @@ from detent.queue.recovery import RECOVERY
 from detent.sandbox.process import Ran, run
 from detent.sandbox.warden import command
 
-ASK_AGAIN = 0.5  # seconds between two questions to a database that does not answer
-AGAIN_AFTER = 5.0  # seconds until an execution that has not ended is taken up once more
-LAST_WORDS = 300  # characters of what a program wrote last that are told of one that had to be ended
-LOST_LOOKS = 4  # beats in which the engine says that we hold what we do not run
+ASK_AGAIN = 0.5  # seconds between retries of an unavailable database
+AGAIN_AFTER = 5.0  # seconds until an execution that has not ended is started again
+LAST_WORDS = 300  # characters of the last output that are reported for a stopped program
+LOST_LOOKS = 4  # beats in which the engine has us holding a ticket that we do not run
 TIDY_EVERY, TEND_EVERY = 60, 6  # beats
-LAST_WRITES = 10.0  # seconds for the engine to write down what ended here, before a worker that leaves is gone
+LAST_WRITES = 10.0  # seconds for the engine to record what ended here, before a leaving worker exits
 
 
 class Running:
-    """An execution at work here."""
+    """An execution that runs on this worker."""
 
     def __init__(self, keep: Callable[[str], bool]) -> None:
         self.output, self.stop, self.begun = ExecutionOutput(keep), threading.Event(), time.monotonic()
 
 
 class LocalWorker:
-    """One worker in this process. There can only be one: the engine's runtime is one per process."""
+    """The worker of this process. Only one is possible, since the engine's runtime is a singleton."""
 
     def __init__(
         self,
@@ -55,20 +55,20 @@ class LocalWorker:
     ) -> None:
         self.queue, self.task, self.slots, self.pace, self.see = queue, task, slots, pace, see
         holder = this_process("", "work")
-        self.id = f"{holder.host}-{holder.pid}-{os.urandom(4).hex()}"  # never used again: a restart is another worker
+        self.id = f"{holder.host}-{holder.pid}-{os.urandom(4).hex()}"  # unique: a restart is another worker
         self.leases = Leases(queue.database, self.id, holder, slots, pace)
         self.fence = Fence(pace, end)
         self.running: dict[str, Running] = {}
         self.leaving = threading.Event()
         self._pool = ThreadPoolExecutor(max_workers=2 * slots + 2, thread_name_prefix="execution")
         self._lost: dict[str, int] = {}
-        self._over: set[str] = set()  # tickets whose turn has ended here, and of which the engine may not know it yet
+        self._over: set[str] = set()  # tickets that ended here and that the engine may not have recorded yet
         self._beats = 0
 
-    # -- coming and going --------------------------------------------------------------------------------------------------------
+    # -- start and stop ----------------------------------------------------------------------------------------------------------
 
     def start(self, limit: int) -> None:
-        """Begin to work. `limit` is how much may run at once over all workers."""
+        """Start working. `limit`: how many executions may run at once over all workers."""
         self.leases.renew()
         now = self.queue.store.limit(limit)
         self.queue.engine.client.register_queue(QUEUE, global_concurrency=now, polling_interval_sec=self.pace.poll, application_name=NAME)
@@ -94,14 +94,14 @@ class LocalWorker:
         }
         dbos = DBOS(config=config)
         register(self)
-        DBOS.listen_queues([])  # to nothing, until it knows how many slots this worker has
+        DBOS.listen_queues([])  # none, until it knows this worker's slots
         DBOS.launch()
         own_slots(dbos._sys_db, lambda: 0 if self.leaving.is_set() else self.slots)
-        self._take_over_the_dead()  # what they held comes before its equals, also for the slots of a worker that just came
+        self._take_over_the_dead()  # first, so that their executions are dequeued before others
         dbos._listening_queues = [QUEUE]
 
     def leave(self) -> None:
-        """End every program here and give back what they were for. Nothing is lost: each goes on from its journal."""
+        """Stop all programs and free their executions, which continue from their journals."""
         self.leaving.set()
         self.see(WorkerEvent("leaving"))
         for each in list(self.running.values()):
@@ -114,7 +114,7 @@ class LocalWorker:
             self.leases.give_up([self.id])
 
     def _let_the_engine_write(self) -> None:
-        """Our tables know what has ended here. The engine writes it down in threads that go with this process, so they are waited for."""
+        """Wait until the engine has recorded what ended here, since its threads end with this process."""
         until = time.monotonic() + LAST_WRITES
         while self._over & set(self.queue.engine.holders()) and time.monotonic() < until:
             time.sleep(0.05)
@@ -123,17 +123,17 @@ class LocalWorker:
 
     def _forever(self, work: Callable[[], None]) -> None:
         while not self.leaving.wait(self.pace.beat):
-            with suppress(DetentError, sa.exc.SQLAlchemyError):  # tried again at the next beat; the fence watches that it is not too late
+            with suppress(DetentError, sa.exc.SQLAlchemyError):  # retried at the next beat; the fence limits how long
                 work()
 
     def _renew(self) -> None:
-        """Say that we live. In a thread of its own, and without the lock under which jobs change: nobody else's work makes it wait."""
+        """Renew the lease. Runs in its own thread and without the lock on jobs, so that nothing delays it."""
         asked = time.monotonic()
         self.leases.renew()
         self.fence.renewed(asked)
 
     def beat(self) -> None:
-        """Take over from those who do not live, and see to it that the engine and our tables agree."""
+        """Take over from dead workers, stop cancelled executions, and make the engine and our tables agree."""
         held = self._take_over_the_dead()
         self._know_what_is_held({ticket for ticket, worker in held.items() if worker == self.id})
         for id in self.queue.store.unwanted(self.id):
@@ -149,14 +149,14 @@ class LocalWorker:
             self.queue.store.prune()
 
     def _take_over_the_dead(self) -> dict[str, str]:
-        """Free what workers hold that do not live; who held which ticket before."""
+        """Free the executions of dead workers; returns ticket -> worker as it was before."""
         held = self.queue.engine.holders()  # before the leases are read
         if dead := self.leases.dead(set(held.values())):
             self._take_over(dead)
         return held
 
     def ask_again(self) -> None:
-        """Ask what is away whether it is there again, each at its time. What waited for it is handed over at once then."""
+        """Check outages whose retry is due; if one is over, enqueue what waited for it."""
         now = self.queue.board.now()
         for outage in (each for each in self.queue.away() if each.until <= now and RECOVERY[each.thing].holds):
             if self.task.back(outage.thing):
@@ -174,7 +174,7 @@ class LocalWorker:
         self.leases.give_up(dead)
 
     def _know_what_is_held(self, tickets: set[str]) -> None:
-        """The engine may believe that we run something that we never got. Nobody else takes it then, so this worker must go."""
+        """End this worker if the engine keeps saying that it holds a ticket that it never got: no other worker would take it."""
         self._over -= self._over - tickets
         mine = {ticket for ticket in tickets if ticket.partition("~")[0] not in self.running}
         self._lost = {ticket: self._lost.get(ticket, 0) + 1 for ticket in mine}
@@ -184,7 +184,7 @@ class LocalWorker:
     # -- one execution -----------------------------------------------------------------------------------------------------------
 
     async def hold(self, id: str, attempt: int, ticket: str) -> str:
-        """Hold an execution: run its program to the end and keep how it ended. Before that there must be room for it here."""
+        """The engine's step: run an execution's program to its end and store how it ended. Without room here, it reports a disk outage instead."""
         if full := await self._call(self.task.room, len(self.running)):
             await self._call(self._hold_back, full)
         if not await self._call(self._begin, id, attempt, ticket):
@@ -210,7 +210,7 @@ class LocalWorker:
         return False
 
     def _keep(self, id: str, attempt: int, text: str) -> bool:
-        """Keep some output; False if that cannot be done now."""
+        """Store some output; False if the database is unavailable."""
         try:
             self.queue.store.write(id, attempt, text)
         except (Unreachable, sa.exc.SQLAlchemyError):
@@ -229,25 +229,25 @@ class LocalWorker:
             self.see(WorkerEvent("ended", id, "cancelled"))
 
     async def _nothing(self) -> NoReturn:
-        """This worker leaves: the engine must not hear that the execution came to an end."""
+        """Never return, so that the engine of a leaving worker does not record an end."""
         while True:
             await asyncio.Event().wait()
 
     async def _call(self, work: Callable[..., Any], *args: Any) -> Any:
-        """Say something to the database. While it does not answer it is asked again, until the fence says that it is too late."""
+        """Call the database in a thread, retrying while it is unavailable, until the fence ends this process."""
         while not self.leaving.is_set():
             try:
                 return await asyncio.get_running_loop().run_in_executor(self._pool, work, *args)
             except (Unreachable, JournalAway, sa.exc.SQLAlchemyError):
                 await asyncio.sleep(ASK_AGAIN)
             except RuntimeError:
-                if not self.leaving.is_set():  # else the threads are gone, and so are we
+                if not self.leaving.is_set():  # else the pool is shut down, and we are leaving
                     raise
         return await self._nothing()
 
     def _run(self, id: str, here: Running) -> Ran:
-        """Run the program under a warden, which ends all of it if this worker is killed. The kernel tells it of the death of the thread
-        that started it, so that thread waits for its end."""
+        """Run the program under a warden process, which ends all of it if this worker is killed. The kernel signals the warden when the
+        thread that started it dies, so that thread waits for the end."""
         child = self.task.child(id)
 
         def wanted() -> bool:
@@ -290,13 +290,13 @@ class LocalWorker:
 
 
 def _tail(here: Running) -> str:
-    """What the program wrote last, in a line."""
+    """The last output of the program, on one line."""
     said = " ".join(here.output.tail.split())[-LAST_WORDS:]
     return f"; it last wrote: {said}" if said else ""
 
 
 def register(worker: LocalWorker) -> None:
-    """Tell the engine what to run: one workflow of one step, which can be preempted and holds one execution."""
+    """Register the engine's workflow: one preemptible step that holds one execution."""
     from dbos import DBOS
 
     @DBOS.step(name="hold", preemptible=True)
@@ -309,7 +309,7 @@ def register(worker: LocalWorker) -> None:
 
 
 def own_slots(system: Any, slots: Callable[[], int]) -> None:
-    """Give this worker slots of its own: the engine keeps one number for all workers, and reads it again at each look."""
+    """Patch the engine so that this worker has its own number of slots; the engine stores one number for all workers."""
     read = system.get_queue
 
     def get_queue(name: str, **more: Any) -> Any:
