@@ -1,7 +1,7 @@
-"""The door: `next` and `submit`, the one way by which any run changes, whoever asks.
+"""The door: `next` and `submit`, the only way in which any run changes.
 
-Claim, settle what is owed, find the row, snapshot, judge (minutes, outside any transaction), decide (pure), append by compare-and-swap.
-Knows the order of these things; what they do is handed in.
+Claim, settle owed effects, find the row, snapshot, judge (takes minutes, outside any transaction), decide (pure), append by
+compare-and-swap. Knows only this order; the steps themselves are handed in.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -19,17 +19,17 @@ from detent.kernel.model import Briefing, Event, Found, Run, Sent, Verdict
 from detent.kernel.table import Child, Row, Table
 
 DUE = Sent("due", by="system")
-MOST_MOVES = 200  # system moves in one call; more is a table that runs in circles
-STOP_CHILDREN = "stop_children"  # the one effect that is the door's own
-EVERYWHERE = ("abort", "steer")  # what a person may say in any state, so that a move meanwhile does not make it stale
-TO_CHILD = ("submit", "scope-reduction", "escalate", "answer", "resume", "steer")  # what is said to a parent and meant for its child
+MOST_MOVES = 200  # system moves in one call; more means a table with an endless loop
+STOP_CHILDREN = "stop_children"  # the only effect that the door performs itself
+EVERYWHERE = ("abort", "steer")  # verbs that a person may use in any state, so that they never become stale
+TO_CHILD = ("submit", "scope-reduction", "escalate", "answer", "resume", "steer")  # verbs that a parent passes on to its open child
 
 AnyEvent = Event[Any]
 AnyRun = Run[Any]
 
 
 class Case(NamedTuple):
-    """One submit to be judged. `stands` says whether the run still waits for the verdict; when it does not, judging may stop."""
+    """One submit to judge. `stands` turns false when the run no longer waits for the verdict, so that judging may stop."""
 
     run: AnyRun
     sent: Sent
@@ -57,13 +57,13 @@ def always() -> bool:
 
 
 def _stay(run: AnyRun) -> dict[str, str]:
-    """The flags of a run that no later tree takes back, for its parent."""
+    """The flags of an ended child that stay, as facts for its parent."""
     kept = tuple(flag for flag in run.flags if flag.stays)
     return {FLAGS: msgspec.json.encode(kept).decode()} if kept else {}
 
 
 class Door:
-    """The one door. Values go in, a briefing or a verdict comes out. `wanted` says whether the caller still waits: a call taken back marks nothing."""
+    """The one door. Takes values, returns a briefing or a verdict. `wanted` turns false when the caller cancels; then nothing is recorded."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class Door:
     # -- starting and reading ------------------------------------------------------------------------------------------------
 
     def start(self, run: AnyRun, sent: Sent) -> AnyEvent:
-        """The first event of a run. A run that is there already stays as it is, so that starting can be repeated after a crash."""
+        """Append the first event of a run. An existing run is left alone, so that starting can be repeated after a crash."""
         if (there := self.journal.last(run.id)) is not None:
             return from_entry(self._table(there.workflow), there)
         table = self._table(run.workflow)
@@ -105,7 +105,7 @@ class Door:
     # -- the two operations --------------------------------------------------------------------------------------------------
 
     def next(self, run: str) -> Briefing:
-        """Perform the system moves that are due, then brief whoever acts. Calling it again changes nothing."""
+        """Make the system moves that are due, then return the briefing of whoever acts next. Idempotent."""
         event = self.load(run)
         if event.briefing is not None and not self.journal.owed(run):
             return event.briefing
@@ -119,27 +119,25 @@ class Door:
         child = self._open_child(event.run)
         if child:
             inner = self.next(child)
-            return (
-                inner if inner.actor != "none" else self.next(run)
-            )  # it ended by a move of the machine's own: what does that mean for the parent?
+            return inner if inner.actor != "none" else self.next(run)  # the child ended by a system move, so the parent may move too
         briefing = self.briefing(event)
         if waits:
             return msgspec.structs.replace(briefing, last_error=waits, briefing=f"> {waits}\n\n{briefing.briefing}")
         return msgspec.structs.replace(briefing, last_error=event.found.unclear) if event.status == "ERROR" else briefing
 
     def briefing(self, event: AnyEvent) -> Briefing:
-        """The briefing for whoever acts after an event: as it was kept, or made again where something is due first. Changes nothing."""
+        """The briefing after an event: the stored one, or made now if a system move is due first. Changes nothing."""
         return event.briefing or self.brief(self._table(event.run.workflow), event.run)
 
     def tend(self, run: str) -> tuple[str, ...]:
-        """Perform the system moves that are due in a run itself; its children at work, none where it waits for no children."""
+        """Make the system moves that are due in a run itself; returns the open children that it waits for."""
         with self._claimed(run, "tend") as claim:
             event = self._advance(run, claim)
         self._settle_rest(run)
         return self.open_children(event.run)
 
     def submit(self, run: str, sent: Sent) -> Verdict:
-        """Hand in one attempt, or say what a person has to say."""
+        """Submit an agent's attempt or a person's call."""
         target = self._addressed(run, sent)
         if (earlier := self._earlier(target, sent)) is not None:
             return earlier.verdict
@@ -148,7 +146,7 @@ class Door:
         return verdict
 
     def settle(self, run: str) -> None:
-        """Do what is still owed by a run, whoever ended it. Nothing where somebody is at work on it."""
+        """Perform the owed effects of a run, unless another call holds it."""
         self._settle_rest(run)
 
     # -- inside --------------------------------------------------------------------------------------------------------------
@@ -166,7 +164,7 @@ class Door:
             return self._not_now(target, Verdict("STALE", "", instruction="Call get_task.", reasons=(e.message,)))
 
     def _earlier(self, run: str, sent: Sent) -> AnyEvent | None:
-        """The event that answered this attempt for good, if there is one."""
+        """The event that already answered this attempt, if any."""
         entry = self.journal.attempt(run, sent.attempt_id) if sent.attempt_id else None
         return from_entry(self._table(entry.workflow), entry) if entry else None
 
@@ -187,7 +185,7 @@ class Door:
             self.journal.release(claim)
 
     def _settle(self, run: str) -> None:
-        """Do what is owed, in order. Each effect can be done again, so a crash between doing and marking does no harm."""
+        """Perform owed effects, in order. Effects are idempotent, so a crash before one is marked as settled does no harm."""
         for owed in self.journal.owed(run):
             entry = self.journal.at(run, owed.seq)
             assert entry is not None, "what is owed is owed by an event"
@@ -199,13 +197,13 @@ class Door:
             self.journal.settled(owed)
 
     def _stop_children(self, event: AnyEvent) -> None:
-        """Pass a person's stop on to the children that have not ended, through the same door."""
+        """Abort the open children of a run that a person stopped, through this door."""
         for head in self.journal.children(event.run.id):
             if not head.ended:
                 self._people(head.run, Sent("abort", by="human", channel=event.sent.channel, note=event.sent.note))
 
     def _advance(self, run: str, claim: RunClaim) -> AnyEvent:
-        """System moves, one event each, until someone must act or the run ends."""
+        """Make system moves, one event each, until somebody must act or the run ends."""
         for _ in range(MOST_MOVES):
             self._settle(run)
             event = self.load(run)
@@ -219,13 +217,13 @@ class Door:
             try:
                 after = self._apply(run, sent, claim, at=event.run.state)
             except Moved:
-                continue  # a person moved it meanwhile; see what is due now
+                continue  # a person moved the run meanwhile; check again
             if after.status == "ERROR":
                 return after
         raise DetentError(f"run {run} never stops making system moves", "this is a bug in its workflow table")
 
     def _due(self, table: Table[Any], run: AnyRun) -> Sent | None:
-        """What the machine itself has to say to the run now: a move that is due, a child's end, or a job's outcome."""
+        """The machine's next Sent to the run: a due move, a child's end, or a job's outcome; None if nothing is due."""
         if table.kind(run, DUE):
             return DUE
         state = table.states[run.state]
@@ -241,13 +239,13 @@ class Door:
             return Sent("outcome", by="system", outcome="(unclear)", output=str(e), facts=e.facts)
 
     def _children(self, table: Table[Any], run: AnyRun) -> Sent | None:
-        """See to it that the children exist; the first end that has not come back yet, if there is one."""
+        """Create missing children; returns the first end of a child that the run has not joined yet, if any."""
         for child in table.children(run):
             self._beget(run, child)
         for head in self.journal.children(run.id):
             name = head.run.removeprefix(f"{run.id}.")
             if head.ended and name not in run.joined:
-                self._settle_rest(head.run)  # whoever ended it may have been killed before its work was done
+                self._settle_rest(head.run)  # its effects may be unsettled after a crash
                 inner = self.load(head.run).run
                 facts = {**self._table(inner.workflow).result(inner), **_stay(inner)}
                 return Sent("child", by="system", child=name, outcome=head.state, facts=facts)
@@ -275,25 +273,26 @@ class Door:
         return next(iter(self.open_children(run)), "")
 
     def _addressed(self, run: str, sent: Sent) -> str:
-        """The run that a call is meant for: the child at work, for what only it can answer."""
+        """The run that a call is for: the open child for verbs in TO_CHILD, else the run itself."""
         child = self._open_child(self.load(run).run) if sent.verb in TO_CHILD else ""
         return self._addressed(child, sent) if child else run
 
     def acting(self, run: str) -> AnyRun:
-        """The run that a call to this one is meant for: itself, or the child at work."""
+        """The run that acts: this one, or its open child."""
         return self.load(self._addressed(run, Sent("submit"))).run
 
     def _apply(self, run: str, sent: Sent, claim: RunClaim | None, at: str = "") -> AnyEvent:
-        """Row, judge, decide, append (only `at` a state, where one is given). If a person spoke meanwhile and the state still stands, decide again on the same evidence."""
+        """Find the row, judge, decide, append. `at`: only in this state. If a person's event came in between but the state is the same,
+        decide again on the same evidence."""
         if (earlier := self._earlier(run, sent)) is not None:
-            return earlier  # answered between the first look and the claim
+            return earlier  # answered before we got the claim
         event = self.load(run)
         if at and event.run.state != at:
             raise Moved(f"run {run} moved to {event.run.state} in the meantime; nothing was recorded", "call get_task")
         table = self._table(event.run.workflow)
         on, row, found = self._found(table, event.run, sent)
         found = msgspec.structs.replace(found, flagged=(*found.flagged, *told_flags(sent)))
-        if sent.by == "agent" or found.unclear:  # what a job has done is always marked
+        if sent.by == "agent" or found.unclear:  # a job's work is always recorded
             self._still_wanted(run)
         found = msgspec.structs.replace(found, heard=min(found.heard, self._shown(event.run, sent)))
         while True:
@@ -320,28 +319,28 @@ class Door:
         return after
 
     def _shown(self, run: AnyRun, sent: Sent) -> int:
-        """How many steers stood in the briefing that a call answers: its attempt says which one, else it is the newest."""
+        """The number of steers in the briefing that a call answers: that of its attempt, else the newest."""
         of, _, seq = sent.attempt_id.rpartition(".")
         entry = self.journal.at(run.id, int(seq)) if of == run.id and seq.isdigit() else None
         return len(from_entry(self._table(entry.workflow), entry).run.steers) if entry else len(run.steers)
 
     def _people(self, run: str, sent: Sent) -> AnyEvent:
-        """People need no claim. What their word owes is settled now, or by whoever is at work."""
+        """Apply a person's call, which needs no claim. Its effects are settled now, or by the call that holds the run."""
         event = self._apply(run, sent, None)
         self._settle_rest(run)
         return event
 
     def _settle_rest(self, run: str) -> None:
-        """Settle what is owed and nobody is at work on: a person may have spoken just before the run was given back."""
+        """Settle owed effects unless another call holds the run; a person may have called just before its claim was released."""
         while self.journal.owed(run):
             try:
                 with self._claimed(run, "settle"):
                     self._settle(run)
             except Busy:
-                return  # whoever holds the run does this when it is given back
+                return  # the holder settles them when it releases its claim
 
     def _found(self, table: Table[Any], run: AnyRun, sent: Sent) -> tuple[str, Row[Any] | None, Found]:
-        """The event, its row, and what judging came to."""
+        """The event kind, its row, and the result of judging."""
         on = table.kind(run, sent)
         if sent.outcome == "(unclear)":
             return on, None, Found(unclear=sent.output, output=sent.output)
@@ -366,7 +365,7 @@ class Door:
             raise Unwanted(f"the call to run {run} was cancelled; nothing was recorded", "call get_task to see where it stands")
 
     def _finish(self, table: Table[Any], event: AnyEvent) -> AnyEvent:
-        """Add the finished briefing, if whoever acts next needs nothing else to happen first."""
+        """The event with its briefing, if no system move is due before somebody acts."""
         run = event.run
         state = table.states[run.state]
         waits = state.end or (state.actor in ("agent", "human") and state.job is None and not table.kind(run, DUE))

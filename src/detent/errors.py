@@ -1,33 +1,33 @@
-"""The tree of expected trouble. Owns no behaviour; knows nothing of the rest.
+"""The tree of expected errors. No behaviour; knows nothing of the rest.
 
-DetentError            expected trouble: two lines for a person, exit 2
+DetentError            expected: two lines for a person, exit 2
 ├── Busy               another caller works on this run
-├── NoRun              there is no run that a call could be about
+├── NoRun              there is no run for a call
 ├── Moved              the run is no longer where the caller saw it (compare-and-swap missed)
 ├── RedStart           tests or preflight fail before the run begins, and nobody accepted that
-├── Unwanted           whoever asked no longer waits for the answer; nothing was recorded
-├── Unreached          something outside does not answer; where it says when it will, that is kept
-│   └── Outage         something that every run needs is away, and the run is left for later
+├── Unwanted           the caller no longer waits; nothing was recorded
+├── Unreached          something outside does not answer; `until` says when to retry, if known
+│   └── Outage         something that every run needs is unavailable, and the run is parked
 └── JournalError       the journal cannot be used as it is
     ├── NoJournal      there is none yet
-    ├── JournalAway    the database that it is in does not answer
+    ├── JournalAway    its database does not answer
     ├── JournalNewer   written by a newer Detent
-    ├── JournalOlder   written by an older Detent, in a form that is read no more
+    ├── JournalOlder   written by an older Detent, in a format that is no longer supported
     ├── JournalForeign not a journal of ours
     └── JournalDamaged truncated, altered or unreadable
 CannotTell             a gate or a job could not judge: ERROR, moves nothing
-├── Parted             main moved here and at the remote: a person brings them together
-├── Away               something that every run needs is away: no verdict on this one
-├── Disturbed          the world moved while it was judged, so that nothing can be told
-└── NotYet             somebody has to act before a job can be done: shown, and counts nothing
-ToolError              a tool call that cannot be done as it was asked: told to the model, which goes on
+├── Parted             main has diverged from the remote: a person must merge them
+├── Away               something that every run needs is unavailable: no verdict on this one
+├── Disturbed          files changed while they were judged; a retry may help
+└── NotYet             somebody must act before a job can be done: shown, and counts nothing
+ToolError              a tool call failed: the model is told and continues
 
 A refusal is never an exception: it is a value (see kernel.model.Verdict).
 """
 
 
 class DetentError(Exception):
-    """Expected trouble, told in a plain sentence, with the way out."""
+    """An expected error: a plain sentence, and a hint on what to do."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -44,11 +44,11 @@ class Moved(DetentError):
 
 
 class Unwanted(DetentError):
-    """Whoever asked went away or took the call back before it was decided."""
+    """The caller disconnected or cancelled before the decision."""
 
 
 class Unreached(DetentError):
-    """A tracker or a forge cannot be reached or will not answer now. Says nothing about the work. `until`: when to ask again, if that is known."""
+    """A tracker or a forge does not answer now. Says nothing about the work. `until`: when to retry, if known."""
 
     def __init__(self, message: str, hint: str = "", until: str = "") -> None:
         super().__init__(message, hint)
@@ -56,7 +56,7 @@ class Unreached(DetentError):
 
 
 class Outage(Unreached):
-    """Something that every run needs is away: `thing` names it. Nothing was marked, and the run continues from its last event."""
+    """`thing`, which every run needs, is unavailable. Nothing was recorded; the run continues from its last event."""
 
     def __init__(self, thing: str, message: str) -> None:
         super().__init__(message, "it continues once that answers again")
@@ -64,7 +64,7 @@ class Outage(Unreached):
 
 
 class RedStart(DetentError):
-    """What a run would be judged by fails before it begins."""
+    """Tests or preflight fail before a run begins."""
 
     def __init__(self, failing: tuple[str, ...], more: str = "") -> None:
         rest = f" and {len(failing) - 1} more" if len(failing) > 1 else ""
@@ -76,11 +76,11 @@ class RedStart(DetentError):
 
 
 class JournalError(DetentError):
-    """The journal cannot be used as it is. Nothing was written."""
+    """The journal cannot be used. Nothing was written."""
 
 
 class NoRun(DetentError):
-    """There is no run that a call could be about."""
+    """There is no run for a call."""
 
 
 class NoJournal(JournalError):
@@ -88,7 +88,7 @@ class NoJournal(JournalError):
 
 
 class JournalAway(JournalError):
-    """The database that the journal is in does not answer."""
+    """The journal's database does not answer."""
 
 
 class JournalNewer(JournalError):
@@ -96,7 +96,7 @@ class JournalNewer(JournalError):
 
 
 class JournalOlder(JournalError):
-    """An older Detent wrote this journal, in a form that is read no more."""
+    """An older Detent wrote this journal, in a format that is no longer supported."""
 
 
 class JournalForeign(JournalError):
@@ -108,7 +108,7 @@ class JournalDamaged(JournalError):
 
 
 class CannotTell(Exception):
-    """A gate or a job could not judge. It is neither a pass nor a fail. `facts` are for the event: what the try took."""
+    """A gate or a job could not judge: neither a pass nor a fail. `facts`: the usage, for the event."""
 
     def __init__(self, message: str = "", facts: dict[str, str] | None = None) -> None:
         super().__init__(message)
@@ -116,14 +116,14 @@ class CannotTell(Exception):
 
 
 class Parted(CannotTell):
-    """A branch moved here and at the remote, so that neither is the newest."""
+    """A branch has diverged from the remote."""
 
 
 TESTS = "tests"  # what is away where no tests can be run
 
 
 class Away(CannotTell):
-    """Something that every run needs is away: remote, disk, tracker, tests. No verdict on this one, whoever is asked."""
+    """Something that every run needs is unavailable (remote, disk, tracker, tests), so there is no verdict on this one."""
 
     def __init__(self, thing: str, message: str) -> None:
         super().__init__(message)
@@ -131,12 +131,12 @@ class Away(CannotTell):
 
 
 class Disturbed(CannotTell):
-    """The world moved while it was judged. Looking again may help; blaming the change would be wrong."""
+    """Files changed while they were judged. A retry may help; the change is not to blame."""
 
 
 class NotYet(CannotTell):
-    """A job of the machine waits until somebody has acted."""
+    """A job cannot be done until somebody has acted."""
 
 
 class ToolError(Exception):
-    """A tool call cannot be done as it was asked. The sentence is for the model, and says what to do instead."""
+    """A tool call failed. The sentence tells the model what to do instead."""

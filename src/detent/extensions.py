@@ -1,7 +1,7 @@
-"""What packages that are installed beside Detent bring: workflows, agents, test runners, trackers and kinds of flags, each found by its entry point.
+"""Extensions from installed packages, by entry point: workflows, agents, test runners, trackers and kinds of flags.
 
-Knows none of these things: whoever asks says what is built in and what fits. Asked only for names that are not built in, because reading
-what is installed takes longer than most calls.
+Knows none of these things: callers say what is built in and what is valid. Used only for names that are not built in, because reading
+entry points takes longer than most calls.
 """
 
 import re
@@ -19,7 +19,7 @@ NAME = re.compile(r"[a-z][a-z0-9-]*")
 
 
 class ExtensionGroup(NamedTuple):
-    """One sort of thing that a package may bring."""
+    """One kind of extension."""
 
     name: str  # of its entry points
     noun: str
@@ -45,18 +45,18 @@ def installed(group: ExtensionGroup) -> "dict[str, tuple[EntryPoint, ...]]":
 
 
 def names(group: ExtensionGroup, built_in: Collection[str] = ()) -> tuple[str, ...]:
-    """What packages bring, by name. A built-in name stays Detent's own."""
+    """The names that packages add, without built-in ones, which cannot be replaced."""
     return tuple(name for name in installed(group) if name not in built_in)
 
 
 def shadowing(group: ExtensionGroup, built_in: Collection[str]) -> tuple[str, ...]:
-    """A sentence for each name that a package uses although it is built in: nobody can get at what it means."""
+    """A sentence for each extension that is ignored because its name is built in."""
     taken = [point for name, points in installed(group).items() if name in built_in for point in points]
     return tuple(f"the package {package_of(p)} names its {group.noun} '{p.name}', which is built in; it is not used" for p in taken)
 
 
 def load(group: ExtensionGroup, name: str, wrong: Callable[[Any], str]) -> Any:
-    """What a package brings under a name; None if no package does. `wrong` says in a few words why a value does not fit, or nothing."""
+    """Load an extension by name; None if there is none. `wrong` says why a value is invalid, or ""."""
     points = installed(group).get(name, ())
     if not points:
         return None
@@ -74,12 +74,12 @@ def load(group: ExtensionGroup, name: str, wrong: Callable[[Any], str]) -> Any:
 
 @contextmanager
 def blamed(group: ExtensionGroup, name: str) -> Iterator[None]:
-    """Whatever goes wrong inside is the fault of the package that brings this, and is told as such."""
+    """Turn any exception inside into a DetentError that blames the package of the extension."""
     try:
         yield
     except DetentError:
         raise
-    except (Exception, SystemExit) as e:  # the code of others may raise anything
+    except (Exception, SystemExit) as e:  # foreign code may raise anything
         point = installed(group)[name][0]
         raise DetentError(
             f"the {group.noun} '{name}' of the package {package_of(point)} cannot be used: {_told(e)}",
@@ -88,7 +88,7 @@ def blamed(group: ExtensionGroup, name: str) -> Iterator[None]:
 
 
 def _told(e: BaseException) -> str:
-    """An exception on one line; a ValueError is a sentence already."""
+    """An exception on one line; a ValueError's message is a sentence already."""
     first, *rest = str(e).splitlines() or [""]
     line = " ".join(filter(None, (first, "; ".join(each.removeprefix("- ") for each in rest))))
     return line if type(e) is ValueError else f"{type(e).__name__}: {line}"

@@ -1,7 +1,7 @@
-"""The fakes that ship: a world without git, a look at it, and a judge that reads from a script. For tests, benches and the demo.
+"""Fakes that ship: a world in memory, a look at it, and a scripted judge. For tests, benches and demos.
 
-In this world a tree is a set of files. A line `name: word` in a file below tests/ is a test; it passes when some file below src/ has
-`word` on a line of its own. A line that begins with `skip ` is a skipped test. Everything else works as with the real thing.
+In this world a tree is a set of files. A line `name: word` in a file below tests/ is a test; it passes if a file below src/ has
+`word` on a line of its own. A line that begins with `skip ` is a skipped test. Everything else works as in a real checkout.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,7 +29,7 @@ RUNNER = "run-tests"
 
 
 def tree_id(files: Files) -> str:
-    """The name of a tree: published files are outside it."""
+    """The id of a tree, without published files."""
     h = sha256()
     for path in sorted(p for p in files if p not in PUBLISHED):
         h.update(f"{len(path)}:{path}{len(files[path])}:{files[path]}".encode())
@@ -53,18 +53,18 @@ def run_tests(files: Files, only: str = "") -> TestReport:
 
 
 class MemoryWorld:
-    """Trees, commits and jobs in memory. `script` says how jobs end; a job that is not in it ends by its own rule."""
+    """Trees, commits and jobs in memory. `script`: the outcomes of jobs; others end by a default rule."""
 
     def __init__(self, files: dict[str, str] | None = None, settings: Mapping[str, str] | None = None) -> None:
         self.files = files if files is not None else {}
         self.settings = {"pr.plan": "PLAN.md", "review.require_independent": "false", **(settings or {})}
-        self.first = dict(self.files)  # what is committed before any commit of ours
+        self.first = dict(self.files)  # the files before any commit
         self.trees: dict[str, dict[str, str]] = {}
         self.commits: list[tuple[str, str]] = []  # message, tree
         self.base = 0  # commits before the branch
         self.done: dict[tuple[str, int, str], str] = {}  # effects by run, event and name
         self.script: dict[str, list[Sent | str | None]] = {}
-        self.broken = ""  # when set, nothing can be judged, and this is why
+        self.broken = ""  # when set, judging raises CannotTell with this
 
     def snapshot(self, run: AnyRun) -> str:
         if self.broken:
@@ -74,7 +74,7 @@ class MemoryWorld:
         return tree
 
     def settle(self, effect: str, event: AnyEvent) -> None:
-        """Do an effect once, however often it is asked for."""
+        """Perform an effect once, however often it is called."""
         key = (event.run.id, event.run.seq, effect)
         if key in self.done:
             return
@@ -96,7 +96,7 @@ class MemoryWorld:
                 self.files[path] = text
 
     def perform(self, job: str, run: AnyRun) -> Sent | None:
-        """Do a job. From the script if it has something for it: an outcome by name, a whole answer, None (nothing to do), or a fault."""
+        """Do a job by the script if it has an entry: an outcome's name, a Sent, None (nothing to do), or `!` and the text of a CannotTell."""
         if self.script.get(job):
             said = self.script[job].pop(0)
             if isinstance(said, str) and said.startswith("!"):
@@ -113,7 +113,7 @@ class MemoryWorld:
         return Sent("outcome", by="system", outcome=ends[job]) if job in ends else None
 
     def squash(self, title: str) -> str:
-        """What an agent does with git: one commit of all since the branch began."""
+        """Squash the branch into one commit, as an agent does with git."""
         self.commits[self.base :] = [(title, tree_id(self.files))]
         self.trees[tree_id(self.files)] = {p: t for p, t in self.files.items() if p not in PUBLISHED}
         return self.head()
@@ -123,12 +123,12 @@ class MemoryWorld:
         return self.trees.get(self.commits[-1][1], {}) if self.commits else self.first
 
     def head(self) -> str:
-        """The name of the newest commit."""
+        """The id of the newest commit."""
         return sha256(repr(self.commits).encode()).hexdigest()[:40]
 
 
 class MemoryLook:
-    """Eyes on the world in memory. Answers from the judged tree, never from what was reported."""
+    """A look at the world in memory. Answers from the judged tree."""
 
     def __init__(self, world: MemoryWorld, case: Case) -> None:
         self.world, self.run, self.sent, self.tree = world, case.run, case.sent, case.tree
@@ -139,7 +139,7 @@ class MemoryLook:
         return self.world.trees.get(tree, {})
 
     def _good(self) -> Files:
-        """What a tree is compared with; between two pull requests that is what is committed."""
+        """The files to compare with: the good tree, or between two pull requests the newest commit."""
         tree = str(getattr(self.run.data, "good_tree", ""))
         between = not tree and getattr(self.run.data, "setup", Ground()).before_first(self.world.head)
         return self.world.committed() if between else self._files(tree)
@@ -170,7 +170,7 @@ class MemoryLook:
         return frozenset()
 
     def rewritten(self) -> tuple[Rewritten, ...]:
-        """The lines of tests that stand nowhere any more: each of them expected something."""
+        """The lines of tests that no test file has any more."""
         old, new = ({p: t for p, t in files.items() if p.startswith("tests/")} for files in (self._good(), self._files(self.tree)))
         there = {line for text in new.values() for line in text.splitlines()}
         gone = {path: [line for line in text.splitlines() if line not in there] for path, text in old.items()}
@@ -299,7 +299,7 @@ class MemoryLook:
 
 
 class MemoryJudge:
-    """The real gates, over the world in memory."""
+    """Runs the real gates over the world in memory."""
 
     def __init__(self, world: MemoryWorld) -> None:
         self.world = world
@@ -309,7 +309,7 @@ class MemoryJudge:
 
 
 class ScriptedJudge:
-    """A judge that reads from a script: what it is told for a case is what it finds. Without a script everything passes."""
+    """A judge whose script gives the result of each case. Without a script everything passes."""
 
     def __init__(self, script: Callable[[Case], Found] | None = None) -> None:
         self.script = script

@@ -1,6 +1,6 @@
-"""How this Detent was installed, so that a hint can name the command that works here. Reads paths and metadata; starts nothing.
+"""Finds out how Detent was installed, so that hints can name a command that works here. Reads paths and metadata; starts nothing.
 
-`DISTRIBUTION` is the name under which Detent is published, as pyproject.toml has it: `detent` on PyPI belongs to another project.
+`DISTRIBUTION` is its name on PyPI, as in pyproject.toml; `detent` there belongs to another project.
 """
 
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 DISTRIBUTION = "detent-gate"
-EXTRAS = {  # which extra brings a package that only some commands need
+EXTRAS = {  # package that only some commands need -> extra that brings it
     "anthropic": "anthropic",
     "dbos": "queue",
     "openai": "openai",
@@ -22,7 +22,7 @@ EXTRAS = {  # which extra brings a package that only some commands need
 
 
 class InstallWay(NamedTuple):
-    """One way to be installed: what it is called, how a package is added beside Detent, and how all of it goes."""
+    """An installer: its name, and the commands that add packages beside Detent and remove Detent."""
 
     name: str
     add: str  # {what}: packages, or Detent with an extra
@@ -38,12 +38,12 @@ PIP = InstallWay("pip", "{python} -m pip install {what}", f"{{python}} -m pip un
 
 
 def way() -> InstallWay:
-    """How this Detent was installed, by where it lies."""
+    """How this Detent was installed, by its path."""
     return way_of(Path(sys.prefix), Path(__file__).resolve(), _installer())
 
 
 def way_of(prefix: Path, source: Path, installer: str) -> InstallWay:
-    """The same of any prefix, source file and installer's name."""
+    """How a Detent with this prefix, source file and installer's name was installed."""
     parts = prefix.parts
     if source.parent.parent.name == "src" and (source.parents[2] / "x").is_file():
         return CHECKOUT
@@ -57,18 +57,18 @@ def way_of(prefix: Path, source: Path, installer: str) -> InstallWay:
 
 
 def adding(*what: str) -> str:
-    """The command that installs packages beside this Detent, as a person can type it."""
+    """The command that installs packages beside this Detent."""
     named = " ".join(shlex.quote(each) for each in what)
     return way().add.format(what=named, python=sys.executable)
 
 
 def extra(name: str) -> str:
-    """The command that adds what one of Detent's extras asks for. The packages are named, not Detent: an index may have another of its name."""
+    """The command that installs an extra. It names the packages instead of Detent, whose name an index may give to another project."""
     return adding(*(requires_of(name) or (f"{DISTRIBUTION}[{name}]",)))
 
 
 def requires_of(name: str) -> tuple[str, ...]:
-    """The packages of an extra, as the metadata of the installed Detent says."""
+    """The packages of an extra, from the metadata of this installation."""
     from importlib.metadata import PackageNotFoundError, requires
 
     try:
@@ -80,7 +80,7 @@ def requires_of(name: str) -> tuple[str, ...]:
 
 
 def came_from() -> str:
-    """Where this Detent was installed from, as an installer takes it again: a repository at a commit, or a file. Empty if an index gave it."""
+    """The source of this installation, for an installer: a repository at a commit, or a file. Empty if it came from an index."""
     import json
     from importlib.metadata import PackageNotFoundError, distribution
 
@@ -93,12 +93,12 @@ def came_from() -> str:
 
 
 def removing() -> str:
-    """The command, or the sentence, by which Detent itself goes."""
+    """The command, or a sentence, for uninstalling Detent."""
     return way().remove.format(python=sys.executable)
 
 
 def _installer() -> str:
-    """The word that the installer left in the metadata; empty if it left none."""
+    """The name of the installer in the metadata, or ""."""
     from importlib.metadata import PackageNotFoundError, distribution
 
     try:

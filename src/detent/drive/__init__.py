@@ -1,7 +1,7 @@
-"""Push mode: next, agent, submit, until the run ends or a person is needed. Each agent starts in a fresh context.
+"""Push mode: the loop of next, agent, submit, until the run ends or a person is needed. Each agent starts in a fresh context.
 
-Owns the loop and nothing else: the door decides, agents reason, and what is needed for both is handed in. All that must survive a crash
-is in the journal; starting the loop again goes on from there.
+Owns only the loop: the door decides, agents reason, and both are handed in. Everything that must survive a crash is in the
+journal, so a restarted loop continues from there.
 """
 
 import json
@@ -23,13 +23,13 @@ from detent.errors import Busy
 from detent.kernel.model import Briefing, Sent, Verdict
 
 T = TypeVar("T")
-LATER, MOST_LATER = 15.0, 600.0  # seconds until a service that is away is asked again, and at most
-WAITS = 1.0  # seconds before the machine's own work is tried again
-OUTCOMES = {"ModelUnavailable": "no-model", "Budget": "over-budget"}  # what an agent's failure means for the run; any other: agent-failed
+LATER, MOST_LATER = 15.0, 600.0  # first and longest wait, in seconds, for an unavailable service
+WAITS = 1.0  # seconds between retries of the machine's own work
+OUTCOMES = {"ModelUnavailable": "no-model", "Budget": "over-budget"}  # sort of an agent's failure -> event; any other: agent-failed
 
 
 class Seen(NamedTuple):
-    """Something that happened, for whoever watches."""
+    """An event of the driver, for watchers."""
 
     kind: Literal["state", "turn", "progress", "verdict", "wait", "failed"]
     run: AnyRun
@@ -41,7 +41,7 @@ class Seen(NamedTuple):
 
 
 class Driven(Protocol):
-    """What is asked of the workflow of a run: how its agents hand in, how long they pause, and what their failures mean."""
+    """The part of a Workflow that the driver needs: how agents hand in, how long they pause, and what their failures mean."""
 
     @property
     def read(self) -> Reader: ...
@@ -54,24 +54,24 @@ class Driven(Protocol):
 
 
 class Turns(Protocol):
-    """The turns of agents at one run, as the app prepares them."""
+    """Makes and asks the agent turns of one run; implemented in app/."""
 
     def workflow(self, name: str) -> Driven: ...
     def history(self, run: str) -> Iterable[AnyEvent]: ...
     def turn_of(self, run: AnyRun, briefing: Briefing) -> Turn: ...
     def ask(self, briefing: Briefing, turn: Turn) -> Reply: ...
-    def command(self, run: AnyRun) -> str: ...  # the full test command, where one is known
+    def command(self, run: AnyRun) -> str: ...  # the full test command, or ""
 
 
 class DriverClock(Protocol):
     """Time as a driver needs it."""
 
     def sleep(self, seconds: float) -> None: ...
-    def ends(self, briefing: Briefing) -> Sent | None: ...  # what the machine has to say to the run before anyone works on it
+    def ends(self, briefing: Briefing) -> Sent | None: ...  # an event that ends the run before the next turn
 
 
 class NoLimitClock:
-    """The clock of a run without a limit of time."""
+    """The clock of a run without a timeout."""
 
     def sleep(self, seconds: float) -> None:
         time.sleep(seconds)
@@ -81,14 +81,14 @@ class NoLimitClock:
 
 
 def no_answer(run: AnyRun) -> Sent | None:
-    """Nobody answered anything beforehand."""
+    """No policies."""
     return None
 
 
 class Driver:
-    """Drives one run. `answers`: what a person answered beforehand to the question that is open; `together`: drives children at once."""
+    """Drives one run. `answers`: the answer of policies to its open question; `together`: drives children in parallel."""
 
-    outages: Mapping[str, str] = MappingProxyType({})  # what failures mean that are the service's own: for whoever waits until it is back
+    outages: Mapping[str, str] = MappingProxyType({})  # events for failures of the service itself, for a worker
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ class Driver:
         self.watch, self.answers, self.together = watch, answers, together
 
     def drive(self, run: str) -> Briefing:
-        """Loop until the run ends or waits for a person; its last briefing."""
+        """Loop until the run ends or waits for a person; returns its last briefing."""
         tried = -1
         while True:
             if self.together is not None and (at_work := self._patiently(lambda: self.door.tend(run))):
@@ -133,12 +133,12 @@ class Driver:
             self._submit(at, briefing, spent, self._turn(at, briefing, spent))
 
     def _watch_parent(self, run: str) -> None:
-        """Whoever watches sees the run that the children belong to as well."""
+        """Show watchers the parent of the children too."""
         at, door = self.door.load(run).run, self.door
         self.watch(Seen("state", at, door.brief(door.tables[at.workflow], at), spent_in(self.turns.history(run))))
 
     def _patiently(self, ask: Callable[[], T]) -> T:
-        """What the door says. Who holds the run now is not another driver (there is only one), so it is waited for."""
+        """Call the door, retrying while the run is busy: its holder is not another driver, so it will be free soon."""
         while True:
             try:
                 return ask()
@@ -146,19 +146,19 @@ class Driver:
                 self.clock.sleep(WAITS)
 
     def _said_beforehand(self, run: str, at: AnyRun, briefing: Briefing) -> bool:
-        """Whether the run moved without an agent: it is out of time, or a person answered beforehand what is asked now."""
+        """Whether the run moved without an agent: its time is up, or a policy answered its question."""
         if briefing.actor != "none" and (said := self.clock.ends(briefing)) is not None and self._accepted(run, said):
             return True
         if briefing.actor != "human" or (sent := self.answers(at)) is None:
             return False
         status = self.door.submit(at.id, sent).status
-        return status == "SUCCESS" or (status == "FAILURE" and not self._still(at))  # what was not taken is left to a person
+        return status == "SUCCESS" or (status == "FAILURE" and not self._still(at))  # an answer that was not accepted is left to a person
 
     def _accepted(self, run: str, sent: Sent) -> bool:
         return self.door.submit(run, sent).status in ("SUCCESS", "FAILURE")
 
     def _wait(self, run: AnyRun, briefing: Briefing, spent: Spent) -> bool:
-        """A run that is parked by a usage limit waits for the time that was named; no attempt is used up by it. False: look at it again."""
+        """Wait while a usage limit parks the run, which uses up no attempt. False: the run must be read again."""
         until = _seconds_until(run.not_before)
         if until > 0:
             self.watch(Seen("wait", run, briefing, spent, f"parked until {run.not_before}"))
@@ -168,15 +168,15 @@ class Driver:
                 return False
             until = _seconds_until(run.not_before)
             if until <= 0:
-                return False  # what waited may be work of the machine's own
+                return False  # the machine's own work may have waited
         return True
 
     def _still(self, run: AnyRun) -> bool:
-        """The run still waits for this turn; a person may have ended it meanwhile."""
+        """Whether the run is still in this state; a person may have moved it."""
         return self.door.load(run.id).run.state == run.state
 
     def _turn(self, run: AnyRun, briefing: Briefing, spent: Spent) -> Sent | None:
-        """One turn of an agent, as what is said to the door; None if it was stopped."""
+        """One turn of an agent, as the Sent value for the door; None if it was stopped."""
         if said := over(self.limits, spent):
             return _failure("over-budget", f"a budget of the run is used up: {said}", Usage(), 0.0, "")
         begun, since, taken = time.monotonic(), datetime.now(UTC).isoformat(), Usage()
@@ -186,7 +186,7 @@ class Driver:
 
         def watch(progress: Progress) -> None:
             nonlocal taken
-            if progress.usage.tokens > taken.tokens:  # it is told as a sum
+            if progress.usage.tokens > taken.tokens:  # reported as a running sum
                 taken = progress.usage
                 keep_spent(file, killed, taken)
             self.watch(Seen("progress", run, briefing, spent._replace(usage=spent.usage + taken), progress.text, progress=progress))
@@ -199,7 +199,7 @@ class Driver:
         except AgentFailed as e:
             self.watch(Seen("failed", run, briefing, spent, f"{e.sort}: {e.message}"))
             if e.sort == "Stopped":
-                keep_spent(file, killed, max(taken, e.usage, key=lambda usage: usage.tokens))  # no event will say what it took
+                keep_spent(file, killed, max(taken, e.usage, key=lambda usage: usage.tokens))  # no event will record its usage
             if e.sort == "Stopped" and self._still(run):
                 raise KeyboardInterrupt from e  # the person who plays the agent wants to stop
             told = _of_failure(e, killed, {**flow.failures, **self.outages}, time.monotonic() - begun, str(file))
@@ -209,7 +209,7 @@ class Driver:
         return _by(turn, msgspec.structs.replace(sent, facts={**facts, "since": since}, attempt_id=briefing.attempt_id, channel="drive"))
 
     def _submit(self, run: AnyRun, briefing: Briefing, spent: Spent, sent: Sent | None) -> None:
-        """Hand in what the turn came to. A call that does not fit is told to the next agent, and bounded like any other failure of an agent."""
+        """Submit the result of a turn. A refusal becomes an agent failure, which the next agent is told and which is limited like others."""
         if sent is None:
             return
         verdict = self._judged(run, sent)
@@ -219,7 +219,7 @@ class Driver:
             self.door.submit(run.id, Sent("outcome", by="system", channel="drive", outcome="agent-failed", output=said))
 
     def _judged(self, run: AnyRun, sent: Sent) -> Verdict:
-        """The verdict on a turn that was paid for: it is not thrown away because the run is held, nor paid again because it could not be judged."""
+        """The verdict on a turn, retried while the run is busy or cannot be judged, so that paid work is not lost."""
         wait = WAITS
         while (verdict := self.door.submit(run.id, sent)).status in ("BUSY", "ERROR") and self._still(run):
             if verdict.status == "ERROR":
@@ -229,7 +229,7 @@ class Driver:
 
 
 def _told_once(facts: dict[str, str]) -> dict[str, str]:
-    """What a turn took is counted with the first event that says it."""
+    """The facts without usage, which is counted only once, with the first event."""
     return {name: value for name, value in facts.items() if name not in ("usage", "seconds", "turns", "since")}
 
 
@@ -242,7 +242,7 @@ def _seconds_until(when: str) -> float:
 
 
 def _by(turn: Turn, sent: Sent | None) -> Sent | None:
-    """The event says who was asked."""
+    """The Sent value with the agent that was asked."""
     return msgspec.structs.replace(sent, facts={**sent.facts, "asked": turn.agent}) if sent and turn.agent else sent
 
 
@@ -257,7 +257,7 @@ def _of_failure(failed: AgentFailed, killed: Usage, means: Mapping[str, str], se
 
 
 def _later(sent: Sent | None, events: Iterable[AnyEvent]) -> Sent | None:
-    """A service that fails without saying until when is asked again later, each time after twice as long."""
+    """Give a limit without a time an exponential backoff."""
     if sent is None or sent.outcome != "limited" or sent.not_before:
         return sent
     times = 1

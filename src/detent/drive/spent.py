@@ -1,4 +1,4 @@
-"""Budgets: what a run's agents took so far, read off its events, and what is left. A person's `resume` grants the same amount again."""
+"""Budgets: what a run's agents have used, summed over its events, and what is left. A person's `resume` grants the budget again."""
 
 import json
 from collections.abc import Iterable
@@ -8,11 +8,11 @@ from typing import NamedTuple, Protocol
 from detent.agents import Budget, Usage
 from detent.door import AnyEvent
 
-NO_ATTEMPT = ("limited", "steer")  # events after which the same attempt goes on
+NO_ATTEMPT = ("limited", "steer")  # events that do not end an attempt
 
 
 class Configured(Protocol):
-    """The limits as they are configured."""
+    """The configured limits; [limits] in the settings."""
 
     @property
     def tokens(self) -> int: ...
@@ -46,7 +46,7 @@ class Spent(NamedTuple):
 
 
 def spent_in(events: Iterable[AnyEvent], whole: bool = False) -> Spent:
-    """What the turns in these events took; `whole` counts from the beginning, whatever a person granted."""
+    """The sum over the turns in these events, since a person last granted the budget again; `whole`: since the beginning."""
     spent = Spent()
     for event in events:
         if event.on in ("resume", "guided") and event.status == "SUCCESS" and not whole:
@@ -72,13 +72,13 @@ def failed_tries(events: Iterable[AnyEvent]) -> int:
 
 
 def _until_judged(event: AnyEvent) -> float:
-    """Seconds from the beginning of a turn until its work was judged; 0 where nobody noted when it began."""
+    """Seconds from the beginning of a turn until its work was judged; 0 if the beginning is unknown."""
     since = event.sent.facts.get("since", "")
     return (datetime.fromisoformat(event.at) - datetime.fromisoformat(since)).total_seconds() if since else 0.0
 
 
 def over(limits: Limits, spent: Spent) -> str:
-    """Which limit is reached, in words; empty if none is."""
+    """The limit that is reached, in words, or ""."""
     rows = (
         (limits.tokens, spent.usage.tokens, "tokens"),
         (limits.usd, spent.usage.usd, "usd"),
@@ -89,7 +89,7 @@ def over(limits: Limits, spent: Spent) -> str:
 
 
 def left(limits: Limits, spent: Spent) -> Budget:
-    """What the next turn may use."""
+    """The budget of the next turn."""
     return Budget(
         limits.tokens - spent.usage.tokens if limits.tokens else None,
         limits.usd - spent.usage.usd if limits.usd else None,

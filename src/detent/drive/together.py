@@ -1,6 +1,6 @@
-"""Several children of one run, driven at once: a thread for each, as many as are allowed. Owns the threads and nothing else.
+"""Drives several children of a run in parallel, up to a limit, with a thread for each. Owns only the threads.
 
-Whoever asks gets control back as soon as one child has ended, so that its parent can go on; the others stay at work meanwhile.
+Control returns as soon as one child has ended, so that its parent can move; the others continue meanwhile.
 """
 
 from collections.abc import Callable
@@ -9,11 +9,11 @@ from threading import Event
 
 from detent.kernel.model import Briefing
 
-LOOK = 1.0  # seconds after which it is looked whether a person has answered a child that waits
+LOOK = 1.0  # seconds between checks whether a person has answered a waiting child
 
 
 class Together:
-    """The children of a run that are at work in this process."""
+    """The children of a run that this process drives."""
 
     def __init__(self, most: int, work: Callable[[str, Callable[[], bool]], Briefing], now: Callable[[str], str]) -> None:
         self.work, self.now = work, now
@@ -23,7 +23,7 @@ class Together:
         self.waiting: dict[str, Briefing] = {}
 
     def work_on(self, children: tuple[str, ...]) -> Briefing | None:
-        """Have these children worked on; None once one of them has ended, else the briefing of one that waits when all of them do."""
+        """Drive these children; None once one has ended, or the briefing of one when all wait for a person."""
         while True:
             for child in children:
                 self._begin(child)
@@ -35,7 +35,7 @@ class Together:
                 return None
 
     def _begin(self, child: str) -> None:
-        """Start a thread for a child that has none, unless it waits where it waited before."""
+        """Start a thread for a child that has none, unless it still waits at the same event."""
         waits = self.waiting.get(child)
         if child in self.busy.values() or (waits is not None and self.now(child) == waits.attempt_id):
             return
@@ -43,7 +43,7 @@ class Together:
         self.busy[self.pool.submit(self.work, child, self.stopping.is_set)] = child
 
     def _came(self, future: "Future[Briefing]") -> bool:
-        """A thread is through; whether its child has ended."""
+        """Take the result of a finished thread; whether its child has ended."""
         child = self.busy.pop(future)
         briefing = future.result()
         if briefing.actor != "none":
@@ -51,6 +51,6 @@ class Together:
         return briefing.actor == "none"
 
     def close(self) -> None:
-        """End what runs, and wait for it. What was not judged is marked nowhere."""
+        """Stop all threads, and wait for them. Work that was not judged is not recorded."""
         self.stopping.set()
         self.pool.shutdown(wait=True, cancel_futures=True)

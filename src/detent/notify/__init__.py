@@ -1,4 +1,4 @@
-"""How a person is told what happens: by a command of theirs, a webhook, the desktop. Each sends one message; what it is about is decided above."""
+"""Sends notifications to people: by a command, a webhook or the desktop. What to send is decided in app/."""
 
 from collections.abc import Callable, Mapping
 
@@ -13,7 +13,7 @@ WAYS: Mapping[str, Callable[[Notification, NotifyWay], None]] = {"command": by_c
 
 
 def send(message: Notification, ways: Mapping[str, NotifyWay]) -> list[str]:
-    """Send a message by every way; why it could not be sent, for each by which that was so. One that fails does not stop the others."""
+    """Send a message by every way; returns the errors. One that fails does not stop the others."""
     faults = []
     for name, way in ways.items():
         try:

@@ -1,4 +1,4 @@
-"""A command of the user's: the message as JSON on its standard input. It is given little time, and few variables."""
+"""Notifies by a person's command, which gets the message as JSON on standard input, a timeout, and few variables."""
 
 import json
 import shlex
@@ -10,11 +10,11 @@ from detent.sandbox.process import run
 
 PATIENCE = 30.0  # seconds
 KEPT = ("HOME", "USER", "LOGNAME", "PATH", "LANG", "TMPDIR", "DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS")
-BEGINS = ("NOTIFY_", "XDG_", "LC_")  # what else it sees of the environment: a token of its own can be called NOTIFY_TOKEN
+BEGINS = ("NOTIFY_", "XDG_", "LC_")  # prefixes of further variables it gets; its own token can be NOTIFY_TOKEN
 
 
 def kept(env: dict[str, str]) -> dict[str, str]:
-    """What a program that tells people something sees of the environment: no key of a model, no token of a forge."""
+    """The environment of a notifying program: without keys of models or tokens of forges."""
     return {name: value for name, value in env.items() if name in KEPT or name.startswith(BEGINS)}
 
 

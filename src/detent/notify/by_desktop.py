@@ -1,4 +1,4 @@
-"""The desktop: a message by notify-send, or by osascript on a Mac, where one of them is."""
+"""Notifies on the desktop, by notify-send, or osascript on a Mac."""
 
 from detent.notify.by_command import kept
 from detent.notify.message import Notification, NotifyWay, NotSent

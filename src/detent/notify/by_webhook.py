@@ -1,4 +1,4 @@
-"""A webhook: one POST of JSON, as it is or in Slack's form. Follows no redirect: nothing is sent to another host than the one that was named."""
+"""Notifies by a webhook: one POST of JSON, plain or in Slack's format. Follows no redirect, so nothing goes to another host."""
 
 import json
 import urllib.error
@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 from detent.notify.message import Notification, NotifyWay, NotSent
 
 PATIENCE = 10.0  # seconds
-SLACK = "slack:"  # before the address, where the message is to have Slack's form
-MOST_ITEMS = 20  # lines of a message that people read in a chat
-ESCAPES = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;"}  # of Slack's own markup
+SLACK = "slack:"  # prefix of the address, for Slack's format
+MOST_ITEMS = 20  # items in a chat message
+ESCAPES = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;"}  # in Slack's markup
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):
@@ -38,7 +38,7 @@ def by_webhook(message: Notification, way: NotifyWay) -> None:
 
 
 def slack_form(message: Notification) -> dict[str, object]:
-    """The message as Slack takes it at an incoming webhook; other chats take the same."""
+    """The message in the format of Slack's incoming webhooks, which other chats accept too."""
     lines = [f"*{_safe(message.title)}*", *([_safe(message.text)] if message.text else [])]
     for item in message.items[:MOST_ITEMS]:
         what = " ".join(filter(None, (item.get("item"), item.get("title")))) or item.get("branch", "")
@@ -54,7 +54,7 @@ def _safe(text: str) -> str:
 
 
 def _proxies(address: str, env: Mapping[str, str]) -> dict[str, str]:
-    """The proxies that the environment names; none for this machine itself."""
+    """The proxies of the environment for an address; none for this machine itself."""
     host = urlsplit(address).hostname or ""
     without = [word.strip().lstrip(".") for word in (env.get("no_proxy") or env.get("NO_PROXY") or "").split(",") if word.strip()]
     if host in ("127.0.0.1", "::1", "localhost") or "*" in without or any(host == word or host.endswith(f".{word}") for word in without):

@@ -1,4 +1,4 @@
-"""One message and how it is sent. Values, and the one kind of trouble there is."""
+"""The values of notifications: the message, a way to send it, and the error NotSent."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -6,26 +6,26 @@ from typing import NamedTuple
 
 
 class NotSent(Exception):
-    """It could not be sent, and why."""
+    """A message could not be sent."""
 
 
 class Notification(NamedTuple):
-    """What a person is told. It is redacted before it gets here."""
+    """A message to people, already redacted."""
 
-    id: str  # the same for the same event, so that who gets it twice can tell
+    id: str  # the same for the same event, so that duplicates can be recognised
     event: str  # person, paused, budget, over, report
     title: str
     text: str
     project: str
     at: str
-    items: tuple[Mapping[str, str], ...] = ()  # what it is about, one by one
+    items: tuple[Mapping[str, str], ...] = ()  # the things it is about
 
     def as_object(self) -> dict[str, object]:
         return {**self._asdict(), "items": [dict(item) for item in self.items]}
 
 
 class NotifyWay(NamedTuple):
-    """What a way of sending needs: where to, a folder to run in, the environment, programs, and what takes secrets out of a text."""
+    """One configured way to notify: the target, a working folder, the environment, a lookup of programs, and a redactor."""
 
     to: str
     root: Path

@@ -1,4 +1,4 @@
-"""The world as it is: one checkout, and what several workflows do there: landing, reviewers, evidence notes, workspaces made ready.
+"""One checkout, and what several workflows do in it: landing, asking reviewers, evidence notes, preparing workspaces.
 
-How a thing is done is in effects/ and git/. Nothing here decides, and nothing here knows a workflow by name.
+The git operations are in effects/ and git/. Decides nothing, and knows no workflow by name.
 """

@@ -1,6 +1,6 @@
-"""What stops a finished branch before it lands: a failure that the look at the whole branch found, or flags that nobody has accepted.
+"""The check before a finished branch lands: it is held up by a failure of the whole branch, or by flags that nobody has accepted.
 
-Every job that lands or pushes a branch asks here first. Where `[flags] answered_by` says so, the independent reviewer is asked.
+Every job that lands or pushes a branch calls this first. With `[flags] answered_by = "reviewer"` the reviewer answers for flags.
 """
 
 import json
@@ -22,7 +22,7 @@ from detent.world.work_tree import RepoWorld, outcome, without_keys
 
 
 def held_up(world: RepoWorld, run: AnyRun, failed: str = "red-merge") -> Sent | None:
-    """Why the branch of a run does not land now; None: nothing stands in its way. An inner run's branch is its parent's to land."""
+    """The outcome that keeps a run's branch from landing now, or None. An inner run's branch is landed by its parent."""
     if run.parent:
         return None
     tip = _tip(world, run)
@@ -37,7 +37,7 @@ def held_up(world: RepoWorld, run: AnyRun, failed: str = "red-merge") -> Sent | 
 
 
 def card_of(world: RepoWorld, run: AnyRun) -> Checked:
-    """The card of a run's branch as it stands: what was found when it was about to land, or what is found now."""
+    """The card of a run's branch at its tip: the stored one, or a new one."""
     tip = _tip(world, run)
     tree, known = world.git.tree(tip), kept_card(world.place.common_dir, run.id)
     if known is not None and known.card.tip == tree and not known.card.unclear:
@@ -46,7 +46,7 @@ def card_of(world: RepoWorld, run: AnyRun) -> Checked:
 
 
 def _kept(world: RepoWorld, run: AnyRun, tip: str, card: Card) -> Checked:
-    """The card with what it is about, kept for whoever looks at the run."""
+    """Store the card with its range, for people who look at the run."""
     found = checked_branch(world, run, tip, card)
     keep_card(world.place.common_dir, run.id, found)
     return found
@@ -59,7 +59,7 @@ def _tip(world: RepoWorld, run: AnyRun) -> str:
 
 
 def looked_at(world: RepoWorld, run: AnyRun, tree: str) -> Card:
-    """The card of a branch; a flag about a whole file has what changed in it, as both versions."""
+    """The card of a branch, with both versions added to flags about whole files."""
     card, redact = look_over(world, run, tree), redactor(secrets_of(world.outer))
     shown = tuple(flag if flag.before or flag.after else without_keys(_with_versions(world.git, card, flag), redact) for flag in card.flags)
     return msgspec.structs.replace(card, flags=shown)
@@ -77,13 +77,13 @@ def _with_versions(git: Git, card: Card, flag: Flag) -> Flag:
 
 
 def _is_in_main(world: RepoWorld, run: AnyRun, tip: str) -> bool:
-    """Whether somebody has merged a branch of the run's own already. It lands then whatever was found; its flags are asked about all the same."""
+    """Whether main already has the run's own branch. Then failures do not hold it up, but flags still do."""
     git, main = world.git, main_branch(world.git, world.config_of(run).ways.main)
     return run.data.branch not in ("", main) and git.is_ancestor(tip, git.resolve(main))
 
 
 def _flagged(world: RepoWorld, run: AnyRun, card: Card) -> Sent:
-    """The flags, for a person to look at; or the word of the reviewer who answers for them."""
+    """The outcome for flags: a question to a person, or the answer of the configured reviewer."""
     facts = {FLAGS: msgspec.json.encode(card.flags).decode(), "tree": card.tip}
     if world.config_of(run).settings.get("flags.answered_by") != "reviewer":
         return outcome("flagged", **facts)
@@ -98,7 +98,7 @@ def _flagged(world: RepoWorld, run: AnyRun, card: Card) -> Sent:
 
 
 def _reviewer_says(world: RepoWorld, run: AnyRun, card: Card) -> tuple[bool, str, Took]:
-    """Whether the reviewer accepts, why, and what that took. Asked once for a tree; one that has to wait leaves it to a person."""
+    """Whether the reviewer accepts the flags, why, and its usage. Asked once per tree; at a usage limit the question goes to a person."""
     file = world.place.common_dir / "detent" / "reviews" / f"{run.id}-flags-{card.tip}.json"
     try:
         text, took = kept_review(file, lambda: ask_reviewer(world.git, world.runs.reviewer(run), _question(world, run, card)), repeats=True)
@@ -119,7 +119,7 @@ def _question(world: RepoWorld, run: AnyRun, card: Card) -> ReviewQuestion:
 
 
 def read_word(words: str) -> str:
-    """The reviewer's word as JSON: the last object that has `accept` in it. Anything else is no answer."""
+    """The reviewer's answer as JSON: the last object with `accept` in its reply. CannotTell if there is none."""
     from detent.gates.plain_values import spans_of
 
     found = [value for _, _, value in spans_of(words) if "accept" in value]

@@ -1,6 +1,6 @@
-"""Furnishing a workspace: where the work of a child begins, what git ignores and the work needs is copied, and the project's set-up runs. Done once for a workspace.
+"""Prepares a workspace once: copies ignored files that the work needs ([workspace] copy), and runs the project's setup command.
 
-What a set-up makes is kept by the lock files it was made for, so that the next workspace gets a copy of it. Knows no run and no state.
+What a setup makes is cached by the lock files, so that the next workspace gets a copy. Also where the work of a child begins.
 """
 
 import json
@@ -20,11 +20,11 @@ from detent.storage.state import keep, kept
 from detent.world.known_runs import RunConfig
 from detent.world.setups import MADE, brought, caches, keep_made
 
-PATIENCE = 1800.0  # seconds for a set-up
+PATIENCE = 1800.0  # seconds for the setup command
 
 
 def furnish_checkout(git: Git, config: RunConfig, folder: Path) -> None:
-    """Lay into a clean checkout what its project needs beside dependencies, which are lent: copies, and what a set-up made for the same lock files."""
+    """Prepare a clean checkout for tests: configured copies, and the cached setup for the same lock files. Dependencies are linked elsewhere."""
     command, copies = config.settings.get("workspace.setup", ""), json.loads(config.settings.get("workspace.copy", "") or "[]")
     lay_copies(git, config.origin, copies, folder)
     places = _caches(git, config, command, kept(_mark(git)) or "") if command else []
@@ -34,7 +34,7 @@ def furnish_checkout(git: Git, config: RunConfig, folder: Path) -> None:
 
 
 def furnish(git: Git, config: RunConfig, origin: Path, env: Mapping[str, str], wanted: Callable[[], bool]) -> None:
-    """Make a fresh checkout ready to be worked in; `origin` is the person's own. CannotTell if it cannot be. Doing it again changes nothing."""
+    """Prepare a workspace for work; `origin`: the person's checkout. CannotTell if that fails. Idempotent."""
     command, copies = config.settings.get("workspace.setup", ""), json.loads(config.settings.get("workspace.copy", "") or "[]")
     mark = _mark(git)
     if not command:
@@ -50,12 +50,12 @@ def furnish(git: Git, config: RunConfig, origin: Path, env: Mapping[str, str], w
 
 
 def _mark(git: Git) -> Path:
-    """Says that a workspace is furnished, and which tree its set-up is for alone."""
+    """The file that marks a workspace as prepared, and names the tree if its setup is valid only for that one."""
     return git.place.git_dir / "detent" / "furnished"
 
 
 def _not_landed(git: Git, ways: Ways) -> str:
-    """The tree of a checkout that main does not have; empty if it has it. What agents wrote may do anything in a set-up, so that is for itself."""
+    """The tree of HEAD if main does not have it, else empty. Agents' unlanded code may do anything in a setup, so its cache is not shared."""
     try:
         main = main_branch(git, ways.main)
     except DetentError:
@@ -66,7 +66,7 @@ def _not_landed(git: Git, ways: Ways) -> str:
 
 
 def lay_copies(git: Git, origin: Path, names: Iterable[str], to: Path) -> None:
-    """Copy what names stand for in a person's checkout. What git does not ignore would become part of every change, so it is refused."""
+    """Copy the named files of a person's checkout. Refuses files that git does not ignore: they would become part of every change."""
     for source in (source for name in names for source in named_in(origin, name)):
         path = str(source.relative_to(origin))
         target = to / path
@@ -84,15 +84,15 @@ def _is_ignored(git: Git, path: str) -> bool:
 
 
 def named_in(origin: Path, name: str) -> list[Path]:
-    """What a name of [workspace] copy stands for."""
+    """The files that an entry of [workspace] copy names, which may be a glob."""
     return sorted(origin.glob(name)) if any(c in name for c in "*?[") else [origin / name]
 
 
-# -- the set-up --------------------------------------------------------------------------------------------------------------
+# -- the setup ---------------------------------------------------------------------------------------------------------------
 
 
 def _set_up(git: Git, config: RunConfig, command: str, places: list[Path], env: Mapping[str, str], wanted: Callable[[], bool]) -> None:
-    """Run the project's set-up. Where it does not work, the test environment is away: what it needs is seldom in the project."""
+    """Run the project's setup command, or use its cache. A failure is an outage of the test environment: its cause is seldom in the project."""
     if brought(places, git.place.root):
         return
     before = _ignored(git)
@@ -112,18 +112,18 @@ def _caches(git: Git, config: RunConfig, command: str, own: str) -> list[Path]:
 
 
 def _ignored(git: Git) -> list[str]:
-    """What git ignores in a checkout; a folder that is ignored as a whole is one entry."""
+    """The ignored paths of a checkout; a wholly ignored folder is one entry."""
     return [path.rstrip("/") for path in git.run("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory").items]
 
 
 def start_of(git: Git, root: str, base: str, tree: str) -> str:
-    """The newest commit of the session with a tree; where it was never committed, the one the session began from."""
+    """The newest commit of the session with this tree, or the session's base if it was never committed."""
     made = git.run("log", "--format=%H %T", f"{base}..{tip_of(git, root, base)}", "--").text.splitlines()
     return next((line.split()[0] for line in made if line.split()[1] == tree), base)
 
 
 def begin_tree(run: AnyRun) -> str:
-    """What stands in a new workspace of a task: what it has proved, or earlier work that is to be fixed, or what it begins from."""
+    """The tree of a new task workspace: what the task has proved, else earlier work to fix, else its start."""
     data = run.data
     fresh = data.good_tree in ("", data.start_tree)
     return str(data.laid or data.start_tree if fresh else data.good_tree)

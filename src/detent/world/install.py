@@ -1,7 +1,7 @@
-"""Installing for a clean checkout: a command that a person gives runs in one, and what it makes is kept and lent to every checkout of that tree.
+"""Runs a person's install command in a clean checkout, and caches what it makes, for every checkout of that tree.
 
-The same lock files, manifests and command are installed once: what was made of the base serves the change as well, as long as it is dependencies
-and nothing else. Knows no run, and does not say what becomes of the tests.
+With the same lock files, manifests and command, the base's result serves the change too if it contains only dependencies.
+Knows no run and no tests.
 """
 
 import json
@@ -23,21 +23,21 @@ from detent.world.furnish import PATIENCE
 from detent.world.setups import FILES, as_made, caches, keep_made, place_of
 
 DECIDES = (*LOCKS, *MANIFESTS, "*.gemspec", "*.csproj", ".npmrc", "Pipfile", ".python-version", ".nvmrc", ".tool-versions")
-SHOWN = 15  # lines of a command that failed
+SHOWN = 15  # lines of a failed command's output
 
 
 class InstallOrder(NamedTuple):
-    """What is to be installed, and with what."""
+    """The install command, and how to run it."""
 
     command: str
     start: StartProgram
     env: Mapping[str, str]
-    has: str  # in words: the sandbox and the network that it has
+    has: str  # its sandbox and network, in words
     wanted: Callable[[], bool]
 
 
 def install(git: Git, order: InstallOrder, tree: str, trusted: bool) -> Installed:
-    """What the command made for a tree, now or before; CannotTell with its last lines if it fails. `trusted`: what it made may serve other trees."""
+    """Install for a tree, or use the cache; CannotTell with the last lines if the command fails. `trusted`: the result may serve other trees."""
     about = ("install", order.command, order.env.get("PATH", ""), order.has)
     alone = place_of(git, sha256("\n".join([*about, tree]).encode("utf-8", "surrogateescape")).hexdigest())
     shared = caches(git, tree, about, "", DECIDES)
@@ -65,12 +65,12 @@ def _run(order: InstallOrder, folder: Path) -> None:
 
 
 def _is_for_all(paths: list[str]) -> bool:
-    """Whether nothing but dependencies was made: what is built of the sources is of one tree alone."""
+    """Whether only dependencies were made; anything built from sources belongs to one tree."""
     return all(path.rpartition("/")[2] in BORROWED for path in paths)
 
 
 def _made(folder: Path, known: frozenset[str]) -> Iterator[str]:
-    """What lies in a checkout and is no part of its tree; a folder that is new is one entry."""
+    """The paths in a checkout that are not in its tree; a new folder is one entry."""
     above = {"/".join(parts[:end]) for path in known for parts in [path.split("/")] for end in range(1, len(parts))}
     todo = [""]
     while todo:

@@ -1,4 +1,4 @@
-"""The runs of one repository as the world asks for them: their events, their configuration, their workflow, and who reviews them."""
+"""The runs of one repository, as other modules of world/ need them: events, configuration, workflow and reviewer."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 class Carried(Protocol):
-    """What is asked of the workflow of a run: who performs what, its published files, and what its events may claim."""
+    """The part of a Workflow that world/ needs: effects, jobs, published files, and what its events claim."""
 
     @property
-    def effects(self) -> Mapping[str, Callable[[Any, AnyEvent], None]]: ...  # on the checkout that is handed in
+    def effects(self) -> Mapping[str, Callable[[Any, AnyEvent], None]]: ...  # each gets the RepoWorld and the event
     @property
     def jobs(self) -> Mapping[str, Callable[[Any, AnyRun], Sent | None]]: ...
     @property
@@ -38,7 +38,7 @@ class Carried(Protocol):
 
 
 class Journaled(Protocol):
-    """What is read of a journal."""
+    """The reading part of a journal."""
 
     def events(self, run: str, after: int = 0, limit: int = 1000) -> "Sequence[Entry]": ...
     def last(self, run: str) -> "Entry | None": ...
@@ -52,20 +52,20 @@ def no_reviewer(run: AnyRun) -> "Asking":
 
 
 def alone(run: AnyRun) -> None:
-    """No other machine goes on with it."""
+    """Share nothing: there is no other machine."""
 
 
-FROM_RUN, FROM_EVENT = "from_run", "from_event"  # facts of the event that begins a run again: where it was rolled back from
+FROM_RUN, FROM_EVENT = "from_run", "from_event"  # facts of a rollback's first event: where it was rolled back from
 
 
 class Runs:
-    """The runs of one repository. `config_of`, `workflow` and `reviewer` are built above and handed in."""
+    """The runs of one repository. `config_of`, `workflow` and `reviewer` are built in app/."""
 
     reviewer: "Callable[[AnyRun], Asking]" = staticmethod(no_reviewer)
-    say: Callable[[str], None] = staticmethod(lambda words: None)  # what is done now, for whoever watches
-    share: Callable[[AnyRun], None] = staticmethod(alone)  # bring what is kept of a run to other machines, where there are any
-    tests_run: Callable[[], bool] = staticmethod(always)  # whether the tests can be run on main now; asked only where that is away
-    patient = False  # whether a run waits for what is away, instead of counting that as trouble: whoever drives for a queue says so
+    say: Callable[[str], None] = staticmethod(lambda words: None)  # reports progress
+    share: Callable[[AnyRun], None] = staticmethod(alone)  # shares a run's refs with other machines
+    tests_run: Callable[[], bool] = staticmethod(always)  # whether tests can be run on main now; called only at an outage of tests
+    patient = False  # whether an outage parks a run instead of failing; set for a worker
 
     def __init__(
         self,
@@ -85,12 +85,12 @@ class Runs:
         return (from_entry(self.tables[e.workflow], e) for e in self.journal.events(run, limit=1_000_000))
 
     def family(self, run: str) -> list[AnyRun]:
-        """A run and its children as they stand, oldest first."""
+        """A run and its children at their newest events, the oldest first."""
         entries = (self.journal.last(r) for r in (run, *(h.run for h in self.journal.children(run))))
         return [from_entry(self.tables[e.workflow], e).run for e in entries if e is not None]
 
     def earlier(self, run: str) -> list[tuple[str, int]]:
-        """The runs that a run was rolled back from, the oldest first, each with the event that the next one began from."""
+        """The runs that a run was rolled back from, the oldest first, each with the event it was rolled back to."""
         found: list[tuple[str, int]] = []
         while (first := self.journal.at(run, 1)) is not None:
             facts = from_entry(self.tables[first.workflow], first).sent.facts
@@ -101,7 +101,7 @@ class Runs:
         return found[::-1]
 
     def spent(self, run: str) -> Iterator[AnyEvent]:
-        """Every event of a run and its children, after those of the runs that it was rolled back from: what was spent stays spent."""
+        """Every event that counts towards a run's budget: its own, its children's, and those of runs it was rolled back from."""
         roots = (*(old for old, _ in self.earlier(run)), run)
         return (event for root in roots for each in self.family(root) for event in self.history(each.id))
 
@@ -120,7 +120,7 @@ def no_pulls() -> "Pulls":
 
 
 class RunConfig(NamedTuple):
-    """How a run's tests are run, its work is landed and its agents are asked."""
+    """A run's configuration: how its tests are run, its work is landed, and its agents are started."""
 
     suite: "Suite"
     settings: Mapping[str, str]
@@ -128,10 +128,10 @@ class RunConfig(NamedTuple):
     ways: "Ways"
     squash: str
     reviewer: str
-    start: "Callable[..., Ran]"  # how an agent's program is started; the sandbox is behind it
-    home: Path  # where the project's environment lies: a person's checkout, or a workspace that has a set-up of its own
-    origin: Path  # the person's own checkout
-    gates: "tuple[OwnGate, ...]" = ()  # that the project configures itself
-    apart: bool = False  # whether agents have a network of their own
-    tracker: "Callable[[], Tracker]" = no_tracker  # where the work item comes from
-    pulls: "Callable[[], Pulls]" = no_pulls  # where pull requests are opened
+    start: "Callable[..., Ran]"  # starts an agent's program in the sandbox
+    home: Path  # the folder with the installed environment: the person's checkout, or a workspace with its own setup
+    origin: Path  # the person's checkout
+    gates: "tuple[OwnGate, ...]" = ()  # the project's own gates
+    apart: bool = False  # whether programs are cut off from the machine's network
+    tracker: "Callable[[], Tracker]" = no_tracker
+    pulls: "Callable[[], Pulls]" = no_pulls

@@ -1,4 +1,4 @@
-"""Landing a run's branch: merged on the then-current main, tested there in a clean checkout, then the ref moves. What is offered is tested so too."""
+"""Lands a run's branch: merges it onto the current main, tests the result in a clean checkout, then moves the ref. A branch that is only offered is tested too."""
 
 from pathlib import Path
 
@@ -18,14 +18,14 @@ from detent.world.before_landing import card_of
 from detent.world.pulls import keep_url, open_at_forge, plan_text
 from detent.world.work_tree import RepoWorld
 
-BODY = "{body}"  # in git.pr_command: the file with the text of the pull request
+BODY = "{body}"  # placeholder in git.pr_command for the file with the pull request's text
 LONGEST = 60_000  # characters of that text: forges take no more than 65,536
 ACCEPTED = "They were accepted before this was opened; `detent history --run {run}` says by whom."
-FOR_PR = ("HOME", "GH_TOKEN", "GITHUB_TOKEN", "GITLAB_TOKEN")  # what the program that opens a pull request may see
+FOR_PR = ("HOME", "GH_TOKEN", "GITHUB_TOKEN", "GITLAB_TOKEN")  # variables that git.pr_command may see
 
 
 def bring_in(world: RepoWorld, run: AnyRun) -> Landed:
-    """Land the branch of a run as it is configured."""
+    """Land the branch of a run, in the configured way."""
     collect = world.collector(run)
 
     def verify(tree: str) -> str | None:
@@ -44,7 +44,7 @@ def bring_in(world: RepoWorld, run: AnyRun) -> Landed:
 
 
 def offer(world: RepoWorld, run: AnyRun) -> Landed:
-    """See whether the branch of a run can be offered to a person as it stands."""
+    """Test whether the branch of a run can be offered to a person as it is."""
     collect, tip = world.collector(run), world.git.resolve(f"{run.data.branch}^{{commit}}")
     if not tip:
         raise CannotTell(f"the branch {short(run.data.branch)} is gone")
@@ -53,7 +53,7 @@ def offer(world: RepoWorld, run: AnyRun) -> Landed:
 
 
 def _fault(world: RepoWorld, run: AnyRun, collect: Collector, tree: str) -> str | None:
-    """What is wrong with a tree in a clean checkout, which is run once for each tree that passes."""
+    """What fails on a tree in a clean checkout, or None. A known pass is not run again."""
     if collect.suite.base is None:
         return None
     report = collect.passed(tree, clean=True) or collect.clean(tree, world.runs.wanted)
@@ -65,7 +65,7 @@ def _fault(world: RepoWorld, run: AnyRun, collect: Collector, tree: str) -> str 
 
 
 def open_pr(world: RepoWorld, run: AnyRun, collect: Collector, argv: list[str]) -> str:
-    """Open a pull request; its URL. By the program that is named, where `{body}` is the file with the text for it; without one, at the forge."""
+    """Open a pull request, by git.pr_command if set, else at the forge; returns its URL."""
     body, commits = _body(world, run)
 
     def at_forge() -> str:
@@ -80,7 +80,7 @@ def open_pr(world: RepoWorld, run: AnyRun, collect: Collector, argv: list[str]) 
 
 
 def _body(world: RepoWorld, run: AnyRun) -> tuple[Path, list[str]]:
-    """The text of a pull request, in a file: the plan, what the commits say, what people said on the way, and the proof card. And the commits."""
+    """Write the text of a pull request: the plan, commits, what people said, and the proof card. Returns the file and the commits' subjects."""
     card = card_of(world, run)
     commits = [commit.subject for commit in card.change.commits]
     said = "\n".join(f"- {subject}" for subject in commits)
@@ -99,6 +99,6 @@ def _said(world: RepoWorld, run: AnyRun) -> tuple[str, ...]:
 
 
 def _broke(collect: Collector, run: AnyRun, report: TestReport) -> bool:
-    """The canary held on the tree that was judged last, and does not on the merged one."""
+    """Whether the canary broke on this tree but held on the last judged one."""
     before = collect.known(run.data.good_tree) if report.canary == "broken" else None
     return before is not None and before.canary == "held"

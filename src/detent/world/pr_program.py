@@ -1,7 +1,7 @@
-"""The program of `git.pr_command`, which opens pull requests: started once for a run, whoever is killed meanwhile and whichever machine goes on.
+"""Runs `git.pr_command` to open a pull request, at most once per run, across crashes and machines.
 
-No program says whether it had done its work when it was cut off. So it is kept, and shared with other machines, that it was started; what came of
-it is asked of the forge, and where there is none, of a person.
+If it is killed, nobody knows whether it had opened one. So a shared ref records that it was started, and afterwards the forge is
+asked, or without a known forge a person.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,14 +24,14 @@ CUT_OFF = (
 
 
 def opened_by(world: RepoWorld, run: AnyRun, argv: Sequence[str], env: dict[str, str], update: Callable[[], str]) -> str:
-    """The URL of the pull request that the program opened, now or before. One that is open is brought up to date by the forge, where one is known."""
+    """The URL of the pull request that the program opened, now or earlier. If the forge is known, an open one is updated there."""
     common, branch = world.place.common_dir, short(run.data.branch)
     if asked := _asked(world, run):
         pulls = _forge(world, run)
         if pulls is not None and pulls.found(branch) is not None:
             return keep_url(common, run.id, update())
         if pulls is None and world.git.resolve(_opened(run)):
-            return url_of(common, run)  # the push brought it up to date
+            return url_of(common, run)  # the push has updated it
         if pulls is None and isinstance(run.data, ItemData):
             said = _said(world, run, max(asked.values()))
             if said is None:
@@ -46,7 +46,7 @@ def opened_by(world: RepoWorld, run: AnyRun, argv: Sequence[str], env: dict[str,
 
 
 def _start(world: RepoWorld, run: AnyRun, argv: Sequence[str], env: dict[str, str]) -> str:
-    """What the program said. One that says itself that it failed has opened nothing."""
+    """Run the program; returns its output. If it exits with an error, it has opened nothing."""
     try:
         ran = run_program(argv, world.place.root, env, TIME, world.runs.wanted)
     except OSError as e:
@@ -61,7 +61,7 @@ def _start(world: RepoWorld, run: AnyRun, argv: Sequence[str], env: dict[str, st
 
 
 def _forge(world: RepoWorld, run: AnyRun) -> Pulls | None:
-    """The forge of a run, if it is known and lets one in."""
+    """The forge of a run, or None if it is unknown or there is no access."""
     try:
         return world.config_of(run).pulls()
     except Unreached:
@@ -78,13 +78,13 @@ def _opened(run: AnyRun) -> str:
 
 
 def _asked(world: RepoWorld, run: AnyRun) -> dict[str, int]:
-    """When the program was started for a run: each mark with the event of then."""
+    """The starts of the program for a run: ref -> number of the event."""
     names = world.git.run("for-each-ref", "--format=%(refname)", f"refs/detent/{run.id}/pull-asked/").text.split()
     return {name: int(name.rpartition("/")[2]) for name in names}
 
 
 def _said(world: RepoWorld, run: AnyRun, since: int) -> str | None:
-    """What a person said who looked since then and continued it; None if nobody did."""
+    """The guidance of a person who resumed the run after event `since`; None if nobody did."""
     words = [event.sent.guidance for event in world.runs.history(run.id) if event.on == "resume" and event.run.seq > since]
     return words[-1] if words else None
 

@@ -1,4 +1,4 @@
-"""Publishing what a run may claim: notes on its commits, and the trees of its steps beside them. Made from the journal, never read back."""
+"""Publishes a run's claims: notes on its commits, with the trees of its steps. Made from the journal, never read back."""
 
 import re
 
@@ -19,7 +19,7 @@ WENT_BACK = re.compile(r"from event (\d+) of (\S+)")
 
 
 def whole_history(world: RepoWorld, run: str) -> list[AnyEvent]:
-    """The events of a run; before them, where it began by going back, those that it went back to."""
+    """The events of a run, preceded by those of runs it was rolled back from, up to the rollback."""
     events = list(world.runs.history(run))
     first = events[0].sent if events else None
     back = WENT_BACK.fullmatch(first.note) if first and first.verb == "rollback" else None
@@ -29,14 +29,14 @@ def whole_history(world: RepoWorld, run: str) -> list[AnyEvent]:
 
 
 def _histories(world: RepoWorld, run: str) -> list[list[AnyEvent]]:
-    """The events of a run, and those of each child that it has or went back to: a session's tasks make its commits."""
+    """The events of a run and of each of its children, including those before a rollback, since a session's tasks make its commits."""
     own = whole_history(world, run)
     parents = dict.fromkeys((run, *(e.run.id for e in own)))
     return [own, *(list(world.runs.history(child.id)) for parent in parents for child in world.runs.family(parent) if child.id != parent)]
 
 
 def claims_of(world: RepoWorld, run: AnyRun) -> dict[str, Claim]:
-    """Every claim of a run and of its children as the journal says it, by commit. Few git calls, however long the run was."""
+    """Every claim of a run and its children, by commit. Needs few git calls, however long the run."""
     collect, each_of = world.collector(run), dict[str, Proved]()
     steps = [each for events in _histories(world, run.id) for each in proved(events, lambda name: world.runs.workflow(name).claims)]
     made = {name: commit for of in {each.run for each in steps} for name, commit in _made(world, of).items()}
@@ -54,13 +54,13 @@ def claims_of(world: RepoWorld, run: AnyRun) -> dict[str, Claim]:
 
 
 def _made(world: RepoWorld, run: str) -> dict[str, str]:
-    """The commits that effects of a run made, by their markers."""
+    """The commits that a run's effects made, by marker ref."""
     lines = world.git.run("for-each-ref", "--format=%(refname) %(objectname)", f"refs/detent/{run}/done/").text.splitlines()
     return {line.split()[0]: line.split()[1] for line in lines}
 
 
 def _named(collect: Collector, each: Proved, parent: str) -> tuple[ClaimedStep, ...]:
-    """The steps, each RED with the names of its new tests, where the machine still knows what it saw."""
+    """The steps, with the newly failing tests of each RED, if their reports are still stored."""
     starts = (parent, *(step.tree for step in each.steps))
     return tuple(
         _with_tests(collect, step, start) if step.phase == "red" else step for step, start in zip(each.steps, starts, strict=False)
@@ -73,7 +73,7 @@ def _with_tests(collect: Collector, step: ClaimedStep, start: str) -> ClaimedSte
 
 
 def write_claims(world: RepoWorld, run: AnyRun) -> int:
-    """Make the evidence ref say what the journal says of a run; how many claims it did not."""
+    """Update the evidence ref from the journal; returns how many claims changed."""
     claims = claims_of(world, run)
     trees = {tree for claim in claims.values() for step in claim.steps for tree in (step.tree, step.over) if tree}
     try:
@@ -83,5 +83,5 @@ def write_claims(world: RepoWorld, run: AnyRun) -> int:
 
 
 def settle_claims(world: RepoWorld, event: AnyEvent) -> None:
-    """The effect by which a run publishes what it may claim."""
+    """The effect that publishes a run's claims."""
     write_claims(world, event.run)

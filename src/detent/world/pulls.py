@@ -1,5 +1,5 @@
-"""The pull request of a run: its title and its plan as text, opening it at the forge, what CI says of it, and where it is. A forge or tracker
-that is silent is no verdict on the work. Thin: the forge does it."""
+"""The pull request of a run: its title and plan as text, opening it at the forge, the result of CI, and its URL.
+A forge or tracker that does not answer is never a verdict on the work."""
 
 import re
 from collections.abc import Iterator
@@ -19,12 +19,12 @@ from detent.world.work_tree import RepoWorld, outcome
 
 URL = re.compile(r"https?://[^\s<>\"']+")
 LONGEST_TITLE = 200
-LOOK_AGAIN = 30.0  # seconds until CI is asked again
-MOST_QUIET = 3600.0  # seconds for which CI may say nothing at all of a commit
+LOOK_AGAIN = 30.0  # seconds between queries of CI
+MOST_QUIET = 3600.0  # seconds that CI may report nothing for a commit
 
 
 def title_of(run: AnyRun, commits: list[str]) -> str:
-    """What the plan or the item calls it; else its first commit."""
+    """The title of the plan or the item, else of the first commit."""
     if isinstance(run.data, ItemData):
         title = run.data.item.title
     elif isinstance(run.data, PlanData) and run.data.plan is not None:
@@ -35,7 +35,7 @@ def title_of(run: AnyRun, commits: list[str]) -> str:
 
 
 def plan_text(world: RepoWorld, run: AnyRun) -> str:
-    """What was planned, in markdown, and the word that closes the issue once this is merged."""
+    """The plan or the item in markdown, with the keyword that closes the issue at the merge."""
     if isinstance(run.data, ItemData):
         closes = CLOSES.get(world.config_of(run).settings.get("tracker.kind", ""), "").format(run.data.item.id)
         return "\n\n".join(part for part in (closes, run.data.item.description) if part)
@@ -47,7 +47,7 @@ def plan_text(world: RepoWorld, run: AnyRun) -> str:
 
 
 def open_at_forge(world: RepoWorld, run: AnyRun, commits: list[str], body: str) -> str:
-    """Open the pull request of a run's branch, or bring the open one up to date; its URL."""
+    """Open or update the pull request of a run's branch; returns its URL."""
     config = world.config_of(run)
     onto = short(main_branch(world.git, config.ways.main))
     with reached(), _known():
@@ -56,7 +56,7 @@ def open_at_forge(world: RepoWorld, run: AnyRun, commits: list[str], body: str) 
 
 @contextmanager
 def _known() -> Iterator[None]:
-    """A forge that is not known is for a person to name: nothing can be told until then."""
+    """Turn the error for an unknown forge into CannotTell: a person must name it."""
     try:
         yield
     except Unreached:
@@ -66,7 +66,7 @@ def _known() -> Iterator[None]:
 
 
 def judged_by_ci(world: RepoWorld, run: AnyRun) -> Sent | None:
-    """Where [git] wait_for_ci: red is an outcome, not yet is asked again later, None is green."""
+    """With [git] wait_for_ci: an outcome if CI is red, Unreached with a time while it runs, None if it is green."""
     config, commit = world.config_of(run), run.data.pushed
     if config.settings.get("git.wait_for_ci") != "true":
         return None
@@ -91,11 +91,11 @@ def _made(world: RepoWorld, commit: str) -> float:
     return float(world.git.run("log", "-1", "--format=%ct", "--end-of-options", commit).text)
 
 
-# -- where it is -------------------------------------------------------------------------------------------------------------
+# -- its URL -----------------------------------------------------------------------------------------------------------------
 
 
 def keep_url(common: Path, run: str, said: str) -> str:
-    """Keep the last URL of what opened a pull request, for whoever looks at the run; it decides nothing."""
+    """Store the last URL in the output of a program, for display only."""
     found = URL.findall(said)
     if found:
         keep(_file(common, run), found[-1].rstrip(".,)"), durable=False)
@@ -103,7 +103,7 @@ def keep_url(common: Path, run: str, said: str) -> str:
 
 
 def url_of(common: Path, run: AnyRun) -> str:
-    """Where the pull request of a run is, as its journal or this machine knows it; empty if there is none."""
+    """The URL of a run's pull request, from its data or this machine; empty if there is none."""
     return getattr(run.data, "pull", "") or kept_url(common, run.id)
 
 
@@ -117,7 +117,7 @@ def _file(common: Path, run: str) -> Path:
 
 @contextmanager
 def reached() -> Iterator[None]:
-    """A tracker that cannot be reached says nothing about the item. One that says when to ask again is left until then, and that counts nothing."""
+    """Turn Unreached into Away("tracker"), unless it names a time to retry."""
     try:
         yield
     except Unreached as e:

@@ -1,6 +1,6 @@
-"""Asking a reviewer: a fresh agent in a clean checkout of what is reviewed, asked once for each tree. Knows no workflow.
+"""Asks a reviewer: a fresh agent in a clean checkout, once for each tree. Knows no workflow.
 
-Who is asked, with what tools and for how much is handed in; what it took goes into the event, as for any other agent.
+The agent, its tools and limits are handed in; its usage goes into the event, as for any other agent.
 """
 
 import json
@@ -20,14 +20,14 @@ from detent.storage.state import keep, kept
 if TYPE_CHECKING:
     from detent.agents import Turn, Usage
 
-LONGEST_DIFF = 400_000  # characters that a reviewer gets to read
-LONGEST_QUOTED = 2_000  # characters of an answer that cannot be read
+LONGEST_DIFF = 400_000  # characters of a diff for a reviewer
+LONGEST_QUOTED = 2_000  # characters quoted of an invalid answer
 AGAIN = "Your answer could not be read: {why}. Answer again with the one JSON object that was requested, and nothing after it."
 Took = dict[str, str]
 
 
 class Asking(NamedTuple):
-    """How a reviewer is asked: by which name, and all of its turn but the words and the folder."""
+    """How a reviewer is asked: its spec, and a function that makes its turn for a folder."""
 
     spec: str
     outer: Mapping[str, str]
@@ -35,21 +35,21 @@ class Asking(NamedTuple):
 
 
 class ReviewQuestion(NamedTuple):
-    """What is asked about which tree, and how the answer is read: it raises CannotTell at nonsense."""
+    """A question about a tree. `read` parses the answer, and raises CannotTell if it is invalid."""
 
-    name: str  # of the run or the review, for the record
+    name: str  # of the run or the review, for transcripts
     state: str
     tree: str
     goal: str
     prompt: str
     system: str
     read: Callable[[str], str]
-    attempt: str  # the same after a crash
-    parts: Mapping[str, str] = MappingProxyType({})  # of the prompt, for programs that read JSON
+    attempt: str  # stable across crashes
+    parts: Mapping[str, str] = MappingProxyType({})  # parts of the prompt, for programs that read JSON
 
 
 class Limited(Exception):
-    """The reviewer's usage limit is reached, until a time that it named."""
+    """The reviewer's usage limit is reached, until a given time."""
 
     def __init__(self, message: str, not_before: str, took: Took) -> None:
         super().__init__(message)
@@ -57,9 +57,9 @@ class Limited(Exception):
 
 
 def ask_reviewer(git: Git, asking: Asking, question: ReviewQuestion) -> tuple[str, Took]:
-    """The review, and what it took. An answer that cannot be read is asked for once more, with what was wrong.
+    """The review and its usage. An invalid answer is asked for once more, with the reason.
 
-    CannotTell if the reviewer fails or answers nonsense again, with what that took; Limited if it has to wait.
+    CannotTell, with the usage, if the reviewer fails or is invalid again; Limited at a usage limit.
     """
     text, took = _asked(git, asking, question)
     try:
@@ -79,7 +79,7 @@ def ask_reviewer(git: Git, asking: Asking, question: ReviewQuestion) -> tuple[st
 
 
 def _asked(git: Git, asking: Asking, q: ReviewQuestion) -> tuple[str, Took]:
-    """One answer, in a fresh context. A program that reads JSON gets everything that a model gets: who it is, what to answer and how."""
+    """One answer, in a fresh context. A program that reads JSON gets everything that a model gets."""
     from detent.agents import AgentFailed, ask  # most jobs ask nobody
 
     begun = time.monotonic()
@@ -100,7 +100,7 @@ def _asked(git: Git, asking: Asking, q: ReviewQuestion) -> tuple[str, Took]:
 
 
 def _together(one: Took, two: Took) -> Took:
-    """What two turns took."""
+    """The usage of two turns together."""
     first, second = (json.loads(each["usage"]) for each in (one, two))
     usage = {name: first[name] + second[name] for name in first}
     seconds, turns = float(one["seconds"]) + float(two["seconds"]), int(one["turns"]) + int(two["turns"])
@@ -108,7 +108,7 @@ def _together(one: Took, two: Took) -> Took:
 
 
 def is_parked(not_before: str, now: str) -> bool:
-    """Whether a usage limit holds still."""
+    """Whether a usage limit still holds."""
     return bool(not_before) and datetime.fromisoformat(not_before) > datetime.fromisoformat(now)
 
 
@@ -118,9 +118,9 @@ def _took(usage: "Usage", begun: float, turns: int, transcript: Path | None) -> 
 
 
 def kept_review(file: Path, make: Callable[[], tuple[str, Took]], repeats: bool = False) -> tuple[str, Took]:
-    """A review that is paid for once: what the machine kept in a file is taken from there. What somebody else wrote there is no review.
+    """A review from its file, or made and stored there, so that it is paid for once. The file is sealed.
 
-    What it took is told with its event, also where whoever asked was killed before writing that. `repeats`: more than one event may come of it.
+    Its usage is stored too, in case of a crash before the event. `repeats`: several events may use it, so its usage is given only once.
     """
     took_file = file.with_suffix(".took")
     if (known := kept(file)) is not None:
@@ -132,12 +132,12 @@ def kept_review(file: Path, make: Callable[[], tuple[str, Took]], repeats: bool 
 
 
 def bounded_diff(git: Git, *span: str) -> str:
-    """A diff, cut where it is too long."""
+    """A diff, cut if too long."""
     diff = git.run("diff", "--no-ext-diff", "--no-textconv", "--no-color", *span, "--").text
     cut = f"\n[the diff has {len(diff)} characters; the rest is in the files]" if len(diff) > LONGEST_DIFF else ""
     return diff[:LONGEST_DIFF] + cut
 
 
 def fenced(title: str, kind: str, text: str) -> str:
-    """A part of a prompt that is data."""
+    """A fenced part of a prompt, marked as data."""
     return f"## {title}\n\n~~~~~~{kind}\n{text.rstrip()}\n~~~~~~\n"

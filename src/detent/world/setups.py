@@ -1,4 +1,4 @@
-"""What set-ups made, kept by the lock files that they were made for, so that the next checkout gets it from there. Knows no run and no state."""
+"""A cache of what setup commands made, keyed by lock files. Knows no run and no state."""
 
 import hashlib
 import json
@@ -14,17 +14,17 @@ from detent.evidence.running.project_site import copy_as_is
 from detent.git.repo import Git
 from detent.storage.state import keep, kept
 
-KEPT = 4  # how many set-ups are kept; the one that was used longest ago goes first
+KEPT = 4  # cached setups; the least recently used goes first
 SMALL = 100_000
-MADE = "made.json"  # what a kept set-up consists of, under a seal
+MADE = "made.json"  # the sealed manifest of a cached setup
 FILES = "files"
 
 
 def caches(git: Git, tree: str, about: Iterable[str], own: str, names: Iterable[str] = LOCKS) -> list[Path]:
-    """Where what a set-up makes of a tree is looked for, and last where it is kept; none where no lock file says what it depends on.
+    """The cache folders to look in for a tree's setup; new results go into the last one. None without a lock file.
 
-    `about`: its command, and what else it depends on. What was made of trusted files serves every checkout with the same lock files. What was made
-    of any other tree (`own`) serves that tree alone.
+    `about`: the command and what else the setup depends on. Results of trusted files serve every checkout with the same lock
+    files; those of another tree (`own`) serve that tree alone.
     """
     listed = tuple(names)
     files = [line.split("\t", 1) for line in git.run("ls-tree", "-r", "-z", tree).items]
@@ -40,7 +40,7 @@ def place_of(git: Git, key: str) -> Path:
 
 
 def keep_made(cache: Path, root: Path, paths: list[str], used_there: bool = False) -> None:
-    """Keep copies of what was made. Whoever was first, wins; the copies are the same. `used_there`: they are used where they are kept."""
+    """Store copies of what was made; the first process wins. `used_there`: the cache folder itself will be used, not copies of it."""
     scratch = cache.with_name(f".{cache.name}.{os.getpid()}")
     shutil.rmtree(scratch, ignore_errors=True)
     (scratch / FILES).mkdir(parents=True)
@@ -49,7 +49,7 @@ def keep_made(cache: Path, root: Path, paths: list[str], used_there: bool = Fals
         if used_there:
             _rename(scratch / FILES / path, str(root).encode(), str(cache / FILES).encode())
     if as_made(cache) is None:
-        shutil.rmtree(cache, ignore_errors=True)  # half of one, or not as it was made
+        shutil.rmtree(cache, ignore_errors=True)  # incomplete or changed
     try:
         scratch.rename(cache)
         keep(cache / MADE, json.dumps({"root": str(root), "paths": paths, "looks": digest(looks(cache / FILES))}))
@@ -60,13 +60,13 @@ def keep_made(cache: Path, root: Path, paths: list[str], used_there: bool = Fals
 
 
 def as_made(cache: Path) -> str | None:
-    """What a kept set-up consists of, if every file of it is as it was made."""
+    """The manifest of a cached setup, if none of its files has changed; else None."""
     made = kept(cache / MADE)
     return made if made is not None and json.loads(made).get("looks") == digest(looks(cache / FILES)) else None
 
 
 def brought(caches: list[Path], root: Path) -> bool:
-    """Whether one of these was there as it was made, and lies in the checkout now."""
+    """Copy the first valid one of these into the checkout; whether there was one."""
     for cache in caches:
         if (made := as_made(cache)) is not None:
             _bring(cache, root, made)
@@ -75,7 +75,7 @@ def brought(caches: list[Path], root: Path) -> bool:
 
 
 def _bring(cache: Path, root: Path, told: str) -> None:
-    """Lay what was kept into a checkout. Programs that name the folder they were made in get the new one."""
+    """Copy a cached setup into a checkout, with absolute paths in it rewritten."""
     made = json.loads(told)
     os.utime(cache)
     for path in made["paths"]:
@@ -85,7 +85,7 @@ def _bring(cache: Path, root: Path, told: str) -> None:
 
 
 def _rename(path: Path, old: bytes, new: bytes) -> None:
-    """Programs, and what Python finds in place, name the folder that they were made in."""
+    """Rewrite the folder in programs and .pth files, which contain absolute paths."""
     for folder, _, names in os.walk(path):
         for name in names if os.path.basename(folder) == "bin" else (name for name in names if name.endswith(".pth")):
             file = Path(folder) / name

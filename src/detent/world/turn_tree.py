@@ -1,8 +1,8 @@
-"""Where a workspace stood when a turn of a driven agent began. What a turn leaves that nobody judged is taken away and kept under a ref.
-Its driver holds a lock while the agent works, so that others can wait for its end.
+"""Records the workspace at the beginning of a driven agent's turn, and restores it; unjudged work is kept under a ref. Knows no agent.
 
-One ref per run, `refs/detent/RUN/turn`, says which turn is open: a commit whose tree is the workspace as it was, and whose message names the
-attempt, the commit that was checked out, and the files that git did not know. Knows no agent.
+The driver holds a lock while the agent works, so that others can wait for its end.
+The ref `refs/detent/RUN/turn` marks the open turn: a commit with the workspace's tree, whose message names the attempt, HEAD, and the
+untracked files.
 """
 
 import fcntl
@@ -21,7 +21,7 @@ from detent.git.commits import back_to, bring_to, set_index
 from detent.git.repo import ZERO, Git
 from detent.world.work_tree import RepoWorld
 
-UNKNOWN = ("ls-files", "-z", "--others", "--directory")  # also what is ignored; a folder that git knows nothing of is one entry
+UNKNOWN = ("ls-files", "-z", "--others", "--directory")  # untracked and ignored files; a wholly untracked folder is one entry
 MOST_NAMED = 8
 
 
@@ -36,7 +36,7 @@ class Began(NamedTuple):
 
 
 class LeftBehind(NamedTuple):
-    """What a turn left behind: the ref it is kept under, and its files."""
+    """The kept work of an undone turn: its ref and its files."""
 
     ref: str
     paths: tuple[str, ...]
@@ -48,7 +48,7 @@ class LeftBehind(NamedTuple):
 
 
 def begin_turn(world: RepoWorld, run: AnyRun, attempt: str) -> None:
-    """Remember how the workspace stands."""
+    """Record the workspace, and open a turn."""
     git, tree = world.git, world.snapshot(run)
     said = {"attempt": attempt, "at": _where(git), "head": git.head(), "unknown": sorted(git.run(*UNKNOWN).items)}
     commit = git.commit(tree, (), json.dumps(said), world.clock())
@@ -56,13 +56,13 @@ def begin_turn(world: RepoWorld, run: AnyRun, attempt: str) -> None:
 
 
 def open_attempt(git: Git, run: str) -> str:
-    """The attempt of the turn that is open; empty if there is none."""
+    """The attempt of the open turn, or ""."""
     began = _began(git, run)
     return began.attempt if began else ""
 
 
 def undo_turn(world: RepoWorld, run: AnyRun) -> LeftBehind | None:
-    """Bring the workspace back to where the open turn began, and close it; what it left, if that was anything. Doing it again does no harm."""
+    """Restore the workspace to the beginning of the open turn, and close it; returns its kept work, if any. Idempotent."""
     git, began = world.git, _began(world.git, run.id)
     if began is None:
         return None
@@ -81,7 +81,7 @@ def undo_turn(world: RepoWorld, run: AnyRun) -> LeftBehind | None:
 
 
 def _keep(git: Git, run: str, began: Began, tree: str, at: str) -> LeftBehind:
-    """Keep what a turn left as a commit over where it began, so that `git show` tells what it did."""
+    """Commit a turn's work on top of where it began, so that `git show` shows it."""
     over = began.head if began.head and git.tree(began.head) == began.tree else began.commit
     ref, commit = left_ref(run, began.attempt), git.commit(tree, [over], f"left behind by the turn {began.attempt}\n", at)
     git.update([(ref, commit, git.resolve(ref) or ZERO)])
@@ -93,7 +93,7 @@ def left_ref(run: str, attempt: str) -> str:
 
 
 def left_by(git: Git, run: str) -> dict[str, LeftBehind]:
-    """What turns of a run left behind that was taken away, by attempt."""
+    """The kept work of a run's undone turns, by attempt."""
     prefix = f"refs/detent/{run}/left/"
     refs = git.run("for-each-ref", "--format=%(refname)", prefix).text.splitlines()
     return {f"{run}.{ref.removeprefix(prefix)}": _left(git, ref) for ref in refs}
@@ -113,17 +113,17 @@ def _began(git: Git, run: str) -> Began | None:
         return None
     said = json.loads(git.message(commit))
     if said["at"] != _where(git):
-        return None  # that workspace is gone, and what a turn did there with it
+        return None  # that workspace is gone, with the turn's work
     return Began(said["attempt"], commit, git.tree(commit), said["head"], frozenset(said["unknown"]))
 
 
 def _where(git: Git) -> str:
-    """This very folder: one that is made again, here or on another machine, is another."""
+    """The identity of this folder, which changes if it is made again, here or on another machine."""
     return f"{git.place.root} {git.place.root.stat().st_ino}"
 
 
 def _remove(root: Path, path: str) -> None:
-    """Remove what a turn made and no snapshot holds: an ignored file, a cache, a repository inside. Never through a link."""
+    """Remove a path of a turn that no snapshot has: an ignored file, a cache, a nested repository. Never follows a symlink."""
     file = root / path.rstrip("/")
     if os.path.realpath(file.parent) != os.path.normpath(Path(os.path.realpath(root)) / Path(path.rstrip("/")).parent):
         return
@@ -133,7 +133,7 @@ def _remove(root: Path, path: str) -> None:
         file.unlink(missing_ok=True)
 
 
-PATIENCE = 60.0  # seconds; a driver looks about once a second whether its turn is still wanted
+PATIENCE = 60.0  # seconds; a driver checks about once a second whether its turn is still wanted
 LOOK = 0.05
 
 
@@ -143,14 +143,14 @@ def _file(common: Path, run: str) -> Path:
 
 @contextmanager
 def turn(common: Path, run: str) -> Iterator[None]:
-    """Hold the turn. It goes with the process, as the agent does."""
+    """Hold the turn's lock, which the kernel releases with the process."""
     with _file(common, run).open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
 def wait_for_end(common: Path, run: str) -> None:
-    """Wait until no agent works for a run any more. DetentError if its driver does not hear."""
+    """Wait until no agent works on a run. DetentError if its driver does not stop in time."""
     file, end = _file(common, run), time.monotonic() + PATIENCE
     if not file.exists():
         return

@@ -1,6 +1,6 @@
-"""The look at a whole branch before it lands: outcomes from base to tip, what no test notices, and every flag. Kept by its two trees.
+"""Judges a whole branch before it lands, as a card: outcomes from base to tip, what no test notices, and all flags. Cached by both trees.
 
-Its card says also what it is about: the branch's range as people say it, its commits, its files.
+Also describes what a card is about: the branch's range, its commits, its files.
 """
 
 import os
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 
 def base_of(world: RepoWorld, run: AnyRun) -> str:
-    """The commit from which a run's branch is looked at. Where it is to land on main, that is where it left main: what it had before the run
-    began lands with it."""
+    """The base for judging a run's branch: its merge base with main if it will land there, since earlier commits land with it; else the
+    run's base."""
     base: str = run.data.base
     ways = world.config_of(run).ways
     if not base or ways.merge == "branch":
@@ -44,7 +44,7 @@ def base_of(world: RepoWorld, run: AnyRun) -> str:
 
 
 def checked_branch(world: RepoWorld, run: AnyRun, tip: str, card: Card) -> Checked:
-    """What was found of a run's branch, whose tip is this commit."""
+    """The card of a run's branch, with its range."""
     git, suite = world.git, world.config_of(run).suite
     base = base_of(world, run)
     commits = tuple(commits_between(git, base, tip)) if base else ()
@@ -54,18 +54,18 @@ def checked_branch(world: RepoWorld, run: AnyRun, tip: str, card: Card) -> Check
 
 
 def is_about(world: RepoWorld, run: AnyRun, found: Checked) -> bool:
-    """Whether a card is about what a run works on now, and not about the pull request before it."""
+    """Whether a card is about the run's current pull request, not an earlier one."""
     return found.change.base in (run.data.base, base_of(world, run))
 
 
 def has_moved_on(world: RepoWorld, run: AnyRun, found: Checked) -> bool:
-    """Whether the branch that a card is about has another tree by now."""
+    """Whether the branch of a card has another tree by now."""
     tree = world.git.tree(run.data.branch or "HEAD") if is_about(world, run, found) else ""
     return tree not in ("", found.card.tip)
 
 
 def _name(world: RepoWorld, run: AnyRun) -> str:
-    """The range as people say it. Work on main itself, or where there is no main, is named by the commit that it began from."""
+    """The range in words, `main…branch`; for work on main itself, or without a main, with the base commit."""
     branch = run.data.branch or world.git.branch()
     try:
         main = main_branch(world.git, world.config_of(run).ways.main)
@@ -78,7 +78,7 @@ JUDGING = Path(detent.evidence.__file__).parent
 
 
 def look_over(world: RepoWorld, run: AnyRun, tip: str) -> Card:
-    """The card of a run's branch, whose tip has this tree. Flags of what was done on the way stay, whatever the trees say."""
+    """The card of a run's branch, whose tip has this tree. Keeps flags of the run that stay whatever the trees show."""
     commit = base_of(world, run)
     base = world.git.tree(commit) if commit else ""
     if not base or base == tip:
@@ -116,7 +116,7 @@ def _looked(world: RepoWorld, run: AnyRun, commit: str, tip: str, about: str) ->
 
 
 def _gated(world: RepoWorld, run: AnyRun, card: Card) -> Card:
-    """The card with what the project's own gates say; they are not part of what is kept of two trees."""
+    """The card with the results of the project's own gates, which are not cached."""
     if not world.config_of(run).gates:
         return card
     from detent.evidence.looks.own_gates import on_card
@@ -125,20 +125,20 @@ def _gated(world: RepoWorld, run: AnyRun, card: Card) -> Card:
 
 
 class CardPlace(NamedTuple):
-    """Where a card is kept, and the key that it is sealed with if several machines share it."""
+    """The file of a cached card, and the key of its seal if several machines share it."""
 
     file: Path
     key: str = ""
 
 
 def known_card(at: CardPlace) -> Card | None:
-    """The card that was made of two trees before, under the very same conditions."""
+    """The cached card, or None."""
     text = kept(*at)
     return msgspec.json.decode(text, type=Card) if text is not None else None
 
 
 def new_card(span: "BranchSpan", outer: Mapping[str, str], at: CardPlace, wrong: Callable[[], str] = str) -> Card:
-    """The card of two trees, without any key, and kept. `wrong`: what else is wrong once all tests have run."""
+    """Judge two trees; returns the card, redacted, and caches it. `wrong`: what else failed, called after all tests have run."""
     from detent.evidence.looks.branch_look import look_over
 
     card, written = look_over(span), wrong()
@@ -150,7 +150,7 @@ def new_card(span: "BranchSpan", outer: Mapping[str, str], at: CardPlace, wrong:
 
 
 def card_file(span: "BranchSpan", also: str = "") -> Path:
-    """Where the card of two trees is kept. `also`: what else it depends on."""
+    """The cache file of the card of two trees, named by everything it depends on. `also`: further input."""
     from detent.evidence.looks.branch_look import is_probed
 
     allowed = sorted(name for name, level in span.settings.items() if name.startswith("flags.") and level == "allow")
@@ -161,6 +161,6 @@ def card_file(span: "BranchSpan", also: str = "") -> Path:
 
 @cache
 def sources_digest(folder: Path) -> str:
-    """What the sources below a folder say. A card belongs to the very code that made it: whoever installs from a branch has new code under an old version."""
+    """The digest of a folder's sources. A card belongs to the exact code that made it; a version number is not enough for installs from a branch."""
     files = (file.relative_to(folder).as_posix().encode() + file.read_bytes() for file in sorted(folder.rglob("*.py")))
     return sha256(b"\0".join(files)).hexdigest()

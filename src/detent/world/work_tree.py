@@ -1,4 +1,4 @@
-"""One checkout, real: its snapshots, its stamps, and how a submit is judged in it. Who performs an effect or a job is handed in."""
+"""A real checkout, as the door needs it: snapshots, judging a submit, effects and jobs (which workflows provide), stamps of briefings."""
 
 import errno
 import os
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from detent.evidence.looks.own_gates import GatedTree
 
 FINDINGS = "FINDINGS.json"
-FULL_DISK = os.strerror(errno.ENOSPC)  # as git says it
+FULL_DISK = os.strerror(errno.ENOSPC)  # as in git's messages
 NOWHERE = Path("/nonexistent")
-ITEM_FOLDER = ".detent/"  # where the text of a work item lies in its workspace; no part of any tree
+ITEM_FOLDER = ".detent/"  # the folder of an item's text in its workspace; in no tree
 
 
 Effects = Mapping[str, Callable[["RepoWorld", AnyEvent], None]]
@@ -40,18 +40,18 @@ Jobs = Mapping[str, Callable[["RepoWorld", AnyRun], Sent | None]]
 
 
 def is_apart(run: AnyRun) -> bool:
-    """Whether a run works in a workspace of its own, beside others of its session."""
+    """Whether a run is a parallel task, with a workspace beside its session's."""
     return bool(getattr(run.data, "start_tree", ""))
 
 
 def root_of(common: Path, run: AnyRun) -> Path:
-    """Where the workspace of a run stands for this clone. A child that does not work apart has its parent's."""
+    """The folder of a run's workspace. A child that is not apart uses its parent's."""
     own = run.id if is_apart(run) or not run.parent else run.parent
     return local_root(common, run.data.setup.workspace, own)
 
 
 class RepoWorld:
-    """One checkout, as the door sees it."""
+    """One checkout; the World of the door."""
 
     def __init__(self, git: Git, runs: Runs) -> None:
         self.git, self.runs = git, runs
@@ -109,7 +109,7 @@ class RepoWorld:
             raise _trouble(e) from e
 
     def stamps(self, run: AnyRun) -> dict[str, str]:
-        """What a stored briefing depends on outside the journal: published files, findings, configuration, hooks, HEAD and its ref, what a run left."""
+        """The stamps of all files that a stored briefing depends on: published files, findings, configuration, hooks, HEAD and its ref."""
         git, common = self.place.git_dir, self.place.common_dir
         named = [where(self.place, n) for n in (*self.files_of(run), FINDINGS)]
         head = (git / "HEAD").read_text("utf-8", "replace").removeprefix("ref: ").strip()
@@ -122,12 +122,12 @@ class RepoWorld:
             common / head,
             common / "packed-refs",
         ]
-        return {**{str(f): stamp(f) for f in files}, str(planted_file(self.place)): ""}  # which must not be there
+        return {**{str(f): stamp(f) for f in files}, str(planted_file(self.place)): ""}  # must not exist
 
     # -- judging -------------------------------------------------------------------------------------------------------------
 
     def judge(self, case: Case) -> Found:
-        """The gates of a row, over a look at this checkout."""
+        """Run the gates of a row on the case's tree."""
         try:
             with _or_cannot_tell():
                 found = run_gates(case.row, self.look(case.run, case.sent, case.tree, case.stands))
@@ -136,7 +136,7 @@ class RepoWorld:
         return _without_keys(found, redactor(secrets_of(self.outer)))
 
     def look(self, run: AnyRun, sent: Sent, tree: str, wanted: Callable[[], bool] = always) -> RepoLook:
-        """Eyes on a tree of this checkout."""
+        """A look at a tree of this checkout."""
         config, collect, reference = self.config_of(run), self.collector(run), _reference(run, self.git)
         if tree == self.newest.tree:
             collect.there = self.newest.unknown
@@ -161,14 +161,14 @@ class RepoWorld:
         return RepoLook(subject)
 
     def gated(self, run: AnyRun, tree: str, before: str | None = None, wanted: Callable[[], bool] | None = None) -> "GatedTree":
-        """A tree for the gates that the run's project configures, and the one that it is compared with: that of the run's base unless another is named."""
+        """A tree for the project's own gates, compared with `before`, or else with the tree of the run's base."""
         from detent.evidence.looks.own_gates import GatedTree  # few projects have gates of their own
 
         since = self.git.tree(run.data.base) if before is None and run.data.base else before or ""
         return GatedTree(self.config_of(run).gates, self.collector(run), tree, since, wanted or self.runs.wanted)
 
     def _toolchain(self, run: AnyRun) -> tuple[str, ...] | None:
-        """The files of the test runner that are neither as the run found them nor as a person accepted them since."""
+        """The files of the test runner that changed since the run began and that no person accepted."""
         if not run.data.setup.toolchain:
             return ()
         from detent.evidence.running.toolchain import changed, is_accepted, listing, place_of, records
@@ -188,9 +188,9 @@ class RepoWorld:
         return where(self.place, name) if name in (*self.files_of(run), FINDINGS) else None
 
     def restore(self, run: AnyRun) -> tuple[str, ...]:
-        """Published files that were edited by hand, restored. While the agent is asked to write the plan, the plan is its own.
+        """Restore published files that were edited by hand, except those that the agent is to write now; returns their names.
 
-        What a test run that was killed left behind is taken away.
+        Also removes what a killed test run left behind.
         """
         if planted_file(self.place).exists():
             self.collector(run).sweep()
@@ -200,7 +200,7 @@ class RepoWorld:
 
 @contextmanager
 def _or_cannot_tell() -> Iterator[None]:
-    """Trouble with the disk or with git is not the fault of what is judged: nothing can be told."""
+    """Turn errors of git and the disk into CannotTell: they are not the fault of the judged work."""
     try:
         yield
     except GitError as e:
@@ -215,7 +215,7 @@ def _trouble(e: OSError) -> CannotTell:
 
 
 def _without_keys(found: Found, redact: Redact) -> Found:
-    """What is written down of a judgement says no secret, whatever the tests or the tree said."""
+    """A Found with secrets redacted in all its texts."""
     texts = {name: tuple(map(redact, getattr(found, name))) for name in ("refused", "failed")}
     flagged = tuple(without_keys(flag, redact) for flag in found.flagged)
     return msgspec.structs.replace(found, **texts, flagged=flagged, unclear=redact(found.unclear), output=redact(found.output))
@@ -227,26 +227,26 @@ def without_keys(flag: Flag, redact: Redact) -> Flag:
 
 
 def _reference(run: AnyRun, git: Git) -> ReferenceTrees:
-    """What a tree is compared with. Between two pull requests that is what is committed, or what was taken over when the run began."""
+    """The trees to compare with. Between two pull requests that is HEAD, or what the run took over at its start."""
     data = run.data
     good = data.good_tree or data.setup.before_first(lambda: git.tree("HEAD"))
     return ReferenceTrees(good, data.reds, data.base, frozenset(data.setup.baseline) - set(run.fixed), data.setup.owes_green)
 
 
 def is_plain(root: Path, path: str) -> bool:
-    """Whether a path leads straight down from a checkout: no link on the way, no step up."""
+    """Whether a path stays inside a checkout: no symlink on the way, no `..`."""
     file = root / path
     inside = ".." not in PurePosixPath(path).parts and not path.startswith("/")
     return inside and os.path.realpath(file.parent) == os.path.normpath(Path(os.path.realpath(root)) / Path(path).parent)
 
 
 def keep_snapshot(world: RepoWorld, event: AnyEvent) -> None:
-    """The effect that every workflow owes when a person ends a run."""
+    """The effect that keeps a snapshot when a person ends a run."""
     world.snapshot(event.run)
 
 
 def leave(world: RepoWorld, event: AnyEvent) -> None:
-    """Give up the machine's own checkout; a person's stays."""
+    """The effect that removes a run's workspace; a person's checkout stays."""
     if event.run.data.setup.workspace and not event.run.parent:
         remove_workspace(world.place)
         remove_beside(world.place)
@@ -257,7 +257,7 @@ def outcome(name: str, output: str = "", findings: str = "", **facts: str) -> Se
 
 
 def undo(world: RepoWorld, event: AnyEvent, strays: Callable[..., list[str]] | None) -> None:
-    """Bring back what an attempt may not have written, and leave the rest for the next one. A snapshot of all of it is kept first."""
+    """The effect that restores files that an attempt was not allowed to write, and leaves the rest for the next. Takes a snapshot first."""
     run = event.run
     if strays is None or not (run.data.setup.agent and run.data.good_tree):
         return
