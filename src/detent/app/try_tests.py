@@ -57,7 +57,7 @@ def try_tests(place: Place, settings: Settings, env: Mapping[str, str], prefligh
 
 
 def _one_line(text: str) -> str:
-    """Its lines with a colon between what failed and what the program said of it, so that neither runs into the other."""
+    """The lines of an error on one line, joined by colons."""
     return ": ".join(" ".join(line.split()).rstrip(":.") for line in text.splitlines() if line.strip())
 
 

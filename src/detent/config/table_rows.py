@@ -61,7 +61,7 @@ GATE_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,59}", re.ASCII)
 
 
 def checked_gates(raw: object, where: str) -> tuple[dict[str, Any], ...]:
-    """Every row, or the error that names what is wrong with one."""
+    """The checked rows of [[gate]]."""
     return checked_rows(raw, where, GATES, _gate)
 
 
@@ -89,7 +89,7 @@ PROJECTS = Rows(
 
 
 def checked_projects(raw: object, where: str) -> tuple[dict[str, Any], ...]:
-    """Every row, or the error that names what is wrong with one."""
+    """The checked rows of [[test.project]]."""
     return checked_rows(raw, where, PROJECTS, _project)
 
 
