@@ -137,7 +137,7 @@ def test_the_text_fits_into_80_columns_but_for_the_lines_to_copy(flagged: Branch
     for name in ("unnoticed", "rewritten-test", "test_odd", "judged-by"):
         out = flagged.run("check", "--explain", name).out
         words, _, lines = out.partition("To see it yourself:\n")
-        assert max(map(len, words.splitlines())) <= 80 and lines.startswith("git "), out
+        assert max(map(len, words.splitlines())) <= 80 and lines.startswith(("git diff", "look=")), out
 
 
 @pytest.mark.slow
@@ -239,7 +239,7 @@ def test_a_test_that_passes_under_its_own_name_only_is_shown_in_disguise(cheats:
 @pytest.mark.slow
 def test_what_a_plain_python_is_answered_is_asked_again(cheats: Branch) -> None:
     examples = next(each for each in told(cheats, "knows-the-examples") if each["place"].startswith("tests/"))
-    assert "-c" in examples["repeat"][2] and repeated(cheats, examples["repeat"]).splitlines()[0] == "0", "whatever else is asked"
+    assert "-c" in examples["repeat"][3] and repeated(cheats, examples["repeat"]).splitlines()[0] == "0", "whatever else is asked"
 
 
 @pytest.mark.slow
@@ -265,7 +265,7 @@ def test_what_was_never_checked_is_checked_first_and_what_is_not_committed_can_b
     ran: Ran = p.run("check", "--worktree", "--explain", "test_odd", "--json")
     assert ran.code == 0 and "running the tests of base and tip" in ran.err, ran
     (found,) = ran.json["found"]
-    assert "commit-tree" in found["repeat"][2] and "FAILED tests/test_odd.py::test_odd" in repeated(p, found["repeat"])
+    assert "commit-tree" in found["repeat"][3] and "FAILED tests/test_odd.py::test_odd" in repeated(p, found["repeat"])
 
 
 # -- in a project that is a folder of the repository -------------------------------------------------------------------------------

@@ -106,10 +106,11 @@ TRACE = "for n in 1 2 3; do echo step $n; done; echo Traceback: >&2; echo '  at 
 
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(
-    ("end", "why"), [("exit 1", "failed with exit code 1: KeyError: price"), ("sleep 60", "; it last wrote: KeyError: price")]
+    ("end", "limit", "why"),
+    [("exit 1", 600, "failed with exit code 1: KeyError: price"), ("sleep 60", 15, "; it last wrote: KeyError: price")],
 )
-def test_the_last_line_of_an_agent_stands_wherever_its_failure_is_told(tmp_path: Path, end: str, why: str) -> None:
-    till = Till(tmp_path, f"{CONFIG}[queue]\ntimeout = 5\n")
+def test_the_last_line_of_an_agent_stands_wherever_its_failure_is_told(tmp_path: Path, end: str, limit: int, why: str) -> None:
+    till = Till(tmp_path, f"{CONFIG}[queue]\ntimeout = {limit}\n")
     agent = tmp_path / "agent"
     agent.write_text(f"#!/bin/sh\n{TRACE}\n{end}\n")
     agent.chmod(0o755)

@@ -48,6 +48,8 @@ class Meter:
     def too_late(self) -> AgentFailed:
         if self.turn.budget.seconds is not None and self.turn.budget.seconds < self.turn.timeout:
             return AgentFailed("Budget", f"the time limit is used up ({seconds(self.turn.budget.seconds)} were left)")
+        if self.turn.timeout <= 0:
+            return AgentFailed("Timeout", "the time limit had passed before the agent could start")
         return AgentFailed("Timeout", f"the agent did not finish within {seconds(self.turn.timeout)}")
 
     def before_call(self) -> None:

@@ -4,10 +4,8 @@ that repeat what was tried. Reads the card and the two trees; runs nothing."""
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from hashlib import sha256
 from itertools import accumulate
 from pathlib import Path
-from tempfile import gettempdir
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -190,17 +188,17 @@ def lines_that_repeat(trial: Trial, change: Change, runs: Command | None, home: 
     if not trial.whole:
         return []
     here, there = (_base(change), _tip(change)) if trial.on == "base" else (_tip(change), _base(change))
-    folder = f"{gettempdir()}/look-{sha256(repr(trial).encode()).hexdigest()[:8]}"
     laid = [f"git checkout -q {there} -- {shlex.join(trial.laid)}"] if trial.laid else []
     return [
-        f"git worktree add -q --detach {folder} {here}",
-        f"cd {folder}",
+        "look=$(mktemp -d)",
+        f'git worktree add -q --detach "$look" {here}',
+        'cd "$look"',
         *(f"ln -s {shlex.quote(str(home / name))} {name}" for name in BORROWED if (home / name).is_dir()),
         *([f"cd {shlex.quote(project)}"] if project else []),
         *laid,
         *_patched(trial.patch, project),
         trial.command or _command(trial, runs),
-        f"cd {shlex.quote(str(home))} && git worktree remove --force {folder}",
+        f'cd {shlex.quote(str(home))} && git worktree remove --force "$look"',
     ]
 
 
