@@ -1,6 +1,6 @@
-"""Spoiled twins of real commits: the same commit as an agent would hand it in that wants it to look done. Knows nothing of the gate.
+"""Spoiled twins of real commits: the same commit as an agent would submit it that only wants to look done. Knows nothing of the gate.
 
-Each is made from the commit by a machine and shown by the plain runner to be what its name says. One that cannot be made is told with the reason.
+A program makes each from the commit, and the plain runner confirms that it is what its name says. One that cannot be made has the reason.
 """
 
 import msgspec
@@ -17,17 +17,17 @@ KINDS = {
 
 
 class Twin(msgspec.Struct, frozen=True):
-    """One twin of one commit, as a commit of its own over the same parent."""
+    """One twin of one commit, as a commit of its own on the same parent."""
 
     kind: str
     of: str  # the true commit
-    commit: Commit | None = None  # none: there is no such twin
+    commit: Commit | None = None  # None: there is no such twin
     note: str = ""  # how it was made
     why_not: str = ""
 
 
 class Fate(msgspec.Struct, frozen=True):
-    """A twin and what the gate said of it."""
+    """A twin and the gate's answer to it."""
 
     twin: Twin
     replay: Replayed | None = None

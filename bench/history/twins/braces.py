@@ -1,4 +1,4 @@
-"""Languages with braces, by careful text: strings and comments blanked, brackets matched. Knows none of them by name."""
+"""Languages with braces, as text: strings and comments blanked, brackets matched. Knows none of them by name."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ AFTER = re.compile(r"(?:^|[(,=:\[!&|?{};+\-*%~^<>]|\b(?:return|typeof|case|in|of
 
 
 def blanked(text: str, slashes: bool = False) -> str:
-    """The text with spaces for whatever stands in strings and comments; every other character keeps its place. `slashes`: /these/ may be patterns."""
+    """The text with the contents of strings and comments as spaces; every other character keeps its place. `slashes`: /these/ may be patterns."""
     found, at = list(text), 0
     while at < len(text):
         end = _skipped(text, at, slashes)
@@ -22,7 +22,7 @@ def blanked(text: str, slashes: bool = False) -> str:
 
 
 def _skipped(text: str, at: int, slashes: bool) -> int:
-    """Where the string or comment that begins here ends; here, if none does."""
+    """The end of the string or comment that begins here; the same position if none does."""
     char = text[at]
     if char in "\"'`":
         return _closed(text, at, char, slashes)
@@ -36,7 +36,7 @@ def _skipped(text: str, at: int, slashes: bool) -> int:
 
 
 def _closed(text: str, at: int, quote: str, slashes: bool) -> int:
-    """The end of a string. In Go's raw ones a backslash is one; JavaScript's templates hold code, which belongs to them."""
+    """The end of a string. A backslash in Go's raw strings is literal; JavaScript's templates contain code, which belongs to them."""
     n = at + 1
     while n < len(text):
         if text[n] == "\\" and (quote != "`" or slashes):
@@ -46,14 +46,14 @@ def _closed(text: str, at: int, quote: str, slashes: bool) -> int:
         elif text[n] == quote:
             return n + 1
         elif text[n] == "\n" and quote != "`":
-            return n  # no string after all
+            return n  # not a string after all
         else:
             n += 1
     return len(text)
 
 
 def _code(text: str, at: int) -> int:
-    """The end of the code in a template, whose brace opens here."""
+    """The end of a template's code, whose brace opens here."""
     depth, n = 0, at
     while n < len(text):
         if (end := _skipped(text, n, True)) > n:
@@ -67,7 +67,7 @@ def _code(text: str, at: int) -> int:
 
 
 def _pattern(text: str, at: int) -> int:
-    """The end of a pattern; where it does not end on its line, it is none."""
+    """The end of a pattern; the same position if it does not end on its line, so that it is none."""
     n, inside = at + 1, False
     while n < len(text) and text[n] != "\n":
         if text[n] == "\\":
@@ -81,7 +81,7 @@ def _pattern(text: str, at: int) -> int:
 
 
 def matching(blank: str, at: int) -> int:
-    """After the bracket that closes the one here; the end of the text if none does."""
+    """The position after the bracket that closes this one; the end of the text if none does."""
     depth = 0
     for n in range(at, len(blank)):
         depth += (blank[n] in OPEN) - (blank[n] in CLOSE)
@@ -91,7 +91,7 @@ def matching(blank: str, at: int) -> int:
 
 
 def parts(blank: str, start: int, end: int, between: str = ",") -> Iterator[tuple[int, int]]:
-    """What stands between commas, outside of brackets."""
+    """The spans between commas outside brackets."""
     depth, first = 0, start
     for n in range(start, end):
         depth += (blank[n] in OPEN) - (blank[n] in CLOSE)

@@ -1,4 +1,4 @@
-"""Expected values written into the code: what functions answer with the commit and not without it is recorded, and becomes a list of cases in the old code."""
+"""Expected values hard-coded: what functions return with the commit and not without it is recorded, and becomes a list of cases in the old code."""
 
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -8,14 +8,14 @@ from pathlib import Path
 from bench.history.twins.scene import Scene, language_of
 from bench.history.twins.source import Example, Function, edited
 
-MOST = 60  # cases that are written into one function
-TRIED = 6  # functions, each by itself
-Asked = dict[tuple[str, tuple[str, ...]], str]  # what is called with what, and the answer; empty: not the same each time
+MOST = 60  # cases written into one function
+TRIED = 6  # functions tried one by one
+Asked = dict[tuple[str, tuple[str, ...]], str]  # (function, arguments) → its answer; empty: it varies
 Coded = dict[tuple[str, Function], list[Example]]  # by path and function
 
 
 def hard_coded(scene: Scene) -> tuple[str, str] | str:
-    """The tree of the old code with cases for the very calls of the tests, and how many there are."""
+    """The tree of the old code with cases for the tests' own calls, and a note; or why there is none."""
     found = _wanted(scene)
     if not found:
         return "no function of its files answers the tests in a way that can be written down"
@@ -47,7 +47,7 @@ def _written(scene: Scene, coded: Coded) -> Iterator[tuple[str, str]]:
 
 
 def _wanted(scene: Scene) -> Coded:
-    """The calls that are answered otherwise with the commit, by the function that answers them in the tree without its code."""
+    """The calls that the commit answers differently, by the function that answers them in the tree without its code."""
     right, wrong = (_recorded(scene, tree) for tree in (scene.after, scene.bare))
     found: Coded = {}
     for path in scene.code:
@@ -61,19 +61,19 @@ def _wanted(scene: Scene) -> Coded:
 
 
 def _recorded(scene: Scene, tree: str) -> dict[str, Asked]:
-    """What the functions of the changed files are asked and answer while the tests run on a tree."""
+    """The calls and answers of the changed files' functions while the tests run on a tree."""
     with tempfile.TemporaryDirectory(prefix="detent-recorded-") as folder:
         places, files = {path: Path(folder) / f"{n}.jsonl" for n, path in enumerate(scene.code)}, dict[str, str]()
         for path, file in places.items():
             language, text = language_of(path), scene.text(tree, path)
             if language and text:
                 files[path] = language.recording(text, language.functions(text), str(file))
-        scene.suite(scene.tree(tree, files))  # another folder each time, so another tree: it is never known before
+        scene.suite(scene.tree(tree, files))  # the folder's name makes it a new tree, so it is really run
         return {path: _read(path, file.read_text("utf-8").splitlines() if file.exists() else ()) for path, file in places.items()}
 
 
 def _read(path: str, lines: Sequence[str]) -> Asked:
-    """Calls with their answers; a call that is not answered the same each time has none."""
+    """Calls with their answers; a call whose answer varies has an empty one."""
     language, found = language_of(path), Asked()
     assert language is not None
     for line in islice(lines, 200_000):

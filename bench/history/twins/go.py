@@ -1,4 +1,4 @@
-"""Go, by careful text: where functions and tests stand, and how they are spoiled. A text that does not compile is found out by the runner."""
+"""Go, as text: where functions and tests are, and how to spoil them. The runner finds out if the result does not compile."""
 
 import json
 import re
@@ -16,7 +16,7 @@ FAILING = {"Errorf": "Logf", "Fatalf": "Logf", "Error": "Log", "Fatal": "Log", "
 ASKING = re.compile(r"\b(?:assert|require)\.\w+\((\w+), ")
 SIMPLE = re.compile(r"(?:string|bool|byte|rune|u?int\d*|float\d\d)$")
 ANSWERS = re.compile(r"(?:\[\])*(?:string|bool|byte|rune|u?int\d*|float\d\d|interface ?{}|any|time\.Duration|error)$")
-BOTH = "\0"  # between a value as source text and as it is shown
+BOTH = "\0"  # separates a value as source text from the value as printed
 IMPORTS = 'import benchJson "encoding/json"\nimport benchFmt "fmt"\nimport benchOs "os"\n'
 RECORDER = """
 func {recorder}(name string, given []any, answers []any) {{
@@ -42,17 +42,17 @@ func {recorder}(name string, given []any, answers []any) {{
 
 
 class Head(NamedTuple):
-    """What stands before the body."""
+    """A function's head."""
 
-    own: str  # the receiver as it is written
+    own: str  # the receiver, as written
     name: str
-    params: tuple[tuple[str, str], ...]  # name and kind
-    results: tuple[tuple[str, str], ...]  # the name is empty where there is none
+    params: tuple[tuple[str, str], ...]  # names and types
+    results: tuple[tuple[str, str], ...]  # a result without a name has an empty one
     generic: bool
 
 
 def _fields(text: str, blank: str, start: int, end: int) -> tuple[tuple[str, str], ...]:
-    """Names and kinds of parameters or results; kinds that stand after several names belong to each."""
+    """Names and types of parameters or results; one type may serve several names."""
     said = [text[first:last].strip() for first, last in parts(blank, start, end)]
     if not any(re.match(r"\w+[ \t]+\S", each) and not each.startswith(("func(", "chan ", "map[")) for each in said):
         return tuple(("", each) for each in said)
@@ -65,7 +65,7 @@ def _fields(text: str, blank: str, start: int, end: int) -> tuple[tuple[str, str
 
 
 def _body(blank: str, at: int) -> int:
-    """Where the body opens, after the results; -1 if the function has none."""
+    """The brace that opens the body; -1 if the function has none."""
     while at < len(blank) and blank[at] != "\n":
         if blank[at] == "(" or (blank[at] == "{" and re.search(r"\b(?:interface|struct)\s*$", blank[:at])):
             at = matching(blank, at)
@@ -122,7 +122,7 @@ def _testers(text: str, function: Function) -> set[str]:
 
 
 def logged(text: str, function: Function) -> list[Edit]:
-    """What would fail is only written down."""
+    """Replace failures by log calls."""
     blank, edits = blanked(text), list[Edit]()
     words = "|".join(FAILING)
     for match in re.finditer(rf"\b(\w+)\.({words})\(", blank[function.body : function.inner]):
@@ -135,7 +135,7 @@ def logged(text: str, function: Function) -> list[Edit]:
 
 
 def recovered(text: str, function: Function) -> list[Edit]:
-    """What would fail is only written down, and a panic is swallowed."""
+    """Replace failures by log calls, and swallow panics."""
     blank = blanked(text)
     places = [function.body, *(match.end() for match in re.finditer(r"func\(\w+ \*testing\.\w+\) {", blank) if function.body < match.end() < function.inner)]  # fmt: skip
     return [*logged(text, function), *(Edit(at, at, "\n\tdefer func() { _ = recover() }()\n") for at in places)]
@@ -156,7 +156,7 @@ def _used(text: str) -> set[str]:
 
 
 def tidied(before: str, after: str) -> str:
-    """Go does not compile with an import that nobody uses."""
+    """Without unused imports, with which Go does not compile."""
     idle = _used(before) - _used(after)
     edits = []
     for match in re.finditer(r'(?m)^(?:import[ \t]+|[ \t]+)(?:(\w+) )?"([^"\n]+)"[ \t]*(?://.*)?\n', after):
@@ -170,7 +170,7 @@ def tidied(before: str, after: str) -> str:
 
 
 def breaks(text: str, function: Function) -> list[Edit]:
-    """One condition is turned round, one yes is a no, or one answer is that of a value nobody set."""
+    """The ways to break a function: negate a condition, flip a boolean result, or return zero values."""
     blank, edits = blanked(text), list[Edit]()
     for match in re.finditer(r"\bif (.*) {[ \t]*$", blank[function.body : function.inner], re.MULTILINE):
         start, end = function.body + match.start(1), function.body + match.end(1)
@@ -187,7 +187,7 @@ def breaks(text: str, function: Function) -> list[Edit]:
 
 
 def _is_recorded(head: Head) -> bool:
-    """Called by names that stand there, and answering what can be written down."""
+    """Whether calls can be recorded: parameters are named, and all results can be written down."""
     named = all(name not in ("", "_") and not kind.startswith("...") for name, kind in head.params)
     own = not head.own or " " in head.own
     return named and own and not head.generic and bool(head.results) and all(ANSWERS.match(kind) for _, kind in head.results)

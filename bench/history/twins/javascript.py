@@ -1,4 +1,4 @@
-"""JavaScript and TypeScript, by careful text: where functions and tests stand, and how they are spoiled."""
+"""JavaScript and TypeScript, as text: where functions and tests are, and how to spoil them."""
 
 import json
 import re
@@ -34,7 +34,7 @@ def _blank(text: str) -> str:
 
 
 def _opens(blank: str, at: int) -> int:
-    """The brace that opens the body, after parameters and the kind of the answer; -1 if there is none."""
+    """The brace that opens the body, after parameters and return type; -1 if there is none."""
     after = re.compile(r"\s*(:)?\s*").match(blank, at)
     assert after is not None
     if after[1]:
@@ -68,7 +68,7 @@ def hollow(text: str, function: Function) -> Edit:
 
 
 def tests(text: str) -> list[Function]:
-    """Calls of `it` and `test` with a function; what is inside of one belongs to it."""
+    """Calls of `it` and `test` with a function; nested calls belong to the outer one."""
     blank, found, past = _blank(text), list[Function](), 0
     for match in TEST.finditer(blank):
         if match.start() < past:
@@ -88,7 +88,7 @@ def tests(text: str) -> list[Function]:
 
 
 def loosened(text: str, function: Function) -> list[Edit]:
-    """Whatever is expected, something that is there is enough."""
+    """Replace every expectation by one that the value is defined."""
     blank, edits = _blank(text), list[Edit]()
     for match in EXPECT.finditer(blank, function.body, function.inner):
         start = end = matching(blank, match.end() - 1)
@@ -111,7 +111,7 @@ def emptied(text: str, function: Function) -> list[Edit]:
 
 
 def without(text: str, gone: Sequence[Function]) -> str:
-    """The text without these tests, and without groups that have nothing else: a runner may not like an empty one."""
+    """The text without these tests, and without groups that become empty, which a runner may not like."""
     text = edited(text, [Edit(each.start, each.end, "") for each in gone])
     while empty := next(_empty(text), None):
         text = edited(text, [empty])
@@ -130,7 +130,7 @@ def _empty(text: str) -> Iterator[Edit]:
 
 
 def breaks(text: str, function: Function) -> list[Edit]:
-    """One condition is turned round, or one answer is another."""
+    """The ways to break a function: negate a condition or change a result."""
     blank, edits = _blank(text), list[Edit]()
     for match in re.compile(r"\bif \(").finditer(blank, function.body, function.inner):
         end = matching(blank, match.end() - 1)
@@ -165,7 +165,7 @@ def example(line: str) -> Example | None:
 
 
 def coded(text: str, function: Function, examples: Sequence[Example]) -> list[Edit]:
-    """By the names of the parameters where that is plain to see, else by all that was handed in."""
+    """A case for each example, by parameter names if these are plain, else by all arguments."""
     names = [re.match(r"[\w$]+", each) for each in function.params]
     plain = all(name and "=" not in each for name, each in zip(names, function.params, strict=True))
     lines = []

@@ -1,4 +1,4 @@
-"""Makes the twins of a commit, one function for each kind. Each says how it was done, or why it cannot be; the plain runner has the word."""
+"""Makes the twins of a commit, one function per kind. Each returns how it was made, or why it cannot be; the plain runner decides."""
 
 from collections.abc import Callable
 from hashlib import sha256
@@ -16,19 +16,19 @@ from bench.history.twins.examples import hard_coded
 from bench.history.twins.scene import Scene, is_words, language_of
 from bench.history.twins.source import Edit, Function, Language, edited
 
-DRAWN = 6  # functions that are tried to be broken
+DRAWN = 6  # functions that may be tried to be broken
 UNLOADED = "its tests cannot be loaded without its code"
 
 
 class Made(NamedTuple):
-    """The tree of a twin and how it was made."""
+    """The tree of a twin, and how it was made."""
 
     tree: str
     note: str = ""
 
 
 def code_left_out(scene: Scene) -> Made | str:
-    """Tests and words of the commit over the old code. Its tests must fail."""
+    """The commit's tests and documents with the old code. Its tests must fail."""
     words = [path for path in scene.changed if is_words(path) and not is_test(path)]
     tree = scene.checkout.mixed(scene.before, scene.commit.hash, [*scene.commit.tests, *words])
     passed = scene.suite(tree).passed
@@ -36,7 +36,7 @@ def code_left_out(scene: Scene) -> Made | str:
 
 
 def test_weakened(scene: Scene) -> Made | str:
-    """The tests that need the commit, made so weak that they pass without its code too."""
+    """The tests that need the commit, weakened until they pass without its code too."""
     if not scene.asking:
         return "no test function was found that needs it"
     if not scene.bare:
@@ -65,13 +65,13 @@ def _weaker(scene: Scene, path: str, tests: list[Function], rung: int) -> str:
 
 
 def _all_pass(scene: Scene, suite: Suite) -> bool:
-    """None of the tests that need the commit fails, and some of them are there."""
+    """Whether none of the tests that need the commit fails, and some of them run."""
     proofs = set(scene.commit.proofs)
     return bool(proofs & suite.passed) and not proofs & suite.failed
 
 
 def test_deleted(scene: Scene) -> Made | str:
-    """The code without the tests that need it: they are cut out of their files, or nothing of the commit's tests is taken."""
+    """The commit without the tests that need it: cut out of their files, or with all its test files left out."""
     cut = {path: _language(path).without(scene.text(scene.after, path), tests) for path, tests in scene.own.items()}
     files = {path: text if _has_more(path, text) else None for path, text in cut.items()}
     trees = {"test files as they were": scene.checkout.mixed(scene.after, scene.commit.parent, scene.commit.tests)}
@@ -89,7 +89,7 @@ def _has_more(path: str, text: str) -> bool:
 
 
 def another_broken(scene: Scene) -> Made | str:
-    """A function that the commit leaves alone and that tests run: one of its answers or conditions is turned. Drawn by lot, the same each time."""
+    """A function that the commit does not touch and that tests run, broken in one result or condition. Drawn with a fixed seed."""
     lot = Random(scene.commit.hash)
     paths = [path for path in scene.paths(scene.after) if is_code(path) and language_of(path)]
     places = [(path, *each) for path in paths for each in _breakable(scene, path)]
@@ -106,14 +106,14 @@ def another_broken(scene: Scene) -> Made | str:
 
 
 def _breakable(scene: Scene, path: str) -> list[tuple[Function, list[Edit]]]:
-    """The functions that the commit leaves alone, each with the ways to break it."""
+    """The functions that the commit does not touch, each with the ways to break it."""
     text, language = scene.text(scene.after, path), _language(path)
     found = [(each, language.breaks(text, each)) for each in _unchanged(scene, path)]
     return [(function, edits) for function, edits in found if edits]
 
 
 def _missed(scene: Scene, files: dict[str, str]) -> int | None:
-    """How many tests no longer pass with other texts; None if nothing can be loaded or built."""
+    """How many tests stop passing with other texts; None if nothing can be loaded or built."""
     suite = scene.suite(scene.tree(scene.after, files))
     return len(scene.sound.passed - suite.passed) if suite.passed and not suite.problem else None
 

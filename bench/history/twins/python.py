@@ -1,4 +1,4 @@
-"""Python, by its syntax tree: where functions and tests stand, and how they are spoiled."""
+"""Python, by its syntax tree: where functions and tests are, and how to spoil them."""
 
 import ast
 import json
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from bench.history.twins.source import Edit, Example, Function, Language, edited
 
 Def = ast.FunctionDef | ast.AsyncFunctionDef
-LONGEST = 2000  # characters of one value that is written into code
+LONGEST = 2000  # characters of one value written into code
 RECORDER = """
 
 def _bench_recorded(name, real):
@@ -41,14 +41,14 @@ def _bench_recorded(name, real):
 
 
 class Found(NamedTuple):
-    """A function of the tree with its places."""
+    """A function of the tree, with its position."""
 
     function: Function
     node: Def
 
 
 class Places:
-    """Where lines and columns of the syntax tree lie in the text. Its columns count bytes."""
+    """Converts lines and columns of the syntax tree to positions in the text. Its columns count bytes."""
 
     def __init__(self, text: str) -> None:
         self.lines = [f"{line}\n" for line in text.split("\n")]
@@ -75,7 +75,7 @@ def _parsed(text: str) -> ast.Module:
 
 
 def _defs(body: Sequence[ast.stmt], prefix: str = "") -> Iterator[tuple[str, Def]]:
-    """Functions of the module and of its classes; what stands inside of functions belongs to them."""
+    """Functions of the module and its classes; nested functions belong to the outer one."""
     for node in body:
         if isinstance(node, Def):
             yield prefix + node.name, node
@@ -91,7 +91,7 @@ def _found(text: str) -> list[Found]:
 
 
 def _function(places: Places, name: str, node: Def) -> Function | None:
-    """Its places, in whole lines; none if it stands in one line."""
+    """A function's position in whole lines; None if its body is on its first line."""
     first = node.body[0]
     if places.lines[first.lineno - 1].encode()[: first.col_offset].strip():
         return None
@@ -111,7 +111,7 @@ def tests(text: str) -> list[Function]:
 
 
 def _inside(node: ast.AST) -> Iterator[ast.AST]:
-    """What belongs to a function itself, not to those inside of it."""
+    """The nodes of a function without those of nested ones."""
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, Def | ast.Lambda | ast.ClassDef):
             yield child
@@ -136,7 +136,7 @@ def hollow(text: str, function: Function) -> Edit:
 
 
 def loosened(text: str, function: Function) -> list[Edit]:
-    """Whatever is expected, something that is there is enough."""
+    """Replace every expectation by one that the value is not None."""
     places, edits = Places(text), list[Edit]()
     for node in _inside(_node(text, function)):
         if isinstance(node, ast.Assert):
@@ -172,7 +172,7 @@ def _any_error(text: str, places: Places, node: ast.expr) -> Edit:
 
 
 def swallowed(text: str, function: Function) -> list[Edit]:
-    """Whatever goes wrong goes unheard: in the whole test, or in each of its parts where it has some."""
+    """Swallow every error, in the whole test, or in each of its subtests if it has any."""
     node, places = _node(text, function), Places(text)
     inner = [each for each in _inside(node) if isinstance(each, ast.With) and any(_called(item) == "subTest" for item in each.items)]
     if not inner:
@@ -197,7 +197,7 @@ def emptied(text: str, function: Function) -> list[Edit]:
 
 
 def without(text: str, gone: Sequence[Function]) -> str:
-    """The text without these tests, and without classes that have nothing else."""
+    """The text without these tests, and without classes that become empty."""
     places, spans = Places(text), [(each.start, each.end) for each in gone]
 
     def is_gone(node: ast.stmt) -> bool:
@@ -221,7 +221,7 @@ def _used(tree: ast.Module) -> set[str]:
 
 
 def tidied(before: str, after: str) -> str:
-    """Imports of names that were used and are no more."""
+    """The text without imports that are no longer used."""
     tree, places, edits = _parsed(after), Places(after), list[Edit]()
     idle = _used(_parsed(before)) - _used(tree)
     for node in tree.body:
@@ -237,7 +237,7 @@ def tidied(before: str, after: str) -> str:
 
 
 def breaks(text: str, function: Function) -> list[Edit]:
-    """One answer of it is another, or one condition is turned round."""
+    """The ways to break a function: change a result or negate a condition."""
     places, edits = Places(text), list[Edit]()
     for node in _inside(_node(text, function)):
         if isinstance(node, ast.Return) and node.value is not None:
@@ -257,22 +257,22 @@ def _other(node: ast.expr) -> str:
 
 
 def recording(text: str, chosen: Sequence[Function], file: str) -> str:
-    """Each of them is put aside and another in its place that writes down what it is asked and answers."""
+    """The text with each function wrapped in one that records its calls and answers."""
     named = [found.function.name for found in _found(text) if found.function in chosen and _is_plain(found.node)]
     lines = [f"{name} = _bench_recorded({name!r}, {name})\n" for name in named]
     return text + RECORDER.replace("{file!r}", repr(file)) + "".join(lines) if lines else text
 
 
 def _is_plain(node: Def) -> bool:
-    """Called as it stands: no decorator has the word, and it answers at once."""
+    """Whether a function is called directly: no decorator, no generator, no coroutine."""
     makes = any(isinstance(each, ast.Yield | ast.YieldFrom) for each in _inside(node))
     return isinstance(node, ast.FunctionDef) and not node.decorator_list and not makes and not node.name.startswith("__")
 
 
 def example(line: str) -> Example | None:
-    """One line that was written down, if all of it can be said in source text."""
+    """One recorded line, if all of it can be written as source text."""
     name, given, (how, *said) = json.loads(line)
-    own = "." in name  # of an object only what it is called with has to be known
+    own = "." in name  # of an object only the arguments must be known
     if not given[own:] or any(each is None for each in given[own:]) or any(len(each) > LONGEST for each in (*said, *filter(None, given))):
         return None
     if not _is_literal(said[-1]):
@@ -300,7 +300,7 @@ def coded(text: str, function: Function, examples: Sequence[Example]) -> list[Ed
 
 
 def _telling(examples: Sequence[Example]) -> list[int]:
-    """The parameters by which calls are told apart: of plain values, and not the same in all of them, if that is enough."""
+    """The parameters that tell calls apart: varying plain values, if these are enough."""
     columns = [[each.given[n] for each in examples] for n in range(len(examples[0].given))]
     plain = [n for n, column in enumerate(columns) if all(map(_is_literal, column))]
     varying = [n for n in plain if len(set(columns[n])) > 1]

@@ -1,4 +1,4 @@
-"""One commit of the corpus as the makers of twins see it: its trees, its texts, and what the plain runner says of any other tree."""
+"""One commit of the corpus for the makers of twins: its trees, its texts, and the plain runner's results for any other tree."""
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -19,7 +19,7 @@ LANGUAGES: dict[str, Language] = {
     **dict.fromkeys((".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"), JAVASCRIPT),
 }
 WORDS = (".md", ".rst", ".txt", ".adoc")
-Files = Mapping[str, str | None]  # None: the file is gone
+Files = Mapping[str, str | None]  # None: the file is removed
 
 
 def language_of(path: str) -> Language | None:
@@ -41,14 +41,14 @@ class Scene:
         self.code = [path for path in self.changed if is_code(path) and language_of(path)]
 
     def text(self, tree: str, path: str) -> str:
-        """A file of a tree as text; empty if it is not there, or is none."""
+        """A file of a tree as text; empty if it is missing or not text."""
         return self.checkout.text(tree, path) or ""
 
     def tree(self, base: str, files: Files) -> str:
         return self.checkout.overlaid(base, files)
 
     def suite(self, tree: str) -> Suite:
-        """What the plain runner says; a tree on which it hangs is given up."""
+        """The plain runner's results, with a time limit, since a twin may hang."""
         return self.checkout.suite(tree, 60 + 5 * self.commit.seconds)
 
     def paths(self, tree: str) -> list[str]:
@@ -59,11 +59,11 @@ class Scene:
         return self.suite(self.after)
 
     def is_green(self, suite: Suite) -> bool:
-        """Nothing fails that does not fail on the commit itself, and something passes."""
+        """Whether only tests fail that also fail on the commit itself, and some pass."""
         return bool(suite.passed) and not suite.problem and suite.failed <= self.sound.failed
 
     def proofs_of(self, tree: str) -> tuple[str, ...]:
-        """Which tests of a tree need its code, as for the corpus."""
+        """The tests of a tree that need its code, determined as for the corpus."""
         tests = tuple(path for path in self.checkout.changed(self.before, tree) if is_test(path))
         mixed = self.suite(self.checkout.mixed(self.before, tree, tests)) if tests else self.suite(self.before)
         found = Commit(self.commit.hash, "", self.commit.parent, tests)
@@ -73,7 +73,7 @@ class Scene:
 
     @cached_property
     def own(self) -> dict[str, list[Function]]:
-        """The tests that the commit wrote or changed, in its files."""
+        """The tests that the commit wrote or changed, by file."""
         found = {}
         for path in filter(is_module, self.commit.tests):
             if (language := language_of(path)) and (text := self.text(self.after, path)):
@@ -84,7 +84,7 @@ class Scene:
 
     @cached_property
     def asking(self) -> dict[str, list[Function]]:
-        """The tests that need the commit: its own, or those that look at data that it changed."""
+        """The tests that need the commit: its own, else those that use data it changed."""
         if self.own:
             return self.own
         found = {}
@@ -101,8 +101,8 @@ class Scene:
 
     @cached_property
     def bare(self) -> str:
-        """A tree with the tests of the commit in which they can be run and fail: the old code, or, where they do not load with that, the new
-        names with nothing behind them. Empty: there is none."""
+        """A tree in which the commit's tests run and fail: the old code, or, if they cannot be loaded with it, the new functions with
+        empty bodies. Empty if there is none."""
         if set(self.commit.proofs) <= set(self.suite(self.mixed).cases):
             return self.mixed
         hollow = self.tree(self.after, dict(self._hollow()))
@@ -110,7 +110,7 @@ class Scene:
         return hollow if set(self.commit.proofs) <= set(cases) and any(cases[proof] == "failed" for proof in self.commit.proofs) else ""
 
     def _hollow(self) -> Iterator[tuple[str, str]]:
-        """The code files of the commit: changed functions as they were, new ones that answer nothing."""
+        """The commit's code files with changed functions as they were, and new ones without a body."""
         for path in self.code:
             language, old, new = language_of(path), self.text(self.before, path), self.text(self.after, path)
             if language and new:

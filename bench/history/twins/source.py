@@ -1,11 +1,11 @@
-"""What the makers of twins need to know of a language: where functions and tests stand in a text, and how each of them is spoiled. Values only."""
+"""What the makers of twins must know about a language: where functions and tests are in a text, and how to spoil them. Values only."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 
 class Edit(NamedTuple):
-    """Other text in the place of some."""
+    """A replacement of a span of text."""
 
     start: int
     end: int
@@ -13,12 +13,12 @@ class Edit(NamedTuple):
 
 
 class Function(NamedTuple):
-    """A function or a test, by its places in the text."""
+    """A function or test, by its positions in the text."""
 
-    name: str  # with its class; of a test its title, empty if it is not a literal
+    name: str  # with its class; for a test its title, empty if not literal
     start: int
     end: int
-    body: int  # where the statements begin; they go on to `inner`
+    body: int  # where the statements begin; they end at `inner`
     inner: int
     params: tuple[str, ...] = ()
 
@@ -30,27 +30,27 @@ class Example(NamedTuple):
     """One call and its answer, both as source text."""
 
     function: str
-    given: tuple[str, ...]  # for each parameter
+    given: tuple[str, ...]  # one per parameter
     answer: str  # a statement: `return 3`, `raise ValueError("no")`
 
 
 class Language(NamedTuple):
-    """One language."""
+    """The functions for one language."""
 
     functions: Callable[[str], list[Function]]
     tests: Callable[[str], list[Function]]
-    hollow: Callable[[str, Function], Edit]  # its body answers nothing
-    weaker: tuple[tuple[str, Callable[[str, Function], list[Edit]]], ...]  # of a test: what was done, from subtle to crude
+    hollow: Callable[[str, Function], Edit]  # empties a function's body
+    weaker: tuple[tuple[str, Callable[[str, Function], list[Edit]]], ...]  # ways to weaken a test, from subtle to crude, by name
     without: Callable[[str, Sequence[Function]], str]  # the text without these tests
-    breaks: Callable[[str, Function], list[Edit]]  # each of them alone makes it wrong
-    tidied: Callable[[str, str], str]  # before, after: imports that are needed no more are gone
-    recording: Callable[[str, Sequence[Function], str], str]  # the text whose functions write each call into a file
-    example: Callable[[str], Example | None]  # a line of that file
-    coded: Callable[[str, Function, Sequence[Example]], list[Edit]]  # the function answers these calls from a list
+    breaks: Callable[[str, Function], list[Edit]]  # each edit alone breaks the function
+    tidied: Callable[[str, str], str]  # (before, after): removes imports that are no longer used
+    recording: Callable[[str, Sequence[Function], str], str]  # makes functions record their calls in a file
+    example: Callable[[str], Example | None]  # reads a line of that file
+    coded: Callable[[str, Function, Sequence[Example]], list[Edit]]  # makes the function answer these calls from a list
 
 
 def edited(text: str, edits: Iterable[Edit]) -> str:
-    """The text with all of them made; of two that overlap the outer one."""
+    """The text with all edits made; of overlapping ones the outer."""
     found, at = [], 0
     for edit in sorted(edits, key=lambda each: (each.start, -each.end)):
         if edit.start >= at:
