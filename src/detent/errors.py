@@ -119,7 +119,7 @@ class Parted(CannotTell):
     """A branch has diverged from the remote."""
 
 
-TESTS = "tests"  # what is away where no tests can be run
+TESTS = "tests"  # the `thing` of an outage in which no tests can be run
 
 
 class Away(CannotTell):

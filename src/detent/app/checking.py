@@ -229,7 +229,7 @@ def kept_by(file: Path, env: Mapping[str, str]) -> CardPlace:
     return CardPlace(Path(folder) / file.name, key) if folder else CardPlace(file)
 
 
-# -- what a change says of itself ------------------------------------------------------------------------------------------------
+# -- declared changes ------------------------------------------------------------------------------------------------------------
 
 
 def declared_card(card: Card, declared: str) -> Card:

@@ -81,7 +81,7 @@ def rules_now(app: App, run: str) -> str:
 
 
 def _is_asked(app: App, run: AnyRun) -> bool:
-    """Whether an agent acts next although the state is DUE-checked first: a review is the agent's where no reviewer is configured."""
+    """Whether the agent acts next although the state has a job of the machine, as at a review without a configured reviewer."""
     table = app.door.tables[run.workflow]
     return table.states[run.state].actor == "agent" and not table.kind(run, DUE)
 

@@ -54,7 +54,7 @@ class Explained(NamedTuple):
     thing: Thing
     checked: Checked
     at: str  # `path:line`, or only one of the two
-    diff: str  # what the change did there
+    diff: str  # of the change, at that place
     tried: list[Repeated]
     lines: list[str]  # the commands that show it
 
@@ -124,7 +124,7 @@ def _unknown(wanted: str, things: Sequence[tuple[Thing, Checked]]) -> DetentErro
     return DetentError(f"nothing on this card is called '{wanted}'", hint)
 
 
-# -- what is known of it ---------------------------------------------------------------------------------------------------------
+# -- the explanation -------------------------------------------------------------------------------------------------------------
 
 
 def _explained(git: Git, thing: Thing, checked: Checked) -> Explained:

@@ -95,7 +95,7 @@ def ground(git: Git, settings: Settings, base: str, outer: Mapping[str, str], ag
         settings = _with_reviewer(settings, agent, outer, root)
     command, patterns = command_at(git, base, settings, path)
 
-    there = frozenset(git.run("ls-tree", "-z", "--name-only", base).items)  # one look instead of one for each file that might be there
+    there = frozenset(git.run("ls-tree", "-z", "--name-only", base).items)  # one git call instead of one for each possible file
 
     def read(name: str) -> str | None:
         data = git.read(base, name) if name in there else None
@@ -152,7 +152,7 @@ def patterns_at(command: Command | None, files: Files, configured: tuple[str, ..
 def _with_reviewer(settings: Settings, agent: str, outer: Mapping[str, str], project: Path) -> Settings:
     if settings.review.agent != OTHER:
         return settings
-    from detent.app.who import with_reviewer  # most calls ask nobody
+    from detent.app.who import with_reviewer  # imported late: few runs have a reviewer
 
     return with_reviewer(settings, agent, outer, project)
 
@@ -161,7 +161,7 @@ def reviewer_is_ready(settings: Settings, env: Mapping[str, str], project: Path,
     """The spec of the configured reviewer, or ""; an error if it cannot be asked."""
     if not settings.review.agent:
         return ""
-    from detent.agents import must_be_ready  # most calls ask nobody
+    from detent.agents import must_be_ready  # imported late: few runs have a reviewer
     from detent.app.who import catalog_of
 
     spec = _with_reviewer(settings, agent, env, project).review.agent

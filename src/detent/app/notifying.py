@@ -183,7 +183,7 @@ class Notifier:
             self.tell()
         except Exception as e:  # noqa: BLE001 - telling people must never end a worker
             said = e.message if isinstance(e, DetentError) else f"{type(e).__name__}: {e}"
-            with suppress(Exception):  # the database may be away as well
+            with suppress(Exception):  # the database may be unavailable too
                 self.queue.notices.failed("any", redactor(secrets_of(self.env))(said))
 
     def tell(self) -> list[Notification]:

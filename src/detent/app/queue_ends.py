@@ -14,7 +14,7 @@ WAY = "Look: detent status --run {run}. Then: detent resume --run {run}"
 WAYS = {
     "HALTED": "Fix that, then: detent queue retry {run}",
     "NOT_READY": "It is reviewed again once the items of its review are closed. Or: detent answer REVIEW fix (or override) --run {run}",
-}  # what a person can do where an execution waits for one
+}  # state -> how a person answers an execution that waits there
 FLAGGED = "Look: detent decisions --run {run}. Then: detent answer FLAGS accept --run {run}"
 ENDS = {"COMPLETED": "done", "FAILED": "failed", "TIMEOUT": "failed", "BLOCKED": "blocked", "CANCELLED": "cancelled"}
 WAITS = "something that it needs asked it to wait"

@@ -146,7 +146,7 @@ class FoundAgent(NamedTuple):
 
 def found_agents(settings: Settings, env: Mapping[str, str], project: Path) -> Iterator[FoundAgent]:
     """All known agents: available ones first, and among those the configured ones."""
-    from detent.agents.acp import AGENTS  # only who lists them all needs these tables
+    from detent.agents.acp import AGENTS  # imported late: only needed for this list
     from detent.agents.clients import CLIENTS
 
     known = (*settings.agents.roles.values(), *CLIENTS, *(f"acp:{name}" for name in AGENTS), *SERVICES)

@@ -121,7 +121,7 @@ class Worlds:
 
         return self.git.resolve(f"{main_branch(self.git, self.runs.config_of(run).ways.main)}^{{commit}}")
 
-    # -- what the door asks for ----------------------------------------------------------------------------------------------
+    # -- the World of the door -----------------------------------------------------------------------------------------------
 
     def snapshot(self, run: AnyRun) -> str:
         with self._patiently(run):

@@ -109,7 +109,7 @@ def _reviewer_says(world: RepoWorld, run: AnyRun, card: Card) -> tuple[bool, str
 
 
 def _question(world: RepoWorld, run: AnyRun, card: Card) -> ReviewQuestion:
-    from detent.blocks.briefs import flags_prompt  # most landings ask nobody
+    from detent.blocks.briefs import flags_prompt  # imported late: few landings ask a reviewer
 
     parts = {"flags": listed(card.asks, 60), "diff": bounded_diff(world.git, card.base, card.tip) if card.base else ""}
     head = f"# Flags of the branch {short(run.data.branch)}\n\nThe files as it leaves them are in your folder."

@@ -80,7 +80,7 @@ def ask_reviewer(git: Git, asking: Asking, question: ReviewQuestion) -> tuple[st
 
 def _asked(git: Git, asking: Asking, q: ReviewQuestion) -> tuple[str, Took]:
     """One answer, in a fresh context. A program that reads JSON gets everything that a model gets."""
-    from detent.agents import AgentFailed, ask  # most jobs ask nobody
+    from detent.agents import AgentFailed, ask  # imported late: few jobs ask a reviewer
 
     begun = time.monotonic()
     told = {"run": q.name, "state": q.state, "role": "reviewer", "goal": q.goal, "system": q.system, "attempt_id": q.attempt, **q.parts}

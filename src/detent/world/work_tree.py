@@ -84,7 +84,7 @@ class RepoWorld:
 
             furnish_checkout(self.git, config, folder)
 
-    # -- what the door asks for ----------------------------------------------------------------------------------------------
+    # -- the World of the door -----------------------------------------------------------------------------------------------
 
     def snapshot(self, run: AnyRun) -> str:
         fingerprint.check(self.place)

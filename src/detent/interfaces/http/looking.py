@@ -84,7 +84,7 @@ def _report(app: App, tree: str) -> TestReport | None:
         return None
 
 
-# -- what agents said ----------------------------------------------------------------------------------------------------------
+# -- output and transcripts ----------------------------------------------------------------------------------------------------
 
 
 def output(app: App, run: str, asked: shapes.OutputAsked) -> shapes.Output:
