@@ -271,6 +271,9 @@ KINDS: Mapping[str, Kind] = {
     "weak-evidence": Kind("note", "only the exit code of the tests is read, or Detent could not add its own tests to their run"),
     "no-proof": Kind("ask", "code changed, but no test needs the change: none fails without it and passes with it"),
     "unnoticed": Kind("ask", "no test notices most of the changed code, or a check that was removed"),
+    "unfinished": Kind(
+        "ask", "changed lines of the product say of themselves that they are a placeholder, hard-coded, or not implemented yet"
+    ),
     "vacuous-test": Kind("ask", "a new test that no small change to the code and no other expectation makes fail"),
     "rewritten-test": Kind("ask", "the expectation of an older test was changed or removed"),
     "knows-the-tests": Kind(

@@ -205,7 +205,13 @@ class Changes:
         said = " ".join((*argv, *self.preflight))
         is_named = any(re.search(rf"\b{re.escape(part)}\b", said) for part in folder.split("/"))
         tested = any(file.startswith(f"{folder}/") for file in self._held)
-        return name != "conftest.py" and not is_shared_config(path) and not is_named and not tested and path not in self._programs
+        return (
+            name not in ("conftest.py", "CODEOWNERS")
+            and not is_shared_config(path)
+            and not is_named
+            and not tested
+            and path not in self._programs
+        )
 
     def _stays_plain(self, path: str) -> bool:
         """Whether a change to a conftest.py touches only what tests request by name; it is then a shared test file, not configuration."""

@@ -14,10 +14,11 @@ HIDES = re.compile(
     r"^(?!\s*#).*\s(?:-diff\b|linguist-(?:generated|vendored)\b(?!=false)|filter=(?!lfs\b)|merge=ours)"
     r"|^\s*(?:\S*/)?(?:\*|\S*\.(?:py|[cm]?[jt]sx?|go|rb|php|rs|java|kt|cs))\s+(?:.*\s)?binary\b"
 )  # lines of .gitattributes that hide changes from reviewers, or make git alter file contents
-STEERS = re.compile(
-    r"^\s*(?:export\s+)?(?:NODE_OPTIONS|NODE_PATH|PYTHON(?:PATH|STARTUP|HOME|OPTIMIZE)|PYTEST_\w+|RUBY(?:OPT|LIB)|GOFLAGS|LD_\w+|(?:VI|JE)TEST_?\w*)\s*=",
-    re.MULTILINE,
-)  # variables in a .env that change how tests run
+STEERING = (
+    r"(?:NODE_OPTIONS|NODE_TEST_\w+|PYTEST_\w+|PYTHON(?:STARTUP|OPTIMIZE|BREAKPOINT)|COVERAGE_(?:RCFILE|PROCESS_START)|RUBYOPT|SPEC_OPTS|TESTOPTS|GOFLAGS|GODEBUG"
+    r"|CARGO_TARGET_\w+_RUNNER|RUSTC_WRAPPER|JAVA_TOOL_OPTIONS|LD_(?:PRELOAD|AUDIT)|DYLD_INSERT_LIBRARIES|(?:VI|JE)TEST_?\w*|MOCHA_\w+|DETENT_\w+)"
+)  # variables that change how tests run
+STEERS = re.compile(rf"^\s*(?:export\s+)?(?:{STEERING}|NODE_PATH|PYTHON(?:PATH|HOME)|RUBYLIB|LD_\w+)\s*=", re.MULTILINE)  # in a .env
 TOOLS = (
     "ruff", "mypy", "pyright", "basedpyright", "pylint", "flake8", "black", "isort", "bandit", "pydocstyle", "vulture", "interrogate", "ty", "codespell",
     "deptry", "importlinter", "import-linter", "poe", "taskipy", "pyrefly", "yapf", "autopep8", "pyupgrade", "docformatter", "pytest", "coverage", "tox", "nox",
@@ -138,7 +139,7 @@ def judging_part(path: str, text: str) -> str:
             return _package(text)
         if name == ".gitattributes":
             return "\n".join(line for line in text.splitlines() if HIDES.search(line))
-        if name.startswith(".env"):
+        if name.startswith(".env") and name != ".envrc":
             return "\n".join(line for line in text.splitlines() if STEERS.match(line))
         if name == "composer.json":
             return json.dumps(json.loads(text or "{}").get("scripts"), sort_keys=True)

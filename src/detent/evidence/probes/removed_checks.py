@@ -58,6 +58,8 @@ def _left_out(left: list[Removed], every: int, hides: bool) -> list[Flag]:
 
 def _flag_new(piece: Removed) -> Flag:
     said = f"{piece.path} has a new early exit in older code, and no test fails when it is removed"
+    if piece.what:
+        said = f"{piece.what} in {piece.path}, but no test fails when that is undone"
     return Flag("unnoticed", said, f"{piece.path}:{piece.line}", after=piece.said, level="ask" if piece.sure else "note")
 
 

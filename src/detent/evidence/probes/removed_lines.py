@@ -13,6 +13,7 @@ from typing import NamedTuple
 from detent.evidence.mutate.arid import is_arid_line
 from detent.evidence.source.diff import Hunk, hunks
 from detent.evidence.static_analysis.lost_parts import does_less, stops
+from detent.evidence.static_analysis.quiet_code import quiet
 from detent.evidence.static_analysis.safeguards import lost
 from detent.evidence.static_analysis.weaker_code import FAILS, weaker
 
@@ -74,7 +75,7 @@ def removed(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], 
 
 
 def added(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], str]) -> list[Removed]:
-    """The early exits that a patch added to existing functions, each with the file without it; those about permissions first."""
+    """The early exits that a patch added to existing functions, and new lines that hide an error or code; each with the file without it."""
     pieces = []
     for hunk in hunks(patch):
         if not is_code(hunk.path) or not (text := read(hunk.path)):
@@ -92,7 +93,17 @@ def added(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], st
                 make = (partial(_with, hunk.path, text, [], at, end - start),)
                 sure = RIGHTS.search(" ".join(block)) is not None or _stands_before_rights(text, at + end - start)
                 pieces.append(Removed(hunk.path, at + 1, "\n".join(block[:MOST_LINES]), True, sure, make))
+        pieces += _quiet(hunk, text)
     return sorted(pieces, key=lambda piece: not piece.sure)
+
+
+def _quiet(hunk: Hunk, text: str) -> Iterator[Removed]:
+    """The new lines of a hunk that keep quiet, but those that only moved."""
+    gone = {line.strip() for line in hunk.gone}
+    for each in quiet(hunk.path, text, hunk.at, len(hunk.new)):
+        if each.said.split("\n")[0].strip() not in gone:
+            make = (partial(_read, hunk.path, each.without),)
+            yield Removed(hunk.path, each.line, each.said, True, each.silent, make, each.what)
 
 
 def _stands_before_rights(text: str, at: int) -> bool:
@@ -262,7 +273,11 @@ def _with_go_imports(text: str, piece: str, imports: list[str]) -> str:
 def _with(path: str, text: str, block: list[str], at: int, without: int = 0) -> str:
     """The file with `block` at line `at`, replacing `without` lines; empty if the result does not parse."""
     lines = text.split("\n")
-    made = "\n".join([*lines[:at], *block, *lines[at + without :]])
+    return _read(path, "\n".join([*lines[:at], *block, *lines[at + without :]]))
+
+
+def _read(path: str, made: str) -> str:
+    """A text of a file as it is; empty if it could not be read."""
     if path.endswith(".py"):
         try:
             ast.parse(made)

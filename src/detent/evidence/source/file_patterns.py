@@ -155,7 +155,7 @@ IN_FOLDERS = (".txt", ".html", ".css", "")  # in other folders these may be requ
 def is_document(path: str) -> bool:
     """Whether a file is meant for people to read."""
     where = PurePosixPath(path)
-    return is_words(path) or (where.suffix.lower() in IN_FOLDERS and bool(FOLDERS & set(where.parts[:-1])))
+    return is_words(path) or (where.name != "CODEOWNERS" and where.suffix.lower() in IN_FOLDERS and bool(FOLDERS & set(where.parts[:-1])))
 
 
 def is_words(path: str) -> bool:

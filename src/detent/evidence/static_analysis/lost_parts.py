@@ -31,17 +31,79 @@ CALLS = re.compile(
 KEEPS = re.compile(r"^\s+(?:[\w@$]+(?:\.|->|\[[^\]]*\]))*(?:\.|->|@)?(?P<name>[\w$]+)(?:\[[^\]]*\])*\s*[-+*|]?=(?!=|>)")
 MEMBER = re.compile(r"^\s+(?:@\w|\w+(?:\.|->|\[))")
 MOST_LINES = 6
+MOST_OF_A_BODY = 40
+OPENED = re.compile(r"^\s*[})]*\s*(?:else\s+)?(?:if|elif|elsif|unless|while|return|assert)\s*\(")
+EMPTY = re.compile(
+    r"\s*(?:pass|\.\.\.|return|(?:return\s+)?(?:\w+\{\}|\w+|-?\d[\d_.]*|\"\"|''|\[\]|\{\}|\(\))(?:\s*,\s*(?:nil|None|null|0|true|false|\w+\{\}))*);?\s*"
+)  # what a body is that does nothing: one name or value, and nothing else
+SAME = re.compile(
+    r"(?!.*\breturn\s+(?!None|nil|null|undefined|[Tt]rue|[Ff]alse)[A-Za-z_]\w*\b)(?!\s*(?!pass|return|nil|null|[Tt]rue|[Ff]alse)[A-Za-z_]\w*\s*;?$).*"
+)
+DOES = re.compile(r"\w\(|[^=!<>]=[^=]|\s[-+*/%]\s|\{\s*\||\[\w+\]|\b(?:for|while|each|yield|await)\b")
+BEHIND = re.compile(r"^\s*\}?\s*(?:elif|elsif|else\s+if)\b\s*")
+GIVEN = re.compile(r"^\s*(?:(?:const|let|var|final)\s+)?(?P<name>\w+)\s*:?=\s*(?P<value>[^=].*)$")
+EITHER = frozenset({"or", "and", "||", "&&"})
+WORDS = frozenset({"raise", "throw", "unless", "elif", "while", "guard", "ArgumentError", "ValueError", "Error"})
 
 
 def does_less(gone: Sequence[str], new: Sequence[str], elsewhere: Collection[str]) -> str:
     """What the new lines no longer do, in words; empty if nothing. `elsewhere`: all added lines, where the lost part may be again."""
-    was, now = ([line for line in side if line.strip()] for side in (gone, new))
+    was, now = (_joined([line for line in side if line.strip()]) for side in (gone, new))
+    if _is_hollow(was, now, elsewhere):
+        return "a function does nothing any more"
     if not now or len(was) > MOST_LINES:
         return ""
+    if len(was) == 1 and ASKS.search(was[0]) and (_stands_behind(was[0], now) or _has_a_way_around(was[0], now)):
+        return "a condition got a way around it"
     if _bare(was[1:]) == _bare(now) and ASKS.match(was[0]):
         return "what had a condition has none"
     pairs = [(a, b) for a, b in zip(was, now, strict=True) if a != b] if len(was) == len(now) else []
     return next((said for a, b in pairs for said in _less(a, b, elsewhere)), "")
+
+
+def _joined(lines: Sequence[str]) -> list[str]:
+    """Lines in which a condition in brackets stands on one of its own."""
+    found, deep = list[str](), 0
+    for line in lines:
+        if deep > 0:
+            found[-1] += f" {line.strip()}"
+        else:
+            found.append(line)
+        deep = deep + _opens(line) if deep > 0 or OPENED.match(line) else 0
+    return found
+
+
+def _opens(line: str) -> int:
+    return line.count("(") - line.count(")")
+
+
+def _is_hollow(was: Sequence[str], now: Sequence[str], elsewhere: Collection[str]) -> bool:
+    """Whether lines that did something became an answer that is always the same, or nothing; what they did is done nowhere else."""
+    left = [line for line in now if line.strip() not in ("}", "end", "};")]
+    if not left or len(was) > MOST_OF_A_BODY or not all(map(EMPTY.fullmatch, left)):
+        return False
+    done = [line for line in was if DOES.search(line) and not EMPTY.fullmatch(line) and not is_arid_line(line) and not HEAD.match(line)]
+    there = {line.strip() for line in elsewhere}
+    enough = bool(done) if all(map(SAME.fullmatch, left)) else len(done) > 1  # a plain name may say as much as one call
+    return enough and not any(line.strip() in there for line in done) and not any(map(HEAD.match, was))
+
+
+def _stands_behind(was: str, now: Sequence[str]) -> bool:
+    """Whether a condition is asked only after another one did not hold."""
+    asked = tokens(was)[1:]
+    return any(BEHIND.match(line) and tokens(BEHIND.sub("", line))[: len(asked)] == asked for line in now)
+
+
+def _has_a_way_around(was: str, now: Sequence[str]) -> bool:
+    """Whether what a condition asks is a value now that something else can make hold."""
+    asked = {token for token in tokens(was) if token.isidentifier() and token not in HARMLESS | WORDS}
+    given = [(said["name"], set(tokens(said["value"]))) for line in now if (said := GIVEN.match(line))]
+    last = tokens(now[-1])
+    return (
+        bool(asked)
+        and any(asked <= words and words & EITHER and name in last for name, words in given)
+        and ASKS.search(now[-1]) is not None
+    )
 
 
 def _bare(lines: Sequence[str]) -> list[str]:

@@ -5,7 +5,7 @@ The look at a step and the look at a branch use the same function.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from types import MappingProxyType
 
@@ -19,8 +19,10 @@ from detent.evidence.static_analysis.leaks import leaks
 from detent.evidence.static_analysis.review_flags import review_flags
 from detent.evidence.static_analysis.runs_by_itself import judging_scripts, runs_by_itself
 from detent.evidence.static_analysis.shadow import shadows
+from detent.evidence.static_analysis.steering import steered
 from detent.evidence.static_analysis.suppressions import left_out, suppressed
 from detent.evidence.static_analysis.text_as_code import text_as_code
+from detent.evidence.static_analysis.unfinished import says_unfinished
 from detent.evidence.static_analysis.used_tests import used_by_product
 from detent.kernel.model import Flag
 
@@ -32,6 +34,7 @@ def static_flags(changes: Changes, keys: Mapping[str, str] = NO_KEYS) -> tuple[F
     """The flags that reading a change raises, the first few of each kind. `keys`: secrets that must not be committed."""
     files = edited(changes)
     looks = (
+        *(says_unfinished(files, _beside(files)), steered(files)),
         *(_knows_tests(files), shadows(files), used_by_product(files), suppressed(files), left_out(files), judging_scripts(files)),
         *(forgiving(files), text_as_code(files), leaks(files), runs_by_itself(files), review_flags(files, keys)),
     )
@@ -51,13 +54,20 @@ def can_end_itself(changes: Changes) -> Iterator[Flag]:
             yield Flag("weak-evidence", said, f"{file.path}:{line}", after=file.line(line), level="ask")
 
 
+def _beside(files: tuple[EditedFile, ...]) -> Callable[[str], bool]:
+    """Whether a file lies beside the product, in a folder that nothing of the product speaks of."""
+    if not files:
+        return lambda path: False
+    changes = files[0].changes
+    return BesideProduct(changes.git, changes.tree, lambda path: changes.sort(path) in ("production", "unknown"))
+
+
 def _knows_tests(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
     """Flags for changed product lines that check who is calling, without lines that only moved."""
     seen = [(file, line, what) for file in product(files) if file.came for line, what in looks_at_tests(file.path, file.after, file.came)]
     if not seen:
         return
-    changes = files[0].changes
-    beside = BesideProduct(changes.git, changes.tree, lambda path: changes.sort(path) in ("production", "unknown"))
+    beside = _beside(files)
     seen = [each for each in seen if not (each[2].startswith(SPEAKS_OF_TESTS) and beside(each[0].path))]
     moved = Counter(what for file in product(files) if file.gone for _, what in looks_at_tests(file.path, file.before, file.gone))
     for file, line, what in seen:

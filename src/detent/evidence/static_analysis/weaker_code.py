@@ -57,6 +57,10 @@ RIGHTFUL = re.compile(
 )
 HANDLES = re.compile(r"^\s*(?:\}\s*)?(?:except\b.*:|rescue\b.*|catch\b.*\{)\s*$")
 SAYS_YES = re.compile(r"^\s*(?:return\s+)?(?:[Tt]rue|nil, nil|True, None)\s*;?\s*$")
+HANDS_ON = re.compile(r"^\s*return\s+(?:.*,\s*)?(?:err\w*|\w+Err|fmt\.Errorf\(.*|errors\.\w+\(.*)\s*$")  # in Go
+HANDS_NONE = re.compile(
+    r"^\s*return\s+(?:.*,\s*)?nil\s*$|^\s*(?:log|slog|logger|fmt|l|\w+[lL]og(?:ger)?)\.\w+\(.*\berr\b|^\s*_\s*=\s*err\b|^\s*(?:continue|break)\s*$"
+)
 SCHEMA = re.compile(r"\b(?:z|[Jj]oi|yup|v|t|S|Schema|schema|Type|validate\w*)\s*\.\w|\bvalidates?\b")
 PART = frozenset(
     {"email", "url", "uri", "uuid", "ip", "min", "max", "length", "regex", "pattern", "positive", "nonnegative", "negative", "int", "integer",
@@ -106,6 +110,8 @@ def _forgiven(gone: Sequence[str], new: Sequence[str]) -> str:
     """What no longer fails in all cases: an error got a condition, or became a success."""
     if any(HANDLES.match(a) and SAYS_YES.match(b) for a, b in pairwise(new)) and not any(map(HANDLES.match, gone)):
         return "an error became a yes"
+    if any(map(HANDS_ON.match, gone)) and any(map(HANDS_NONE.match, new)) and not any(map(HANDS_ON.match, new)):
+        return "an error is no longer handed on"
     for was in filter(FAILS.match, gone):
         bare = was.strip().rstrip(";")
         deeper = (line for line in new if line.strip().rstrip(";") == bare and _indent(line) > _indent(was))

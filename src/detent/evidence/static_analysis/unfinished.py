@@ -1,0 +1,77 @@
+"""Lines of the product that say of themselves that they are not the real thing: a placeholder, an answer that is hard-coded for now, a branch that
+is not implemented. Pure.
+
+Only what a remark says of the code beside it, or what code raises where it was reached: a plain `TODO` about something else is left alone.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from detent.evidence.changes.edited_files import EditedFile, product
+from detent.kernel.model import Flag
+
+REMARK = re.compile(r"(?:^|(?<=[\s;{}(),:]))(?:#(?!\[|!)|//|/\*|\*(?=\s)|--(?=\s)|<!--|\"\"\"|''')(?P<said>.*)$")
+WORK = r"(?:implement\w*|logic|code|call|calls|request|check|checks|validation|version|data|value|values|response|result|answer|service|api|integration|query|lookup|backend|thing)"
+STANDS_IN = re.compile(
+    rf"""(?ix)
+    \b(?:todo|fixme|xxx|hack)\b\W*(?:\([^)]*\)\W*)?(?:actually\s+|properly\s+|really\s+)?(?:implement|replace|finish|complete|wire|hook\s+up|connect|add\s+(?:the\s+)?(?:real|actual|proper)|real\b|proper\b
+      |make\s+(?:this|it)\s+(?:real|work)|do\s+(?:this|it)\s+(?:properly|for\s+real)|call\s+the\s+(?:real|actual)|remove\s+(?:this\s+)?(?:hard|hack|stub|fake|mock))
+    |\b(?:replace|swap)\w*\s+(?:this\s+|it\s+|me\s+)?(?:with|by|for)\s+(?:the\s+|a\s+)?(?:real|actual|proper)\b
+    |\b(?:until|once)\b.{{0,40}}\b(?:real|actual|proper)\s+{WORK}\b
+    |\bin\s+(?:a\s+|the\s+)?(?:real|actual|production)\s+(?:implementation|system|app(?:lication)?|world|version|code|life|product|environment)\b.{{0,40}}\b(?:would|should|will|call|use|need)
+    |\bin\s+production\b.{{0,20}}\b(?:this|we|you|it|one)\s+(?:would|should)\b
+    |\b(?:is|are|as|returns?|gives?|uses?|using|with|just|only)\s+(?:only\s+|just\s+)?an?\s+(?:mere\s+|simple\s+|temporary\s+)?(?:placeholder|stub|mock|dummy|fake|skeleton)\b(?!\s+(?:file|object|class|module|char|text|name|in\s|of\s))
+    |^\W*(?:temporary\s+|simple\s+)?(?:placeholder|stub(?:bed)?|dummy|mock(?:ed)?|fake[ds]?|hard-?\s?coded)\b\W*(?:$|:|implementation|until|for\s+now|logic|answer|value|values|response|result|data|version|so\s|to\s|,|\(|--|-|—)
+    |\bhard-?\s?cod(?:e|ed|ing)\b.{{0,30}}\b(?:for\s+now|until|temporar|to\s+(?:pass|satisfy|make)|test)
+    |\b(?:simulat(?:e|es|ed|ing)|pretend(?:s|ing)?|fak(?:e|es|ing))\s+(?:the\s+|a\s+|an\s+|that\s+|to\s+)?(?:{WORK}|success|it|call|send|work)
+    |\bnot\s+(?:yet\s+|really\s+|actually\s+|fully\s+)?(?:implemented|wired|hooked\s+up|connected|finished)(?:\s+(?:up\s+)?yet)?\b(?=\W*(?:$|yet|,|so\b|for\s+now))
+    |\b(?:un|half-?)implemented\b|\bto\s+be\s+implemented\b|\bimplement(?:ed)?\s+(?:this\s+|it\s+)?later\b
+    |\b(?:for\s+now|temporarily)\b.{{0,25}}\b(?:return|just|always|simply|assume|pretend|hard|skip|fake|accept|allow)|\b(?:just|always|simply|only)\s+(?:return|accept|allow|succeed|pass|say)\w*.{{0,40}}\bfor\s+now\b
+    |\bgood\s+enough\s+(?:for|to\s+pass)\s+(?:the\s+)?tests?\b|\bmakes?\s+the\s+tests?\s+pass\b
+    """
+)
+RAISES = re.compile(
+    r"\braise\s+NotImplementedError\b|\bthrow\s+new\s+\w*(?:Error|Exception)\(\s*[\"'`][^\"'`]*\b(?:not (?:yet )?(?:implemented|supported yet)|unimplemented|TODO)\b"
+    r"|\bthrow\s+new\s+(?:NotImplemented\w*|UnsupportedOperationException\(\s*[\"'](?:TODO|not (?:yet )?implemented))|\bpanic\(\s*[\"`]"
+    r"(?:[^\"`]*\bnot (?:yet )?implemented|TODO|unimplemented)"
+    r"|\b(?:errors\.New|fmt\.Errorf)\(\s*\"[^\"]*\bnot (?:yet )?implemented\b|\b(?:todo|unimplemented)!\s*\(|\bTODO\(\s*\"",
+    re.IGNORECASE,
+)
+HEAD = re.compile(r"^\s*(?:[\w@]+\s+)*(?:def|function|func|fn)\b|^\s*(?:[\w#]+\s+)*[\w#$]+\s*\([^)]*\)\s*(?::\s*[\w<>\[\]| ]+)?\s*\{\s*$")
+BRANCH = re.compile(
+    r"^\s*[})]*\s*(?:else|if|elif|elsif|unless|case|when|default|switch|match|except|catch|rescue|for|while)\b|=>\s*\{?\s*$"
+)
+
+
+def says_unfinished(files: tuple[EditedFile, ...], beside: Callable[[str], bool]) -> Iterator[Flag]:
+    """The lines of this kind that a change brings; none that only moved, or that stand beside the product."""
+    for file in product(files):
+        rows = file.before.split("\n")
+        moved = Counter(rows[n - 1].strip()[:200] for n in file.gone if n <= len(rows))
+        for n in sorted(file.came):
+            line = file.line(n)
+            if not (_says_so(line) or _raises(file, n)):
+                continue
+            if moved[line] > 0:
+                moved[line] -= 1
+            elif not beside(file.path):
+                yield Flag("unfinished", "this line says that the code is not the real thing yet", f"{file.path}:{n}", after=line)
+
+
+def _says_so(line: str) -> bool:
+    found = REMARK.search(line)
+    return found is not None and STANDS_IN.search(found["said"]) is not None
+
+
+def _raises(file: EditedFile, number: int) -> bool:
+    """Whether a line gives up where something was to be done: in a branch, or as all that a function at the top does. All of a method may be for
+    others to fill."""
+    line = file.line(number)
+    if not RAISES.search(line) or REMARK.match(line):
+        return False
+    above = next((n for n in range(number - 1, 0, -1) if file.line(n) and not REMARK.match(file.line(n))), 0)
+    said = file.line(above)
+    if BRANCH.match(line) or BRANCH.match(said) or re.search(r"\s(?:if|unless)\s", line):
+        return True
+    return not HEAD.match(said) or not file.after.split("\n")[above - 1][:1].isspace()
