@@ -265,13 +265,14 @@ def test_a_name_that_runs_cannot_have_is_refused(tmp_path: Path, name: str) -> N
     assert "its name " in two_lines(ran.code, ran.err)[0]
 
 
-def test_a_name_that_nobody_has_is_answered_with_those_that_there_are(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("gide", "did you mean guide?"), ("night", "known: pr, tdd, execute, pipeline, task, guide; a package may provide others")],
+)
+def test_a_name_that_nobody_has_is_answered_with_the_nearest_or_with_those_that_there_are(tmp_path: Path, name: str, hint: str) -> None:
     p = laid(tmp_path, lambda site: None)
-    ran = p.run("start", "--workflow", "gide", "x")
-    assert two_lines(ran.code, ran.err) == (
-        "detent: there is no workflow 'gide' here",
-        "  known: pr, tdd, execute, pipeline, task, guide; a package may provide others",
-    )
+    ran = p.run("start", "--workflow", name, "x")
+    assert two_lines(ran.code, ran.err) == (f"detent: there is no workflow '{name}' here", f"  {hint}")
 
 
 YES_TO_ODD = ("run", "x", "--yes-to", "flags=odd")
