@@ -327,11 +327,20 @@ def test_a_configured_selection_is_narrowed_by_the_agents(tmp_path: Path) -> Non
     assert run(root, "other/test_o.py", base=base).ids == {"other/test_o.py::test_a"}
 
 
+@pytest.mark.slow
+def test_two_files_of_one_name_are_told_by_that_name(tmp_path: Path) -> None:
+    report = run(write(tmp_path / "p", {"one/test_a.py": "def test_a(): pass\n", "two/test_a.py": "def test_a(): pass\n"}))
+    assert report.messages["two/test_a.py"].startswith("another test file is called test_a too: give one of them another name")
+
+
 CANNOT_BE_TOLD = {
     "a process that ends itself": ({"test_a.py": "import os\ndef test_a(): os._exit(0)\n"}, "pytest wrote no report: it exited with code 0"),
     "a set-up file that fails": ({"conftest.py": "raise RuntimeError('x')\n", "test_a.py": "def test_a(): pass\n"}, "did not accept its command line or its conf"),
     "an unknown option": ({"pytest.ini": "[pytest]\naddopts = --no-such\n", "test_a.py": ""}, "unrecognized arguments: --no-such"),
     "a hook that fails": ({"conftest.py": "def pytest_collection_modifyitems(): 1 / 0\n", "test_a.py": "def test_a(): pass\n"}, "had an internal error"),
+    "a file that ends the process as it is loaded": (
+        {"test_a.py": "def test_a(): pass\n", "test_b.py": "import sys\nsys.exit(0)\n"}, "pytest stopped while it loaded test_b.py, which ends the process in line 2"
+    ),
     "an interrupt": ({"test_a.py": "def test_a(): raise KeyboardInterrupt\n"}, "was interrupted"),
     "a code that hides a failure": (
         {"conftest.py": "def pytest_sessionfinish(session): session.exitstatus = 0\n", "test_a.py": "def test_a(): assert 0\n"},

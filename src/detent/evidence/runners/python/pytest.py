@@ -36,6 +36,12 @@ def place_of(problem: Problem, file: str) -> str:
     return ours[-1] if ours else ""
 
 
+SAME_NAME = re.compile(r"import file mismatch:\nimported module '([\w.]+)' ")
+EXITS = re.compile(
+    r'^INTERNALERROR>   File "([^"\n]+)", line (\d+), in [^\n]*\n(?:INTERNALERROR>     [^\n]*\n)*INTERNALERROR> (SystemExit[^\n]*)',
+    re.MULTILINE,
+)
+
 INI = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml")
 ENDED = {
     2: "was interrupted",
@@ -216,6 +222,8 @@ def _said(problem: Problem) -> tuple[str, str]:
     if message == "collection failure":
         lines = [line[4:] for line in problem.text.splitlines() if line.startswith("E   ") and not line.startswith("E    ")]
         message = lines[-1] if lines else problem.text.strip()
+        if same := SAME_NAME.match(message):
+            return "", f"another test file is called {same[1]} too: give one of them another name, or each folder an __init__.py"
     if message.startswith("assert "):
         return "AssertionError", message
     if message.endswith(": DocTestFailure"):
@@ -233,6 +241,10 @@ def _agree(report: TestReport, exit_code: int | None, output: str) -> None:
     """Raise CannotTell if exit code and report disagree."""
     if exit_code == 4 and not any("::" in test for test in report.ids):
         return  # a selected test does not exist, or its file cannot be collected; the outcomes say which
+    if exit_code == 3 and (exits := EXITS.search(output)):
+        raise CannotTell(
+            f"pytest stopped while it loaded {PurePosixPath(exits[1]).name}, which ends the process in line {exits[2]} ({exits[3]})"
+        )
     if exit_code not in (0, 1, 5):
         raise CannotTell(f"pytest {_end(exit_code)}{tail(output)}")
     if exit_code == 1 and not report.bad:
