@@ -142,6 +142,24 @@ def test_a_test_that_asserts_nothing_about_the_code_it_came_with_is_vacuous(tmp_
     assert {"vacuous-test"} <= kinds(found), found
 
 
+FLUSH = """
+
+def flush(stream):
+    try:
+        stream.flush()
+    except AttributeError:
+        pass
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("given", "is_vacuous"), [("None", False), ("open('pytest.ini')", True)])
+def test_a_test_that_wants_no_error_fails_once_the_handler_passes_it_on(tmp_path: Path, given: str, is_vacuous: bool) -> None:
+    test = f"from calc import flush\n\n\ndef test_flush():\n    flush({given})  # must not raise\n"
+    found = card(tmp_path, {"calc.py": HALF + FLUSH, "tests/test_odd.py": ODD, "tests/test_flush.py": test})
+    assert ("vacuous-test" in kinds(found)) is is_vacuous, found
+
+
 @pytest.mark.slow
 def test_a_base_whose_tests_fail_is_known_and_held_against_nobody(tmp_path: Path) -> None:
     red = {**BASE, "tests/test_red.py": "def test_red():\n    assert False\n"}

@@ -14,7 +14,7 @@ from detent.evidence.probes.context import ONE_RUN, SLOWER, ProbeContext
 from detent.evidence.probes.mutant_order import OUTSIDE, Mutant, candidates, of_the_same_kind, outside_as_before
 from detent.evidence.probes.shallow_tests import shallow
 from detent.evidence.probes.trials import trial_of
-from detent.evidence.probes.vacuous_tests import table_in, vacuous_of
+from detent.evidence.probes.vacuous_tests import table_in, vacuous_of, want_no_error
 from detent.evidence.report import TestReport
 from detent.evidence.source.file_text import bytes_of
 from detent.evidence.source.test_ids import family
@@ -86,6 +86,8 @@ def notice(
     killed = frozenset[str]().union(*(each.bad or frozenset() for tries in seen.values() for each in tries))
     tried = sum(each.bad is not None or each.unloaded for tries in seen.values() for each in tries)
     idle = vacuous_of(proved, killed, table_in(context)) if tried and not _late(context, until) else ()
+    if idle and (heard_of := want_no_error(context, files, context.one_run(tip.wall, until))):
+        idle = vacuous_of(frozenset(idle), heard_of, table_in(context))
     left = [place for place in quiet if place not in asked]
     why = f"{context.seconds:.0f} s were not enough for {len(left)} of {len(chosen)} places" if left and _late(context, until) else ""
     by = {place: frozenset[str]().union(*(each.bad or frozenset() for each in tries)) for place, tries in seen.items()}

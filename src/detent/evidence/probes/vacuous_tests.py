@@ -3,7 +3,10 @@
 from collections.abc import Callable, Iterator
 from functools import cache
 
+from detent.evidence.mutate.passed_on import passed_on
 from detent.evidence.probes.context import ProbeContext
+from detent.evidence.probes.mutant_order import changed_text, is_tried
+from detent.evidence.source.file_text import bytes_of
 from detent.evidence.source.js_test_tables import table_of, tables
 from detent.evidence.source.test_ids import family
 
@@ -36,3 +39,15 @@ def table_in(context: ProbeContext) -> Table:
         return "" if number is None else f"{path} table {number}"
 
     return table
+
+
+def want_no_error(context: ProbeContext, files: tuple[str, ...], seconds: float) -> frozenset[str]:
+    """The tests of some files that fail once the handlers of the change pass on what they caught: that no error comes is what these want."""
+    overlay = dict[str, bytes]()
+    for change in context.changed:
+        if is_tried(context, change):
+            text, lines = changed_text(context, change.path)
+            if (made := passed_on(change.path, text, lines)) != text:
+                overlay[change.path] = bytes_of(made)
+    report = context.run(files, overlay, seconds) if overlay else None
+    return frozenset() if report is None or report.late else report.bad - frozenset(report.files.values())
