@@ -78,3 +78,12 @@ def test_a_test_that_fails_in_one_of_three_runs_without_the_change_was_flaky_bef
     assert ran.read_text() == "xxx"
     assert failing_before(collector, changes, {}, lambda: True) == set()
     assert ran.read_text() == "xxx", "where there is no such test, nothing is run"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("tests", "cleared"), [("def test_calc():\n    pass\n", {FILE}), ("1 / 0\n", set()), ("def test_calc():\n    assert 0\n", set())]
+)
+def test_a_file_that_failed_as_a_whole_is_run_again_too(tmp_path: Path, tests: str, cleared: set[str]) -> None:
+    changes, collector = changed(tmp_path, PYTEST, tests)
+    assert passing_again(collector, changes, frozenset({FILE}), lambda: True) == cleared

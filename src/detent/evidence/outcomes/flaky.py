@@ -20,17 +20,22 @@ RUNS_BEFORE = 3
 
 
 def passing_again(collector: Collector, changes: Changes, failing: frozenset[str], wanted: Callable[[], bool]) -> frozenset[str]:
-    """The tests failing on the tip that pass when the whole suite is run again there: a test that another one disturbs would pass on its own."""
+    """The tests failing on the tip that pass when the whole suite is run again there: a test that another one disturbs would pass on its own.
+
+    So do files that failed as a whole, where they are named for it: the runner could not start a process for one, say.
+    """
     there = next((c.path for c in changes.all() if c.how != "deleted"), "")
     if not failing or len(failing) > MOST_AGAIN or not there:
         return frozenset()
     same = {there: changes.git.read(changes.tree, there) or b""}  # a file laid over itself: a run whose report is not cached
     try:
-        return failing & collector.clean(changes.tree, wanted, (), same).having("passed")
+        again = collector.clean(changes.tree, wanted, (), same)
     except Disturbed:
         raise
     except CannotTell:
         return frozenset()
+    passed = again.having("passed")
+    return failing & (passed | (frozenset(again.files.get(test, "") for test in passed) - again.bad))
 
 
 def failing_before(collector: Collector, changes: Changes, calm: Mapping[str, str], wanted: Callable[[], bool]) -> frozenset[str]:

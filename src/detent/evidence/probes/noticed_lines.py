@@ -14,7 +14,7 @@ from detent.evidence.probes.context import ONE_RUN, SLOWER, ProbeContext
 from detent.evidence.probes.mutant_order import OUTSIDE, Mutant, candidates, of_the_same_kind, outside_as_before
 from detent.evidence.probes.shallow_tests import shallow
 from detent.evidence.probes.trials import trial_of
-from detent.evidence.probes.vacuous_tests import table_in, vacuous_of, want_no_error
+from detent.evidence.probes.vacuous_tests import still_vacuous, table_in, vacuous_of
 from detent.evidence.report import TestReport
 from detent.evidence.source.file_text import bytes_of
 from detent.evidence.source.test_ids import family
@@ -86,8 +86,6 @@ def notice(
     killed = frozenset[str]().union(*(each.bad or frozenset() for tries in seen.values() for each in tries))
     tried = sum(each.bad is not None or each.unloaded for tries in seen.values() for each in tries)
     idle = vacuous_of(proved, killed, table_in(context)) if tried and not _late(context, until) else ()
-    if idle and (heard_of := want_no_error(context, files, context.one_run(tip.wall, until))):
-        idle = vacuous_of(frozenset(idle), heard_of, table_in(context))
     left = [place for place in quiet if place not in asked]
     why = f"{context.seconds:.0f} s were not enough for {len(left)} of {len(chosen)} places" if left and _late(context, until) else ""
     by = {place: frozenset[str]().union(*(each.bad or frozenset() for each in tries)) for place, tries in seen.items()}
@@ -96,7 +94,7 @@ def notice(
     outside = sum(place.endswith(OUTSIDE) for place in chosen)
     blunt = _blunt(context, tip, named - silent, files, until, jobs)
     seen_by_kind = shallow(context, tip, proved, named - silent - set(blunt), until, jobs)
-    idle = idle if not why else ()
+    idle = still_vacuous(context, idle, files, context.one_run(tip.wall, until)) if not why else ()
     elsewhere = bool(proved) and not why and not any(by.get(place, frozenset()) & proved for place in chosen if not place.endswith(OUTSIDE))
     return Noticed(
         len(chosen), tuple(sorted(silent)), tried, idle, why, by, len(named), len(named & silent), outside, elsewhere, blunt, seen_by_kind

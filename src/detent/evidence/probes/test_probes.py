@@ -14,7 +14,7 @@ from detent.evidence.outcomes.outcomes import file_of
 from detent.evidence.probes.context import ONE_RUN, SLOWER, ProbeContext
 from detent.evidence.probes.mutant_order import Mutant, candidates
 from detent.evidence.probes.trials import came_of, trial_of
-from detent.evidence.probes.vacuous_tests import table_in, vacuous_of, want_no_error
+from detent.evidence.probes.vacuous_tests import still_vacuous, table_in, vacuous_of
 from detent.evidence.report import TestReport
 from detent.evidence.source.file_text import bytes_of
 from detent.evidence.source.test_ids import is_named
@@ -215,9 +215,7 @@ def _try(
             count, vain, idle = count + 1, 0 if rest != idle else vain + 1, rest
         if not idle or vain == MOST_IN_VAIN:
             break
-    if idle and (heard := want_no_error(context, files, clock.left())):
-        idle = frozenset(vacuous_of(idle, heard, table))
-    if not idle:
+    if not (idle := frozenset(still_vacuous(context, idle, files, clock.left()))):
         return Probed(count)
     for mutant, report in sorted(seen, key=lambda tried: len(tried[1].bad))[:MOST_KEPT]:
         about = [f"vacuous-test {test}" for test in sorted(idle)]

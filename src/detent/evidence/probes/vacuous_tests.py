@@ -1,6 +1,6 @@
 """Vacuous tests: those that kill no mutant and are not rows of a table whose other rows do."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
 
 from detent.evidence.mutate.passed_on import passed_on
@@ -41,13 +41,14 @@ def table_in(context: ProbeContext) -> Table:
     return table
 
 
-def want_no_error(context: ProbeContext, files: tuple[str, ...], seconds: float) -> frozenset[str]:
-    """The tests of some files that fail once the handlers of the change pass on what they caught: that no error comes is what these want."""
+def still_vacuous(context: ProbeContext, idle: Collection[str], files: tuple[str, ...], seconds: float) -> tuple[str, ...]:
+    """Of these tests, those that do not fail either once the handlers of the change pass on what they caught: the others want no error to come."""
     overlay = dict[str, bytes]()
-    for change in context.changed:
+    for change in context.changed if idle else ():
         if is_tried(context, change):
             text, lines = changed_text(context, change.path)
             if (made := passed_on(change.path, text, lines)) != text:
                 overlay[change.path] = bytes_of(made)
     report = context.run(files, overlay, seconds) if overlay else None
-    return frozenset() if report is None or report.late else report.bad - frozenset(report.files.values())
+    failed = frozenset() if report is None or report.late else report.bad - frozenset(report.files.values())
+    return vacuous_of(frozenset(idle), failed, table_in(context))

@@ -113,7 +113,9 @@ function older(task, project) {
 
 const byName = (a, b) => (key(a) < key(b) ? -1 : 1);
 const key = (module) => `${module.moduleId}\n${module.project.name}`;
+const UNSTARTED = /Failed to start \w+ worker for test files? (\S+?)[.,]?(?=\s|$)/; // an error of the pool names the file in its words alone
+
 const outside = (modules) => (error) => {
-  const at = error.VITEST_TEST_PATH ?? modules[0]?.moduleId ?? '';
+  const at = error.VITEST_TEST_PATH ?? UNSTARTED.exec(error.message ?? '')?.[1] ?? modules[0]?.moduleId ?? '';
   return { type: 'file', file: at && named(at), outcome: 'error', ...cause(error) };
 };
