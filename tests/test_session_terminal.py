@@ -112,7 +112,7 @@ def sent_back_plan(shell: Pane) -> None:
         "WHAT WAS ASKED FOR",
         "refunds are missing",
         "+- id: T-002",
-        "Recommended: per-batch, since T-002 is flagged",
+        "Recommended: per-batch, because T-002 is flagged",
     )
 
 
