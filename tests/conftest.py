@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from detent.app.speaker import marked
+from detent.app.speaker import agent_variable
 from detent.storage.machine import SWITCH
 from tests import machine, warm_pytest
 from tests.run_log import RunLog
@@ -62,7 +62,7 @@ def own_environment(request: pytest.FixtureRequest, state_folders: Path, monkeyp
         monkeypatch.setenv(warm_pytest.COLD, "1")
     for name in [name for name in os.environ if name.startswith(("DETENT_", "TDD_")) and name != SWITCH]:
         monkeypatch.delenv(name)
-    while mark := marked(os.environ):  # set by the client that an agent runs the tests with
+    while mark := agent_variable(os.environ):  # set by the client that an agent runs the tests with
         monkeypatch.delenv(mark)
     if machine.no_walls():  # tests of the sandbox itself are skipped; all others can run without one
         monkeypatch.setenv(LEVEL, "none")

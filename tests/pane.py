@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from detent.app.speaker import marked
+from detent.app.speaker import agent_variable
 from tests.machine import need
 from tests.patience import LONG, until
 
@@ -79,7 +79,7 @@ def pane(folder: Path, **more: str) -> Iterator[Pane]:
     }
     env = {**kept, "PATH": f"{BIN}:{kept['PATH']}", "HOME": str(folder.parent), "TERM": "screen-256color", "LANG": "C.UTF-8"}
     env |= {"PWD": str(folder), **more}
-    assert not marked(env)
+    assert not agent_variable(env)
     with tempfile.TemporaryDirectory(prefix="pane-") as place:  # a socket's path must be short
         shell = Pane(Path(place) / "s", env)
         size = ("-x", str(COLUMNS), "-y", str(LINES))

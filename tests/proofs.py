@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from detent.app.verifying import ReplayResult, verify
-from detent.evidence.outcomes.claims import REF, Claim, read, seal, written
+from detent.evidence.outcomes.claims import REF, Claim, parse_claim, seal, written
 from tests.project import Project
 from tests.repos import IDENTITY, PLAIN, sh
 
@@ -43,7 +43,7 @@ class Clone:
         return self.git("notes", f"--ref={NOTES}", "show", commit) + "\n"
 
     def claim(self, commit: str) -> Claim:
-        claim, wrong = read(self.note(commit), commit)
+        claim, wrong = parse_claim(self.note(commit), commit)
         assert claim is not None, wrong
         return claim
 
@@ -124,7 +124,7 @@ def claimed(root: Path) -> list[tuple[str, str, list[str]]]:
     found = []
     for line in (sh(root, "git", "notes", f"--ref={NOTES}", "list") if sh(root, "git", "for-each-ref", NOTES) else "").splitlines():
         blob, commit = line.split()
-        claim, wrong = read(sh(root, "git", "cat-file", "blob", blob) + "\n", commit)
+        claim, wrong = parse_claim(sh(root, "git", "cat-file", "blob", blob) + "\n", commit)
         assert claim is not None, wrong
         subject, tree = sh(root, "git", "log", "-1", "--format=%s%n%T", commit).splitlines()
         found.append((subject, tree, [f"{step.phase} {step.tree}" for step in claim.steps]))

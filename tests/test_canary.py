@@ -16,7 +16,7 @@ from detent.evidence.runners import RUNNERS, Command, Folder
 from detent.evidence.runners.python.pytest_canary import selects, wanted_by
 from detent.evidence.running.canary import TAMPERED
 from detent.evidence.running.suite import Suite, environment, run_suite
-from detent.storage.state import keep
+from detent.storage.state import write_sealed
 from tests.cases import project
 from tests.feature import FILES, GREEN, RED, Feature
 from tests.patience import LONG
@@ -371,7 +371,7 @@ def test_what_a_killed_run_left_behind_is_no_part_of_a_change_and_goes_with_the_
     f = Feature(tmp_path / "p", files={**FILES, "calc.py": ""}).start()
     f.plan()
     f.lay({"tests/test_left.py": "def test_left():\n    assert 0\n", "tests/test_add.py": RED})
-    keep(f.root / ".git/detent/planted.json", '["tests/test_left.py"]')
+    write_sealed(f.root / ".git/detent/planted.json", '["tests/test_left.py"]')
     red = f.submit()
     assert red.status == "SUCCESS", red.reasons
     assert not (f.root / "tests/test_left.py").exists()
@@ -384,7 +384,7 @@ def test_what_a_killed_run_left_behind_is_gone_when_the_next_task_is_asked_for(t
     quick = p.run("get-task").out
     planted, left = p.root / ".git/detent/planted.json", p.root / "tests/test_left.py"
     left.write_text("def test_left():\n    assert 0\n")
-    keep(planted, '["tests/test_left.py"]')
+    write_sealed(planted, '["tests/test_left.py"]')
     with (planted.with_suffix(".lock")).open("a") as at_work:
         flock(at_work, LOCK_EX)
         assert p.run("get-task").out == quick and left.exists(), "that of a run that is at work stays"

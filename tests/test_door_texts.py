@@ -10,7 +10,7 @@ import click
 import msgspec
 import pytest
 
-from detent.app.plain_text import shown as shown_at_shell
+from detent.app.plain_text import render_briefing as shown_at_shell
 from detent.app.plain_text import typed
 from detent.app.registry import brief_of
 from detent.evidence.runners import Command

@@ -624,7 +624,7 @@ def test_a_run_that_no_process_drives_waits_for_somebody_to_continue_it(p: Proje
         assert " ".join(line.split()) == f"{d.id} is stopped. The process that drove it has ended. Continue: detent resume"
         (row,) = inbox.open_questions(d.app, head)
         assert (row.kind, row.question) == ("undriven", next_step.ENDED)
-        asked = inbox.shown(d.app, row.id)
+        asked = inbox.show_decision(d.app, row.id)
         assert [o.value for o in asked.options] == ["resume"] and "No process drives this run" in asked.text
         said = AnswerAsked(shown=asked.shown, value="resume", note="use integers")
         assert inbox.answer_of(d.app, row.id, said) == (d.id, "drive", {"guidance": "use integers"})

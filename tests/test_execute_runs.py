@@ -161,7 +161,7 @@ def test_an_execution_that_a_usage_limit_holds_is_left_until_then(till: Till) ->
         run = begun(till, app, {"fail": {"sort": "RateLimit", "message": "come back later", "not_before": later}})
     parked = till.project.run("run", "--run", run, "--park", "--json")
     assert (parked.code, parked.json["outcome"], parked.json["not_before"]) == (75, "parked", later), parked
-    outcome = queue_ends.ended(till.project.root, run, parked.code)
+    outcome = queue_ends.read_end(till.project.root, run, parked.code)
     assert (outcome.state, 17_000 < outcome.delay <= 18_000) == ("again", True)
     assert outcome.reason == f"a usage limit holds it until {later}"
 

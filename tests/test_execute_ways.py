@@ -8,7 +8,7 @@ import pytest
 
 from detent.git.place import find_place
 from detent.git.workspace import choose_root, local_root
-from detent.storage.state import kept
+from detent.storage.state import read_sealed
 from tests.driven import HONEST, workspaces
 from tests.executions import BRANCH, CODE, CONFIG, OTHERS, TEST, WORKS, Till
 from tests.trackers import beads_folder, put_bd
@@ -279,7 +279,7 @@ def test_a_kept_set_up_whose_list_somebody_rewrote_is_made_anew(tmp_path: Path) 
     (made.parent / "files/../../written").write_text("by somebody")
     assert till.execute(till.file("Item 2"), {**WORKS, "write": {"other.py": "", **WORKS["write"]}}).code == 0
     assert (tmp_path / "log").read_text() == "x\nx\n"
-    assert json.loads(kept(made) or "")["paths"] == ["vendored"]
+    assert json.loads(read_sealed(made) or "")["paths"] == ["vendored"]
     assert not list(Path(till.project.env["XDG_STATE_HOME"]).rglob("written"))
 
 

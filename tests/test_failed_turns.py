@@ -180,7 +180,7 @@ def test_what_a_turn_used_is_counted_also_where_a_person_ended_the_run_meanwhile
 
 def test_a_person_who_plays_the_agent_finds_what_they_left(tmp_path: Path) -> None:
     """Only agents begin anew: a person who stops half-way means to go on."""
-    from detent.app.turn_standing import begin
+    from detent.app.turn_standing import prepare_turn
     from detent.world.turn_tree import open_attempt
 
     p = project(tmp_path / "p")
@@ -188,7 +188,7 @@ def test_a_person_who_plays_the_agent_finds_what_they_left(tmp_path: Path) -> No
         briefing = d.app.door.next(d.id)
         d.driver().turns.turn_of(d.run, briefing)
         assert open_attempt(d.app.worlds.of(d.run).git, d.id) == ""
-        begin(d.app, d.run, briefing)
+        prepare_turn(d.app, d.run, briefing)
         assert open_attempt(d.app.worlds.of(d.run).git, d.id) == briefing.attempt_id
 
 

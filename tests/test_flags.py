@@ -14,7 +14,7 @@ from detent.blocks.open_flags import (
     keep_flagged,
     keep_to_fix,
     line_of,
-    listed,
+    list_flags,
     question_of,
     told_in_briefing,
 )
@@ -110,7 +110,7 @@ def test_briefings_say_what_their_reader_needs() -> None:
 
 
 def test_flags_are_listed_with_both_versions() -> None:
-    assert listed(()) == "" and "- assert vat(100) == 19" in listed((VAT,)) and listed((DONE,)) == f"- {line_of(DONE)}"
+    assert list_flags(()) == "" and "- assert vat(100) == 19" in list_flags((VAT,)) and list_flags((DONE,)) == f"- {line_of(DONE)}"
 
 
 @pytest.mark.parametrize("workflow", ["pr", "tdd", "execute"])

@@ -8,7 +8,7 @@ import pytest
 
 from detent.app.opened import queue_settings
 from detent.app.pull_words import listening
-from detent.app.queue_ends import ended
+from detent.app.queue_ends import read_end
 from detent.app.queueing import open_queue
 from detent.git.place import find_place
 from tests.driven import scripted
@@ -149,7 +149,7 @@ def test_what_ci_says_is_waited_for_and_a_red_one_goes_back_to_the_agent_once(ch
     assert (ran.code, "CI has not finished yet" in ran.json["reason"]) == (75, True), ran
     till.forge.checks["lint"] = PENDING[till.kind]
     assert till.project.run(*go_on).code == 75 and till.run("execute-1-1").state == "OPENING"
-    outcome = ended(till.project.root, "execute-1-1", 75)
+    outcome = read_end(till.project.root, "execute-1-1", 75)
     assert (outcome.state, outcome.delay) == ("again", 60.0)
     first, till.forge.checks["lint"] = till.there("rev-parse", "issue-1-add-prices"), RED[till.kind]
     ran = till.project.run(*go_on)

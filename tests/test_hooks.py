@@ -21,7 +21,7 @@ from detent.interfaces.hooks.hook_clients import CLIENTS
 from detent.interfaces.hooks.light_json import dumps, loads
 from detent.interfaces.hooks.quick import reply_to
 from detent.interfaces.hooks.shell import simple_commands, written
-from detent.interfaces.hooks.words import telling
+from detent.interfaces.hooks.words import deserves_a_look
 from detent.interfaces.register import PARTS
 from detent.kernel.permit import looks_like, simple_match, whole
 from detent.tools.globs import matches
@@ -423,7 +423,7 @@ RUNS_NOT = (
 @pytest.mark.parametrize("text", RUNS)
 def test_a_call_of_a_test_runner_is_seen(text: str) -> None:
     assert any(runs_tests(words, []) for words, _ in simple_commands(text))
-    assert telling(text, []), "and the quick look does not miss it"
+    assert deserves_a_look(text, []), "and the quick look does not miss it"
 
 
 @pytest.mark.parametrize("text", RUNS_NOT)
@@ -452,7 +452,7 @@ def test_the_projects_own_test_command_is_seen_whatever_it_is() -> None:
 )  # fmt: skip
 def test_what_is_a_persons_to_say_is_named(text: str, named: str) -> None:
     assert for_people(simple_commands(text)[0][0]) == named
-    assert telling(text, []) or not named
+    assert deserves_a_look(text, []) or not named
 
 
 @pytest.mark.parametrize(
@@ -465,7 +465,7 @@ def test_what_is_a_persons_to_say_is_named(text: str, named: str) -> None:
 )  # fmt: skip
 def test_the_files_that_a_command_writes_are_seen(text: str, files: list[str]) -> None:
     assert [path for simple in simple_commands(text) for path in written(simple)] == files
-    assert telling(text, []) or not files
+    assert deserves_a_look(text, []) or not files
 
 
 @pytest.mark.parametrize("text", ["'" * 3001, "<<a\n" * 3000, "$(" * 50_000, "x" * 300_000, "\\" * 99_999, '"$(`' * 20_000], ids=range(6))

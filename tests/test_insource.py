@@ -2,7 +2,7 @@
 
 import pytest
 
-from detent.evidence.source.insource import holds_tests, lay_over, modules_for_tests, only_tests_differ, split
+from detent.evidence.source.insource import holds_tests, lay_over, modules_for_tests, only_tests_differ, split_tests
 
 RUST = """//! The crate.
 const BRACES: &str = r#"}} mod tests { "# ;
@@ -24,7 +24,7 @@ mod tests {
 
 
 def test_the_tests_of_a_file_of_rust_are_the_items_under_cfg_test_whatever_braces_stand_in_strings() -> None:
-    code, tests = split("src/lib.rs", RUST + TESTS + "\npub fn last() {}\n")
+    code, tests = split_tests("src/lib.rs", RUST + TESTS + "\npub fn last() {}\n")
     assert tests.strip() == TESTS.strip()
     assert code.split() == (RUST + "pub fn last() {}").split()
 
@@ -49,7 +49,7 @@ def test_the_tests_of_a_file_of_rust_are_the_items_under_cfg_test_whatever_brace
     ],
 )  # fmt: skip
 def test_what_is_for_tests_only_in_rust(item: str, is_test: bool) -> None:
-    code, tests = split("src/a.rs", f"fn a() {{}}\n{item}\nfn b() {{}}\n")
+    code, tests = split_tests("src/a.rs", f"fn a() {{}}\n{item}\nfn b() {{}}\n")
     assert bool(tests) is is_test
     assert "fn a() {}" in code and "fn b() {}" in code
     assert (item in code) is not is_test
@@ -89,7 +89,7 @@ def test_a_test_inside_of_another_module_that_the_code_has_not_yet_cannot_be_lai
 
 
 def test_a_string_that_does_not_end_cannot_be_taken_apart() -> None:
-    assert split("src/a.rs", 'fn a() { "') == ('fn a() { "', "")
+    assert split_tests("src/a.rs", 'fn a() { "') == ('fn a() { "', "")
     assert lay_over("src/a.rs", 'fn a() { "', TESTS) is None and not only_tests_differ("src/a.rs", 'fn a() { "', TESTS)
 
 
@@ -118,7 +118,7 @@ INLINE = SHOWN.replace("def of(self, *all): return", 'def of(self, *all): ">>> S
 
 
 def test_docstrings_with_examples_are_the_tests_of_a_module_of_python() -> None:
-    code, tests = split("calc.py", INLINE)
+    code, tests = split_tests("calc.py", INLINE)
     assert ">>>" not in code and "return a + b" in code and "no example" in code
     assert ">>> add(1, 2)" in tests and ">>> Sum().of(1)" in tests
 
@@ -135,14 +135,14 @@ def test_examples_are_laid_over_another_version_of_the_code() -> None:
     mixed = lay_over("calc.py", PYTHON, INLINE.replace("a + b", "b + a"))
     assert mixed is not None and "return a + b" in mixed and "\n    >>> add(1, 2)" in mixed
     compile(mixed, "calc.py", "exec")
-    assert split("calc.py", mixed)[1] == split("calc.py", INLINE)[1]
+    assert split_tests("calc.py", mixed)[1] == split_tests("calc.py", INLINE)[1]
     assert lay_over("calc.py", SHOWN, PYTHON) is not None and ">>>" not in (lay_over("calc.py", SHOWN, PYTHON) or ">>>")
     assert lay_over("calc.py", "def (", SHOWN) is None
 
 
 def test_line_ends_and_letters_of_more_than_one_byte_do_not_shift_anything() -> None:
     text = 'X = "\\f ü"\r\ndef f(): "ü >>> f()"\r\n\x0c\r\ndef g():\r\n    """\r\n    >>> g()\r\n    """\r\n'
-    code, tests = split("a.py", text)
+    code, tests = split_tests("a.py", text)
     assert tests == '"ü >>> f()"\n"""\r\n    >>> g()\r\n    """'
     assert code == 'X = "\\f ü"\r\ndef f(): \r\n\x0c\r\ndef g():\r\n    \r\n'
 
@@ -152,8 +152,8 @@ IN_SOURCE = "\nif (import.meta.vitest) {\n  const { it } = import.meta.vitest;\n
 
 
 def test_a_block_for_vitest_is_the_test_part_of_a_script() -> None:
-    assert split("a.ts", SCRIPT + IN_SOURCE)[1] == IN_SOURCE.strip()
-    assert split("a.ts", SCRIPT) == (SCRIPT, "")
+    assert split_tests("a.ts", SCRIPT + IN_SOURCE)[1] == IN_SOURCE.strip()
+    assert split_tests("a.ts", SCRIPT) == (SCRIPT, "")
     assert only_tests_differ("a.js", SCRIPT, SCRIPT + IN_SOURCE) and not only_tests_differ("a.js", SCRIPT, SCRIPT + "x();" + IN_SOURCE)
     assert lay_over("a.js", SCRIPT, "other();\n" + IN_SOURCE) == SCRIPT + IN_SOURCE
     assert lay_over("a.js", SCRIPT + IN_SOURCE, SCRIPT) == SCRIPT + "\n\n"
@@ -161,5 +161,5 @@ def test_a_block_for_vitest_is_the_test_part_of_a_script() -> None:
 
 def test_a_page_of_words_with_an_example_is_all_test_and_other_files_have_no_test_part() -> None:
     assert only_tests_differ("README.md", ">>> 1\n1\n", "More.\n\n>>> 2\n2\n") and not only_tests_differ("README.md", "a", "b")
-    assert split("a.go", "package a\n") == ("package a\n", "") and lay_over("a.go", "a", "b") is None
+    assert split_tests("a.go", "package a\n") == ("package a\n", "") and lay_over("a.go", "a", "b") is None
     assert not only_tests_differ("a.go", "a", "b")

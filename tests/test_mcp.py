@@ -20,7 +20,7 @@ from detent.blocks.check_card import object_of
 from detent.errors import DetentError
 from detent.evidence.outcomes.card import Card, Change, Checked
 from detent.interfaces.mcp.dialog import Answer
-from detent.interfaces.mcp.mcp_answers import LARGEST_TEXT, bounded
+from detent.interfaces.mcp.mcp_answers import LARGEST_TEXT, cut_answer
 from detent.interfaces.mcp.mcp_work import answer, get_task, handed_in
 from detent.interfaces.mcp.resources import OF_A_RUN, OF_THIS_CHECKOUT
 from detent.interfaces.mcp.tools import TOOLS, GetTask
@@ -529,8 +529,8 @@ def test_findings_and_replies_are_json_or_files_of_the_checkout(tmp_path: Path) 
 
 def test_a_long_text_is_cut_in_the_middle_so_that_the_end_gets_through() -> None:
     long = "begin" + "x" * 500_000 + "end"
-    verdict = bounded(Verdict("FAILURE", "DEBUGGING", output=long, instruction="Call get_task."))
-    briefing = bounded(Briefing("r", "pr", "S", "agent", "", "g", long, "i", last_error=long))
+    verdict = cut_answer(Verdict("FAILURE", "DEBUGGING", output=long, instruction="Call get_task."))
+    briefing = cut_answer(Briefing("r", "pr", "S", "agent", "", "g", long, "i", last_error=long))
     for value in (verdict, briefing):
         assert len(msgspec.json.encode(value)) < 2 * LARGEST_TEXT + 2_000
     assert isinstance(verdict, Verdict) and verdict.output.startswith("begin") and verdict.output.endswith("end")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from detent.app import notifying
-from detent.app.notifying import AWAY_LONG, Notifier, notices, telling
+from detent.app.notifying import AWAY_LONG, Notifier, notices, with_notices
 from detent.app.queue_budget import BUDGET, WINDOW
 from detent.notify import Notification, NotifyWay, send
 from detent.queue import outages
@@ -242,7 +242,7 @@ def test_nothing_that_goes_wrong_reaches_the_worker(tmp_path: Path, hook: Hook, 
         held(queue, one, ExecutionEnd("blocked", "x"))
         hook.status = 503
         looked: list[str] = []
-        task = telling(
+        task = with_notices(
             WorkerTask(
                 lambda id: ExecutionProcess([], tmp_path, {}),
                 lambda id, code, last: ExecutionEnd("done"),

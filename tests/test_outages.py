@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from detent.app.away import AwaySaid, back, parked_by, room
 from detent.app.push import push
-from detent.app.queue_ends import ended
+from detent.app.queue_ends import read_end
 from detent.app.queueing import open_queue, reconcile
 from detent.config.sources import load
 from detent.drive import Seen
@@ -85,7 +85,7 @@ def test_a_full_disk_is_no_bug_of_the_command_that_meets_it(full: Exception, cap
     def work() -> int:
         raise full
 
-    assert ends.ended(["queue", "list"], work) == 2
+    assert ends.run_call(["queue", "list"], work) == 2
     said = capsys.readouterr().err
     assert said.startswith("detent: no space is left on the disk\n") and "Traceback" not in said
 
@@ -155,7 +155,7 @@ def test_where_the_tests_run_on_main_an_execution_that_cannot_be_judged_waits_fo
     till.git("commit", "-qam", "the tests have another name")
     parked = till.project.run("run", "--run", RUN, "--park", "--events")
     assert parked.code == 10 and (till.run(RUN).state, till.run(RUN).cause) == ("HALTED", "errors"), parked
-    left = ended(till.project.root, RUN, 10)
+    left = read_end(till.project.root, RUN, 10)
     assert (left.state, left.cause) == ("blocked", "tests") and "could not be" in left.reason
 
 
@@ -192,18 +192,18 @@ def test_how_a_program_left_an_execution_is_told_with_what_was_away_and_what_it_
     till = Till(tmp_path)
     assert till.project.run("queue", "add", till.file(), "--agent", "human").code == 0
     root = till.project.root
-    away = ended(root, RUN, 75, json.dumps({"outcome": "parked", "cause": "remote", "reason": "no answer"}))
+    away = read_end(root, RUN, 75, json.dumps({"outcome": "parked", "cause": "remote", "reason": "no answer"}))
     assert (away.state, away.cause, away.reason) == ("again", "remote", "no answer. Detent asks again, and the run continues automatically")
-    agent = ended(root, RUN, 75, json.dumps({"outcome": "parked", "cause": "agent", "reason": "there is no program 'claude'"}))
+    agent = read_end(root, RUN, 75, json.dumps({"outcome": "parked", "cause": "agent", "reason": "there is no program 'claude'"}))
     assert (agent.state, agent.cause) == ("blocked", "agent") and agent.reason.endswith("then: detent queue retry --cause agent")
-    tests = ended(root, RUN, 75, json.dumps({"outcome": "parked", "cause": "tests", "reason": "'pytest' could not be started"}))
+    tests = read_end(root, RUN, 75, json.dumps({"outcome": "parked", "cause": "tests", "reason": "'pytest' could not be started"}))
     assert (tests.state, tests.cause) == ("again", "tests") and tests.reason.endswith(
         "Detent asks again, and the run continues automatically"
     )
-    bug = ended(root, RUN, 3, json.dumps({"error": "this is a bug in Detent: KeyError: 'x'", "exit_code": 3}))
+    bug = read_end(root, RUN, 3, json.dumps({"error": "this is a bug in Detent: KeyError: 'x'", "exit_code": 3}))
     assert bug.state == "failed" and "it could not be driven (exit code 3): this is a bug in Detent: KeyError: 'x'. Then:" in bug.reason
-    assert "Segmentation fault" in ended(root, RUN, 3, "Segmentation fault").reason
-    assert ended(root, RUN, 75).delay == 60.0
+    assert "Segmentation fault" in read_end(root, RUN, 3, "Segmentation fault").reason
+    assert read_end(root, RUN, 75).delay == 60.0
 
 
 def named(seconds: float) -> str:
@@ -216,10 +216,10 @@ def named(seconds: float) -> str:
 def test_a_time_that_was_named_is_waited_for_and_what_was_said_is_told(tmp_path: Path) -> None:
     till = Till(tmp_path)
     assert till.project.run("queue", "add", till.file(), "--agent", "human").code == 0
-    left = ended(till.project.root, RUN, 75, named(1800))
+    left = read_end(till.project.root, RUN, 75, named(1800))
     assert (left.state, left.cause) == ("again", "") and 1700 < left.delay <= 1800
     assert left.reason == "GitHub accepts no more requests. Detent asks again, and the run continues automatically"
-    assert ended(till.project.root, RUN, 75, named(-5)).delay == 1.0
+    assert read_end(till.project.root, RUN, 75, named(-5)).delay == 1.0
 
 
 @pytest.mark.slow
@@ -301,13 +301,13 @@ def test_an_execution_that_is_proved_and_still_owes_something_is_taken_up_again_
     with till.app() as app, pytest.raises(Outage):
         push(app, run, watch, park=True)
     assert till.run(run).state == "COMPLETED" and "update_item" in till.owed(run)
-    left = ended(till.project.root, run, 75, json.dumps({"outcome": "parked", "cause": "tracker", "reason": "no answer"}))
+    left = read_end(till.project.root, run, 75, json.dumps({"outcome": "parked", "cause": "tracker", "reason": "no answer"}))
     assert (left.state, left.cause) == ("again", "tracker")
-    limited = ended(till.project.root, run, 75, named(1800))
+    limited = read_end(till.project.root, run, 75, named(1800))
     assert limited.state == "again" and limited.delay > 1700, "each start before that time would be in vain, and count"
     away.rename(items)
     assert till.project.run("run", "--run", run, "--park").code == 0
-    assert (till.owed(run), till.item(item).status, ended(till.project.root, run, 0).state) == ([], "closed", "done")
+    assert (till.owed(run), till.item(item).status, read_end(till.project.root, run, 0).state) == ([], "closed", "done")
 
 
 @pytest.mark.parametrize(

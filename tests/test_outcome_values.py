@@ -6,14 +6,14 @@ import msgspec
 import pytest
 
 from detent.evidence.outcomes.card import Card, Change, Checked, keep_card, kept_card
-from detent.evidence.outcomes.claims import LARGEST, VERSION, Claim, ClaimedStep, read, seal, written
+from detent.evidence.outcomes.claims import LARGEST, VERSION, Claim, ClaimedStep, parse_claim, seal, written
 from detent.evidence.outcomes.flaky import flag_warned
 from detent.evidence.outcomes.outcomes import Outcomes, describe_flaky, describe_successors, describe_weakened
 from detent.evidence.outcomes.reasons import NOT_INSTALLED, Reason, not_installed
 from detent.evidence.outcomes.settle import MOST_TOLD, describe_outcomes
 from detent.evidence.outcomes.shared_test_files import flag_shared_files
 from detent.evidence.report import TestReport
-from detent.storage.state import keep
+from detent.storage.state import write_sealed
 
 CARD = Checked(Change("main…work", "b0", "t0", "t1", ()), Card("t0", "t1", proved=("a.py::test_a",)), "pytest", "none")
 CLAIM = Claim("tdd-1", "tdd", (ClaimedStep("red", "adds", "t1"),))
@@ -34,7 +34,7 @@ def test_a_card_in_the_form_of_another_version_is_not_shown(tmp_path: Path) -> N
     assert kept_card(tmp_path, "r1") is None
     keep_card(tmp_path, "r1", CARD)
     (file,) = (tmp_path / "detent" / "cards").iterdir()
-    keep(file, '{"change": "main…work", "worth": 7}', durable=False)
+    write_sealed(file, '{"change": "main…work", "worth": 7}', durable=False)
     assert kept_card(tmp_path, "r1") is None
 
 
@@ -67,10 +67,10 @@ def test_whatever_stands_on_a_card_can_be_opened_at_its_file_and_line_where_that
     ids=["too long", "no JSON", "of a later version", "of another commit"],
 )
 def test_a_claim_that_is_not_believed_says_why(text: str, said: str) -> None:
-    found, fault = read(text, "c0")
+    found, fault = parse_claim(text, "c0")
     assert found is None and fault.startswith(said)
     sealed = seal(CLAIM, "c0")
-    assert read(written(sealed), "c0") == (sealed, "")
+    assert parse_claim(written(sealed), "c0") == (sealed, "")
 
 
 GONE = "a.py::test_gone"

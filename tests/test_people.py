@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.app.speaker import agent_above, agent_behind, cut_loose, marked, process_at
+from detent.app.speaker import agent_above, agent_behind, agent_variable, cut_loose, process_at
 from detent.blocks.open_flags import said_by_people, told_in_briefing
 from detent.kernel.decide import spoken
 from detent.kernel.model import Sent
@@ -50,7 +50,7 @@ MARKED = {
 
 @pytest.mark.parametrize("name", MARKED)
 def test_every_clients_mark_is_known(name: str) -> None:
-    assert marked({"HOME": "/h", name: MARKED[name]}) == name
+    assert agent_variable({"HOME": "/h", name: MARKED[name]}) == name
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_every_clients_mark_is_known(name: str) -> None:
     ],
 )
 def test_what_people_set_for_their_clients_is_no_mark(env: dict[str, str]) -> None:
-    assert marked(env) == ""
+    assert agent_variable(env) == ""
 
 
 @pytest.mark.sample(1)

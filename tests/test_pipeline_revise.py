@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from detent.app.people import NOWHERE
-from detent.app.revising import edited, first_taken_over, looked_at, revise
+from detent.app.revising import edited_documents, first_taken_over, looked_at, revise
 from detent.gates.human import APPROVE, STRATEGY, pending
 from detent.interfaces.http.shapes_revise import ReviseAsked
 from detent.interfaces.http.speaking import papers_of, revision
@@ -221,7 +221,7 @@ def test_an_edit_while_tasks_are_worked_on_is_neither_lost_nor_taken_in_silence(
         home = p.root / TILL / "acceptance.json"
         better = acceptance_text({"id": "AC-001", "description": "prices are added", "verify": ["cmd: pytest -q tests/test_add.py tests"]})
         home.write_text(better)
-        seen = looked_at(s.app, s.id, edited(s.app, s.id))
+        seen = looked_at(s.app, s.id, edited_documents(s.app, s.id))
         assert "+" in seen.diff and any("asked again" in line for line in seen.void) and any("T-002" in line for line in seen.void)
         page = papers_of(s.app, s.id)
         assert {paper.name for paper in page.papers} == {"spec.md", "acceptance.json", "architecture.md", "tasks.yaml"}

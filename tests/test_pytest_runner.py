@@ -12,7 +12,7 @@ import pytest
 from detent.errors import CannotTell
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Command, Folder, find_command, refuse, report_reader
-from detent.evidence.runners.adapter import split
+from detent.evidence.runners.adapter import split_words
 
 PYTEST = RUNNERS["pytest"]
 HERE = Command((sys.executable, "-m", "pytest"), "pytest", "environment")
@@ -702,7 +702,7 @@ def test_a_folder_shows_its_files_but_neither_hidden_folders_nor_dependencies(tm
 
 
 def test_words_are_split_as_a_shell_would() -> None:
-    assert split(r"""pytest 'a b' "c d" e\ f \;g""") == (("pytest", "a b", "c d", "e f", ";g"), "")
+    assert split_words(r"""pytest 'a b' "c d" e\ f \;g""") == (("pytest", "a b", "c d", "e f", ";g"), "")
 
 
 def test_of_a_crash_only_the_frames_of_the_project_are_kept() -> None:

@@ -20,7 +20,7 @@ from detent.kernel.model import Briefing, Event, Found, Run, Sent
 from detent.workflows.execute.execute_data import ExecuteData, ExecuteSetup
 from detent.workflows.pipeline.pipeline_data import PipelineData
 from detent.workflows.pipeline.task_data import is_prepared
-from detent.workflows.tdd.tdd_data import begin, completed
+from detent.workflows.tdd.tdd_data import completed, first_data
 from tests.test_pipeline_tables import FILES, S, as_role, says
 
 TABLES = all_tables()
@@ -119,9 +119,9 @@ def play_tdd(folder: Path, seed: int, weights: tuple[int, ...]) -> tuple[Run[Any
     rng = random.Random(seed)
     world = TddWorld({"src/code": "start", "tests/start": "starts: start"})
     door, journal = open_door(folder, world, MemoryJudge(world))
-    start: Run[Any] = Run("r", "tdd", "PLAN", 0, begin("a feature"))
+    start: Run[Any] = Run("r", "tdd", "PLAN", 0, first_data("a feature"))
     tree = world.snapshot(start)
-    door.start(Run("r", "tdd", "PLAN", 0, begin("a feature", tree=tree), limits={"retries": 6}), Sent("start", by="human"))
+    door.start(Run("r", "tdd", "PLAN", 0, first_data("a feature", tree=tree), limits={"retries": 6}), Sent("start", by="human"))
     for _ in range(120):
         briefing = door.next("r")
         if briefing.actor == "none":

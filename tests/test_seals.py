@@ -16,7 +16,7 @@ from detent.errors import DetentError
 from detent.evidence.running.checks import check_all
 from detent.evidence.running.collect import Collector
 from detent.evidence.running.suite import Suite
-from detent.storage.state import KEY, keep, kept, state_dir
+from detent.storage.state import KEY, read_sealed, state_dir, write_sealed
 from detent.world.reviewer import kept_review
 from tests.cases import pass_all, project
 from tests.patience import LONG
@@ -35,12 +35,12 @@ def forge(file: Path, text: str) -> None:
 
 def test_what_is_kept_comes_back_as_it_was_and_from_there_only(tmp_path: Path) -> None:
     file = tmp_path / "folder" / "a.json"
-    assert kept(file) is None
-    keep(file, "Grüße \udc80\n")
-    assert kept(file) == "Grüße \udc80\n"
+    assert read_sealed(file) is None
+    write_sealed(file, "Grüße \udc80\n")
+    assert read_sealed(file) == "Grüße \udc80\n"
     for other in (tmp_path / "folder" / "b.json", tmp_path / "a.json"):
         other.write_bytes(file.read_bytes())
-        assert kept(other) is None, "a copy at another place says nothing"
+        assert read_sealed(other) is None, "a copy at another place says nothing"
     assert sorted(f.name for f in file.parent.iterdir()) == ["a.json", "b.json"], "nothing else is left"
 
 
@@ -50,27 +50,27 @@ def test_what_is_kept_comes_back_as_it_was_and_from_there_only(tmp_path: Path) -
 def test_what_somebody_else_wrote_is_nothing_and_no_error(tmp_path: Path, text: str) -> None:
     file = tmp_path / "a.json"
     file.write_bytes(text.encode("latin-1"))
-    assert kept(file) is None
+    assert read_sealed(file) is None
     file.unlink()
     file.mkdir()
-    assert kept(file) is None
+    assert read_sealed(file) is None
     forge(tmp_path / "b.json", "a")
-    assert kept(tmp_path / "b.json") is None
+    assert read_sealed(tmp_path / "b.json") is None
 
 
 def test_the_key_is_made_once_and_is_the_users_own(tmp_path: Path) -> None:
     key = state_dir() / KEY
-    keep(tmp_path / "a", "a")
+    write_sealed(tmp_path / "a", "a")
     first = key.read_text()
-    keep(tmp_path / "b", "b")
+    write_sealed(tmp_path / "b", "b")
     assert key.read_text() == first and len(first.strip()) == 64
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
-    assert kept(tmp_path / "a") == "a"
+    assert read_sealed(tmp_path / "a") == "a"
     key.unlink()
-    assert kept(tmp_path / "a") is None, "under another key it says nothing"
+    assert read_sealed(tmp_path / "a") is None, "under another key it says nothing"
     key.chmod(0o644)
     with pytest.raises(DetentError, match="can be read by others"):
-        kept(tmp_path / "nothing")
+        read_sealed(tmp_path / "nothing")
 
 
 # -- what is kept under it ---------------------------------------------------------------------------------------------------------
@@ -101,7 +101,7 @@ def test_an_approval_that_an_agent_wrote_beforehand_is_none_and_the_reviewer_is_
     forge(file, "")
     file.write_text('{"findings": []}')
     assert p.task()["step"]["type"] == "REFACTOR", "what the reviewer found has to be done"
-    assert json.loads(kept(file) or "")["findings"], "the name was the right one"
+    assert json.loads(read_sealed(file) or "")["findings"], "the name was the right one"
     assert p.green(f"{GREEN}\n\nplus = add\n")["status"] == "SUCCESS"
     forge(next_review(p), '{"findings": []}')
     assert p.task()["step"]["type"] == "REFACTOR"

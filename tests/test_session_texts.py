@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from detent.app.plain_text import shown as shown_at_shell
+from detent.app.plain_text import render_briefing as shown_at_shell
 from detent.app.questions import _words, offered_with_end, state_rows
 from detent.app.registry import brief_of, workflow_of
 from detent.gates.documents import ChangedFile, Criterion, KnownIssue

@@ -16,7 +16,7 @@ from detent.gates.testlist import CurrentTest, ListedTest, read_list, read_reply
 from detent.kernel.decide import Decision, decide, refusal
 from detent.kernel.model import Evidence, Flag, Found, Run, Sent, Tally
 from detent.kernel.walk import problems
-from detent.workflows.tdd.tdd_data import Note, TddData, backoff, begin, facts, from_note, judged_tries, note_of, sort_of
+from detent.workflows.tdd.tdd_data import Note, TddData, backoff, facts, first_data, from_note, judged_tries, note_of, sort_of
 from detent.workflows.tdd.tdd_table import TDD
 from tests.looks import LiteralLook
 
@@ -110,7 +110,7 @@ def test_the_four_phases_are_four_agents_with_a_role_each() -> None:
 
 def test_a_whole_feature_goes_red_green_refactor_until_every_box_is_ticked() -> None:
     one = "- [ ] adds two numbers\n"
-    plan = judged(World(a_run("PLAN", begin("sums", tree="t0")), Sent("submit", reply=NAMES_ADDS), files={"test-list.md": one}))
+    plan = judged(World(a_run("PLAN", first_data("sums", tree="t0")), Sent("submit", reply=NAMES_ADDS), files={"test-list.md": one}))
     red = judged(World(run_of(plan), tree="t2", files={"test-list.md": one}, now=report(old="passed", new="failed"), changes=TEST_ADDED))
     green = judged(
         World(run_of(red), tree="t3", files={"test-list.md": one}, now=passing("old", "new"), before=report(old="passed", new="failed"))
@@ -287,7 +287,7 @@ def test_the_machine_ticks_the_box_at_the_start_of_the_next_plan() -> None:
 
 
 def test_boxes_that_stood_ticked_before_the_run_are_not_its_to_prove() -> None:
-    data = begin("more sums", "- [x] old\n- [ ] new\n")
+    data = first_data("more sums", "- [x] old\n- [ ] new\n")
     assert data.entries == (ListedTest("old", done=True, before=True), ListedTest("new"))
     assert TDD.unproven(a_run("PLAN", data)) == ("new",)
 

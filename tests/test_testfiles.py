@@ -9,7 +9,7 @@ import pytest
 
 from detent.evidence.changes import changes as testfiles
 from detent.evidence.runners import RUNNERS, Command, Folder, find_command
-from detent.evidence.source.file_patterns import is_document, matches, said, telling
+from detent.evidence.source.file_patterns import ask_patterns, is_document, matches, telling_patterns
 from tests.repos import write
 
 
@@ -48,10 +48,10 @@ def test_no_pattern_takes_long() -> None:
 
 
 def test_the_last_pattern_that_fits_decides_and_one_that_would_take_in_the_product_is_left_out() -> None:
-    assert said(("checks/", "!checks/tool.py"), "checks/tool.py") is False
-    assert said(("checks/", "!checks/tool.py"), "checks/a.py") is True
-    assert said(("checks/",), "src/a.py") is None
-    assert telling(["*.py", "src/**/*.ts", "**/*.{js,ts}", "verify_*.py", "checks/*.js", "**/*.check.js"]) == (
+    assert ask_patterns(("checks/", "!checks/tool.py"), "checks/tool.py") is False
+    assert ask_patterns(("checks/", "!checks/tool.py"), "checks/a.py") is True
+    assert ask_patterns(("checks/",), "src/a.py") is None
+    assert telling_patterns(["*.py", "src/**/*.ts", "**/*.{js,ts}", "verify_*.py", "checks/*.js", "**/*.check.js"]) == (
         "verify_*.py", "checks/*.js", "**/*.check.js",
     )  # fmt: skip
 

@@ -23,7 +23,7 @@ from types import ModuleType
 from typing import Any
 
 import detent
-from detent.app.speaker import marked
+from detent.app.speaker import agent_variable
 from detent.interfaces.cli.main import main
 from tests.covered import FOLDER
 from tests.warm_end import leave
@@ -84,7 +84,7 @@ def _at_start(env: Mapping[str, str]) -> dict[str, str]:
 def without_marks(env: Mapping[str, str]) -> dict[str, str]:
     """An environment without the marks by which clients say that a shell belongs to an agent."""
     left = dict(env)
-    while mark := marked(left):
+    while mark := agent_variable(left):
         del left[mark]
     return left
 

@@ -14,7 +14,7 @@ from detent.errors import Busy, CannotTell, DetentError, Moved, NotYet, Unwanted
 from detent.journal.holder import Holder
 from detent.journal.journal import Journal, RunClaim
 from detent.journal.journal_rows import from_entry, to_entry
-from detent.kernel.decide import FLAGS, answer, decide, is_worn, refusal, told_flags
+from detent.kernel.decide import FLAGS, decide, is_worn, refusal, told_flags, verdict_of
 from detent.kernel.model import Briefing, Event, Found, Run, Sent, Verdict
 from detent.kernel.table import Child, Row, Table
 
@@ -298,7 +298,7 @@ class Door:
         while True:
             before = event.run
             decision = decide(table, before, sent, row, found)
-            verdict = answer(table, decision, decision.run, found)
+            verdict = verdict_of(table, decision, decision.run, found)
             after = Event(decision.run, on, before.state, self.clock(), sent, found, decision.status, verdict, decision.owes)
             after = self._finish(table, after)
             if is_worn(before, found):

@@ -145,9 +145,9 @@ def must_be_ready(spec: str, outer: Mapping[str, str], project: Path, model: str
 
         find_command(rest, outer, project)
     if name == "scripted":
-        from detent.agents.scripted import read
+        from detent.agents.scripted import read_script
 
-        read(Path(rest.strip()))
+        read_script(Path(rest.strip()))
     if name in CLIENTS:
         from detent.agents.client import find
         from detent.agents.clients import CLIENTS as ROWS

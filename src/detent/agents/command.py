@@ -25,7 +25,7 @@ LAST_WORDS = 2000  # characters of each stream that are quoted in a failure
 
 def ask_command(asked: Asked) -> Reply:
     """One turn of a program. AgentFailed on a non-zero exit code, a timeout or silence."""
-    argv, turn, errors = split(asked.rest), asked.turn, Errors(asked)
+    argv, turn, errors = split_command(asked.rest), asked.turn, Errors(asked)
     life = Life(asked)
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", errors="backslashreplace", suffix=".json") as file:
         file.write(turn.briefing)
@@ -153,7 +153,7 @@ class Errors:
 
 def find_command(command: str, outer: Mapping[str, str], project: Path) -> None:
     """DetentError if the program of a command is missing: on PATH, or as a path below the project's root."""
-    name = split(command)[0]
+    name = split_command(command)[0]
     there = os.access(project / name, os.X_OK) if "/" in name else shutil.which(name, path=outer.get("PATH", os.defpath))
     if not there:
         raise DetentError(
@@ -161,7 +161,7 @@ def find_command(command: str, outer: Mapping[str, str], project: Path) -> None:
         )
 
 
-def split(command: str) -> list[str]:
+def split_command(command: str) -> list[str]:
     try:
         argv = shlex.split(command)
     except ValueError as e:

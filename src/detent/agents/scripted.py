@@ -76,7 +76,7 @@ class TurnFacts(msgspec.Struct, frozen=True):
 def ask_scripted(asked: Asked) -> Reply:
     """Play the next fitting entry and return its reply. DetentError if the file cannot be used or has no entry left."""
     path = Path(asked.rest)
-    entries, where = read(path), where_of(asked)
+    entries, where = read_script(path), where_of(asked)
     fitting = [i for i, entry in enumerate(entries) if fits(entry, where)]
     key = where.attempt_id or hashlib.sha256(asked.turn.briefing.encode("utf-8", "replace")).hexdigest()
     here = (asked.turn.transcript, f"{path.resolve()} {where.run}", f"{where.role} {key}")
@@ -153,7 +153,7 @@ def where_of(asked: Asked) -> TurnFacts:
     )
 
 
-def read(path: Path) -> list[ScriptEntry]:
+def read_script(path: Path) -> list[ScriptEntry]:
     """The entries of a script, YAML or JSON. An error names its place, such as `$[1].write`."""
     try:
         loaded = yaml.load(path.read_text("utf-8"), Loader=Once)

@@ -13,7 +13,7 @@ NAMED = re.compile(r"[^\s`'\"(),:;]+")
 ELSEWHERE = "; tests of another project need this change"
 
 
-def below(card: Card, folder: str, names: frozenset[str], understood: bool) -> Card:
+def card_from_root(card: Card, folder: str, names: frozenset[str], understood: bool) -> Card:
     """The card of the project in `folder`, with every test and place as seen from the root. `names`: the files of the project.
 
     `understood`: its runner is known, so tests have names; otherwise only an exit code is read and the command stands for the tests.

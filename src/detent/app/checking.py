@@ -12,7 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from detent.app.check_install import installed_for, told_locks
-from detent.app.check_parts import agreed, below, in_no_project, joined
+from detent.app.check_parts import agreed, card_from_root, in_no_project, joined
 from detent.app.check_projects import Affected, Installs, affected
 from detent.app.check_span import What, change_of, each_of
 from detent.app.commit_settings import committed_settings, main_at, reader_at
@@ -73,7 +73,7 @@ class Inquiry(NamedTuple):
 
 def check(start: Path, wish: Wish, env: Mapping[str, str], say: Say, wanted: Wanted = always) -> Checked:
     """Judge one change as a whole. `wanted` turns false when the caller no longer waits."""
-    git = opened(start, env)
+    git = find_repository(start, env)
     change = change_of(git, wish.what, wish.text, main_at(git, env), wish.declared)
     return _checked(Inquiry(git, change, wish, committed_settings(git, change.base, env), env, say, wanted))
 
@@ -84,7 +84,7 @@ def check_each(
     """Judge a range commit by commit. `done` is called with each result at once."""
     if wish.what != "range":
         raise DetentError("--each goes through commits, and nothing of this is committed", "leave --each out, or name a range")
-    git = opened(start, env)
+    git = find_repository(start, env)
     changes = each_of(git, change_of(git, "range", wish.text, main_at(git, env), wish.declared), wish.declared)
     says = [_named(say, f"commit {n} of {len(changes)}") for n in range(1, len(changes) + 1)]
     asked = [
@@ -102,7 +102,7 @@ def _named(say: Say, name: str) -> Say:
     return lambda words: say(f"{name}: {words}")
 
 
-def opened(start: Path, env: Mapping[str, str]) -> Git:
+def find_repository(start: Path, env: Mapping[str, str]) -> Git:
     """The repository that a folder is in, after its fingerprint was checked."""
     place = find_place(start)
     fingerprint.check(place)
@@ -164,7 +164,7 @@ def _of_project(asked: Inquiry, project: Affected, seconds: float) -> Checked:
     suite, trees = project.suite, (project.before, project.after)
     card, known = _looked(asked, project, seconds)
     names = frozenset(path for tree in trees for path in asked.git.run("ls-tree", "-r", "-z", "--name-only", tree).items)
-    card = below(card, project.folder, names, suite.base is not None and bool(suite.base.runner))
+    card = card_from_root(card, project.folder, names, suite.base is not None and bool(suite.base.runner))
     change = asked.change._replace(paths=project.paths)
     return Checked(change, card, suite.base.text if suite.base else "", suite.walls, known, project.folder, runs=suite.base)
 

@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from detent.app import App
-from detent.app.plain_text import shown
+from detent.app.plain_text import render_briefing
 from detent.app.registry import FOR_PLANS, source_of, workflow_of
 from detent.door import DUE, AnyRun
 from detent.evidence.runners import RUNNERS, Command
@@ -135,5 +135,5 @@ def remember(app: App, run: str) -> None:
     source = source_of(event.run.workflow)  # stamped too: the stored briefing is void once the workflow changes
     seen = {**app.worlds.of(event.run).stamps(event.run), str(source): stamp(source)}
     stamps = "\n".join(f"{file}\t{was}" for file, was in seen.items())
-    text, raw, code = shown(event.briefing)
+    text, raw, code = render_briefing(event.briefing)
     app.journal.keep_hot(Hot(run, event.run.seq, stamps, text, raw, code, rules(event.briefing, base_of(app, event.run))))

@@ -16,7 +16,7 @@ from detent.config.sources import FILE as SETTINGS
 from detent.errors import DetentError
 from detent.evidence.changes.changes import patterns_of
 from detent.evidence.runners import RUNNERS, Command, Files, Folder, find_command
-from detent.evidence.running.toolchain import Listing, accept, listing, place_of, records, take
+from detent.evidence.running.toolchain import Listing, accept_toolchain, listing, place_of, records, take
 from detent.git.checkout import clean_checkout
 from detent.git.land_merge import ITEMS
 from detent.git.repo import Git
@@ -137,7 +137,9 @@ def taken(git: Git, command: Command | None, path: str) -> str:
 
 def accept_installed(git: Git, settings: Settings, path: str) -> None:
     """Accept, for a person, the packages installed for the tests as they are now."""
-    accept(git.place.root, _installed(git, find_command(Folder(git.place.root, path), settings.test.command, settings.test.report), path))
+    accept_toolchain(
+        git.place.root, _installed(git, find_command(Folder(git.place.root, path), settings.test.command, settings.test.report), path)
+    )
 
 
 def _installed(git: Git, command: Command | None, path: str) -> Listing:

@@ -13,7 +13,7 @@ from detent.app.project import project_settings
 from detent.blocks.open_flags import ACCEPT, hunk_of, line_of
 from detent.git.commits import main_branch
 from detent.kernel.model import Flag, Value
-from detent.storage.state import keep, kept
+from detent.storage.state import read_sealed, write_sealed
 
 MOST_OF_HUNK = 60  # lines of each version that a question shows
 KIND = "landing"
@@ -41,7 +41,7 @@ def ask_about(app: App, left: Left) -> None:
         _keep(app, left)
 
 
-def accept(app: App, left: Left, how: str) -> None:
+def accept_flags(app: App, left: Left, how: str) -> None:
     """Record that a person accepts the flags, so that the next `land` lands the branch."""
     _keep(app, msgspec.structs.replace(left, accepted=how))
 
@@ -76,7 +76,7 @@ def _stands(app: App, left: Left) -> bool:
 
 
 def _read(file: Path) -> Left | None:
-    text = kept(file)
+    text = read_sealed(file)
     try:
         return msgspec.json.decode(text, type=Left) if text is not None else None
     except msgspec.ValidationError:
@@ -84,7 +84,7 @@ def _read(file: Path) -> Left | None:
 
 
 def _keep(app: App, left: Left) -> None:
-    keep(_file(app, left.branch), msgspec.json.encode(left).decode())
+    write_sealed(_file(app, left.branch), msgspec.json.encode(left).decode())
 
 
 def _folder(app: App) -> Path:

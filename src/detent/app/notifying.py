@@ -216,7 +216,7 @@ class Notifier:
         return message
 
 
-def telling(task: WorkerTask, notifier: Notifier) -> WorkerTask:
+def with_notices(task: WorkerTask, notifier: Notifier) -> WorkerTask:
     """A worker's task that also sends notifications."""
 
     def tend() -> None:

@@ -82,9 +82,9 @@ def must_be_a_persons_shell(by: str) -> None:
 
 def must_be_a_persons_dialog(app: App, port: int | None, run: str) -> None:
     """Refuse an answer from a program that an agent started and that poses as a client with a dialog. `port`: its end of the connection."""
-    from detent.app.speaker import agent_behind, marked
+    from detent.app.speaker import agent_behind, agent_variable
 
-    mark = marked(os.environ) if port is None else ""
+    mark = agent_variable(os.environ) if port is None else ""
     seen = f"{mark} is set" if mark else agent_behind(os.getppid()) if port is None else _connected(port, agent_behind)
     if seen and wanted_of(app, run) != "anywhere":
         raise DetentError(f"only a person may do this, but the calling program is not a person's client ({seen})", WAY_ON)

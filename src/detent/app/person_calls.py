@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from detent.blocks.terms import Terms
 
 
-def begin(app: App, workflow: str, terms: "Terms", by: str) -> str:
+def start_run(app: App, workflow: str, terms: "Terms", by: str) -> str:
     """Create a run for a person; returns its id."""
     from detent.app.starting import start_of  # most calls start nothing
 

@@ -13,7 +13,7 @@ from detent.kernel.model import Briefing
 STUCK = ("HALTED", "BLOCKED")
 
 
-def shown(briefing: Briefing) -> tuple[str, str, int]:
+def render_briefing(briefing: Briefing) -> tuple[str, str, int]:
     """A briefing as text, as JSON, and with its exit code."""
     trouble = f"\n\nLast error: {plain(briefing.last_error)}" if briefing.actor == "system" and briefing.last_error else ""
     text = typed(plain(briefing.briefing)).rstrip() + trouble + "\n"

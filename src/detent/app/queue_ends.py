@@ -24,7 +24,7 @@ HALTS = {"errors": "tests", "model": "model"}  # cause of a halt -> the outage b
 PERSON, PARKED, TROUBLE = 10, 75, (2, 3)  # exit codes
 
 
-def ended(root: Path, run: str, code: int | None, last: str = "") -> ExecutionEnd:
+def read_end(root: Path, run: str, code: int | None, last: str = "") -> ExecutionEnd:
     """How an execution ended, by its journal rather than by its exit code. An outage is named in the last line of its process."""
     said = _last_words(last)
     with closing(journal_at(root)) as journal:  # one of this thread's own

@@ -17,7 +17,7 @@ from detent.app import App, open_app
 from detent.app.away import back, room
 from detent.app.opened import queue_settings, shared_url
 from detent.app.policy import policies_of
-from detent.app.queue_ends import TROUBLE, end_of, ended
+from detent.app.queue_ends import TROUBLE, end_of, read_end
 from detent.app.registry import workflow_of
 from detent.blocks.terms import Terms
 from detent.config import Settings
@@ -270,7 +270,7 @@ def task_of(place: Place, env: Mapping[str, str], settings: Settings, queue: "Du
         return ExecutionProcess([sys.executable, "-I", "-m", "detent", *words], place.root, dict(env))
 
     def judge(run: str, code: int | None, last: str) -> ExecutionEnd:
-        outcome = ended(place.root, run, code, last)
+        outcome = read_end(place.root, run, code, last)
         if outcome.state == "failed" and code in TROUBLE and (full := free(0)):
             return ExecutionEnd("again", full, cause="disk")
         return outcome

@@ -61,7 +61,7 @@ def _wrong(name: str, value: object) -> str:
     return "" if value.table.name == name else f"its table has the name '{value.table.name}'; table and entry point must have the same"
 
 
-def checked(name: str) -> "Workflow[Any]":
+def load_checked(name: str) -> "Workflow[Any]":
     """A workflow after its full check, with effects and jobs loaded: everything its table asks for exists."""
     flow = workflow_of(name)
     if name in BUILT_IN:

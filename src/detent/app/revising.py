@@ -26,7 +26,7 @@ def stages(app: App, run: str) -> tuple[str, ...]:
     return workflow_of(app.door.load(run).run.workflow).stages
 
 
-def edited(app: App, run: str) -> Mapping[str, str]:
+def edited_documents(app: App, run: str) -> Mapping[str, str]:
     """Documents that a person changed in their checkout and that are not applied yet: path -> text."""
     now = app.door.load(run).run
     flow = workflow_of(now.workflow)
@@ -49,7 +49,7 @@ def report_text(app: App, run: str) -> str:
 
 def changed_words(app: App, run: str) -> list[str]:
     """A sentence for a person about changed documents that are not applied yet; empty if there are none."""
-    names = sorted("/".join(path.split("/")[2:]) for path in edited(app, run))
+    names = sorted("/".join(path.split("/")[2:]) for path in edited_documents(app, run))
     of = "" if (mine := app.current()) and mine.run == run else f" --run {run}"
     return [f"You changed {', '.join(names)}. It does not count yet: `detent revise{of}` shows the change and applies it."] if names else []
 
@@ -87,7 +87,7 @@ def revise(app: App, run: str, by: str, documents: Mapping[str, str], to: str = 
 def first_taken_over(app: App, run: str, by: str, answering: str) -> Verdict | None:
     """If a person who answers has changed a document: apply the change instead, and leave the question open. None if nothing was changed."""
     top = app.door.load(run).run.parent or run
-    documents = edited(app, top)
+    documents = edited_documents(app, top)
     if not documents:
         return None
     diff = looked_at(app, top, documents).diff

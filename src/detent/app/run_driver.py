@@ -21,7 +21,7 @@ from detent.app.policy import answer_of
 from detent.app.registry import workflow_of
 from detent.app.run_configs import OPEN, RunSandbox, home_of, sandbox_of
 from detent.app.turn_context import with_context
-from detent.app.turn_standing import begin, undo
+from detent.app.turn_standing import prepare_turn, undo
 from detent.app.who import agent_of, agents_are_ready, catalog_of
 from detent.blocks.briefs import system_prompt
 from detent.config import Settings
@@ -72,7 +72,7 @@ class RunTurns:
         app.worlds.of(app.door.load(run.parent).run if run.parent else run)  # makes the workspace before anyone looks into it
         agent = agent_of(self.terms, briefing.role, failed_tries(app.worlds.runs.history(briefing.run)))
         if kept_reply(_transcript(app, briefing)) is None and agent != PERSON:
-            begin(app, run, briefing)
+            prepare_turn(app, run, briefing)
         inside = sandbox_of(self.settings, True, app.world.outer, home_of(run, self.settings, app.place))
         gone = self.clock.seconds() if self.clock else 0.0
         made = _turn(app, run, briefing, self.settings, inside, self.settings.queue.timeout - gone)

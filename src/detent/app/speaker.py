@@ -53,7 +53,7 @@ SCRATCH = ("/tmp/", "/var/tmp/", "/dev/shm/", "/dev/fd/", "/proc/self/")
 SHELLS = re.compile(r"-?(?:ba|da|z|fi|k)?sh")
 
 
-def marked(env: Mapping[str, str]) -> str:
+def agent_variable(env: Mapping[str, str]) -> str:
     """The variable that marks an environment as an agent's; empty if there is none."""
     found = (name for name in sorted(env) if MARKS.fullmatch(name) and env[name].strip().lower() not in OFF)
     named = "AGENT" if env.get("AGENT", "").lower() in AGENT_NAMES else ""
@@ -62,12 +62,12 @@ def marked(env: Mapping[str, str]) -> str:
 
 def agent_above(env: Mapping[str, str] | None, pid: int, proc: Path = PROC) -> str:
     """The evidence that a process belongs to an agent, in words; empty if there is none. `env`: its own environment, if known."""
-    if env is not None and (mark := marked(env)):
+    if env is not None and (mark := agent_variable(env)):
         return f"{mark} is set"
     for above in _line(pid, proc):
         if name := _client(above, proc):
             return f"it runs below {name}"
-        if mark := marked(_environment(above, proc)):
+        if mark := agent_variable(_environment(above, proc)):
             return f"{mark} is set in the process above it"
     return ""
 
@@ -138,7 +138,7 @@ def agent_behind(pid: int, proc: Path = PROC) -> str:
     for above in _line(pid, proc):
         if name := _client(above, proc):
             return f"{between} runs below {name}" if between else ""
-        if mark := marked(_environment(above, proc)):
+        if mark := agent_variable(_environment(above, proc)):
             return f"{mark} is set in the process above it"
         names = [_stem(word).split(" ")[0].lstrip("-") for word in _programs(_words(above, proc))]
         if names and not any(map(LAUNCHERS.fullmatch, names)):

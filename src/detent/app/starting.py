@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from detent.app import App
-from detent.app.registry import FOR_PLANS, FOR_REQUESTS, checked, startable, workflow_of, workflows
+from detent.app.registry import FOR_PLANS, FOR_REQUESTS, load_checked, startable, workflow_of, workflows
 from detent.app.workflow import Notes
 from detent.errors import DetentError
 from detent.kernel.model import Sent
@@ -34,7 +34,7 @@ def start_of(workflow: str, door: str) -> "Start":
     if door not in flow.doors:
         ways = ", ".join(f"`{COMMANDS[each]} --workflow {workflow}`" for each in flow.doors if each != PAGE)
         raise DetentError(f"the machine drives a run of {workflow}: no agent calls by itself", f"start it with {ways}")
-    checked(workflow)
+    load_checked(workflow)
     return flow.start
 
 
@@ -137,6 +137,6 @@ def start_from_notes(app: App, sent: Sent, agent: str) -> str:
     raise DetentError("there is no run in this checkout", "start one with `detent start` or `detent run`")
 
 
-def noted() -> dict[str, Notes]:
+def note_writers() -> dict[str, Notes]:
     """The workflows that write notes of their own, by name."""
     return {name: flow.notes for name, flow in workflows() if flow.notes is not None}

@@ -15,7 +15,7 @@ from detent.world.work_tree import RepoWorld
 PASSED = ("SUCCESS", "NEEDS_ANALYSIS")
 
 
-def begin(app: App, run: AnyRun, briefing: Briefing) -> None:
+def prepare_turn(app: App, run: AnyRun, briefing: Briefing) -> None:
     """Bring the workspace to where the turn should start, and record the turn as open. One left open failed or was killed, and is undone
     unless its work was judged."""
     world = app.worlds.of(run)

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Literal, NamedTuple
 
 from detent.errors import CannotTell, DetentError
-from detent.evidence.outcomes.claims import REF, Claim, ClaimedStep, read
+from detent.evidence.outcomes.claims import REF, Claim, ClaimedStep, parse_claim
 from detent.git.commits import Commit, commits_between, main_branch
 from detent.git.notes import list_notes
 from detent.git.repo import Git
@@ -166,7 +166,9 @@ def _claim(git: Git, notes: Mapping[str, str], commit: Commit) -> tuple[Claim | 
     if not blob:
         return None, BrokenCheck("not-verifiable", commit.hash, "", "claim", f"no claim is made for it{_elsewhere(git, notes, commit)}")
     out = git.call("cat-file", "blob", blob)
-    claim, wrong = read(out.raw.decode("utf-8", "surrogateescape"), commit.hash) if out.code == 0 else (None, "the claim is not here")
+    claim, wrong = (
+        parse_claim(out.raw.decode("utf-8", "surrogateescape"), commit.hash) if out.code == 0 else (None, "the claim is not here")
+    )
     return claim, BrokenCheck("failed", commit.hash, "", "claim", wrong)
 
 

@@ -53,7 +53,7 @@ class Judged(NamedTuple):
     broken: BrokenCheck | None
 
 
-def judged(ground: ReplaySetup, links: tuple[Link, ...], jobs: int, seen: Callable[[str], None]) -> list[Judged]:
+def judge_steps(ground: ReplaySetup, links: tuple[Link, ...], jobs: int, seen: Callable[[str], None]) -> list[Judged]:
     """Judge every step, in parallel."""
     done = []
     with ThreadPoolExecutor(jobs) as pool:

@@ -19,7 +19,7 @@ from detent.app.judges import judges_now, written_meanwhile
 from detent.app.preload import preload
 from detent.app.run_configs import sandbox_of
 from detent.app.verify_span import BrokenCheck, CommitSpan, Link, Sort, links_of, span_of
-from detent.app.verify_steps import Judged, ReplaySetup, bare_of, judged, new_without_red, not_looked_at
+from detent.app.verify_steps import Judged, ReplaySetup, bare_of, judge_steps, new_without_red, not_looked_at
 from detent.config import Settings
 from detent.errors import CannotTell, DetentError
 from detent.evidence.looks.branch_look import OF_PROBES, BranchSpan, look_over
@@ -109,7 +109,7 @@ def _replayed(
         with ThreadPoolExecutor(1) as beside:  # judges the range as a whole, beside its steps
             look = partial(_flags, ground, collector, proof, jobs, require_red or settings.evidence.mutation == "require")
             flags = beside.submit(look).result if jobs > 1 else look
-            proof = _weighed(ground, proof, judged(ground, proof.links, jobs, seen), jobs, require_red, flags)
+            proof = _weighed(ground, proof, judge_steps(ground, proof.links, jobs, seen), jobs, require_red, flags)
         broken = (*proof.broken, *_touched(proof.span, written_meanwhile(before, judges_now(collector))))
     because = getattr(suite.sandbox, "because", "")
     return proof._replace(

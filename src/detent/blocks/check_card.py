@@ -63,7 +63,7 @@ def _wrong(card: Card, width: int) -> list[str]:
 def _failed(text: str, width: int) -> list[str]:
     """A failure, followed by the last lines of output."""
     said, *output = text.splitlines()
-    return [*wrapped("failed", said, width), *listed([line.rstrip() for line in output if line.strip()][-MOST["output"] :], width)]
+    return [*wrapped("failed", said, width), *fit_lines([line.rstrip() for line in output if line.strip()][-MOST["output"] :], width)]
 
 
 def title_of(part: Checked) -> str:
@@ -81,7 +81,7 @@ def _named(label: str, what: str, names: tuple[str, ...], card: Card, most: int,
         return [row(label, "no test fails without this change and passes with it")] if label == "proved" else []
     verb = what if len(names) > 1 else what.replace("fail ", "fails ").replace("pass ", "passes ").replace("are ", "is ")
     more = [row("", f"and {len(names) - most} more (--verbose)")] if len(names) > most > 0 else []
-    return [row(label, f"{many(len(names), 'test')} {verb}"), *listed([clickable(name, card) for name in names[:most]], width), *more]
+    return [row(label, f"{many(len(names), 'test')} {verb}"), *fit_lines([clickable(name, card) for name in names[:most]], width), *more]
 
 
 def _kept(card: Card) -> list[str]:
@@ -103,7 +103,7 @@ def _flag(flag: Flag, card: Card, verbose: bool, width: int) -> list[str]:
     label = "flag" if flag.level == "ask" else "note"
     said = "  ".join(filter(None, (flag.kind, clickable(flag.place, card))))
     hunk = hunk_of(flag, 40 if verbose else MOST["lines"]) if flag.level == "ask" else ()
-    return [row(label, cut(said, width - WIDTH)), *wrapped("", flag.sentence, width, "  "), *listed(hunk, width)]
+    return [row(label, cut(said, width - WIDTH)), *wrapped("", flag.sentence, width, "  "), *fit_lines(hunk, width)]
 
 
 def _end(checked: Checked, accepted: bool = False) -> str:
@@ -246,7 +246,7 @@ def wrapped(label: str, text: str, width: int, indent: str = "") -> list[str]:
     return [row(label if n == 0 else "", f"{indent}{part}") for n, part in enumerate(parts)]
 
 
-def listed(lines: list[str] | tuple[str, ...], width: int) -> list[str]:
+def fit_lines(lines: list[str] | tuple[str, ...], width: int) -> list[str]:
     """Lines quoted below a row, each cut to the width."""
     return [row("", f"  {cut(line, width - WIDTH - 2)}") for line in lines]
 

@@ -45,7 +45,7 @@ def keep_accepted(run: Run[T], sent: Sent, found: Found) -> Run[T]:
 def keep_to_fix(run: Run[T], sent: Sent, found: Found) -> Run[T]:
     """Put the person's words and the flags they are about into the next briefing."""
     said = f"A person looked at the flags of this branch and wants them fixed. {sent.note}".strip()
-    return replace(run, asked="", cause="", last_error="", last_reason="", guidance=f"{said}\n\n{listed(asking(run))}")
+    return replace(run, asked="", cause="", last_error="", last_reason="", guidance=f"{said}\n\n{list_flags(asking(run))}")
 
 
 # -- rows --------------------------------------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ def _side(sign: str, text: str, most: int) -> tuple[str, ...]:
     return (*(f"{sign} {line}" for line in lines[:most]), *rest)
 
 
-def listed(flags: tuple[Flag, ...], most: int = MOST_LINES) -> str:
+def list_flags(flags: tuple[Flag, ...], most: int = MOST_LINES) -> str:
     """Flags as markdown, each with both versions."""
     parts = []
     for flag in flags:
@@ -115,7 +115,7 @@ def question_of(flags: tuple[Flag, ...]) -> str:
 
 def for_reviewer(flags: tuple[Flag, ...]) -> str:
     """What a reviewer reads about flags: all of them, with both versions."""
-    return f"## Flags of this branch\n\nSay in your review whether each of them is acceptable.\n\n{listed(flags)}" if flags else ""
+    return f"## Flags of this branch\n\nSay in your review whether each of them is acceptable.\n\n{list_flags(flags)}" if flags else ""
 
 
 def said_by_people(said: tuple[str, ...]) -> str:
@@ -133,7 +133,7 @@ def told_in_briefing(run: Run[T], actor: str, role: str) -> str:
     """A briefing's part about open flags: with hunks for a person who is asked and for a reviewer, a short list for other agents."""
     if actor == "human" and run.cause == CAUSE:
         before = f"\n{said_by_people(run.said)}" if run.said else ""
-        return f"\n\n## Flags to look at\n\n{listed(asking(run), 60)}\n\n{WHAT_IT_MEANS}\n{before}"
+        return f"\n\n## Flags to look at\n\n{list_flags(asking(run), 60)}\n\n{WHAT_IT_MEANS}\n{before}"
     if actor != "agent" or not run.flags:
         return ""
     if role.lower() == "reviewer":

@@ -12,7 +12,7 @@ import msgspec
 
 from detent.config.settings import ROWS, TABLES, Bash, Debug, Flags, Settings, kinds, variable
 from detent.config.table_rows import checked_gates, checked_projects, checked_tables
-from detent.config.values import ROLE, checked, checked_text, nearest, seen, unknown
+from detent.config.values import ROLE, check_value, checked_text, nearest, seen, unknown
 from detent.errors import DetentError
 from detent.extensions import FLAGS, names
 from detent.extensions import load as load_extension
@@ -151,7 +151,7 @@ def _tables(table: Any, where: str) -> Iterator[tuple[str, Any]]:
                 yield "test.project", checked_projects(raw, where)
                 continue
             name = _known(section, key, where)
-            yield name, checked(name, raw, where)
+            yield name, check_value(name, raw, where)
 
 
 def _rows(section: str, keys: dict[str, Any], where: str) -> Iterator[tuple[str, Any]]:

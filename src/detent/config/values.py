@@ -66,7 +66,7 @@ BUILT_IN = ("builtin", "beads", "github", "gitlab")  # kinds of trackers
 YES, NO = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 
 
-def checked(name: str, raw: object, where: str) -> object:
+def check_value(name: str, raw: object, where: str) -> object:
     """A TOML value, checked for the type and range of its key."""
     at = where if where in (variable(name), "TDD_MODEL", "TDD_MAX_RETRIES") else f"{where}: {name}"
     kind = kind_of(name)
@@ -86,7 +86,7 @@ def checked(name: str, raw: object, where: str) -> object:
 def checked_text(name: str, text: str, where: str) -> object:
     """A value written as text, as in the environment, parsed and checked."""
     value = _from_text(kind_of(name), text)
-    return checked(name, value, where)
+    return check_value(name, value, where)
 
 
 def chosen(at: str, raw: object, choices: tuple[str, ...]) -> str:

@@ -15,7 +15,7 @@ from detent.git.land_merge import Merge, advance, build_merge, fetch_main, go_to
 from detent.git.notes import HANDOFFS, push_notes
 from detent.git.remote import has_remote, push_branch
 from detent.git.repo import Git
-from detent.storage.state import keep, kept
+from detent.storage.state import read_sealed, write_sealed
 
 TRIES = 5
 
@@ -109,13 +109,13 @@ def _is_out(git: Git, ref: str, merge: Merge, ways: Ways) -> bool:
 def _offered(git: Git, branch: str, ways: Ways, verify: Callable[[str], str | None], open_pr: Callable[[list[str]], object]) -> str | None:
     """Test the branch once in a clean checkout and offer it to the person who merges; for a pull request, push it. What is wrong, or None."""
     mark, tip = offered(git, branch), git.resolve(f"{branch}^{{commit}}")
-    if kept(mark) == tip:
+    if read_sealed(mark) == tip:
         return None
     if said := verify(git.tree(tip)):
         return said
     if ways.merge == "pull-request":
         _open(git, branch, ways, open_pr)
-    keep(mark, tip)
+    write_sealed(mark, tip)
     return None
 
 

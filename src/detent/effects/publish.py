@@ -64,7 +64,7 @@ def publish(place: Place, files: Mapping[str, str | None]) -> None:
             write_whole(file, text)
 
 
-def edited(place: Place, files: Mapping[str, str | None]) -> tuple[str, ...]:
+def restore_edited(place: Place, files: Mapping[str, str | None]) -> tuple[str, ...]:
     """The names of published files that someone changed. Each is restored; the edited copy is kept beside it as *.rejected."""
     found = []
     for name, text in files.items():

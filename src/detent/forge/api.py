@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from detent.errors import Unreached
-from detent.storage.state import keep, kept
+from detent.storage.state import read_sealed, write_sealed
 
 LATER = "wait until then; what is queued continues by itself"
 PATIENCE = 30.0  # seconds to wait for an answer
@@ -101,7 +101,7 @@ class Api:
     def _got(self, address: str) -> ForgeResponse:
         """A GET, answered from the cache if the forge says it has not changed; such a request counts against no limit."""
         file = self._file(address)
-        known = _decoded(kept(file)) if file is not None and file.exists() else None
+        known = _decoded(read_sealed(file)) if file is not None and file.exists() else None
         answer = self._asked("GET", address, None, {"If-None-Match": known.headers["etag"]} if known else {})
         if answer.status == 304 and known:
             return known
@@ -168,12 +168,12 @@ class Api:
     def _hold_off(self, until: str) -> None:
         """Remember a rate limit for every process of this machine: whoever keeps asking is locked out longer."""
         if (file := self._file("the limit")) is not None:
-            keep(file, json.dumps({"until": until}), durable=False)
+            write_sealed(file, json.dumps({"until": until}), durable=False)
 
     def _wait_no_more(self) -> None:
         """Raise while a rate limit lasts, so that nothing is sent."""
         file = self._file("the limit")
-        said = kept(file) if file is not None and file.exists() else None
+        said = read_sealed(file) if file is not None and file.exists() else None
         until = json.loads(said)["until"] if said else ""
         if until and datetime.fromisoformat(until) > datetime.fromisoformat(self.clock()):
             raise ForgeError(f"{self.name} accepts no more requests until {until}", LATER, until)
@@ -256,7 +256,7 @@ def _keep(file: Path, answer: ForgeResponse) -> None:
         {"etag": answer.headers["etag"], "link": answer.headers.get("link", ""), "body": answer.body.decode("utf-8", "replace")}
     )
     try:
-        keep(file, text, durable=False)
+        write_sealed(file, text, durable=False)
         old = sorted(file.parent.glob("*.json"), key=lambda each: each.stat().st_mtime)[:-MOST_KEPT]
         for each in old:
             each.unlink(missing_ok=True)

@@ -11,7 +11,7 @@ import msgspec
 
 from detent.evidence.look import FilesLook, SubmitLook
 from detent.gates.documents import KnownIssue, SessionData, content_hash
-from detent.gates.reply import ReviewPoint, RoleReply, noted
+from detent.gates.reply import ReviewPoint, RoleReply, points_of
 from detent.gates.summary import design_summary
 from detent.kernel.model import Found, Run, Sent, Value
 
@@ -127,7 +127,7 @@ def question(
 ) -> Run[DD]:
     """Ask an ad-hoc question. Afterwards the run returns to the state that it remembers."""
     takes = tuple(ANSWERS[kind]) if options is None else options
-    return ask(run, PersonDecision("", kind, words, takes, run.back, 0, security=security, points=noted(about) if about else ()), about)
+    return ask(run, PersonDecision("", kind, words, takes, run.back, 0, security=security, points=points_of(about) if about else ()), about)
 
 
 def _next_id(data: DecisionData) -> str:

@@ -162,7 +162,7 @@ def left_open(reply: RoleReply) -> tuple[str, ...]:
     return (*(p.text for p in points(reply) if not p.blocks), *(note.strip() for note in reply.artifacts.notes if note.strip()))
 
 
-def noted(reply: RoleReply) -> tuple[ReviewPoint, ...]:
+def points_of(reply: RoleReply) -> tuple[ReviewPoint, ...]:
     """What a person is asked about: the findings of a reviewing role, or the notes of any other."""
     return points(reply) or tuple(ReviewPoint(_name("", "note", note), note) for note in reply.artifacts.notes)
 

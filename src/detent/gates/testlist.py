@@ -60,14 +60,14 @@ class ListData(OnBranch, frozen=True):
         return self.current.impl_file if self.current else ""
 
 
-def plain(text: str) -> str:
+def even_out(text: str) -> str:
     """A text with normalised white space, for comparing."""
     return " ".join(text.split())
 
 
 def alike(text: str) -> str:
     """A text normalised for recognising an entry: white space, case, a full stop and surrounding markup do not matter."""
-    return plain(text).casefold().strip("`*_\"' ").rstrip(". ")
+    return even_out(text).casefold().strip("`*_\"' ").rstrip(". ")
 
 
 def read_list(text: str) -> tuple[tuple[ListedTest, ...], tuple[str, ...]]:
@@ -80,7 +80,7 @@ def read_list(text: str) -> tuple[tuple[ListedTest, ...], tuple[str, ...]]:
             if NEARLY.match(line):
                 faults.append(f"{FILE}:{at}: a checkbox is written `- [ ] text` or `- [x] text`, and this line reads `{line.strip()}`")
             continue
-        entry = ListedTest(plain(found[2]), found[1] != " ")
+        entry = ListedTest(even_out(found[2]), found[1] != " ")
         if entry.text in entries:
             faults.append(f"{FILE}:{at}: '{entry.text}' appears twice")
         entries[entry.text] = entry
@@ -94,7 +94,7 @@ def ticked(text: str, done: frozenset[str]) -> str:
     lines = text.splitlines(keepends=True)
     for at, line in _lines(text):
         found = ENTRY.fullmatch(line)
-        if found and found[1] == " " and plain(found[2]) in done:
+        if found and found[1] == " " and even_out(found[2]) in done:
             lines[at - 1] = lines[at - 1].replace("[ ]", "[x]", 1)
     return "".join(lines)
 
@@ -192,7 +192,7 @@ def current_is_open(look: FilesLook[ListData]) -> str | None:
     entries = _sound(look)
     if reply is None or reply.current_test is None or entries is None:
         return None
-    named = plain(reply.current_test.description)
+    named = even_out(reply.current_test.description)
     open_now = [e.text for e in entries if not e.done]
     if alike(named) in map(alike, open_now):
         return None

@@ -112,9 +112,9 @@ def examples_flagged(look: FilesLook[Data]) -> Said:
     """Examples in docstrings may come with the code, since people read them too. One that is changed or removed is flagged."""
     found = []
     for path in (c.path for c in look.changed() if c.inside and c.sort != "test" and c.path.endswith(".py")):
-        from detent.evidence.source.insource import split  # few steps touch such a file
+        from detent.evidence.source.insource import split_tests  # few steps touch such a file
 
-        old, new = (split(path, look.read(at) or "")[1].splitlines() for at in (f"GOOD:{path}", path))
+        old, new = (split_tests(path, look.read(at) or "")[1].splitlines() for at in (f"GOOD:{path}", path))
         left = iter(line.strip() for line in new)
         if not all(line.strip() in left for line in old):
             found.append(Flag("rewritten-test", f"examples in {path} were changed together with its code", path))

@@ -13,7 +13,7 @@ from pathlib import Path
 from detent.errors import DetentError
 from detent.git.place import Place
 from detent.journal.anchor import anchor_file
-from detent.storage.state import keep, kept, state_dir
+from detent.storage.state import read_sealed, state_dir, write_sealed
 
 SECTIONS = (
     "filter", "diff", "merge", "include", "includeif", "alias", "gpg", "url", "protocol", "credential", "trailer", "sequence", "interactive",
@@ -111,13 +111,13 @@ def bind(place: Place, again: bool = False) -> None:
     """Remember the git dir of a checkout, once; again when a person accepts another one."""
     file = _checkout_file(place)
     if again or not file.exists():
-        keep(file, os.path.realpath(place.common_dir), durable=False)
+        write_sealed(file, os.path.realpath(place.common_dir), durable=False)
 
 
 def must_be_bound(place: Place) -> None:
     """DetentError if a checkout has another git dir than before, since what is known of the old one does not apply to it."""
     file = _checkout_file(place)
-    if file.exists() and (was := kept(file)) != os.path.realpath(place.common_dir):
+    if file.exists() and (was := read_sealed(file)) != os.path.realpath(place.common_dir):
         raise DetentError(
             f"the git dir of {place.root} is {place.common_dir}, and it was {was or 'another one'} when Detent last looked",
             f"put it back; {ACCEPT}",
@@ -126,7 +126,7 @@ def must_be_bound(place: Place) -> None:
 
 def remember(place: Place) -> None:
     """Remember the current state as the one that a person accepts."""
-    keep(_file(place), fingerprint(place), durable=False)
+    write_sealed(_file(place), fingerprint(place), durable=False)
     bind(place)
 
 
@@ -141,7 +141,7 @@ def check(place: Place) -> None:
     file = _file(place)
     if not file.exists() and not anchor_file(place.journal).exists():
         remember(place)  # the first look
-    elif not file.exists() or kept(file) != fingerprint(place):
+    elif not file.exists() or read_sealed(file) != fingerprint(place):
         raise DetentError(
             "the hooks, the attributes or the configuration of this repository changed in a way that could run programs",
             f"look at .git/hooks and .git/config; {ACCEPT}",

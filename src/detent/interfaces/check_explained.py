@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from detent.app.explain import MEANS, Explained, Repeated
-from detent.blocks.check_card import SCHEMA, clickable, cut, listed, row, wrapped
+from detent.blocks.check_card import SCHEMA, clickable, cut, fit_lines, row, wrapped
 from detent.blocks.open_flags import hunk_of
 from detent.kernel.model import Flag
 
@@ -26,9 +26,9 @@ def _lines(each: Explained, width: int) -> Iterator[str]:
     yield from wrapped("", thing.says, width, "  ") if thing.says else ()
     yield from wrapped("means", each.means if thing.kind in MEANS else f"{each.means}; see docs/flags.md", width)
     if hunk := hunk_of(Flag(thing.kind, "", before=thing.before, after=thing.after)):
-        yield from ["both", *listed(hunk, width)]
+        yield from ["both", *fit_lines(hunk, width)]
     if each.diff:
-        yield from ["change", *listed(each.diff.split("\n"), width)]
+        yield from ["change", *fit_lines(each.diff.split("\n"), width)]
     for repeated in each.tried:
         yield from _tried(repeated, thing.place, width)
     yield from () if each.tried else [row("tried", "no test run was made for this alone")]
@@ -40,9 +40,9 @@ def _tried(repeated: Repeated, place: str, width: int) -> Iterator[str]:
     trial = repeated.trial
     yield from wrapped("tried", f"{trial.what}: {trial.came}", width)
     said = trial.said.get(place, "") if place in trial.about else "\n".join(trial.said.values())
-    yield from listed(said.splitlines()[:MOST_SAID], width)
+    yield from fit_lines(said.splitlines()[:MOST_SAID], width)
     changed = [line for line in trial.patch.splitlines() if line[:1] in ("-", "+") and line[:4] not in ("--- ", "+++ ")]
-    yield from listed(changed[:MOST_CHANGED], width)
+    yield from fit_lines(changed[:MOST_CHANGED], width)
     yield from () if trial.whole else [row("", "  the change that was tried is too long to keep")]
 
 

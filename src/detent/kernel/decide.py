@@ -176,7 +176,7 @@ def _next_call(table: Table[T], run: Run[T]) -> str:
     return "call get_task" if table.states[run.state].actor == "system" else table.instruction(run)
 
 
-def answer(table: Table[T], decision: Decision, run: Run[T], found: Found) -> Verdict:
+def verdict_of(table: Table[T], decision: Decision, run: Run[T], found: Found) -> Verdict:
     """The verdict for the caller. `run` is the run after the decision."""
     stays = decision.status in ("REFUSED", "LOCKED")
     ended = bool(table.states[run.state].end)

@@ -13,7 +13,7 @@ KEPT = ("HOME", "USER", "LOGNAME", "PATH", "LANG", "TMPDIR", "DISPLAY", "WAYLAND
 BEGINS = ("NOTIFY_", "XDG_", "LC_")  # prefixes of further variables it gets; its own token can be NOTIFY_TOKEN
 
 
-def kept(env: dict[str, str]) -> dict[str, str]:
+def without_secrets(env: dict[str, str]) -> dict[str, str]:
     """The environment of a notifying program: without keys of models or tokens of forges."""
     return {name: value for name, value in env.items() if name in KEPT or name.startswith(BEGINS)}
 
@@ -24,7 +24,7 @@ def by_command(message: Notification, way: NotifyWay) -> None:
         file.write(json.dumps(message.as_object()).encode())
         file.flush()
         try:
-            ran = run(argv, way.root, kept(dict(way.env)), PATIENCE, stdin=Path(file.name))
+            ran = run(argv, way.root, without_secrets(dict(way.env)), PATIENCE, stdin=Path(file.name))
         except OSError as e:
             raise NotSent(f"'{argv[0]}' could not be started: {e.strerror}") from e
     if ran.timed_out:

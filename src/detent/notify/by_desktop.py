@@ -1,6 +1,6 @@
 """Notifies on the desktop, by notify-send, or osascript on a Mac."""
 
-from detent.notify.by_command import kept
+from detent.notify.by_command import without_secrets
 from detent.notify.message import Notification, NotifyWay, NotSent
 from detent.sandbox.process import run
 
@@ -12,7 +12,7 @@ ESCAPES = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;"}  # desktops re
 def by_desktop(message: Notification, way: NotifyWay) -> None:
     argv = _argv(message, way)
     try:
-        ran = run(argv, way.root, kept(dict(way.env)), PATIENCE)
+        ran = run(argv, way.root, without_secrets(dict(way.env)), PATIENCE)
     except OSError as e:
         raise NotSent(f"'{argv[0]}' could not be started: {e.strerror}") from e
     if ran.exit_code != 0:

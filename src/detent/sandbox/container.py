@@ -29,8 +29,8 @@ from detent.sandbox.container_engine import (
     environment,
     find,
     folders,
-    opened,
     own_folder,
+    unpack_image,
     who,
 )
 from detent.sandbox.guard import hold
@@ -178,7 +178,7 @@ class Container:
             "group": f"detent:x:{gid}:\nnogroup:x:65534:\n",
             "hosts": "127.0.0.1 localhost detent\n::1 localhost\n",
         }
-        source = stack.enter_context(opened(self.engine, self.image, folder)) if named else Path(self.image) if self.image else None
+        source = stack.enter_context(unpack_image(self.engine, self.image, folder)) if named else Path(self.image) if self.image else None
         below = build_root(folder / "root", source, texts, (place.at for place in places))
         return [*below, *kept], ["--rootfs", str(folder / "root")]
 

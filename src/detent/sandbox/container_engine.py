@@ -134,7 +134,7 @@ def _remove(engine: ContainerEngine, folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def opened(engine: ContainerEngine, image: str, folder: Path) -> Iterator[Path]:
+def unpack_image(engine: ContainerEngine, image: str, folder: Path) -> Iterator[Path]:
     """An image mounted as a readable folder: root's engine cannot run an image itself so that files belong to us."""
     (folder / "image").write_text(image)
     done = engine.call([*engine.command, "image", "mount", image])

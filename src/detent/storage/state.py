@@ -65,7 +65,7 @@ def _made(file: Path) -> str:
 KEY = "seal-key"
 
 
-def keep(file: Path, text: str, durable: bool = True, key: str = "") -> None:
+def write_sealed(file: Path, text: str, durable: bool = True, key: str = "") -> None:
     """Write a sealed text atomically. Not `durable`: do not wait for the disk.
 
     `key`: a key that several machines share, for a file that moves between them; it is then sealed by its name, not its path.
@@ -80,7 +80,7 @@ def keep(file: Path, text: str, durable: bool = True, key: str = "") -> None:
     os.replace(scratch, file)
 
 
-def kept(file: Path, key: str = "") -> str | None:
+def read_sealed(file: Path, key: str = "") -> str | None:
     """The sealed text; None if there is none, or if the machine did not write it. An unusable key is an error first."""
     where = file.name if key else os.path.realpath(file)
     key = key or own_secret(KEY)

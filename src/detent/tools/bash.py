@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from detent.errors import ToolError
 from detent.sandbox.process import Ran
 from detent.tools.spill import keep
-from detent.tools.tool_paths import MOST, bounded, visible
+from detent.tools.tool_paths import MOST, cut_middle, visible
 from detent.tools.tool_values import ToolResult, ToolRoom
 
 DESCRIPTION = f"""Runs one shell command line in the workspace and shows its exit code and what it wrote, at most {MOST:,} characters;
@@ -59,4 +59,4 @@ def _output(room: ToolRoom, ran: Ran) -> str:
     if len(text) <= MOST:
         return f"Output:\n{text}"
     name = keep(room.spill, "bash", ran.output.encode("utf-8", "surrogatepass"))
-    return f"Output, {ran.size:,} bytes:\n" + bounded(text, f"Read {name} with offset and limit, or Grep it, to see them")
+    return f"Output, {ran.size:,} bytes:\n" + cut_middle(text, f"Read {name} with offset and limit, or Grep it, to see them")

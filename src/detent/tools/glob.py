@@ -28,7 +28,7 @@ class GlobArguments(Struct, frozen=True, forbid_unknown_fields=True):
 
 def glob(room: ToolRoom, args: GlobArguments) -> ToolResult:
     start = folder(room, args.path)
-    pattern = checked(room, args.pattern, start)
+    pattern = check_pattern(room, args.pattern, start)
     only = narrowed(pattern, start)
     found = search(room, Query("files", start=start, only=only))
     hits = matching(found, pattern, start)
@@ -50,7 +50,7 @@ def folder(room: ToolRoom, path: str) -> str:
     return start
 
 
-def checked(room: ToolRoom, pattern: str, start: str) -> str:
+def check_pattern(room: ToolRoom, pattern: str, start: str) -> str:
     """The validated pattern, relative to the start of the search; one without a slash matches names in every folder."""
     if not pattern or CONTROL.search(pattern):
         raise ToolError("The pattern is empty or holds control characters.")

@@ -9,11 +9,11 @@ from msgspec import Meta, Struct, field
 
 from detent.errors import ToolError
 from detent.tools.beneath import FileContent
-from detent.tools.glob import checked, fitting, narrowed
+from detent.tools.glob import check_pattern, fitting, narrowed
 from detent.tools.globs import expression
-from detent.tools.read import shown
+from detent.tools.read import show_line
 from detent.tools.search import Query, SearchHit, search
-from detent.tools.spill import is_kept, kept
+from detent.tools.spill import is_kept, read_spilled
 from detent.tools.tool_paths import MOST, one_line, relative
 from detent.tools.tool_values import ToolResult, ToolRoom
 
@@ -69,7 +69,7 @@ def grep(room: ToolRoom, args: GrepArguments) -> ToolResult:
     if "\0" in args.type:
         raise ToolError("The type holds a NUL character.")
     name, content = _searched(room, args.path)
-    glob = checked(room, args.glob, name) if args.glob and not content else ""
+    glob = check_pattern(room, args.glob, name) if args.glob and not content else ""
     found = search(room, _query(args, name, glob, content), content)
     only = expression(glob, wide=True) if glob else None
     lines, left = SHOWN[args.output_mode](room, args, Source(found, name, content, only))
@@ -82,7 +82,7 @@ def grep(room: ToolRoom, args: GrepArguments) -> ToolResult:
 def _searched(room: ToolRoom, path: str) -> tuple[str, FileContent | None]:
     """The folder, or the file with its content: a single file is opened here, and only its bytes are searched."""
     if is_kept(path):
-        return path, kept(room.spill, path)
+        return path, read_spilled(room.spill, path)
     inside = relative(room.files.roots, path)
     return inside, None if room.files.is_folder(inside) else room.files.read(inside)
 
@@ -130,7 +130,7 @@ def _of_file(path: str, lines: list[bytes], hits: list[tuple[int, bool]], args: 
             out.append("--")
         if number <= len(lines):
             sign = ":" if hit else "-"
-            out.append(f"{one_line(path)}{sign}{f'{number}{sign}' if args.numbers else ''}{shown(lines[number - 1], WIDTH)}")
+            out.append(f"{one_line(path)}{sign}{f'{number}{sign}' if args.numbers else ''}{show_line(lines[number - 1], WIDTH)}")
     return out
 
 

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 
 from detent.errors import ToolError
 from detent.tools.beneath import MOST, FileContent
-from detent.tools.spill import is_kept, kept
+from detent.tools.spill import is_kept, read_spilled
 from detent.tools.tool_paths import HIDDEN, WIDTH, relative, shorten, visible
 from detent.tools.tool_values import ToolResult, ToolRoom
 
@@ -29,7 +29,7 @@ class ReadArguments(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read(room: ToolRoom, args: ReadArguments) -> ToolResult:
-    name, found = opened(room, args.file_path)
+    name, found = find_text(room, args.file_path)
     data = found.data[:MOST]
     total = data.count(b"\n") + (not data.endswith(b"\n") and data != b"")
     if total == 0:
@@ -42,17 +42,17 @@ def read(room: ToolRoom, args: ReadArguments) -> ToolResult:
     return ToolResult("\n".join([*body, *_notes(name, found, b"".join(lines[: len(body)]), last, total)]))
 
 
-def opened(room: ToolRoom, file_path: str) -> tuple[str, FileContent]:
+def find_text(room: ToolRoom, file_path: str) -> tuple[str, FileContent]:
     """A file of the workspace or a kept output, by the name that the model gave."""
     if is_kept(file_path):
-        return file_path, kept(room.spill, file_path)
+        return file_path, read_spilled(room.spill, file_path)
     path = relative(room.files.roots, file_path)
     found = room.files.read(path)
     room.seen[path] = found.stamp
     return path, found
 
 
-def shown(line: bytes, width: int = WIDTH) -> str:
+def show_line(line: bytes, width: int = WIDTH) -> str:
     """One line for the model: without its line ending, with hidden characters escaped, cut if too long."""
     line = line.removesuffix(b"\n").removesuffix(b"\r")
     return visible(shorten(line.decode("utf-8", "replace"), width))
@@ -62,7 +62,7 @@ def _numbered(lines: list[bytes], first: int, room: int) -> list[str]:
     """As many numbered lines as there is room for, but at least one."""
     out: list[str] = []
     for number, line in enumerate(lines, first):
-        text = f"{number:6}\t{shown(line)}"
+        text = f"{number:6}\t{show_line(line)}"
         room -= len(text) + 1
         if room < 0 and out:
             break

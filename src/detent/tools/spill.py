@@ -28,7 +28,7 @@ def is_kept(name: str) -> bool:
     return name.startswith("output:")
 
 
-def kept(folder: Path, name: str) -> FileContent:
+def read_spilled(folder: Path, name: str) -> FileContent:
     """The output kept under this name."""
     match = NAME.fullmatch(name)
     if match is None:

@@ -37,7 +37,7 @@ def shorten(line: str, width: int = WIDTH) -> str:
     return line if len(line) <= width else f"{line[:width]} [… {len(line) - width:,} more characters in this line]"
 
 
-def bounded(text: str, rest: str) -> str:
+def cut_middle(text: str, rest: str) -> str:
     """Head and tail of a long text, with a note between them that says how to see the rest."""
     if len(text) <= MOST:
         return text

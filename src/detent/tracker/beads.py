@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from detent.tracker.bead import FOUND_IN, items_in, unwrapped
-from detent.tracker.tracker_protocol import Item, NewItem, TrackerChange, TrackerError, TrackerSaid, UnknownItem, noted
+from detent.tracker.tracker_protocol import Item, NewItem, TrackerChange, TrackerError, TrackerSaid, UnknownItem, add_note
 
 ID = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
 ENVELOPE = {"BD_JSON_ENVELOPE": "1"}
@@ -61,7 +61,7 @@ class Beads:
 
     def change(self, id: str, change: TrackerChange) -> Item:
         now = self.items(id)[0]
-        notes = noted(now.notes, change.note)
+        notes = add_note(now.notes, change.note)
         flags = [f"--status={change.status}"] if change.status not in ("", "closed", now.status) else []
         flags += [f"--assignee={change.assignee}"] if change.assignee is not None and change.assignee != now.assignee else []
         flags += [f"--notes={_text(notes)}"] if notes != now.notes else []

@@ -62,7 +62,7 @@ class Words(NamedTuple):
 
 def item_of(issue: Issue, comments: Sequence[IssueComment], ready: str, me: str) -> Item:
     """An issue as an Item. Without comments, who claimed it is unknown and the notes are empty."""
-    words, text = split(issue.body)
+    words, text = split_body(issue.body)
     free = [label for label in issue.labels if label not in OURS]
     sort = PULL if issue.pull else next((label for label in free if label in TYPES), "task")
     grade = next((found for label in free if (found := PRIORITY.fullmatch(label))), None)
@@ -106,7 +106,7 @@ def _marked(comment: IssueComment, kind: str) -> dict[str, Any]:
     return _read(found[2]) if found and found[1] == kind else {}
 
 
-def split(body: str) -> tuple[Words, str]:
+def split_body(body: str) -> tuple[Words, str]:
     """Split a body into our machine-readable part and the text for people."""
     found = BLOCK.search(body)
     raw = _read(found[1]) if found else {}
@@ -145,7 +145,7 @@ def body_of(text: str, words: Words, needs: Iterable[str]) -> str:
 
 def rewritten(body: str, text: str | None, fresh: Iterable[str]) -> str:
     """A body with a new text (None: the same) and more issues that it waits for."""
-    words, before = split(body)
+    words, before = split_body(body)
     ours = BLOCK.search(body)
     needs = [number for found in NEEDS.finditer(ours[0] if ours else "") for number in re.findall(ONE, found[1])]
     return body_of(before if text is None else text, words, dict.fromkeys((*needs, *fresh)))

@@ -9,7 +9,7 @@ import detent.tracker.issue as written
 from detent.errors import DetentError
 from detent.forge import NotThere
 from detent.tracker.issue import DONE, FILED, STATES, Issue, IssueComment, Words, claims, holder, item_of, labels_of
-from detent.tracker.tracker_protocol import Item, NewItem, TrackerChange, UnknownItem, no_cycle, noted
+from detent.tracker.tracker_protocol import Item, NewItem, TrackerChange, UnknownItem, add_note, no_cycle
 
 LONGEST_TITLE = 250  # characters; forges accept 255
 
@@ -107,7 +107,7 @@ class Issues:
         if change.status and (change.status != now.status or change.status == "closed"):
             self._become(issue, change.status, change.by_merge and self.sees_merges)
         note = written.bounded(change.note.strip())
-        if noted(now.notes, note) != now.notes:
+        if add_note(now.notes, note) != now.notes:
             self.talk.say(issue.number, written.note_text(note))
         return self.items(id)[0]
 
@@ -137,7 +137,7 @@ class Issues:
 
     def _filed(self, key: str) -> list[Issue]:
         """The issues filed under a key, oldest first. Uses the list, because a forge's search lags behind."""
-        return [issue for issue in self.board.listed(FILED) if written.split(issue.body)[0].key == key]
+        return [issue for issue in self.board.listed(FILED) if written.split_body(issue.body)[0].key == key]
 
     def _hand_to(self, issue: Issue, who: str) -> None:
         """Replace every claim. The new one is posted first, so that nobody can claim in between."""

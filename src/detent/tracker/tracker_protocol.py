@@ -117,11 +117,11 @@ def changed(item: Item, change: TrackerChange) -> Item:
         type=change.type or item.type,
         labels=tuple(label for label in dict.fromkeys((*item.labels, *change.labels)) if label not in change.drop),
         depends_on=tuple(dict.fromkeys((*item.depends_on, *change.depends_on))),
-        notes=noted(item.notes, change.note),
+        notes=add_note(item.notes, change.note),
     )
 
 
-def noted(notes: str, note: str) -> str:
+def add_note(notes: str, note: str) -> str:
     """The notes with one more appended, unless it is already there."""
     note = note.strip()
     return notes if not note or note in notes else f"{notes.rstrip()}\n\n{note}".strip()

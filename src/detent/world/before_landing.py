@@ -7,7 +7,7 @@ import json
 
 import msgspec
 
-from detent.blocks.open_flags import listed
+from detent.blocks.open_flags import list_flags
 from detent.door import AnyRun
 from detent.errors import CannotTell
 from detent.evidence.outcomes.card import Card, Checked, keep_card, kept_card
@@ -111,7 +111,7 @@ def _reviewer_says(world: RepoWorld, run: AnyRun, card: Card) -> tuple[bool, str
 def _question(world: RepoWorld, run: AnyRun, card: Card) -> ReviewQuestion:
     from detent.blocks.briefs import flags_prompt  # imported late: few landings ask a reviewer
 
-    parts = {"flags": listed(card.asks, 60), "diff": bounded_diff(world.git, card.base, card.tip) if card.base else ""}
+    parts = {"flags": list_flags(card.asks, 60), "diff": bounded_diff(world.git, card.base, card.tip) if card.base else ""}
     head = f"# Flags of the branch {short(run.data.branch)}\n\nThe files as it leaves them are in your folder."
     prompt = "\n\n".join((head, f"## The flags\n\n{parts['flags']}", fenced("The diff", "diff", parts["diff"])))
     goal, attempt = "Say whether these flags are acceptable", f"{run.id}.flags.{card.tip}"

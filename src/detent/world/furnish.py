@@ -16,7 +16,7 @@ from detent.evidence.running.project_site import copy_as_is, lend_version_files
 from detent.git.commits import main_branch, short, tip_of
 from detent.git.repo import Git
 from detent.git.workspace import borrow
-from detent.storage.state import keep, kept
+from detent.storage.state import read_sealed, write_sealed
 from detent.world.known_runs import RunConfig
 from detent.world.setups import MADE, brought, caches, keep_made
 
@@ -27,8 +27,8 @@ def furnish_checkout(git: Git, config: RunConfig, folder: Path) -> None:
     """Prepare a clean checkout for tests: configured copies, and the cached setup for the same lock files. Dependencies are linked elsewhere."""
     command, copies = config.settings.get("workspace.setup", ""), json.loads(config.settings.get("workspace.copy", "") or "[]")
     lay_copies(git, config.origin, copies, folder)
-    places = _caches(git, config, command, kept(_mark(git)) or "") if command else []
-    there = [cache for cache in places if kept(cache / MADE) is not None]
+    places = _caches(git, config, command, read_sealed(_mark(git)) or "") if command else []
+    there = [cache for cache in places if read_sealed(cache / MADE) is not None]
     if there and not brought(there, folder):
         raise CannotTell(f"the setup kept in {there[0]} changed since it was created; remove that folder and start a new run")
 
@@ -46,7 +46,7 @@ def furnish(git: Git, config: RunConfig, origin: Path, env: Mapping[str, str], w
     own = _not_landed(git, config.ways) if command else ""
     if command:
         _set_up(git, config, command, _caches(git, config, command, own), env, wanted)
-    keep(mark, own)
+    write_sealed(mark, own)
 
 
 def _mark(git: Git) -> Path:

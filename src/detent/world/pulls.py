@@ -13,7 +13,7 @@ from detent.gates.item import ItemData
 from detent.gates.plan import PlanData
 from detent.git.commits import main_branch, short
 from detent.kernel.model import Sent
-from detent.storage.state import keep, kept
+from detent.storage.state import read_sealed, write_sealed
 from detent.tracker import CLOSES
 from detent.world.work_tree import RepoWorld, outcome
 
@@ -98,7 +98,7 @@ def keep_url(common: Path, run: str, said: str) -> str:
     """Store the last URL in the output of a program, for display only."""
     found = URL.findall(said)
     if found:
-        keep(_file(common, run), found[-1].rstrip(".,)"), durable=False)
+        write_sealed(_file(common, run), found[-1].rstrip(".,)"), durable=False)
     return kept_url(common, run)
 
 
@@ -108,7 +108,7 @@ def url_of(common: Path, run: AnyRun) -> str:
 
 
 def kept_url(common: Path, run: str) -> str:
-    return kept(_file(common, run)) or ""
+    return read_sealed(_file(common, run)) or ""
 
 
 def _file(common: Path, run: str) -> Path:

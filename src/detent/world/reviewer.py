@@ -15,7 +15,7 @@ from detent.errors import CannotTell
 from detent.git.checkout import clean_checkout
 from detent.git.repo import Git
 from detent.kernel.model import Sent
-from detent.storage.state import keep, kept
+from detent.storage.state import read_sealed, write_sealed
 
 if TYPE_CHECKING:
     from detent.agents import Turn, Usage
@@ -123,11 +123,11 @@ def kept_review(file: Path, make: Callable[[], tuple[str, Took]], repeats: bool 
     Its usage is stored too, in case of a crash before the event. `repeats`: several events may use it, so its usage is given only once.
     """
     took_file = file.with_suffix(".took")
-    if (known := kept(file)) is not None:
-        return known, {} if repeats else json.loads(kept(took_file) or "{}")
+    if (known := read_sealed(file)) is not None:
+        return known, {} if repeats else json.loads(read_sealed(took_file) or "{}")
     text, took = make()
-    keep(took_file, json.dumps(took), durable=False)
-    keep(file, text)
+    write_sealed(took_file, json.dumps(took), durable=False)
+    write_sealed(file, text)
     return text, took
 
 

@@ -12,7 +12,7 @@ from detent.evidence.changes.dependencies import LOCKS, is_lock
 from detent.evidence.runners.kept_builds import digest, looks
 from detent.evidence.running.project_site import copy_as_is
 from detent.git.repo import Git
-from detent.storage.state import keep, kept
+from detent.storage.state import read_sealed, write_sealed
 
 KEPT = 4  # cached setups; the least recently used goes first
 SMALL = 100_000
@@ -52,7 +52,7 @@ def keep_made(cache: Path, root: Path, paths: list[str], used_there: bool = Fals
         shutil.rmtree(cache, ignore_errors=True)  # incomplete or changed
     try:
         scratch.rename(cache)
-        keep(cache / MADE, json.dumps({"root": str(root), "paths": paths, "looks": digest(looks(cache / FILES))}))
+        write_sealed(cache / MADE, json.dumps({"root": str(root), "paths": paths, "looks": digest(looks(cache / FILES))}))
     except OSError:
         shutil.rmtree(scratch, ignore_errors=True)
     for old in sorted((c for c in cache.parent.iterdir() if not c.name.startswith(".")), key=lambda c: c.stat().st_mtime)[:-KEPT]:
@@ -61,7 +61,7 @@ def keep_made(cache: Path, root: Path, paths: list[str], used_there: bool = Fals
 
 def as_made(cache: Path) -> str | None:
     """The manifest of a cached setup, if none of its files has changed; else None."""
-    made = kept(cache / MADE)
+    made = read_sealed(cache / MADE)
     return made if made is not None and json.loads(made).get("looks") == digest(looks(cache / FILES)) else None
 
 

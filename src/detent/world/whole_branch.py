@@ -21,7 +21,7 @@ from detent.gates.tree import as_named, asked
 from detent.git.commits import commits_between, main_branch, paths_between, short
 from detent.kernel.model import LAND, Sent, commands_of
 from detent.kernel.redact import keys_of, redactor, secrets_of
-from detent.storage.state import keep, kept
+from detent.storage.state import read_sealed, write_sealed
 from detent.world.work_tree import RepoWorld
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class CardPlace(NamedTuple):
 
 def known_card(at: CardPlace) -> Card | None:
     """The cached card, or None."""
-    text = kept(*at)
+    text = read_sealed(*at)
     return msgspec.json.decode(text, type=Card) if text is not None else None
 
 
@@ -145,7 +145,7 @@ def new_card(span: "BranchSpan", outer: Mapping[str, str], at: CardPlace, wrong:
     card = msgspec.structs.replace(card, failed=(*card.failed, *filter(None, (written,))))
     card = redacted(card, redactor(secrets_of(outer)))
     if not card.unclear and not written:
-        keep(at.file, msgspec.json.encode(card).decode(), key=at.key)
+        write_sealed(at.file, msgspec.json.encode(card).decode(), key=at.key)
     return card
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from detent.door import AnyEvent, AnyRun, Case, always
-from detent.effects.publish import edited, where
+from detent.effects.publish import restore_edited, where
 from detent.errors import Away, CannotTell
 from detent.evidence.changes.changes import ReferenceTrees
 from detent.evidence.looks.repo_look import RepoLook
@@ -195,7 +195,7 @@ class RepoWorld:
         if planted_file(self.place).exists():
             self.collector(run).sweep()
         theirs = self.runs.workflow(run.workflow).being_written(run)
-        return edited(self.place, {n: t for n, t in self.files_of(run).items() if n not in theirs})
+        return restore_edited(self.place, {n: t for n, t in self.files_of(run).items() if n not in theirs})
 
 
 @contextmanager

@@ -21,9 +21,9 @@ from detent.agents.acp.messages import (
     Opened,
     Permission,
     RpcMessage,
-    answer,
+    decode,
+    encode_answer,
     news_of,
-    read,
     request,
 )
 from detent.agents.acp.permission import MayWrite, chosen, why_not
@@ -90,14 +90,14 @@ class Session:
             if line.method == "session/update" and not self.said.ended:
                 self.news(news_of(line.params))
         elif line.method == "session/request_permission":
-            self.permit(line.id, read(line.params, Permission, Permission()))
+            self.permit(line.id, decode(line.params, Permission, Permission()))
         else:
-            self.send(answer(line.id, error={"code": NOT_FOUND, "message": f"{line.method} is not offered: use your own tools"}))
+            self.send(encode_answer(line.id, error={"code": NOT_FOUND, "message": f"{line.method} is not offered: use your own tools"}))
 
     # -- from initialize to the prompt ---------------------------------------------------------------------------------------
 
     def initialized(self, line: RpcMessage) -> None:
-        found = read(line.result, Initialized, Initialized()).protocol_version
+        found = decode(line.result, Initialized, Initialized()).protocol_version
         if line.error or found != VERSION:
             words = str(line.error) if line.error else f"it speaks version {found}, Detent speaks version {VERSION}"
             self.wrong = DetentError(
@@ -109,7 +109,7 @@ class Session:
     def opened(self, line: RpcMessage) -> None:
         if line.error and line.error.code == NOT_LOGGED_IN:
             self.wrong = DetentError(f"{self.order.program} does not begin a session: {line.error}", self.order.login)
-        elif not (id := read(line.result, Opened, Opened()).session_id):
+        elif not (id := decode(line.result, Opened, Opened()).session_id):
             self.fail(f"it does not begin a session: {line.error or 'it names none'}")
         else:
             self.id = id
@@ -154,7 +154,7 @@ class Session:
         if why:
             self.refused.append(why)
         self.see(News("refused" if why else "allowed", text=why, call=call))
-        self.send(answer(id, result=chosen(asked, not why)))
+        self.send(encode_answer(id, result=chosen(asked, not why)))
 
     def too_often(self) -> str:
         """Refuse, and end the turn, if the agent keeps asking for permission without a single call of its model in between."""
@@ -176,6 +176,6 @@ class Session:
             reasons, self.refused = dict.fromkeys(self.refused), []
             self.prompt(TOLD.format("\n".join(f"- {why}" for why in reasons)))
             return
-        stop = read(line.result, Ended, Ended()).stop_reason or ""
+        stop = decode(line.result, Ended, Ended()).stop_reason or ""
         failed = f"it stopped: {stop}" if stop in STOPS else ""
         self.said = ClientSaid("".join(self.words), ended=True, failed=failed, sort=STOPS.get(stop))

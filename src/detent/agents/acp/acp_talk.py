@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from detent.agents.acp.acp_session import Session, SessionOrder
 from detent.agents.acp.acp_wire import NAME, AcpWire
-from detent.agents.acp.messages import RpcMessage, are_words, read
+from detent.agents.acp.messages import RpcMessage, are_words, decode
 from detent.agents.acp.view import AcpView
 from detent.agents.agent_protocol import AgentFailed, Sort
 from detent.agents.clients.dialects import Stop
@@ -44,7 +44,7 @@ class Steered:
         return self.judged or self.session.said
 
     def take(self, line: bytes) -> None:
-        message = read(line, RpcMessage, RpcMessage())
+        message = decode(line, RpcMessage, RpcMessage())
         if not are_words(message):  # text is recorded in whole lines, since a key split over two messages would not be redacted
             self.view.keep(as_value(line))
         self.session.take(message)

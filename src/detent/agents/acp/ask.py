@@ -17,11 +17,11 @@ from detent.agents.client import FoundClient, ask_program, find
 from detent.agents.clients.dialects import CHAT
 from detent.agents.clients.row import Access, ClientRow, Wants
 from detent.agents.command import find_command
-from detent.agents.command import split as words_of
+from detent.agents.command import split_command as words_of
 from detent.agents.question import Asked
 
 
-def split(rest: str) -> tuple[str, str]:
+def split_spec(rest: str) -> tuple[str, str]:
     """Split a spec into an agent's name and model; ("", "") if it is a command instead."""
     name, _, model = rest.partition(":")
     return (name, model) if name in AGENTS and not any(char.isspace() for char in rest) else ("", "")
@@ -29,7 +29,7 @@ def split(rest: str) -> tuple[str, str]:
 
 def ask_acp(asked: Asked) -> Reply:
     """One turn of an ACP agent."""
-    name, model = split(asked.rest)
+    name, model = split_spec(asked.rest)
     if name:
         row = row_of(AGENTS[name], asked.outer, model, asked.turn.model)
         found = find(row, asked.outer)
@@ -47,7 +47,7 @@ def both(ways: tuple[Access, ...], outer: Mapping[str, str]) -> tuple[Access, ..
 
 def find_acp(rest: str, outer: Mapping[str, str], project: Path) -> None:
     """DetentError if the agent is not installed or has no key for its model."""
-    name, model = split(rest)
+    name, model = split_spec(rest)
     if name:
         find(row_of(AGENTS[name], outer, model), outer)
     else:

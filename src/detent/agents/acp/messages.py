@@ -124,7 +124,7 @@ class News(NamedTuple):
     plan: tuple[PlanEntry, ...] = ()
 
 
-def read(data: msgspec.Raw | bytes, kind: type[T], otherwise: T) -> T:
+def decode(data: msgspec.Raw | bytes, kind: type[T], otherwise: T) -> T:
     """Decode a message; return `otherwise` if it cannot be decoded."""
     try:
         return msgspec.json.decode(data, type=kind)
@@ -134,14 +134,14 @@ def read(data: msgspec.Raw | bytes, kind: type[T], otherwise: T) -> T:
 
 def news_of(params: msgspec.Raw) -> News:
     """Decode a session update. Unknown and broken ones come out with their kind alone."""
-    data = read(params, Update, Update()).update
-    kind = read(data, MessageHead, MessageHead()).session_update
+    data = decode(params, Update, Update()).update
+    kind = decode(data, MessageHead, MessageHead()).session_update
     if kind in WORDS:
-        return News(kind, text=read(data, MessageChunk, MessageChunk()).content.text)
+        return News(kind, text=decode(data, MessageChunk, MessageChunk()).content.text)
     if kind in ("tool_call", "tool_call_update"):
-        return News(kind, call=read(data, AcpToolCall, AcpToolCall()))
+        return News(kind, call=decode(data, AcpToolCall, AcpToolCall()))
     if kind == "plan":
-        return News(kind, plan=tuple(read(data, Plan, Plan()).entries))
+        return News(kind, plan=tuple(decode(data, Plan, Plan()).entries))
     return News(kind)
 
 
@@ -154,7 +154,7 @@ def request(id: int, method: str, **params: object) -> bytes:
     return packed({"id": id, "method": method, "params": params})
 
 
-def answer(id: int | str, **fields: object) -> bytes:
+def encode_answer(id: int | str, **fields: object) -> bytes:
     """A JSON-RPC answer with a `result` or an `error`."""
     return packed({"id": id, **fields})
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from detent.agents.acp.messages import AcpToolCall, Permission, PermissionOption, read
+from detent.agents.acp.messages import AcpToolCall, Permission, PermissionOption, decode
 
 MayWrite = Callable[[str], str | None]
 FREE = ("read", "search", "think", "execute")
@@ -70,8 +70,8 @@ def files_of(call: AcpToolCall) -> Iterator[str]:
 
 def fields_of(call: AcpToolCall) -> dict[str, object]:
     """The arguments of a call; a plain string becomes {"input": …}."""
-    text = read(call.raw_input, str, "")
-    return {"input": text} if text else read(call.raw_input, dict[str, object], {})
+    text = decode(call.raw_input, str, "")
+    return {"input": text} if text else decode(call.raw_input, dict[str, object], {})
 
 
 def writes(call: AcpToolCall) -> bool:

@@ -39,7 +39,7 @@ class WireFormat(NamedTuple):
         return path.removeprefix(self.root) if path.startswith(f"{self.root}/") else path
 
 
-def ended(served: Served, word: str | None, stops: dict[str, Stop]) -> Served:
+def with_end(served: Served, word: str | None, stops: dict[str, Stop]) -> Served:
     """Set how an answer ended. Some services say `stop` after a tool call; that counts as `tools`."""
     stop = stops.get(word or "", "")
     return served._replace(stop="tools" if stop == "end" and served.tools else stop) if stop else served
@@ -99,7 +99,7 @@ def read_message(served: Served, event: StreamEvent) -> Served:
     t = event.usage or event.message.usage or StreamTokens()
     counted = Usage(t.input_tokens or 0, t.output_tokens or 0, t.cache_read_input_tokens or 0, t.cache_creation_input_tokens or 0)
     served = served._replace(usage=most(served.usage, counted), model=event.model or event.message.model or served.model)
-    return ended(served, event.delta.stop_reason or event.stop_reason, ANTHROPIC_STOPS)
+    return with_end(served, event.delta.stop_reason or event.stop_reason, ANTHROPIC_STOPS)
 
 
 # -- OpenAI: chat completions ------------------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ def read_chat(served: Served, chunk: StreamChunk) -> Served:
     served = served._replace(model=chunk.model or served.model)
     for choice in (chunk.choices or [])[:1]:
         said = choice.delta or choice.message or DialectSaid()
-        served = ended(served._replace(tools=served.tools or bool(said.tool_calls)), choice.finish_reason, CHAT_STOPS)
+        served = with_end(served._replace(tools=served.tools or bool(said.tool_calls)), choice.finish_reason, CHAT_STOPS)
     return served
 
 
@@ -194,7 +194,7 @@ def read_response(served: Served, response: Response, status: str) -> Served:
     served = served._replace(model=response.model or served.model)
     for item in response.output or ():
         served = called(served, item)
-    return ended(served, response.incomplete_details.reason if response.incomplete_details else status, RESPONSE_STOPS)
+    return with_end(served, response.incomplete_details.reason if response.incomplete_details else status, RESPONSE_STOPS)
 
 
 def called(served: Served, item: ResponseItem) -> Served:
@@ -268,7 +268,7 @@ def read_generated(served: Served, chunk: Generated) -> Served:
     for candidate in (chunk.candidates or [])[:1]:
         parts = (candidate.content and candidate.content.parts) or []
         tools = served.tools or any(part.function_call is not None for part in parts)
-        served = ended(served._replace(tools=tools), candidate.finish_reason, GEMINI_STOPS)
+        served = with_end(served._replace(tools=tools), candidate.finish_reason, GEMINI_STOPS)
     return served
 
 

@@ -18,7 +18,7 @@ from detent.evidence.runners import RUNNERS
 from detent.evidence.runners.adapter import LARGEST_READ, Command, Files, Runner, is_shared_config
 from detent.evidence.running.collect import Collects
 from detent.evidence.source.diff import Changed
-from detent.evidence.source.file_patterns import SOURCES, is_below_tests, is_outside, said
+from detent.evidence.source.file_patterns import SOURCES, ask_patterns, is_below_tests, is_outside
 from detent.evidence.source.file_text import bytes_of, text_of
 from detent.git.repo import Git
 
@@ -50,7 +50,7 @@ class TestFiles(NamedTuple):
         """Whether a file contains tests or is only used by tests."""
         if self.is_config(path):
             return False
-        decided = said(self.patterns, path)
+        decided = ask_patterns(self.patterns, path)
         if decided is not None:
             return decided
         return path in self.collected or self.named(path) or is_below_tests(path)
@@ -254,10 +254,10 @@ class Changes:
         """Sort a changed path. A code file of which only the in-source tests changed counts as a test."""
         how, sort = LETTERS.get(letter, "modified"), self.sort(path)
         if sort == "production" and how == "modified" and self._holds_tests(path):
-            from detent.evidence.source.insource import only_tests_differ, split
+            from detent.evidence.source.insource import only_tests_differ, split_tests
 
             old, new = map(self.text(path), (self.good, self.tree))
-            inside = split(path, old)[1] != split(path, new)[1]
+            inside = split_tests(path, old)[1] != split_tests(path, new)[1]
             return Changed(path, how, "test" if inside and only_tests_differ(path, old, new) else sort, inside)
         return Changed(path, how, sort)
 

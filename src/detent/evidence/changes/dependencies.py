@@ -32,7 +32,9 @@ def is_lock(path: str, names: Iterable[str] = LOCKS) -> bool:
 
 def declared_dependencies(files: Files) -> frozenset[str]:
     """All packages that the project declares, by import name: lower case, with `_` for `-`."""
-    found = {plain(name) for reader in (_toml, _cfg, _requirements, of_package_json, _go, _ruby, _php, of_nox) for name in reader(files)}
+    found = {
+        normalize_name(name) for reader in (_toml, _cfg, _requirements, of_package_json, _go, _ruby, _php, of_nox) for name in reader(files)
+    }
     return frozenset(found | {IMPORTED_AS[name] for name in found & IMPORTED_AS.keys()}) - {"", "python", "php"}
 
 
@@ -43,14 +45,14 @@ def is_foreign(declared: frozenset[str]) -> Callable[[str], bool]:
         if module.startswith((".", "/")):
             return False
         top = "/".join(module.split("/")[:2]) if module.startswith("@") else module.split("/")[0].split(".")[0].split("::")[0]
-        whole = {plain(top), plain(module)}
-        above = {plain("/".join(module.split("/")[:end])) for end in range(1, module.count("/") + 2)}  # Go modules
+        whole = {normalize_name(top), normalize_name(module)}
+        above = {normalize_name("/".join(module.split("/")[:end])) for end in range(1, module.count("/") + 2)}  # Go modules
         return bool((whole | above) & declared) or top in sys.stdlib_module_names
 
     return asked
 
 
-def plain(name: str) -> str:
+def normalize_name(name: str) -> str:
     return name.strip().lower().replace("-", "_")
 
 

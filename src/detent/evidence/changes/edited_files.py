@@ -62,7 +62,7 @@ class EditedFile:
         return data[:LARGEST].decode("utf-8", "replace")
 
 
-def edited(changes: Changes) -> tuple[EditedFile, ...]:
+def read_edits(changes: Changes) -> tuple[EditedFile, ...]:
     """All changed files with their line numbers."""
     came, gone = dict[str, set[int]](), dict[str, set[int]]()
     for hunk in hunks(changes.patch()):

@@ -16,10 +16,10 @@ from detent.evidence.changes.dependencies import (
     REQUIREMENTS,
     declared_dependencies,
     names_of,
+    normalize_name,
     of_nox,
     of_package_json,
     packages_in,
-    plain,
     read_ini,
     requirement_rows,
 )
@@ -54,7 +54,7 @@ def missing_plugins(said: str, declared: frozenset[str]) -> Iterator[str]:
         yield from filter(None, (_of_option(word, declared) for word in found[1].split() if word.startswith("-")))
     yield from (plugin for found in FIXTURE.finditer(said) if (plugin := PLUGIN_OF_FIXTURE.get(found[1])))
     if ASYNC in said:
-        yield next((plugin for plugin in ASYNC_PLUGINS if plain(plugin) in declared), ASYNC_PLUGINS[0])
+        yield next((plugin for plugin in ASYNC_PLUGINS if normalize_name(plugin) in declared), ASYNC_PLUGINS[0])
 
 
 def _of_option(word: str, declared: frozenset[str]) -> str:
@@ -87,11 +87,11 @@ OFFER = tuple[Iterable[str], str]  # packages, and the command that installs the
 
 def install_line(files: Files, module: str) -> str:
     """The command that installs the package of a module; empty if the project does not declare it."""
-    top = plain(module.split("/")[0].split(".")[0])
-    wanted = {top, plain(module), *(name for name, imported in IMPORTED_AS.items() if imported == top)}
+    top = normalize_name(module.split("/")[0].split(".")[0])
+    wanted = {top, normalize_name(module), *(name for name, imported in IMPORTED_AS.items() if imported == top)}
     offers = (offer for read in (_pyproject, _setup_cfg, _lists, _pipfile, _sessions, _node) for offer in read(files))
     for packages, line in offers:
-        found = next((name for name in packages if plain(name) in wanted), "")
+        found = next((name for name in packages if normalize_name(name) in wanted), "")
         if found and TYPED.fullmatch(line := line.replace("{}", found)):
             return line
     return ""
@@ -252,7 +252,7 @@ def _needed_by_script(command: Command, said: str, files: Files) -> str:
     program = (found[1] or found[2]) if found else ""
     if program and command.text.split()[0] in SCRIPTS:
         line = installing(files.read)
-        if plain(BROUGHT.get(program, program)) in declared_dependencies(files):
+        if normalize_name(BROUGHT.get(program, program)) in declared_dependencies(files):
             return f"{program} is not installed here: {line}"
         return f"`{command.text}` needs {program}, which is not installed: {line}, if a package brings it; {OTHER}"
     return f"`{command.text}` needs a program that is not installed: install it, {OTHER}"

@@ -13,7 +13,7 @@ import msgspec
 from detent.evidence.runners import Command
 from detent.git.commits import Commit
 from detent.kernel.model import Flag, Value
-from detent.storage.state import keep, kept
+from detent.storage.state import read_sealed, write_sealed
 
 Answer = Literal["clean", "flagged", "failed", "could-not-verify"]
 LINE = re.compile(r"(?<!:):([1-9]\d*)$")  # the line number at the end of a place
@@ -108,13 +108,13 @@ class Checked(NamedTuple):
 
 def keep_card(common: Path, run: str, found: Checked) -> None:
     text = msgspec.json.encode(found).decode()
-    if kept(_file(common, run)) != text:
-        keep(_file(common, run), text, durable=False)
+    if read_sealed(_file(common, run)) != text:
+        write_sealed(_file(common, run), text, durable=False)
 
 
 def kept_card(common: Path, run: str) -> Checked | None:
     """The run's newest card, or None if there is none that this version can read."""
-    text = kept(_file(common, run))
+    text = read_sealed(_file(common, run))
     try:
         return msgspec.json.decode(text, type=Checked) if text is not None else None
     except msgspec.ValidationError:

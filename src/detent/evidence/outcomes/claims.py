@@ -53,7 +53,7 @@ def written(claim: Claim) -> str:
     return msgspec.json.format(msgspec.json.encode(claim), indent=2).decode() + "\n"
 
 
-def read(text: str, commit: str) -> tuple[Claim | None, str]:
+def parse_claim(text: str, commit: str) -> tuple[Claim | None, str]:
     """Parse the note on a commit: the claim, or None and what is wrong with it."""
     if len(text) > LARGEST:
         return None, f"the claim is too long ({len(text)} characters)"

@@ -114,10 +114,10 @@ def _plugin(facts: Facts, third_party: Callable[[str], bool]) -> Found:
     """A pytest plugin is missing: the one that defines the fixture, or runs async tests."""
     if not PLUGINS_BRING.search(facts.message):
         return None
-    from detent.evidence.changes.dependencies import plain  # few failures need to read manifests
+    from detent.evidence.changes.dependencies import normalize_name  # few failures need to read manifests
     from detent.evidence.changes.install_lines import ASYNC_PLUGINS, missing_plugins
 
-    declared = frozenset(filter(third_party, map(plain, ASYNC_PLUGINS)))
+    declared = frozenset(filter(third_party, map(normalize_name, ASYNC_PLUGINS)))
     missing = next(missing_plugins(facts.message, declared), "")
     return ("test", f"{missing}{NOT_INSTALLED}") if missing else None
 

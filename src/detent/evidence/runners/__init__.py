@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 from detent.errors import DetentError
-from detent.evidence.runners.adapter import Command, Files, Folder, Runner, split
+from detent.evidence.runners.adapter import Command, Files, Folder, Runner, split_words
 
 __all__ = ["RUNNERS", "UNSEEN", "Command", "Files", "Folder", "Runner"]
 
@@ -119,7 +119,7 @@ def find_command(files: Files, configured: str = "", report: str = "") -> Comman
     if not configured.strip():
         found = next(filter(None, (_detected(sign, files) for sign in DETECTION)), None)
         return found or ask_installed(lambda runner: runner.detect(files), or_say=True)
-    words, fault = split(configured)
+    words, fault = split_words(configured)
     if words[:1] == ("npm",) or REDIRECTS in configured:
         from detent.evidence.runners.javascript.node_package import CALLS, script_words
         from detent.evidence.runners.javascript.node_tap import adopt_tap, by_tap
@@ -161,7 +161,7 @@ def refuse(command: str, base: Command | None) -> str | None:
     if base is None or given == base.text:
         return None
     if given.startswith(f"{base.text} "):
-        words, fault = split(given.removeprefix(base.text))
+        words, fault = split_words(given.removeprefix(base.text))
         if not fault and not any(word.startswith("-") for word in words):
             return None  # plain words after the command are selectors; it is run as configured
     return f"`{given[:200]}` is not how this project is tested; use `{base.text}` (only its exit code is read)"

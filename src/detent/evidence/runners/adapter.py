@@ -210,7 +210,7 @@ IN_DOUBLE_QUOTES = "$`"
 ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 
 
-def split(command: str, globs: bool = False) -> tuple[tuple[str, ...], str]:
+def split_words(command: str, globs: bool = False) -> tuple[tuple[str, ...], str]:
     """The words of a command line, or what is wrong with it. `globs`: allow patterns of file names as words."""
     if len(command) > LONGEST:
         return (), f"the command has {len(command)} characters"
@@ -234,7 +234,7 @@ def parsed(command: str, after: Callable[[Words], Words | str | None], options: 
 
     `after`: the words after the call of the runner, None if it is another program, or a fault; `options`: what those words select.
     """
-    words, fault = split(command)
+    words, fault = split_words(command)
     rest = fault or after(words)
     if rest is None:
         rest = f"`{words[0]}` is not a call of the project's test runner"
@@ -283,7 +283,7 @@ def path_fault(selector: str) -> str:
     return ""
 
 
-def below(path: str, scope: str) -> bool:
+def is_below(path: str, scope: str) -> bool:
     """Whether a file is the given path or is below it."""
     plain = scope.removeprefix("./").rstrip("/")
     return plain in ("", ".", path) or path.startswith(f"{plain}/")

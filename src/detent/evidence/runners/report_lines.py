@@ -11,7 +11,7 @@ import msgspec
 
 from detent.errors import CannotTell
 from detent.evidence.report import Outcome, TestReport
-from detent.evidence.runners.report_reader import SeenTest, agree, decoded_lines, ended, no_report, numbered, report_of
+from detent.evidence.runners.report_reader import SeenTest, agree, decoded_lines, describe_exit, no_report, numbered, report_of
 from detent.evidence.source.test_ids import readable
 
 
@@ -42,11 +42,11 @@ class Tongue(NamedTuple):
     title: str = ""  # the runner's name for people; by default `runner`
 
 
-def read(report: bytes | None, exit_code: int | None, output: str, tongue: Tongue) -> TestReport:
+def read_report(report: bytes | None, exit_code: int | None, output: str, tongue: Tongue) -> TestReport:
     """Read the report of one run. CannotTell if it is cut, mixed with other output, or contradicted by the exit code."""
     title = tongue.title or tongue.runner
     if report is None:
-        raise no_report(title, ended(exit_code), exit_code, output)
+        raise no_report(title, describe_exit(exit_code), exit_code, output)
     lines = read_lines(report, tongue.runner)
     found = report_of(_seen([line for line in lines if line.type != "note"], tongue), tongue.runner, exit_code, output)
     if found.ids or exit_code not in tongue.ends:

@@ -56,10 +56,10 @@ def reader(
 
     def read(report: bytes | None, exit_code: int | None, output: str) -> TestReport:
         if report is None:
-            raise no_report(title, ended(exit_code), exit_code, output)
+            raise no_report(title, describe_exit(exit_code), exit_code, output)
         written = decoded(report, kind)
         if written.code != exit_code:
-            raise CannotTell(f"{title} {ended(exit_code)}, but with code {written.code} by its report{tail(output)}")
+            raise CannotTell(f"{title} {describe_exit(exit_code)}, but with code {written.code} by its report{tail(output)}")
         found = report_of(outcomes(written), name, exit_code, output)
         agree(found, title, ends, hint)
         return found
@@ -67,7 +67,7 @@ def reader(
     return read
 
 
-def bounded(data: bytes) -> bytes:
+def limit_report(data: bytes) -> bytes:
     """A report within the size limit."""
     if len(data) > LARGEST:
         raise CannotTell(f"the test report is larger than {LARGEST} bytes, the most that Detent reads")
@@ -77,7 +77,7 @@ def bounded(data: bytes) -> bytes:
 def decoded(data: bytes, kind: type[T]) -> T:
     """Decode a JSON report."""
     try:
-        return msgspec.json.decode(bounded(data), type=kind)
+        return msgspec.json.decode(limit_report(data), type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as e:
         raise CannotTell(f"the test report cannot be read: {e}") from e
 
@@ -85,7 +85,7 @@ def decoded(data: bytes, kind: type[T]) -> T:
 def decoded_lines(data: bytes, kind: type[T]) -> list[T]:
     """Decode a JSON Lines report."""
     try:
-        return msgspec.json.Decoder(kind).decode_lines(bounded(data))
+        return msgspec.json.Decoder(kind).decode_lines(limit_report(data))
     except (msgspec.DecodeError, UnicodeDecodeError) as e:
         raise CannotTell(f"the test report cannot be read: {e}") from e
 
@@ -118,7 +118,7 @@ def agree(report: TestReport, title: str, ends: Collection[int], hint: str = "")
     """Raise CannotTell if exit code and report disagree. A process that a test ended may have exited with 0."""
     code, said = report.exit_code, tail(report.output)
     if code not in ends:
-        raise CannotTell(f"{title} {ended(code)}{said}")
+        raise CannotTell(f"{title} {describe_exit(code)}{said}")
     if code and not report.bad:
         raise CannotTell(
             f"{title} exited with code {code}, but no test in its report failed{f' ({hint})' if hint and report.outcomes else ''}{said}"
@@ -128,7 +128,7 @@ def agree(report: TestReport, title: str, ends: Collection[int], hint: str = "")
         raise CannotTell(f"{title} exited with code 0, but its report has a failure: {min(told)}")
 
 
-def ended(exit_code: int | None) -> str:
+def describe_exit(exit_code: int | None) -> str:
     """How a process ended, in words."""
     if exit_code is None:
         return "did not finish in time"
@@ -252,7 +252,7 @@ class XmlTarget(Protocol):
 
 def feed(report: bytes, target: XmlTarget) -> None:
     """Parse a report to its end. One that cannot be read in full is CannotTell, never a smaller report."""
-    if not bounded(report).strip():
+    if not limit_report(report).strip():
         raise CannotTell("the test report is empty")
     parser = ParserCreate(namespace_separator="}")
     parser.buffer_text = True

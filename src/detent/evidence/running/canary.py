@@ -79,7 +79,7 @@ def _opened(root: Path, folder: PurePosixPath) -> int:
 # -- the comparison ----------------------------------------------------------------------------------------------------------
 
 
-def judged(report: TestReport, canary: Canary) -> TestReport:
+def check_canary(report: TestReport, canary: Canary) -> TestReport:
     """The report without the canary, with whether it held."""
     words = words_of(canary)
     mine = {test for test in report.ids if any(w in test for w in words)}
@@ -158,13 +158,13 @@ def made_by_tests(place: Place) -> set[str]:
 
 def left_planted(place: Place) -> list[str]:
     """The canary files that are left in a checkout."""
-    return [str(path) for path in json.loads(state.kept(planted_file(place)) or "[]")]
+    return [str(path) for path in json.loads(state.read_sealed(planted_file(place)) or "[]")]
 
 
 def note_made(place: Place, stamps: dict[str, str]) -> None:
     """Remember files that a test run created, with their stamps."""
     made = {**_made(place), **stamps}
-    state.keep(_made_file(place), json.dumps({path: was for path, was in made.items() if was}), durable=False)
+    state.write_sealed(_made_file(place), json.dumps({path: was for path, was in made.items() if was}), durable=False)
 
 
 def _made_file(place: Place) -> Path:
@@ -172,7 +172,7 @@ def _made_file(place: Place) -> Path:
 
 
 def _made(place: Place) -> dict[str, str]:
-    return {str(path): str(was) for path, was in json.loads(state.kept(_made_file(place)) or "{}").items()}
+    return {str(path): str(was) for path, was in json.loads(state.read_sealed(_made_file(place)) or "{}").items()}
 
 
 def thin_out(store: Path) -> None:

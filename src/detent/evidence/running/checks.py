@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.running.collect import Collector, Wanted
-from detent.storage.state import keep, kept
+from detent.storage.state import read_sealed, write_sealed
 
 SHOWN = 4000  # characters kept of a failing command's output
 NOT_THERE = (126, 127)  # a shell's exit codes for a program that it cannot start
@@ -75,12 +75,12 @@ def _file(collect: Collector, tree: str) -> Path:
 
 
 def _known(collect: Collector, tree: str) -> dict[str, float]:
-    found: dict[str, float] = json.loads(kept(_file(collect, tree)) or "{}")
+    found: dict[str, float] = json.loads(read_sealed(_file(collect, tree)) or "{}")
     return found
 
 
 def _keep(collect: Collector, tree: str, known: Mapping[str, float]) -> None:
-    keep(_file(collect, tree), json.dumps(known))
+    write_sealed(_file(collect, tree), json.dumps(known))
 
 
 # -- checks that failed before the work began ----------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from tempfile import mkdtemp
 from detent.evidence.runners import Command
 from detent.sandbox.process import run
 from detent.storage import state
-from detent.storage.state import keep, kept, state_dir
+from detent.storage.state import read_sealed, state_dir, write_sealed
 
 ENVIRONMENTS = (".venv", "venv", ".tox/*")  # where a project keeps its own
 PATIENCE = 30  # seconds
@@ -98,13 +98,13 @@ def _packages_of(python: Path | None, env: Mapping[str, str], cache: Path) -> li
         ask = "import json, site, sys; print(json.dumps([p for p in sys.path if p.endswith('-packages')]))"
         real = python.resolve()
         stamp = cache / f"python-{sha256(f'{real}{real.stat().st_mtime_ns}'.encode()).hexdigest()[:16]}.json"
-        if (said := kept(stamp)) is None:
+        if (said := read_sealed(stamp)) is None:
             with open(os.devnull, "wb") as nowhere:
                 ran = run([str(python), "-c", ask], python.parent, env, PATIENCE, stderr=nowhere.fileno())
             if ran.exit_code is None:
                 return []
             said = ran.output or "[]"
-            keep(stamp, said)
+            write_sealed(stamp, said)
         return [Path(p) for p in json.loads(said) if Path(p).is_dir()]
     except (OSError, ValueError):
         return []
@@ -146,7 +146,7 @@ class Bytecode:
 
     def holds(self) -> bool:
         """Whether it exists and every file is as we made it."""
-        said = state.kept(self.record) if self.record.is_file() else None
+        said = state.read_sealed(self.record) if self.record.is_file() else None
         try:
             return said is not None and said == json.dumps(self._stamps())
         except OSError:
@@ -188,7 +188,7 @@ class Bytecode:
         order = self.folder.parent / "order.json"
         order.write_text(json.dumps(wanted))
         run([str(self.python), "-I", "-S", "-B", "-c", COMPILE], Path("/"), {}, SECONDS, stdin=order)
-        state.keep(self.record, json.dumps(self._stamps()), durable=False)
+        state.write_sealed(self.record, json.dumps(self._stamps()), durable=False)
 
     def _needed(self, scratch: Path) -> Iterator[tuple[str, str]]:
         """Source and target of each module whose bytecode was written, without rewritten ones (`…-pytest-…`), which differ from their source."""

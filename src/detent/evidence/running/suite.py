@@ -21,7 +21,7 @@ from detent.evidence.runners import RUNNERS, Command, Folder, Runner
 from detent.evidence.runners.adapter import Canary
 from detent.evidence.runners.build_caches import LIBRARIES, builds, lent, settings
 from detent.evidence.runners.report_reader import LARGEST
-from detent.evidence.running.canary import BESIDE, judged, planted
+from detent.evidence.running.canary import BESIDE, check_canary, planted
 from detent.evidence.running.installed import NEVER, PREFIX
 from detent.evidence.source.test_ids import without_root
 from detent.git.snapshot import FOLDERS
@@ -194,7 +194,7 @@ def _read(runner: Runner, data: bytes | None, ran: Ran, canary: Canary | str) ->
         if ran.exit_code != 0 or data is None:
             raise
         return TestReport(exit_code=0, canary="broken", canary_said=BESIDE)
-    return judged(msgspec.structs.replace(found, exit_code=ran.exit_code), canary)
+    return check_canary(msgspec.structs.replace(found, exit_code=ran.exit_code), canary)
 
 
 def _scratch(names: tuple[str, ...], root: Path) -> list[Path]:

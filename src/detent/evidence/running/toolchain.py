@@ -59,7 +59,7 @@ def listing(command: Command | None, home: Path, env: Mapping[str, str], cache: 
         found[path] = old[1] if old and old[0] == stamp and stamp else _digest(path)
         fresh[path] = [stamp, found[path]]
     if any(known.get(path) != value for path, value in fresh.items()):
-        state.keep(_stamps(), json.dumps({**known, **fresh} if len(known) < MOST else fresh), durable=False)
+        state.write_sealed(_stamps(), json.dumps({**known, **fresh} if len(known) < MOST else fresh), durable=False)
     return found
 
 
@@ -100,14 +100,14 @@ def changed(digest: str, now: Listing, folder: Path) -> tuple[str, ...] | None:
     return tuple(sorted([*other, *gone], key=lambda path: (path.endswith(".txt"), path)))
 
 
-def accept(home: Path, now: Listing) -> None:
+def accept_toolchain(home: Path, now: Listing) -> None:
     """Record that a person accepts what is installed now as a checkout's runner."""
-    state.keep(_accepted(home), take(now, _folder()))
+    state.write_sealed(_accepted(home), take(now, _folder()))
 
 
 def is_accepted(home: Path, now: Listing) -> bool:
     """Whether what is installed is what a person last accepted for a checkout."""
-    said = state.kept(_accepted(home)) if _accepted(home).is_file() else ""
+    said = state.read_sealed(_accepted(home)) if _accepted(home).is_file() else ""
     return bool(said) and changed(said or "", now, _folder()) == ()
 
 
@@ -312,7 +312,7 @@ def _accepted(home: Path) -> Path:
 
 def _remembered() -> dict[str, list[str]]:
     try:
-        said: dict[str, list[str]] = json.loads(state.kept(_stamps()) or "{}")
+        said: dict[str, list[str]] = json.loads(state.read_sealed(_stamps()) or "{}")
         return said
     except ValueError:
         return {}

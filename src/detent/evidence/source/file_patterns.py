@@ -41,7 +41,7 @@ def matches(pattern: str, path: str) -> bool:
     return False
 
 
-def said(patterns: tuple[str, ...], path: str) -> bool | None:
+def ask_patterns(patterns: tuple[str, ...], path: str) -> bool | None:
     """Whether the last matching pattern includes or excludes a path; None if none matches."""
     found = next((each for each in reversed(patterns) if matches(each.removeprefix("!"), path)), None)
     return None if found is None else not found.startswith("!")
@@ -59,7 +59,7 @@ def folders(names: Iterable[str], product: Iterable[str] = ()) -> tuple[str, ...
     return tuple(f"{each}/" for each in clean if not is_outside(each) and _plain(each.rpartition("/")[2]) not in ours)
 
 
-def telling(patterns: Iterable[str]) -> tuple[str, ...]:
+def telling_patterns(patterns: Iterable[str]) -> tuple[str, ...]:
     """The patterns that tell tests from code, by part of the name or by a folder that is no source folder."""
     return tuple(each for each in patterns if not is_outside(each.removeprefix("!")) and _tells(each))
 

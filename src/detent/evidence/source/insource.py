@@ -18,7 +18,7 @@ class InsourceLanguage(NamedTuple):
     lay: Callable[[str, str, list[TestPart], list[TestPart]], str | None]  # code, tests, and the parts of both
 
 
-def split(path: str, text: str) -> tuple[str, str]:
+def split_tests(path: str, text: str) -> tuple[str, str]:
     """A file's text without its test part, and the test part."""
     language = _language(path)
     found = language.parts(text) if language else None
@@ -28,7 +28,7 @@ def split(path: str, text: str) -> tuple[str, str]:
 
 def holds_tests(path: str, text: str) -> bool:
     """Whether a code file has a test part."""
-    return bool(split(path, text)[1])
+    return bool(split_tests(path, text)[1])
 
 
 def test_lines(path: str, text: str) -> frozenset[int]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from detent.evidence.source.diff import Hunk, hunks
 from detent.evidence.source.file_patterns import is_document
-from detent.evidence.static_analysis.literals import KnownExamples, constants, known_of, put_together, read, values_in
+from detent.evidence.static_analysis.literals import KnownExamples, constants, known_of, put_together, read_code, values_in
 from detent.evidence.static_analysis.telling_cases import (
     ERROR,
     LONG,
@@ -149,7 +149,7 @@ def examples(
 def _long(code: dict[str, list[Hunk]], named: dict[str, str]) -> frozenset[str]:
     """Texts in the code that are looked for in older tests."""
     texts = ("\n".join(hunk.new) for path, of in code.items() if path.endswith(PROGRAM) for hunk in of)
-    plain = (_values(line for _, line in read(text, 0, known_of(()), named).lines) | values_in(text) for text in texts)
+    plain = (_values(line for _, line in read_code(text, 0, known_of(()), named).lines) | values_in(text) for text in texts)
     return frozenset(value for values in plain for value in values if is_long(value, SHORT))
 
 
@@ -158,7 +158,7 @@ def _tests(found: list[Hunk], held: frozenset[str], code: str) -> ChangedTests:
     for hunk in found:
         text = "\n".join(hunk.new)
         values |= values_in(text)
-        lines = read(text, 0, known_of(()), {}).lines
+        lines = read_code(text, 0, known_of(()), {}).lines
         if not hunk.path.endswith(PROGRAM):
             values |= {text, f"{text}\n", *(line.strip() for line in hunk.new)}
         near += [_values(line for _, line in w) | _outcomes([hunk.new[n] for n, _ in w], hunk.path) for w in _windows(lines)]
@@ -194,7 +194,7 @@ def _is_copied(path: str, of: list[Hunk], known: KnownExamples) -> bool:
 def _cases(hunk: Hunk, known: KnownExamples, named: dict[str, str]) -> Iterator[ExampleCase]:
     """The cases in new code: a value is compared or used as a key, and an answer belongs to it."""
     text = "\n".join("" if COMMENT.match(line) and '"""' not in line else line for line in hunk.new)
-    seen = read(text, hunk.at, known, named)
+    seen = read_code(text, hunk.at, known, named)
     for each in seen.hidden:
         yield ExampleCase(frozenset({each.value}), frozenset(), False, each.line, _said(hunk, each.line), sure=True)
     yield from _members(hunk, seen.lines, known)

@@ -121,7 +121,7 @@ def constants(texts: Iterable[str]) -> dict[str, str]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def read(text: str, first: int, known: KnownExamples, named: Mapping[str, str]) -> Read:
+def read_code(text: str, first: int, known: KnownExamples, named: Mapping[str, str]) -> Read:
     """Read code with every literal in one plain form, replaced by the example it stands for, if any."""
     pieces = _joined([each for piece in _pieces(text) for each in _put_in(piece, named)])
     lines, hidden, line, said = list[tuple[int, str]](), list[Hidden](), first, ""

@@ -8,7 +8,7 @@ from posixpath import dirname, join, normpath
 from typing import NamedTuple
 
 from detent.evidence.changes.changes import TreeFiles
-from detent.evidence.changes.dependencies import REQUIREMENTS, declared_dependencies, plain
+from detent.evidence.changes.dependencies import REQUIREMENTS, declared_dependencies, normalize_name
 from detent.evidence.changes.edited_files import LARGEST, EditedFile, is_named_as_test
 from detent.evidence.runners.adapter import is_shared_config
 from detent.evidence.source.file_patterns import is_document
@@ -215,5 +215,5 @@ def _declared(path: str, text: str) -> frozenset[str]:
     where = PurePosixPath(path)
     pattern = OTHERS.get(where.name) or OTHERS.get(where.suffix)
     if pattern:
-        return frozenset(plain(name) for name in pattern.findall(text))
+        return frozenset(normalize_name(name) for name in pattern.findall(text))
     return declared_dependencies(OneFile(path if REQUIREMENTS.fullmatch(path) else where.name, text)) if text else frozenset()

@@ -10,7 +10,7 @@ from itertools import chain
 from types import MappingProxyType
 
 from detent.evidence.changes.changes import Changes
-from detent.evidence.changes.edited_files import EditedFile, edited, product
+from detent.evidence.changes.edited_files import EditedFile, product, read_edits
 from detent.evidence.changes.projects import BesideProduct
 from detent.evidence.static_analysis.forgiving_tests import forgiving
 from detent.evidence.static_analysis.knows_tests import SPEAKS_OF_TESTS, looks_at_tests
@@ -32,7 +32,7 @@ NO_KEYS: Mapping[str, str] = MappingProxyType({})
 
 def static_flags(changes: Changes, keys: Mapping[str, str] = NO_KEYS) -> tuple[Flag, ...]:
     """The flags that reading a change raises, the first few of each kind. `keys`: secrets that must not be committed."""
-    files = edited(changes)
+    files = read_edits(changes)
     looks = (
         *(says_unfinished(files, _beside(files)), steered(files)),
         *(_knows_tests(files), shadows(files), used_by_product(files), suppressed(files), left_out(files), judging_scripts(files)),
@@ -48,7 +48,7 @@ def static_flags(changes: Changes, keys: Mapping[str, str] = NO_KEYS) -> tuple[F
 
 def can_end_itself(changes: Changes) -> Iterator[Flag]:
     """Flags, if only an exit code is read, for new code that can end the process so that later tests do not run."""
-    for file in product(edited(changes)):
+    for file in product(read_edits(changes)):
         for line in sorted(set(endings(file.path, file.after)) & file.came)[:1] if file.came else ():
             said = "only the exit code of the tests is read, and this line can end their process before they finish"
             yield Flag("weak-evidence", said, f"{file.path}:{line}", after=file.line(line), level="ask")

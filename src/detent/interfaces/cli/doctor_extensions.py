@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection
 
 from detent.agents import BACKENDS, backend
-from detent.app.registry import BUILT_IN, checked, workflow_names
+from detent.app.registry import BUILT_IN, load_checked, workflow_names
 from detent.config.sources import is_kind
 from detent.errors import DetentError
 from detent.evidence.runners import RUNNERS
@@ -31,7 +31,7 @@ def extension_checks() -> list[DoctorCheck]:
 def _workflows() -> DoctorCheck:
     try:
         for name in workflow_names():
-            checked(name)
+            load_checked(name)
     except DetentError as e:
         return DoctorCheck("workflows", False, e.message, e.hint, needed=False)
     if hidden := shadowing(WORKFLOWS, BUILT_IN):

@@ -13,7 +13,7 @@ from types import FrameType
 from detent.errors import Busy, DetentError
 
 
-def ended(argv: Sequence[str], work: Callable[[], int]) -> int:
+def run_call(argv: Sequence[str], work: Callable[[], int]) -> int:
     """Do the work of a call, report its errors, and return its exit code."""
     for name in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(name, _stop)

@@ -8,7 +8,7 @@ import click
 
 from detent import __version__
 from detent.errors import DetentError
-from detent.interfaces.cli.ends import ended, report_error
+from detent.interfaces.cli.ends import report_error, run_call
 from detent.interfaces.cli.help_rows import COMMANDS, GROUPS, MEANT
 
 NAMES = 13  # columns for the names in --help; a longer name gets its own line
@@ -79,7 +79,7 @@ def detent(folder: str | None) -> None:
 
 def run(argv: Sequence[str]) -> int:
     """Run one command."""
-    return ended(argv, lambda: _called(argv))
+    return run_call(argv, lambda: _called(argv))
 
 
 def _called(argv: Sequence[str]) -> int:

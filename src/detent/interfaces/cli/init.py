@@ -16,7 +16,7 @@ from detent.interfaces.cli.init_detect import detected
 from detent.interfaces.cli.init_file import Found, is_ours, merged, own_table, set_names, toml_text
 from detent.interfaces.cli.tell import channel, fold
 from detent.interfaces.register import PARTS, PROGRAMS
-from detent.interfaces.register.files import read, write
+from detent.interfaces.register.files import read_text, write_text
 
 if TYPE_CHECKING:
     from detent.interfaces.cli.init_look import InitLook
@@ -110,7 +110,7 @@ def command(clients: tuple[str, ...], hooks: tuple[str, ...], remove: bool, entr
 def _look(place: Place) -> "InitLook":
     from detent.interfaces.cli.init_look import look
 
-    return look(place, load(lambda name: read(place.root / name), os.environ), os.environ)
+    return look(place, load(lambda name: read_text(place.root / name), os.environ), os.environ)
 
 
 def _lines(seen: "InitLook | None") -> list[str]:
@@ -130,7 +130,10 @@ def _tell_json(done: InitReport, planned: str, named: list[ClientChanges], seen:
 
 def _asked_for_entry(place: Place) -> tuple[str, ...]:
     """Ask a person without a plan for its first entry."""
-    if "pr.plan" in detected(place) or read(place.root / load(lambda name: read(place.root / name), os.environ).pr.plan) is not None:
+    if (
+        "pr.plan" in detected(place)
+        or read_text(place.root / load(lambda name: read_text(place.root / name), os.environ).pr.plan) is not None
+    ):
         return ()
     click.echo(fold("There is no plan yet. A plan is a list of pull requests, and Detent takes an agent through them one by one."))
     said = click.prompt("What should the first one do? (Enter: no plan now)", default="", show_default=False)
@@ -144,10 +147,10 @@ def _plan(place: Place, entries: tuple[str, ...]) -> str:
         raise DetentError("a plan entry needs text", 'say what the pull request does: --entry "Round prices to cents"')
     if not wanted:
         return ""
-    named = load(lambda name: read(place.root / name), os.environ).pr.plan
+    named = load(lambda name: read_text(place.root / name), os.environ).pr.plan
     path = next((each for each in (named, str(detected(place).get("pr.plan", ""))) if each and (place.root / each).is_file()), PLAN)
-    text = read(place.root / path, "utf-8") or PLAN_HEAD
-    write(place.root / path, f"{text}{'' if text.endswith(chr(10)) else chr(10)}" + "".join(f"- {entry}\n" for entry in wanted))
+    text = read_text(place.root / path, "utf-8") or PLAN_HEAD
+    write_text(place.root / path, f"{text}{'' if text.endswith(chr(10)) else chr(10)}" + "".join(f"- {entry}\n" for entry in wanted))
     return path
 
 
@@ -202,8 +205,8 @@ def _client(name: str, changes: "list[FileChange]", what: str, hint: str) -> Cli
 
 def _init(place: Place) -> InitReport:
     """Add detected settings that are not set. Checks the existing settings first."""
-    old = read(place.root / FILE)
-    settings = load(lambda name: read(place.root / name), {})
+    old = read_text(place.root / FILE)
+    settings = load(lambda name: read_text(place.root / name), {})
     elsewhere = {"test.command"} if settings.test.command else set()  # set in tdd.properties, which detent.toml would override
     set_here = set_names(old or "", place) | elsewhere
     found = detected(place)
@@ -221,7 +224,7 @@ def _init(place: Place) -> InitReport:
         return InitReport(
             False, f"Nothing changed: {FILE} is written in a way that Detent cannot safely add to.", {}, kept, f"add by hand: {lines}"
         )
-    write(place.root / FILE, new)
+    write_text(place.root / FILE, new)
     return InitReport(True, f"{FILE} was {'written' if old is None else 'added to'}.", missing, kept)
 
 
@@ -229,7 +232,7 @@ def _remove(place: Place) -> tuple[InitReport, int]:
     """Remove detent.toml if it is unchanged since init wrote it, and not committed."""
     from detent.interfaces.register.local_only import tracked
 
-    text = read(place.root / FILE)
+    text = read_text(place.root / FILE)
     if text is None:
         return InitReport(False, f"Nothing to remove: there is no {FILE}."), 0
     if not is_ours(text):

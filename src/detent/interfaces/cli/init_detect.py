@@ -8,7 +8,7 @@ from detent.app.preflight import default_preflight
 from detent.evidence.runners import Folder, find_command
 from detent.git.place import Place
 from detent.interfaces.cli.init_file import Found
-from detent.interfaces.register.files import read
+from detent.interfaces.register.files import read_text
 
 PLANS = ("docs/Plan_Doc/Active_Plan.md", "docs/Active_Plan.md", "Active_Plan.md", "docs/PLAN.md", "docs/plan.md", "PLAN.md", "plan.md")
 
@@ -19,7 +19,7 @@ def detected(place: Place) -> Found:
     found: Found = {}
     if call := find_command(Folder(root, path)):
         found["test.command"] = call.text
-    if preflight := default_preflight(lambda name: read(root / name), root, path):
+    if preflight := default_preflight(lambda name: read_text(root / name), root, path):
         found["preflight.commands"] = list(preflight)
     if plan := next((p for p in PLANS if (root / p).is_file()), ""):
         found["pr.plan"] = plan
@@ -40,7 +40,7 @@ def _main_branch(place: Place) -> str:
 def _branches(common_dir: Path) -> Iterator[str]:
     heads = common_dir / "refs" / "heads"
     yield from (p.relative_to(heads).as_posix() for p in heads.rglob("*") if p.is_file() and not p.name.endswith(".lock"))
-    for line in (read(common_dir / "packed-refs") or "").splitlines():
+    for line in (read_text(common_dir / "packed-refs") or "").splitlines():
         name = line.partition(" ")[2]
         if name.startswith("refs/heads/") and not line.startswith("#"):
             yield name.removeprefix("refs/heads/")
@@ -48,6 +48,6 @@ def _branches(common_dir: Path) -> Iterator[str]:
 
 def _pointed(file: Path, prefix: str) -> str:
     """The branch that a symbolic ref names; empty for a detached HEAD and with reftable refs."""
-    text = (read(file) or "").strip().removeprefix("ref: ")
+    text = (read_text(file) or "").strip().removeprefix("ref: ")
     name = text.removeprefix(prefix) if text.startswith(prefix) else ""
     return "" if name == ".invalid" else name

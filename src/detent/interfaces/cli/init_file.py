@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from detent.config.sources import PYPROJECT
 from detent.git.place import Place
-from detent.interfaces.register.files import read
+from detent.interfaces.register.files import read_text
 
 HEADER = "# Written by `detent init` ({}). Change what you like; the keys are in docs/configuration.md of Detent.\n"
 HEADER_LINE = re.compile(r"# Written by `detent init` \(([0-9a-f]{16})\)\.[^\n]*\n")
@@ -21,7 +21,7 @@ def set_names(text: str, place: Place) -> set[str]:
 
 def own_table(place: Place) -> dict[str, dict[str, object]] | None:
     try:
-        tool = tomllib.loads(read(place.root / PYPROJECT) or "").get("tool", {})
+        tool = tomllib.loads(read_text(place.root / PYPROJECT) or "").get("tool", {})
     except tomllib.TOMLDecodeError:
         return None
     own: dict[str, dict[str, object]] | None = tool.get("detent")

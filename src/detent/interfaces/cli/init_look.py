@@ -20,7 +20,7 @@ from detent.interfaces.cli.doctor_project import DoctorCheck, commands_of, prefl
 from detent.interfaces.cli.first_screen import CHECK, LAST
 from detent.interfaces.cli.tell import fold, fold_command
 from detent.interfaces.register import PARTS
-from detent.interfaces.register.files import read
+from detent.interfaces.register.files import read_text
 
 if TYPE_CHECKING:
     from detent.app.try_tests import Tried
@@ -99,7 +99,7 @@ def _tried(tried: "Tried | None", trouble: str) -> list[DoctorCheck]:
 def _plan(place: Place, settings: Settings) -> DoctorCheck:
     """The plan that `detent start` would use, and its number of entries."""
     path = settings.pr.plan
-    text = read(place.root / path, "utf-8")
+    text = read_text(place.root / path, "utf-8")
     if text is None:
         return DoctorCheck("plan", False, "there is none yet; `detent start` works through one", f"{ENTRY}\nor without a plan: {REQUEST}")
     count = len(entries(text))

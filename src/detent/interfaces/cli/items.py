@@ -24,7 +24,7 @@ HELD = "detent/"  # the prefix of the assignee of an item that an execution has 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 
 
-def opened() -> tuple[App, Tracker]:
+def open_tracker() -> tuple[App, Tracker]:
     from detent.app.project import items_of
     from detent.interfaces.cli.runner import here
 
@@ -33,7 +33,7 @@ def opened() -> tuple[App, Tracker]:
 
 
 def tracker() -> Tracker:
-    return opened()[1]
+    return open_tracker()[1]
 
 
 @click.group("items")
@@ -151,7 +151,7 @@ def reopen(ids: tuple[str, ...], reason: str, as_json: bool) -> None:
     """Reopen items: closed, blocked or deferred ones, and those that nobody works on any more."""
     from detent.app.people import allowed
 
-    app, here = opened()
+    app, here = open_tracker()
     allowed(app, channel())
     for item in here.items(*ids):
         if item.assignee.startswith(HELD) and (run := _at_work(app, item.id)):
@@ -204,7 +204,7 @@ def show(id: str, as_json: bool) -> None:
     from detent.app.executions import attempts
     from detent.interfaces.cli.report_text import estimated
 
-    app, here = opened()
+    app, here = open_tracker()
     item = here.items(id)[0]
     url, expected = _pull_request(app, item), estimates(app, here, [item])[0]
     parts = [f"{item.id}  {plain(item.title)}", f"{item.status}, {item.type}, priority {item.priority}, filed {item.created_at or '?'}"]
@@ -241,7 +241,7 @@ def close(ids: tuple[str, ...], reason: str, as_json: bool) -> None:
     from detent.app.people import allowed
     from detent.app.queueing import catch_up
 
-    app, here = opened()
+    app, here = open_tracker()
     allowed(app, channel())
     closed = [here.change(id, TrackerChange("closed", note=reason)) for id in ids]
     catch_up(app)

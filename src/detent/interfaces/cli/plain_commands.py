@@ -33,9 +33,9 @@ def call(argv: list[str]) -> int | None:
         return None
     gc.disable()  # the process ends before there is anything to collect
     import_lean()
-    from detent.interfaces.cli.ends import ended
+    from detent.interfaces.cli.ends import run_call
 
-    code = ended(argv, lambda: WORK[argv[0]](words))
+    code = run_call(argv, lambda: WORK[argv[0]](words))
     gc.freeze()  # and no collection at exit either
     return code
 

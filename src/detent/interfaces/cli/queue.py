@@ -24,7 +24,7 @@ EVERY = 1.0  # seconds between polls of growing output
 
 
 @contextmanager
-def opened() -> "Iterator[tuple[App, DurableQueue]]":
+def opened_queue() -> "Iterator[tuple[App, DurableQueue]]":
     from detent.app.queueing import open_queue
     from detent.interfaces.cli.runner import here
 
@@ -97,7 +97,7 @@ def add(
 
     policies = read_policies(yes_to)
     flags_alone(policies, "a queue")
-    with opened() as (app, queue):
+    with opened_queue() as (app, queue):
         if again or policies:
             may(app)
         terms = Terms("", agent=said_agent(agent), context=context, again=again, policies=policies)
@@ -139,7 +139,7 @@ def list_(everything: bool, limit: int, watch: bool, as_json: bool) -> None:
     from detent.app.queueing import reconcile
     from detent.queue.queue_protocol import LIVE
 
-    with opened() as (app, queue):
+    with opened_queue() as (app, queue):
         reconcile(app, queue)
         if watch:
             from detent.interfaces.cli.queue_text import watch as stay
@@ -172,7 +172,7 @@ def list_(everything: bool, limit: int, watch: bool, as_json: bool) -> None:
 @AS_JSON
 def show(id: str, as_json: bool) -> None:
     """Show one execution, by its id or by its item."""
-    with opened() as (app, queue):
+    with opened_queue() as (app, queue):
         found = queue.one(id)
         heads = app.journal.heads(found.id)
         row = {**as_row(found), "run_state": heads[0].state if heads else None}
@@ -200,7 +200,7 @@ def logs(id: str, follow: bool, after: int, as_json: bool) -> None:
 
     if follow and as_json:
         raise click.UsageError("--follow and --json do not go together; ask again with --after")
-    with opened() as (_, queue):
+    with opened_queue() as (_, queue):
         found = queue.one(id)
         if as_json:
             pieces = queue.logs(found.id, after)
@@ -224,7 +224,7 @@ def cancel(ids: tuple[str, ...], reason: str, as_json: bool) -> None:
     """Cancel executions. What is running is stopped with all its processes; work that was done stays in its branch and snapshots."""
     from detent.app.queueing import cancel as cancel_one
 
-    with opened() as (app, queue):
+    with opened_queue() as (app, queue):
         may(app, *(queue.one(id).id for id in ids))
         done = [cancel_one(app, queue, id, reason, said("cancel", reason)) for id in ids]
         click.echo(json.dumps({"executions": [as_row(e) for e in done]}) if as_json else "\n".join(execution_line(e) for e in done))
@@ -254,7 +254,7 @@ def retry(ids: tuple[str, ...], start: str | None, parked: bool, cause: str | No
     from detent.app.queueing import retry as retry_one
     from detent.app.queueing import retry_parked
 
-    with opened() as (app, queue):
+    with opened_queue() as (app, queue):
         may(app, *(queue.one(id).id for id in ids))
         by_name = [retry_one(app, queue, id, said("start"), start or "") for id in ids]
         done = by_name or retry_parked(app, queue, cause or "", said("start"), start or "")
@@ -269,7 +269,7 @@ def pause(reason: str, as_json: bool) -> None:
     """Start nothing new, on any machine. What is running continues. The queue pauses by itself after five failures in a row."""
     from detent.app.policy import user
 
-    with opened() as (app, queue):
+    with opened_queue() as (app, queue):
         may(app)
         held = queue.pause(reason or "a person paused it", user())
         row = {"paused": held.reason, "by": held.by, "since": held.since}
@@ -280,7 +280,7 @@ def pause(reason: str, as_json: bool) -> None:
 @AS_JSON
 def resume(as_json: bool) -> None:
     """Let executions start again, and count failures in a row from 0."""
-    with opened() as (app, queue):
+    with opened_queue() as (app, queue):
         may(app)
         before = queue.resume()
         if as_json:
@@ -299,7 +299,7 @@ def pulls(as_json: bool) -> None:
     """
     from detent.app.pull_words import bring_back
 
-    with opened() as (app, _):
+    with opened_queue() as (app, _):
         may(app)
         found = bring_back(app, said("start"))
     if as_json:

@@ -13,7 +13,7 @@ def command(as_json: bool) -> int:
     A notes ref that cannot be read is moved aside first. Runs that have not ended publish here what they have proved so far.
     """
     from detent.app.registry import usable
-    from detent.app.starting import noted
+    from detent.app.starting import note_writers
     from detent.evidence.outcomes.claims import REF
     from detent.git.notes import list_notes, put_aside
     from detent.git.repo import GitError
@@ -21,13 +21,13 @@ def command(as_json: bool) -> int:
     from detent.world.publish_claims import write_claims
 
     app, aside = here(), list[str]()
-    for ref in (*(notes.ref for notes in noted().values()), REF):
+    for ref in (*(notes.ref for notes in note_writers().values()), REF):
         try:
             list_notes(app.world.git, ref)
         except GitError:
             aside.append(put_aside(app.world.git, ref))
     heads = list(reversed(app.journal.heads()))
-    writers = noted()
+    writers = note_writers()
     runs = [app.door.load(head.run).run for head in heads if head.workflow in writers]
     proving = [app.door.load(head.run).run for head in heads if not head.parent and usable(head.workflow) is not None]
     rewritten = sum(writers[run.workflow].write(app.world, run) for run in runs)

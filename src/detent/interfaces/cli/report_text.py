@@ -160,10 +160,10 @@ def _share_lines(title: str, shares: tuple[CostShare, ...]) -> list[str]:
 
 def as_markdown(report: Report) -> str:
     since, until = local(report.since), local(report.until)
-    lines = [f"# {marked(report.project)}: {since:%a %d %b %H:%M} to {until:%a %d %b %H:%M}", "", f"{counted(report)}."]
+    lines = [f"# {escape_markdown(report.project)}: {since:%a %d %b %H:%M} to {until:%a %d %b %H:%M}", "", f"{counted(report)}."]
     lines += ["", f"{cost_text(report.cost)}."] if report.cost.turns else []
     if report.queue and report.queue.paused:
-        lines += ["", f"**The queue is paused:** {marked(report.queue.paused.reason)}."]
+        lines += ["", f"**The queue is paused:** {escape_markdown(report.queue.paused.reason)}."]
     for group, title in TITLES.items():
         if rows := [row for row in report.rows if row.group == group]:
             lines += ["", f"## {title} ({len(rows)})", "", *(line for row in rows for line in _entry(row))]
@@ -172,7 +172,7 @@ def as_markdown(report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
-def marked(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """A text escaped for markdown."""
     return " ".join(plain(text).split()).translate(MARKED)
 
@@ -183,14 +183,14 @@ def _code(text: str) -> str:
 
 def _entry(row: ReportRow) -> Iterator[str]:
     cost = f" ({money(row.cost.usd)}, {many(row.cost.tokens)} tokens, {lasting(row.cost.seconds)})" if row.cost.turns else ""
-    yield f"- **{marked(row.item or row.run)}** {marked(row.title)}{cost}"
+    yield f"- **{escape_markdown(row.item or row.run)}** {escape_markdown(row.title)}{cost}"
     show: Callable[[str], str] = lambda name: f"  - {name}"  # noqa: E731 - one line of a list
     if row.why:
-        yield show(marked(row.why))
+        yield show(escape_markdown(row.why))
     if row.command:
         yield show(f"next: {_code(row.command)}")
     if row.flags or row.accepted:
-        yield show(f"flags{' accepted' if row.accepted else ''}: {marked(kinds(row.flags or row.accepted))}")
+        yield show(f"flags{' accepted' if row.accepted else ''}: {escape_markdown(kinds(row.flags or row.accepted))}")
     if row.earlier:
         yield show(f"{plural(row.attempts, 'attempt')}: " + ", ".join(f"{_code(each.run)} {each.state}" for each in row.earlier[:3]))
     link = f"<{row.pull_request}>" if row.pull_request else _code(row.branch) if row.branch else ""
@@ -201,7 +201,7 @@ def _entry(row: ReportRow) -> Iterator[str]:
 def _table(title: str, shares: tuple[CostShare, ...]) -> list[str]:
     head = [f"## {title}", "", "| | cost | tokens | time | turns |", "|---|--:|--:|--:|--:|"]
     rows = (
-        f"| {marked(share.name)} | {money(share.cost.usd)} | {many(share.cost.tokens)} | {lasting(share.cost.seconds)} | {share.cost.turns} |"
+        f"| {escape_markdown(share.name)} | {money(share.cost.usd)} | {many(share.cost.tokens)} | {lasting(share.cost.seconds)} | {share.cost.turns} |"
         for share in shares
     )
     return ["", *head, *rows]

@@ -32,12 +32,12 @@ def command(text: str, to: str, show: bool, yes: bool, run: str | None, as_json:
     detent revise --to acceptance "test it with pytest -q tests/test_add.py"
     detent revise --to plan "one task for each module"
     """
-    from detent.app.revising import edited, looked_at, revise
+    from detent.app.revising import edited_documents, looked_at, revise
     from detent.interfaces.cli.runner import here
 
     app = here()
     chosen = app.chosen(run)
-    documents = {} if to else edited(app, chosen)
+    documents = {} if to else edited_documents(app, chosen)
     if not to and not documents:
         return _nothing(app, chosen, as_json)
     planned = looked_at(app, chosen, documents, to)

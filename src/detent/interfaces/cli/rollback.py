@@ -3,7 +3,7 @@
 import click
 
 from detent.app import App
-from detent.app.plain_text import plain, shown
+from detent.app.plain_text import plain, render_briefing
 from detent.interfaces.cli.tell import channel, fold, tell_briefing
 
 
@@ -29,7 +29,7 @@ def command(to: str, run: str | None, as_json: bool) -> int:
     if as_json:
         return tell_briefing(briefing, True)
     _told(app, chosen, fresh)
-    return shown(briefing)[2]
+    return render_briefing(briefing)[2]
 
 
 def echo(line: str) -> None:

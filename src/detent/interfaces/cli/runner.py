@@ -29,12 +29,12 @@ def here(create: bool = False) -> App:
 
 def begin_or_ask(app: App, workflow: str, terms: "Terms") -> str:
     """Create a run. If the baseline is red, ask a person at a terminal whether to accept that."""
-    from detent.app.person_calls import begin
+    from detent.app.person_calls import start_run
     from detent.interfaces.cli.progress import watched
 
     try:
         with watched(f"detent: starting a run of {workflow}", app):
-            return begin(app, workflow, terms, channel())
+            return start_run(app, workflow, terms, channel())
     except RedStart as e:
         if channel() != "terminal":
             raise
@@ -48,7 +48,7 @@ def begin_or_ask(app: App, workflow: str, terms: "Terms") -> str:
         if not click.confirm("Accept them as known failures that count against no step?", default=False):
             raise
         with watched(f"detent: starting a run of {workflow}", app):
-            return begin(app, workflow, terms._replace(baseline=True), channel())
+            return start_run(app, workflow, terms._replace(baseline=True), channel())
 
 
 def chosen_workflow(request: str, workflow: str) -> str:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from detent.app.plain_text import plain, shown
+from detent.app.plain_text import plain, render_briefing
 from detent.interfaces.cli.runner import WORKFLOW_HELP
 from detent.interfaces.cli.tell import columns, fold, tell_briefing
 
@@ -60,7 +60,7 @@ def command(
         if said := first_words(app, run):
             click.echo("".join(f"{fold(plain(line))}\n" for line in said))
     briefing = briefed(app, run)  # stores the briefing for the fast path and hooks, as get-task does
-    return tell_briefing(briefing, as_json) if as_json or not columns() else _tell_person(app, run, shown(briefing)[2])
+    return tell_briefing(briefing, as_json) if as_json or not columns() else _tell_person(app, run, render_briefing(briefing)[2])
 
 
 def _tell_person(app: "App", run: str, code: int) -> int:

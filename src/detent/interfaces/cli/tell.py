@@ -11,7 +11,7 @@ from typing import TextIO
 
 import msgspec
 
-from detent.app.plain_text import plain, shown, typed
+from detent.app.plain_text import plain, render_briefing, typed
 from detent.kernel.model import Briefing, Flag, Verdict
 
 GOOD = ("SUCCESS", "NEEDS_ANALYSIS")
@@ -27,7 +27,7 @@ def channel() -> str:
 
 def tell_briefing(briefing: Briefing, as_json: bool) -> int:
     """Print a briefing. Exit 10 where the run waits for a person to release it, else 0."""
-    text, raw, code = shown(briefing)
+    text, raw, code = render_briefing(briefing)
     sys.stdout.flush()
     sys.stdout.buffer.write((raw if as_json else text).encode("utf-8", "replace"))
     sys.stdout.buffer.flush()

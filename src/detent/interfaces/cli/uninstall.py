@@ -19,7 +19,7 @@ from detent.interfaces.cli.init_file import is_ours
 from detent.interfaces.cli.runner import may_decide
 from detent.interfaces.cli.tell import channel, fold
 from detent.interfaces.register import PARTS
-from detent.interfaces.register.files import read
+from detent.interfaces.register.files import read_text
 
 KINDS = {"file": "Files", "exclude": "Lines for git", "ref": "Refs", "workspace": "Workspaces", "state": "State"}
 
@@ -53,7 +53,7 @@ def command(yes: bool, as_json: bool) -> int:
             piece.remove()
     forget_this_call()
     _end(found, sure, kept, as_json)
-    if sure and not as_json and (gone := [path for path, text in before.items() if read(place.root / path) != text]):
+    if sure and not as_json and (gone := [path for path, text in before.items() if read_text(place.root / path) != text]):
         click.echo(f"To remove it for everybody:\n  git commit -m 'Remove Detent' -- {plain(shlex.join(gone))}")
     return 0
 
@@ -64,7 +64,7 @@ def _committed(place: Place) -> dict[str, str | None]:
     from detent.interfaces.register.local_only import tracked
 
     parts = [part.path for name in registered(place.git_dir) if name in PARTS for part in PARTS[name](["detent"])]
-    return {path: read(place.root / path) for path in sorted(tracked(place, [FILE, *parts]))}
+    return {path: read_text(place.root / path) for path in sorted(tracked(place, [FILE, *parts]))}
 
 
 def _registered(place: Place) -> list[Piece]:
@@ -72,7 +72,7 @@ def _registered(place: Place) -> list[Piece]:
     from detent.app.hooks_seen import registered
 
     found = list[Piece]()
-    text = read(place.root / FILE)
+    text = read_text(place.root / FILE)
     if text is not None and is_ours(text):
         found.append(Piece("file", FILE, (place.root / FILE).unlink))
     for name in HOOKS:
@@ -101,10 +101,10 @@ def _unregister(place: Place, client: str) -> None:
 def _kept(place: Place) -> list[str]:
     """Lines on what stays, and why."""
     kept = [f"the branch {name}: it holds work" for name in kept_branches(Git(place, os.environ))]
-    text = read(place.root / FILE)
+    text = read_text(place.root / FILE)
     if text is not None and not is_ours(text):
         kept.append(f"{FILE}: it is not as init wrote it; delete it yourself if you mean to")
-    if (read(place.root / PLAN, "utf-8") or "").startswith(PLAN_HEAD):
+    if (read_text(place.root / PLAN, "utf-8") or "").startswith(PLAN_HEAD):
         kept.append(f"the plan {PLAN}: its entries are yours")
     return kept
 

@@ -93,7 +93,7 @@ def _worker(
     app: App, queue: "DurableQueue", settings: "Settings", slots: int, see: "Callable[[WorkerEvent], None]"
 ) -> "tuple[LocalWorker, Notifier]":
     """A worker that also polls pull requests, enforces the queue's budget and notifies people. Checks the budget before it starts."""
-    from detent.app.notifying import Notifier, telling
+    from detent.app.notifying import Notifier, with_notices
     from detent.app.pull_words import listening
     from detent.app.queue_budget import within_budget
     from detent.queue.queue_protocol import Pace
@@ -103,7 +103,7 @@ def _worker(
     task, look = within_budget(place, env, queue, listening(place, env, settings, queue))
     look()
     notifier = Notifier(place, env, queue)
-    return LocalWorker(queue, telling(task, notifier), slots, Pace(), see, begin_again), notifier
+    return LocalWorker(queue, with_notices(task, notifier), slots, Pace(), see, begin_again), notifier
 
 
 def patiently(work: Callable[[], T]) -> T:

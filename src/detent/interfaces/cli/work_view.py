@@ -42,7 +42,7 @@ class WorkView:
 
     def show(self, over: Callable[[], bool]) -> None:
         """Show events until `over`."""
-        while not known(over, False):
+        while not ask_queue(over, False):
             self._take()
         self._take()
 
@@ -55,7 +55,7 @@ class WorkView:
                 return
             if seen.kind == "ended":
                 self.ends[seen.text.partition(":")[0]] += 1
-            known(partial(self.see, seen), None)
+            ask_queue(partial(self.see, seen), None)
 
     def see(self, seen: WorkerEvent) -> None:
         pass
@@ -64,7 +64,7 @@ class WorkView:
         pass
 
 
-def known(ask: Callable[[], T], else_: T) -> T:
+def ask_queue(ask: Callable[[], T], else_: T) -> T:
     """The result of a query of the queue, or `else_` while its database is unavailable, so that the view never ends a worker."""
     from sqlalchemy.exc import SQLAlchemyError
 
@@ -145,8 +145,8 @@ class WorkTerminal(Plain):
         from rich.table import Table
 
         counts, pause = (
-            known(self.queue.counts, {"ready": 0, "waiting": 0}),
-            known(lambda: self.queue.paused().reason, "the database is away"),
+            ask_queue(self.queue.counts, {"ready": 0, "waiting": 0}),
+            ask_queue(lambda: self.queue.paused().reason, "the database is away"),
         )
         head = f"{len(self.at_work)} of {self.slots} slots, {counts['ready']} ready, {counts['waiting']} waiting"
         table = Table(title=head + (f"  PAUSED: {pause}" if pause else ""), title_justify="left", show_header=False, box=None, expand=True)

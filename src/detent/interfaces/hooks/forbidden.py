@@ -1,6 +1,6 @@
 """Recognises shell commands that an agent may not run: test runners, since the machine runs the tests, and commands for people. words.py has the tables."""
 
-from detent.interfaces.hooks.shell import called
+from detent.interfaces.hooks.shell import called_program
 from detent.interfaces.hooks.words import ALWAYS, ANY, FIRST, OURS, PEOPLE, SCRIPTS
 
 ASKING = ("--version", "--help", "-h")
@@ -10,7 +10,7 @@ OUR_REFS = ("refs/detent", "refs/notes")
 
 def runs_tests(words: list[str], project: list[str]) -> bool:
     """Whether a simple command runs tests: the project's test command, or any known test runner."""
-    call = called(words)
+    call = called_program(words)
     if not call or any(word in ASKING for word in call):
         return False
     if project and (words[: len(project)] == project or (project[:2] == ["sh", "-c"] and " ".join(words).startswith(project[2].strip()))):
@@ -24,7 +24,7 @@ def runs_tests(words: list[str], project: list[str]) -> bool:
 
 def for_people(words: list[str]) -> str:
     """The name of the command if only people may run it; else empty."""
-    call = called(words)
+    call = called_program(words)
     if call and call[0] in OURS:
         return _detent(_after_options(call[1:]))
     if call[:1] == ["git"]:

@@ -8,7 +8,7 @@ import os
 
 from detent.interfaces.hooks.event import SHELL, HookClient, HookEvent
 from detent.interfaces.hooks.standing import HookCheckout
-from detent.interfaces.hooks.words import telling
+from detent.interfaces.hooks.words import deserves_a_look
 from detent.kernel.permit import RED, Permit, looks_like, simple_match, why_not
 
 TESTS_RUN = "The machine runs the tests itself and accepts no results from the shell. When the step is written, hand it in: {}."
@@ -51,7 +51,7 @@ def _words(value: object) -> list[str]:
 def judge(asked: HookEvent, rules: Rules, ground: HookCheckout, client: HookClient, cwd: str) -> str | None:
     """Why the event is refused; None if it is allowed."""
     said = None
-    if asked.kind == SHELL and telling(asked.command, rules.command):
+    if asked.kind == SHELL and deserves_a_look(asked.command, rules.command):
         from detent.interfaces.hooks.shell import simple_commands, written
 
         commands = simple_commands(asked.command)

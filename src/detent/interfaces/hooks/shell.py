@@ -50,7 +50,7 @@ def simple_commands(text: str, depth: int = 0) -> list[Simple]:
 
 def _without_body(here: "re.Match[str]", bodies: list[str]) -> str:
     """The text of a here-document without its body, which is data unless a shell reads it."""
-    if any(called(words)[:1] in ([name] for name in SHELL) for words, _ in _split(here["line"])):
+    if any(called_program(words)[:1] in ([name] for name in SHELL) for words, _ in _split(here["line"])):
         bodies.append(here["body"])
     return f"{here['line']}{here['rest']}\n"
 
@@ -96,7 +96,7 @@ def _text(kind: str, raw: str) -> str:
 
 def _given(words: list[str]) -> list[str]:
     """The texts that a simple command passes to another shell: `bash -c TEXT`, `eval TEXT`, and quoted $( )."""
-    call = called(words)
+    call = called_program(words)
     texts = [piece for word in words for piece in INNER.split(word)[1:]]
     if call and call[0] in SHELL:
         at = next((i for i, word in enumerate(call) if re.fullmatch(r"-\w*c\w*", word)), len(call))
@@ -106,7 +106,7 @@ def _given(words: list[str]) -> list[str]:
     return texts
 
 
-def called(words: list[str]) -> list[str]:
+def called_program(words: list[str]) -> list[str]:
     """The words from the real program on: without assignments, `env`, `timeout 9`, `uv run`, `python -m`, or the program's folder."""
     while words:
         name = words[0].rpartition("/")[2]
@@ -143,7 +143,7 @@ def _rest(words: list[str]) -> list[str]:
 def written(simple: Simple) -> list[str]:
     """The files that a simple command writes, moves or removes, as far as it names them."""
     words, into = simple
-    call = called(words)
+    call = called_program(words)
     plain = [word for word in call[1:] if not word.startswith("-")]
     name = call[0] if call else ""
     if name in EACH:

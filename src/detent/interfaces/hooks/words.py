@@ -33,7 +33,7 @@ TELLING = frozenset(
 ) - {"py"}
 
 
-def telling(text: str, project: list[str]) -> bool:
+def deserves_a_look(text: str, project: list[str]) -> bool:
     """Whether a command needs the full parse: it redirects, or contains one of the words."""
     if ">" in text:
         return True

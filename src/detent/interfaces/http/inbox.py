@@ -110,7 +110,7 @@ def _wait(app: App, top: AnyRun, run: AnyRun) -> shapes_inbox.DecisionRow:
 # -- one question --------------------------------------------------------------------------------------------------------------
 
 
-def shown(app: App, id: str) -> shapes_inbox.DecisionShown:
+def show_decision(app: App, id: str) -> shapes_inbox.DecisionShown:
     """One open question with its documents and flags, and the digest that an answer is bound to."""
     if id.startswith(LANDING):
         return _landing(app, id)
@@ -262,7 +262,7 @@ def _artifacts(app: App, run: AnyRun, asked: PersonDecision | None) -> tuple[sha
 
 def answer_of(app: App, id: str, asked: shapes.AnswerAsked) -> tuple[str, str, dict[str, str]]:
     """(run, verb, fields) of a person's answer; StalePage if what they were shown has changed."""
-    now = shown(app, id)
+    now = show_decision(app, id)
     if now.shown != asked.shown:
         raise StalePage("what was shown has changed since; nothing was recorded", "look at it again, then answer")
     if now.row.kind == UNDRIVEN and asked.value == CONTINUE[0].value:

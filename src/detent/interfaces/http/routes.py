@@ -215,7 +215,7 @@ ROUTES: tuple[Route, ...] = (
         "/api/decisions/{id}",
         NONE,
         shapes_inbox.DecisionShown,
-        lambda c: inbox.shown(c.app, c.path["id"]),
+        lambda c: inbox.show_decision(c.app, c.path["id"]),
         "One open question, what to look at, and the digest an answer is bound to.",
     ),
     Route(

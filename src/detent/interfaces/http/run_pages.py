@@ -8,7 +8,7 @@ from detent.app import App
 from detent.app.live_log import driver_log, live_file
 from detent.app.outline import merged_into, plan_of
 from detent.app.push import commits_of
-from detent.app.revising import edited, stages
+from detent.app.revising import edited_documents, stages
 from detent.app.run_rows import about_event, costs_of
 from detent.app.tally import budget_of, turn_of
 from detent.blocks.common import Part
@@ -55,7 +55,7 @@ def run_shown(app: App, board: RunsBoard, run_id: str) -> shapes.RunShown:
         trouble="" if head.ended or stamp.driver else _trouble(app, run_id),
         asks=() if head.ended else tuple(q.id for q in open_questions(app, head)),
         output_size=_size(app, run_id),
-        edited=() if head.ended or head.parent else tuple(sorted("/".join(path.split("/")[2:]) for path in edited(app, run_id))),
+        edited=() if head.ended or head.parent else tuple(sorted("/".join(path.split("/")[2:]) for path in edited_documents(app, run_id))),
         stages=() if head.ended or head.parent else stages(app, run_id),
         roles=costs_of(app, run_id),
         has_documents=not head.parent and bool(stages(app, run_id)),

@@ -5,14 +5,14 @@ import sys
 
 from detent.app import App
 from detent.app.executions import is_execution
-from detent.app.land_asked import accept
+from detent.app.land_asked import accept_flags
 from detent.app.live_log import driver_log
 from detent.app.people import allowed
-from detent.app.person_calls import begin, spoken
+from detent.app.person_calls import spoken, start_run
 from detent.app.policy import read_policies, user
 from detent.app.push import STUCK, fit_for_push, said_agent
 from detent.app.queueing import catch_up, go_on
-from detent.app.revising import edited, looked_at, papers, report_text, revise, stages
+from detent.app.revising import edited_documents, looked_at, papers, report_text, revise, stages
 from detent.app.rolling_back import roll_back
 from detent.app.run_driver import driver_of
 from detent.app.starting import PAGE, options_fit, policies_fit, start_of
@@ -22,7 +22,7 @@ from detent.blocks.terms import Terms
 from detent.errors import DetentError
 from detent.interfaces.http import shapes, shapes_revise
 from detent.interfaces.http.heads import StalePage, head_of
-from detent.interfaces.http.inbox import DRIVE, LANDING, answer_of, left_of, shown
+from detent.interfaces.http.inbox import DRIVE, LANDING, answer_of, left_of, show_decision
 from detent.kernel.model import Verdict
 from detent.sandbox.process import start_detached
 
@@ -38,7 +38,7 @@ def start(app: App, asked: shapes.StartAsked) -> str:
     options_fit(asked.workflow, terms, {"lean": "lean"})
     policies_fit(asked.workflow, terms, "yes_to")
     fit_for_push(app, asked.agent, asked.workflow)
-    run = begin(app, asked.workflow, terms, CHANNEL)
+    run = start_run(app, asked.workflow, terms, CHANNEL)
     drive_on(app, run)
     return run
 
@@ -63,7 +63,7 @@ def steer(app: App, run: str, text: str) -> Verdict:
 def papers_of(app: App, run: str) -> shapes_revise.Papers:
     """The documents and stages of a run that people may revise."""
     head_of(app, run)
-    session, changed = app.door.load(run).run.data.session if stages(app, run) else "", edited(app, run)
+    session, changed = app.door.load(run).run.data.session if stages(app, run) else "", edited_documents(app, run)
     rows = papers(app, run).items()
     made = (shapes_revise.Paper(name=path.removeprefix(f"{session}/"), text=text, edited=changed.get(path, "")) for path, text in rows)
     return shapes_revise.Papers(papers=tuple(made), stages=stages(app, run), report=report_text(app, run))
@@ -117,13 +117,13 @@ def answer(app: App, id: str, asked: shapes.AnswerAsked) -> Verdict:
 
 def _accept(app: App, id: str, asked: shapes.AnswerAsked) -> Verdict:
     """Record that a person accepts the flags of a `land` question. It does not land the branch."""
-    if shown(app, id).shown != asked.shown:
+    if show_decision(app, id).shown != asked.shown:
         raise StalePage("what was shown has changed since; nothing was recorded", "look at it again, then answer")
     if asked.value != ACCEPT:
         raise DetentError(f"'{asked.value}' is not an answer here", f"it takes: {ACCEPT}")
     allowed(app, CHANNEL)
     left, note = left_of(app, id), " ".join(asked.note.split())
-    accept(app, left, f"by {user()}, {CHANNEL}{f': {note[:200]}' if note else ''}")
+    accept_flags(app, left, f"by {user()}, {CHANNEL}{f': {note[:200]}' if note else ''}")
     return Verdict("SUCCESS", "", instruction=f"detent land {left.branch}")
 
 

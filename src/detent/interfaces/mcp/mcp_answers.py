@@ -23,7 +23,7 @@ INSTRUCTIONS = {
 }
 
 
-def bounded(value: Briefing | Verdict | Looked) -> Briefing | Verdict | Looked:
+def cut_answer(value: Briefing | Verdict | Looked) -> Briefing | Verdict | Looked:
     """The answer with long texts cut in the middle, so that no client cuts off the end, which names the next call."""
     if isinstance(value, Looked):
         return value  # made with bounds

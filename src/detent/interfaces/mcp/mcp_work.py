@@ -29,7 +29,7 @@ LARGEST = 5_000_000  # bytes of a submitted file or text
 
 
 @contextmanager
-def opened(wanted: Wanted, create: bool = False) -> Iterator["App"]:
+def opened_app(wanted: Wanted, create: bool = False) -> Iterator["App"]:
     """The App of the checkout that the server was started in; one per call, since a journal belongs to one thread."""
     from detent.app import open_app
 
@@ -46,7 +46,7 @@ def get_task(call: GetTask, wanted: Wanted) -> tuple[Briefing, Question | None]:
     from detent.interfaces.mcp.asking import question
 
     try:
-        with opened(wanted) as app:
+        with opened_app(wanted) as app:
             briefing = briefed(app, call.run or None)
             return briefing, question(app, briefing)
     except NoRun as e:
@@ -60,7 +60,7 @@ def answer(said: Answer, port: int | None, wanted: Wanted) -> Verdict | None:
     from detent.app.policy import user
     from detent.interfaces.mcp.asking import question
 
-    with opened(wanted) as app:
+    with opened_app(wanted) as app:
         asked = question(app, app.door.next(said.run))
         if asked is None or asked.digest != said.digest or said.choice not in asked.choices:
             return None
@@ -72,7 +72,7 @@ def answer(said: Answer, port: int | None, wanted: Wanted) -> Verdict | None:
 
 def submit_work(call: SubmitWork, wanted: Wanted) -> Verdict:
     fields = {k: v for k, v in msgspec.structs.asdict(call).items() if k != "run" and v is not UNSET}
-    with opened(wanted) as app:
+    with opened_app(wanted) as app:
         for name in ("findings", "reply"):
             if name in fields:
                 fields[name] = handed_in(app.place.root, name, fields[name])
@@ -80,7 +80,7 @@ def submit_work(call: SubmitWork, wanted: Wanted) -> Verdict:
 
 
 def request_scope_reduction(call: RequestScopeReduction, wanted: Wanted) -> Verdict:
-    with opened(wanted) as app:
+    with opened_app(wanted) as app:
         return _told(app, call.run, Sent("scope-reduction", channel=CHANNEL, attempt_id=call.attempt_id or ""))
 
 
@@ -90,7 +90,7 @@ def escalate_for_external_help(call: EscalateForExternalHelp, wanted: Wanted) ->
         raise DetentError("the report is empty", "write what you tried, the last error, and what you think is wrong")
     if len(report) > LARGEST:
         raise DetentError("the report is larger than 5 MB", "hand in a shorter one")
-    with opened(wanted) as app:
+    with opened_app(wanted) as app:
         sent = Sent("escalate", channel=CHANNEL, report=report, attempt_id=call.attempt_id or "", output=report)
         return _told(app, call.run, sent)
 
@@ -127,7 +127,7 @@ def check(call: Check, say: Callable[[str], None], wanted: Wanted) -> Looked:
 def at_work() -> str:
     """A sentence if another call works on a run of this repository now, so that tests run side by side; else empty."""
     try:
-        with opened(lambda: True) as app:
+        with opened_app(lambda: True) as app:
             found = [f"{run} ({holder.doing}, since {holder.since})" for run, holder in app.journal.held()]
     except DetentError:
         return ""  # no run here, or no readable journal

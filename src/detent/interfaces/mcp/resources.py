@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from detent.errors import DetentError
-from detent.interfaces.mcp.mcp_work import opened
+from detent.interfaces.mcp.mcp_work import opened_app
 
 if TYPE_CHECKING:
     from detent.app import App
@@ -42,7 +42,7 @@ def find(uri: str) -> tuple[str, str | None]:
 
 def read(what: str, run: str | None) -> str:
     """The text of a resource."""
-    with opened(lambda: True) as app:
+    with opened_app(lambda: True) as app:
         return MADE[what](app, app.chosen(run))
 
 

@@ -25,7 +25,7 @@ from detent.errors import DetentError
 from detent.interfaces.mcp import mcp_work as work
 from detent.interfaces.mcp import resources
 from detent.interfaces.mcp.dialog import Question, read_answer
-from detent.interfaces.mcp.mcp_answers import bounded
+from detent.interfaces.mcp.mcp_answers import cut_answer
 from detent.interfaces.mcp.tools import TOOLS, Check, GetTask, Looked, read_arguments, schema
 from detent.kernel.model import Briefing, Verdict
 
@@ -156,7 +156,7 @@ def _outcome(job: Callable[[Callable[[], bool]], T], gone: threading.Event) -> T
 
 def call_result(value: Briefing | Verdict | Looked) -> types.CallToolResult:
     """An answer as structured content and as the same in text, since clients pass on one or the other."""
-    text = msgspec.json.encode(bounded(value)).decode()
+    text = msgspec.json.encode(cut_answer(value)).decode()
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=json.loads(text))
 
 

@@ -16,7 +16,7 @@ from detent.errors import DetentError
 from detent.git.place import Place
 from detent.installation import DISTRIBUTION, came_from
 from detent.interfaces.register import PARTS
-from detent.interfaces.register.files import read, remove, write
+from detent.interfaces.register.files import read_text, remove, write_text
 from detent.interfaces.register.local_only import keep_out, tracked
 from detent.kernel.model import Value
 
@@ -51,7 +51,7 @@ def read_record(git_dir: Path, client: str) -> Registration:
 
 
 def keep_record(git_dir: Path, client: str, record: Registration) -> None:
-    write(record_file(git_dir, client), msgspec.json.format(msgspec.json.encode(record), indent=1).decode() + "\n")
+    write_text(record_file(git_dir, client), msgspec.json.format(msgspec.json.encode(record), indent=1).decode() + "\n")
 
 
 def drop_record(git_dir: Path, client: str) -> None:
@@ -114,7 +114,7 @@ def register(place: Place, client: str) -> list[FileChange]:
     shared = tracked(place, [part.path for part in PARTS[client](call.words)]) if call.local else frozenset()
     both = zip(PARTS[client](call.words), PARTS[client](["detent"]), strict=True)
     parts = [plain if plain.path in shared else ours for ours, plain in both]
-    found = [(part.path, read(place.root / part.path, "utf-8"), part) for part in parts]
+    found = [(part.path, read_text(place.root / part.path, "utf-8"), part) for part in parts]
     changes = [FileChange(path, before, part.added(before)) for path, before, part in found]
     record = read_record(place.git_dir, client)
     files = {c.path: _touched(c, record.files.get(c.path)) for c in changes if c.after is not None}
@@ -122,7 +122,7 @@ def register(place: Place, client: str) -> list[FileChange]:
     keep_out(place, client, [c.path for c in changes if c.path not in shared] if call.local else [])
     for change in changes:
         if change.after is not None and change.after != change.before:
-            write(place.root / change.path, change.after)
+            write_text(place.root / change.path, change.after)
     return [c for c in changes if c.before != c.after]
 
 
@@ -150,14 +150,14 @@ def unregister(place: Place, client: str) -> list[FileChange]:
     record = read_record(place.git_dir, client)
     changes = []
     for part in PARTS[client](program()):
-        now, kept = read(place.root / part.path, "utf-8"), record.files.get(part.path)
+        now, kept = read_text(place.root / part.path, "utf-8"), record.files.get(part.path)
         if now is not None:
             changes.append(FileChange(part.path, now, kept.before if kept and kept.after == now else part.taken(now)))
     for change in changes:
         if change.after is None:
             remove(place.root / change.path, place.root)
         elif change.after != change.before:
-            write(place.root / change.path, change.after)
+            write_text(place.root / change.path, change.after)
     drop_record(place.git_dir, client)
     keep_out(place, client, [])
     return [c for c in changes if c.before != c.after]

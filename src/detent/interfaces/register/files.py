@@ -7,7 +7,7 @@ from pathlib import Path
 from detent.errors import DetentError
 
 
-def read(file: Path, encoding: str = "utf-8-sig") -> str | None:
+def read_text(file: Path, encoding: str = "utf-8-sig") -> str | None:
     """The exact text of a file, line ends included; None if there is no such file."""
     try:
         return file.read_bytes().decode(encoding)
@@ -19,7 +19,7 @@ def read(file: Path, encoding: str = "utf-8-sig") -> str | None:
         raise DetentError(f"{file} cannot be read: {e.strerror}", "check its owner and permissions") from e
 
 
-def write(file: Path, text: str) -> None:
+def write_text(file: Path, text: str) -> None:
     """Write a file atomically."""
     if file.is_symlink():
         raise DetentError(f"{file.name} is a symbolic link", "init writes plain files only; replace it, or edit what it points to")

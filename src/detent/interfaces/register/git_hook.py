@@ -10,7 +10,7 @@ from detent.errors import DetentError
 from detent.git.place import Place
 from detent.git.repo import Git
 from detent.interfaces.register.act import FileChange, program
-from detent.interfaces.register.files import read, remove, write
+from detent.interfaces.register.files import read_text, remove, write_text
 
 CHECKS = "check --pushed --fail-on failed"
 HEAD = "#!/bin/sh\n# Written by `detent init --hook pre-push` ({}). `detent init --remove` takes it away.\n"
@@ -30,14 +30,14 @@ CHAINED = {  # a word in a hook that a tool manages -> where to add the line ins
 def add_hook(place: Place, name: str) -> FileChange | None:
     """Write the hook; None if it is there already. A foreign hook is refused, with a hint on how to have both."""
     file = _file(place, name)
-    now = read(file, "utf-8")
+    now = read_text(file, "utf-8")
     if now is not None and not is_ours(now):
         said = next((way for word, way in CHAINED.items() if word in now), f"add a line to it: detent {CHECKS} || exit $?")
         raise DetentError(f"there is a {name} hook already: {file}", f"{said}\na hook can read git's input only once")
     text = _text()
     if now == text and os.access(file, os.X_OK):
         return None
-    write(file, text)
+    write_text(file, text)
     file.chmod(0o755)
     return FileChange(_shown(file, place), now, text)
 
@@ -45,7 +45,7 @@ def add_hook(place: Place, name: str) -> FileChange | None:
 def remove_hook(place: Place, name: str) -> FileChange | None:
     """Remove the hook; None if there is none of ours."""
     file = _file(place, name, ours=False)
-    now = read(file, "utf-8")
+    now = read_text(file, "utf-8")
     if now is None or "detent init --hook" not in now:
         return None
     if not is_ours(now):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from detent.errors import DetentError
 from detent.git.place import Place
 from detent.git.repo import Git
-from detent.interfaces.register.files import read, write
+from detent.interfaces.register.files import read_text, write_text
 
 BEGIN, END = "# >>> detent init --client {}: these name a program of this machine", "# <<< detent"
 
@@ -22,7 +22,7 @@ def tracked(place: Place, paths: Sequence[str]) -> frozenset[str]:
 def keep_out(place: Place, client: str, paths: Sequence[str]) -> None:
     """Set the excluded files of a client; an empty list removes its block."""
     file = place.common_dir / "info" / "exclude"
-    text = read(file, "utf-8") or ""
+    text = read_text(file, "utf-8") or ""
     begin = BEGIN.format(client) + "\n"
     head, found, rest = text.partition(begin)
     after = rest.partition(f"{END}\n")[2] if found else ""
@@ -30,4 +30,4 @@ def keep_out(place: Place, client: str, paths: Sequence[str]) -> None:
     block = begin + "".join(f"/{path}\n" for path in paths) + f"{END}\n" if paths else ""
     new = head + gap + block + after
     if new != text:
-        write(file, new)
+        write_text(file, new)

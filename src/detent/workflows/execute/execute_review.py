@@ -13,7 +13,7 @@ from detent.gates.item import BranchReview, read_review, review_in
 from detent.git.commits import short
 from detent.git.repo import Git
 from detent.kernel.model import Flag, Sent
-from detent.storage.state import keep, kept
+from detent.storage.state import read_sealed, write_sealed
 from detent.tracker import Item, Tracker, TrackerChange
 from detent.workflows.execute.execute_items import holder, keys_of, of_issue
 from detent.world.landing import open_pr
@@ -134,7 +134,7 @@ def open_pull_request(world: RepoWorld, run: AnyRun) -> Sent:
     if run.data.reviewed != run.data.pushed:
         raise CannotTell(f"no review found {run.data.pushed[:12]} ready; nothing was opened")
     mark = offered(world.git, run.data.branch)
-    if kept(mark) != run.data.pushed:
+    if read_sealed(mark) != run.data.pushed:
         open_pr(world, run, world.collector(run), shlex.split(world.config_of(run).ways.pr_command))
-        keep(mark, run.data.pushed)
+        write_sealed(mark, run.data.pushed)
     return judged_by_ci(world, run) or outcome("opened", url=kept_url(world.place.common_dir, run.id))

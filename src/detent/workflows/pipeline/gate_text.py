@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from detent.gates.documents import TaskEntry, recommended
 from detent.gates.human import PICKING, PersonDecision
 from detent.workflows.pipeline.pipeline_data import PipelineData, Session
-from detent.workflows.pipeline.task_data import listed
+from detent.workflows.pipeline.task_data import list_points
 
 STRATEGIES = (
     "`per-batch`: Reviewer, QA and Security look at every task as soon as it is coded, and the Reviewer once more at all of them. Slower, but finds problems early.",
@@ -36,9 +36,9 @@ def _round(asked: PersonDecision, since: str | None) -> list[str]:
 
 def _approval(run: Session, asked: PersonDecision, since: str | None) -> str:
     data = run.data
-    criteria = listed(tuple(f"{c.id} {c.description} (`{'`; `'.join(c.verify)}`)" for c in data.criteria))
+    criteria = list_points(tuple(f"{c.id} {c.description} (`{'`; `'.join(c.verify)}`)" for c in data.criteria))
     parts = [asked.question, *_round(asked, since), f"### The design, in its own words\n\n{asked.summary}"]
-    parts += [f"### Acceptance criteria\n\n{criteria}", f"### What the specification assumes\n\n{listed(data.assumptions)}"]
+    parts += [f"### Acceptance criteria\n\n{criteria}", f"### What the specification assumes\n\n{list_points(data.assumptions)}"]
     return "\n\n".join(parts)
 
 
@@ -46,10 +46,10 @@ def _strategy(run: Session, asked: PersonDecision, since: str | None) -> str:
     data = run.data
     which = recommended(data.tasks)[0]
     choices = tuple(f"{line} Recommended." if line.startswith(f"`{which}`") else line for line in STRATEGIES)
-    parts = [asked.question, *_round(asked, since), f"### The tasks\n\n{listed(tuple(_task(t) for t in data.tasks))}"]
+    parts = [asked.question, *_round(asked, since), f"### The tasks\n\n{list_points(tuple(_task(t) for t in data.tasks))}"]
     if data.left_out:
-        parts += [f"### Done before, and not in this plan\n\n{listed(data.left_out)}\n\n{STAYS}"]
-    parts += [f"### The two strategies\n\n{listed(choices)}"]
+        parts += [f"### Done before, and not in this plan\n\n{list_points(data.left_out)}\n\n{STAYS}"]
+    parts += [f"### The two strategies\n\n{list_points(choices)}"]
     return "\n\n".join(parts)
 
 
@@ -79,7 +79,7 @@ def _manual(run: Session, asked: PersonDecision, since: str | None) -> str:
     return "\n\n".join(
         (
             "Is this true? Only a person can tell.",
-            f"### What to check by hand\n\n{listed(rows)}",
+            f"### What to check by hand\n\n{list_points(rows)}",
             *_seen_before(run, asked),
         )
     )

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from detent.blocks.open_flags import asking, keep_accepted, keep_to_fix, listed, question_of
+from detent.blocks.open_flags import asking, keep_accepted, keep_to_fix, list_flags, question_of
 from detent.gates.human import ANSWERS, FLAGS, PersonDecision, ask, resolve
 from detent.kernel.model import Found, Sent
 from detent.workflows.pipeline.pipeline_data import Session
@@ -14,7 +14,7 @@ def ask_flags(run: Session, sent: Sent, found: Found) -> Session:
     """Ask about the open flags of the branch, bound to the tree that was judged."""
     flags = asking(run)
     words = f"{question_of(flags)}\n{sent.output}".strip()
-    return ask(run, PersonDecision(FLAGS, "flags", words, tuple(ANSWERS["flags"]), run.back, 0, summary=listed(flags)))
+    return ask(run, PersonDecision(FLAGS, "flags", words, tuple(ANSWERS["flags"]), run.back, 0, summary=list_flags(flags)))
 
 
 def accept_flags(run: Session, sent: Sent, found: Found) -> Session:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from detent.gates.human import PersonDecision
 from detent.kernel.model import Event, Run
 from detent.workflows.pipeline.session import CommandProof
-from detent.workflows.pipeline.task_data import ROLES, listed
+from detent.workflows.pipeline.task_data import ROLES, list_points
 
 REPORT = "report.md"
 AnyEvent = Event[Any]
@@ -48,27 +48,27 @@ def report_of(
         f"# Report: {data.session.rpartition('/')[2]}",
         f"Request: {data.request}\n\nMode: {data.mode}. State: {run.state}. Tree: `{data.good_tree}`. Branch: `{data.branch.removeprefix('refs/heads/')}`.",
         "## What was done",
-        listed(
+        list_points(
             (
                 *(f"{t.id} {t.title} [{t.status}]" for t in data.tasks),
                 *(f"{name} [done, then removed from the plan; its work is still in the branch]" for name in data.left_out),
             )
         ),
-        "Commits:\n\n" + listed(tuple(commits)),
+        "Commits:\n\n" + list_points(tuple(commits)),
         "\n".join(data.report_notes[:1]),
         "## How to run it, how to test it",
-        listed(data.report_notes[1:] or _facts(run)),
-        "The machine tested it with:\n\n" + listed(tuple(f"`{p.check.removeprefix('cmd: ')}`" for p in data.proofs)),
+        list_points(data.report_notes[1:] or _facts(run)),
+        "The machine tested it with:\n\n" + list_points(tuple(f"`{p.check.removeprefix('cmd: ')}`" for p in data.proofs)),
         "## Known issues",
-        listed(tuple(f"[{i.finding}] {i.text}" + (f" ({i.task_id})" if i.task_id else "") for i in data.known_issues)),
+        list_points(tuple(f"[{i.finding}] {i.text}" + (f" ({i.task_id})" if i.task_id else "") for i in data.known_issues)),
         "## Open notes",
-        listed(tuple(f"{who}: {note}" for who, notes in data.notes.items() if who != "Docs" for note in notes)),
+        list_points(tuple(f"{who}: {note}" for who, notes in data.notes.items() if who != "Docs" for note in notes)),
         "## Evidence",
         _evidence(run),
         "## Rounds of changes",
-        listed(tuple(_rounds(data.session, (*before, *events)))),
+        list_points(tuple(_rounds(data.session, (*before, *events)))),
         "## Decisions",
-        listed(tuple(_decided(d) for d in decisions)),
+        list_points(tuple(_decided(d) for d in decisions)),
         "## Cost and time by role",
         _table(costs(events) if spent is None else spent),
     ]

@@ -287,7 +287,7 @@ def diff_file(session: str, task: str) -> str:
     return f"{session}/{DIFFS}{task}.diff"
 
 
-def listed(lines: tuple[str, ...]) -> str:
+def list_points(lines: tuple[str, ...]) -> str:
     return "\n".join(f"- {line}" for line in lines) or "- none"
 
 

@@ -15,7 +15,7 @@ from detent.gates.human import DecisionData, PersonDecision, pending
 from detent.gates.reply import OF_ROLE
 from detent.kernel.model import Run, Value
 from detent.workflows.pipeline.session import Grounded, KnownDecision, told_of
-from detent.workflows.pipeline.task_data import DD, META, ROLES, TaskData, context_files, listed, result, told_points, unproven
+from detent.workflows.pipeline.task_data import DD, META, ROLES, TaskData, context_files, list_points, result, told_points, unproven
 
 PARTS = Path(__file__).parent / "parts"
 JUDGES = ("REVIEW", "SECURITY")  # they write nothing, and what they judge was already tested
@@ -151,7 +151,7 @@ def session_facts(run: Run[DD], task: TaskEntry | None = None) -> dict[str, str]
         "rules": part("rules", run_tests=RUN_TESTS[is_driven(data)], tested=_tested(run.state), asking=_asking(run)),
         "reply_form": _reply_form(run),
         "statuses": part("statuses", asks="\n".join(_asks(run))),
-        "changed_files": below("All files that the session changed, by any role:", tuple(f"{f.path} ({f.change_type})" for f in data.changed_files)),
+        "changed_files": titled_list("All files that the session changed, by any role:", tuple(f"{f.path} ({f.change_type})" for f in data.changed_files)),
         "decision_id": asked.decision_id if asked else "",
         "question": asked.question if asked else "",
         "answers": answers(data, asked) if asked else "",
@@ -161,9 +161,9 @@ def session_facts(run: Run[DD], task: TaskEntry | None = None) -> dict[str, str]
     }  # fmt: skip
 
 
-def below(title: str, lines: tuple[str, ...]) -> str:
+def titled_list(title: str, lines: tuple[str, ...]) -> str:
     """A list with a heading; empty if there is nothing to list."""
-    return f"{title}\n\n{listed(lines)}" if lines else ""
+    return f"{title}\n\n{list_points(lines)}" if lines else ""
 
 
 def part(name: str, **names: str) -> str:
@@ -188,11 +188,11 @@ def _given(run: Run[DD], task: TaskEntry | None) -> str:
     made = Dispatch(role, data.session, data.mode, task, files, data.changed_files, data.known_issues, told, data.instructions)
     return part(
         "given",
-        read_first=below("Read these files first; they are all there:", files),
+        read_first=titled_list("Read these files first; they are all there:", files),
         constitution=f"The project's constitution is `{law}`. Every role keeps to it; where the request or a document breaks it, say so."
         if law
         else "",
-        instructions=below("The project's own instructions:", data.instructions),
+        instructions=titled_list("The project's own instructions:", data.instructions),
         input=msgspec.json.format(msgspec.json.encode(made), indent=2).decode(),
     )
 
@@ -264,7 +264,7 @@ def meanings(data: DecisionData, asked: PersonDecision) -> dict[str, str]:
 def answers(data: DecisionData, asked: PersonDecision) -> str:
     """The answers as a list of commands."""
     lines = tuple(f"`detent answer {asked.decision_id} {typed}`: {does}" for typed, does in meanings(data, asked).items())
-    return f"{listed(lines)}\n\n{'' if _is_free(asked) else ASKED_AGAIN}{NO_HURRY}"
+    return f"{list_points(lines)}\n\n{'' if _is_free(asked) else ASKED_AGAIN}{NO_HURRY}"
 
 
 def _is_free(asked: PersonDecision) -> bool:
@@ -309,13 +309,13 @@ def facts(run: Run[TaskData]) -> Mapping[str, str]:
         "title": task.title if task else data.goal,
         "task": _task_text(task, data.goal),
         "breach": BREACH if law_of(data) else "",
-        "known_issues": below("A person has accepted these as known issues; do not report them again:", _issues(data)),
-        "issues": listed(_issues(data)),
+        "known_issues": titled_list("A person has accepted these as known issues; do not report them again:", _issues(data)),
+        "issues": list_points(_issues(data)),
         "depth": FINAL if data.task_id == META else INCREMENTAL,
-        "findings": below("What was found:", tuple(f"[{p.id}] {p.text}" for p in data.points)),
+        "findings": titled_list("What was found:", tuple(f"[{p.id}] {p.text}" for p in data.points)),
         "laid": LAID if data.laid else "",
         "handed_in": HANDED_IN + (COMPLEX if data.mode == "lean" else ""),
-        "open": listed(unproven(run)),
+        "open": list_points(unproven(run)),
     }
 
 
@@ -328,9 +328,9 @@ def _task_text(task: TaskEntry | None, goal: str) -> str:
         return f"Goal: {goal}"
     rows = (
         f"Goal: {task.goal}",
-        below("Not part of it:", task.non_goals),
-        below("It is done when:", task.done_when),
-        below("Its checks, run by the machine later:", task.acceptance_checks),
-        below("Files it is expected to touch:", task.files_expected),
+        titled_list("Not part of it:", task.non_goals),
+        titled_list("It is done when:", task.done_when),
+        titled_list("Its checks, run by the machine later:", task.acceptance_checks),
+        titled_list("Files it is expected to touch:", task.files_expected),
     )
     return "\n\n".join(filter(None, rows))

@@ -3,7 +3,7 @@
 import msgspec
 
 from detent.gates.human import ANSWERS, PersonDecision, ask, pending, question
-from detent.gates.reply import ReviewPoint, noted
+from detent.gates.reply import ReviewPoint, points_of
 from detent.kernel.model import Found, Run, Sent
 from detent.kernel.table import Change
 from detent.workflows.pipeline.task_data import DD, META, ROLES, TaskData, reply_of
@@ -55,7 +55,7 @@ def ask_question(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
 def ask_notes(run: Run[DD], sent: Sent, found: Found) -> Run[DD]:
     """Ask which of a role's notes are to be fixed."""
     reply = reply_of(run, sent)
-    found_notes = [f"[{p.id}] {p.text}" for p in noted(reply)] if reply else []
+    found_notes = [f"[{p.id}] {p.text}" for p in points_of(reply)] if reply else []
     words = f"{_who(run)} {ASKS.get(reply.status, 'asks')}: {reply.summary}" if reply else ""
     text = words + "".join(f"\n- {note}" for note in found_notes)
     return question(run, "notes", text, about=reply, security=bool(reply and (reply.findings or reply.gates.security_concerns)))

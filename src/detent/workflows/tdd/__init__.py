@@ -13,7 +13,7 @@ from detent.door import AnyRun
 from detent.git.notes import HANDOFFS
 from detent.kernel.model import Briefing, Run, Sent
 from detent.kernel.table import Child
-from detent.workflows.tdd.tdd_data import TddData, backoff, begin
+from detent.workflows.tdd.tdd_data import TddData, backoff, first_data
 from detent.workflows.tdd.tdd_table import TDD
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _tests(run: Run[TddData]) -> dict[str, list[str]]:
 
 
 def _inner(asked: Inner) -> Child:
-    begun = begin(asked.request, setup=asked.ground, base=asked.base, tree=asked.tree)
+    begun = first_data(asked.request, setup=asked.ground, base=asked.base, tree=asked.tree)
     return Child(asked.name, TDD.name, "PLAN", begun, limits=asked.limits)
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from detent.blocks.common import Ground, told_of_strays
 from detent.evidence.source.stubs import LANGUAGES, StubLanguage
-from detent.gates.testlist import FILE, CurrentTest, ListData, ListedTest, alike, plain, read_list, read_reply
+from detent.gates.testlist import FILE, CurrentTest, ListData, ListedTest, alike, even_out, read_list, read_reply
 from detent.kernel.model import Found, Run, Sent, StepShown, Value
 from detent.kernel.table import T
 
@@ -87,7 +87,7 @@ class Note(Value, frozen=True, omit_defaults=False, rename="camel"):
     schema_version: int = SCHEMA
 
 
-def begin(
+def first_data(
     feature_request: str, list_text: str = "", setup: Ground | None = None, base: str = "", tree: str = "", branch: str = ""
 ) -> TddData:
     """The data of a new run. Boxes that are already ticked are not for this run to prove."""
@@ -167,7 +167,7 @@ def planned(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
     assert reply.current_test is not None, "the gate found a test in it"
     open_now = (e.text for e in run.data.entries if not e.done)
     said = reply.current_test.description
-    now = replace(reply.current_test, description=next((text for text in open_now if alike(text) == alike(said)), plain(said)))
+    now = replace(reply.current_test, description=next((text for text in open_now if alike(text) == alike(said)), even_out(said)))
     after = replace(run, data=replace(run.data, current=now, cycle=run.data.cycle + 1))
     return _passed(after, found, "PLAN", "RED", f"plan: {now.description}")
 

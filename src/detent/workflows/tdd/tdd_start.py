@@ -6,7 +6,7 @@ from detent.blocks.terms import Terms
 from detent.errors import DetentError
 from detent.gates.testlist import FILE
 from detent.kernel.model import Sent
-from detent.workflows.tdd.tdd_data import TddData, begin
+from detent.workflows.tdd.tdd_data import TddData, first_data
 
 
 def start_tdd(app: App, sent: Sent, terms: Terms) -> str:
@@ -16,6 +16,6 @@ def start_tdd(app: App, sent: Sent, terms: Terms) -> str:
 
     def data(at: Beginning) -> TddData:
         text = (app.world.git.read(at.base, FILE) or b"").decode("utf-8", "replace")
-        return begin(terms.request.strip(), text, at.setup, at.base, at.tree, at.branch)
+        return first_data(terms.request.strip(), text, at.setup, at.base, at.tree, at.branch)
 
     return begin_run(app, sent, terms, "tdd", data)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from detent.evidence.runners.adapter import below
+from detent.evidence.runners.adapter import is_below
 from detent.evidence.runners.cmake.ctest_report import CTestListed, CTestReport
 from detent.evidence.runners.wrapper import ProgramEnded, RunOrder, ordered, start, write
 
@@ -66,7 +66,7 @@ def main() -> int:
         built = start(["cmake", "--build", str(build), "--parallel", str(os.cpu_count() or 1), "--", *keep_going(build)], PLAIN)
         sources = targets(build)
         chosen = [
-            each for each in known(build, order) if not order.paths or any(below(file_of(each, sources, root), p) for p in order.paths)
+            each for each in known(build, order) if not order.paths or any(is_below(file_of(each, sources, root), p) for p in order.paths)
         ]
         log, done = play(build, chosen)
         tests = [listed(each, sources, root) for each in chosen]

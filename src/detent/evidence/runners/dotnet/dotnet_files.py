@@ -5,7 +5,7 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from detent.evidence.runners.adapter import below
+from detent.evidence.runners.adapter import is_below
 from detent.evidence.runners.wrapper import RunOrder, source_files
 
 CODE = frozenset({".cs", ".fs", ".vb"})
@@ -39,6 +39,6 @@ def classes(root: Path) -> dict[str, str]:
 
 def wanted(order: RunOrder, declared: dict[str, str]) -> str:
     """One filter for all selections: names as they are, files as the classes they declare."""
-    named = [name for name, file in declared.items() if any(below(file, path) for path in order.paths)]
+    named = [name for name, file in declared.items() if any(is_below(file, path) for path in order.paths)]
     parts = [*(f"({each})" for each in order.names), *(f"FullyQualifiedName~{name}." for name in named)]
     return "|".join(parts) or ("FullyQualifiedName=" if order.paths else "")

@@ -6,7 +6,7 @@ that it runs before a test of the project can panic. If the package cannot be bu
 
 import re
 
-from detent.evidence.runners.adapter import Canary, Command, Files, Nest, below
+from detent.evidence.runners.adapter import Canary, Command, Files, Nest, is_below
 from detent.evidence.runners.canary_files import NONE, TestFolder, parent, places
 from detent.evidence.runners.canary_output import go as tidy
 
@@ -38,7 +38,7 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
             return False
         here = parent(path)
         exact = any(path == each or here == each.removeprefix("./").rstrip("/").removeprefix(".") for each in scope)
-        return exact or any(below(path, each) for each in whole)
+        return exact or any(is_below(path, each) for each in whole)
 
     nests = tuple(nest for place in places(files, near, is_run) if (nest := _nest(place, files)) is not None)
     if not nests:

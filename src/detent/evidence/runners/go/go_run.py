@@ -36,7 +36,7 @@ def main() -> int:
     files = [path for path in order.paths if path.endswith(".go")]
     packages = [
         narrowed(each, files, run)
-        for each in listed(order, root, [*(p for p in order.paths if p not in files), *(parent(file) for file in files)])
+        for each in list_packages(order, root, [*(p for p in order.paths if p not in files), *(parent(file) for file in files)])
     ]
     rounds: list[GoRound] = []
     for names, pattern in calls(packages, files, run):
@@ -52,7 +52,7 @@ def parent(file: str) -> str:
     return f"./{PurePosixPath(file).parent}"
 
 
-def listed(order: RunOrder, root: str, patterns: list[str]) -> list[GoPackage]:
+def list_packages(order: RunOrder, root: str, patterns: list[str]) -> list[GoPackage]:
     """The packages, with the tests that their files define."""
     tags = [flag for flag in order.options if flag.startswith(("-tags", "-mod", "-race"))]
     said = start(["go", "list", "-e", "-find", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles", *tags, "--", *dict.fromkeys(patterns)])

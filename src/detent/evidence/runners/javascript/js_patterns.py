@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from detent.evidence.runners.adapter import Command, Files, InnerProject
-from detent.evidence.source.file_patterns import said, telling
+from detent.evidence.source.file_patterns import ask_patterns, telling_patterns
 
 ENDS = ("ts", "mts", "cts", "js", "mjs", "cjs")
 CONFIGS = {
@@ -36,7 +36,7 @@ def patterns(runner: str, base: Command | None, files: Files) -> tuple[str, ...]
             rows = _yaml(text) if name.endswith((".yml", ".yaml")) else values(text, PLACES.get(runner, ()))
             found += [_pattern(place, word) for place, word in rows]
     paths = base.paths if base and runner in ("mocha", "node") else ()
-    return telling(dict.fromkeys([*found, *(path.removeprefix("./") for path in paths)]))
+    return telling_patterns(dict.fromkeys([*found, *(path.removeprefix("./") for path in paths)]))
 
 
 def values(text: str, places: tuple[tuple[str, ...], ...]) -> Iterator[tuple[str, str]]:
@@ -91,5 +91,5 @@ def _named(base: Command | None) -> Iterator[str]:
 def reaches(runner: str, outer: Command, files: Files, below: InnerProject) -> bool:
     """Whether the configured patterns, or the command's paths, cover a folder's tests; by default mocha covers `test/` beside it, the others everything."""
     if named := patterns(runner, outer, files):
-        return any(said(named, test) for test in below.tests)
+        return any(ask_patterns(named, test) for test in below.tests)
     return any(map(below.touched_by, outer.paths)) if outer.paths or runner == "mocha" else True

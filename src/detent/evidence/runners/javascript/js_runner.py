@@ -12,7 +12,7 @@ from detent.evidence.runners.javascript import js_command, js_project
 from detent.evidence.runners.javascript.js_canary import canary
 from detent.evidence.runners.javascript.js_command import JsRunner
 from detent.evidence.runners.javascript.js_patterns import patterns, reaches
-from detent.evidence.runners.report_lines import no_tests, read
+from detent.evidence.runners.report_lines import no_tests, read_report
 
 
 def js_runner(tool: JsRunner, argv: Call, nothing: re.Pattern[str] | None = None, scratch: tuple[str, ...] = ()) -> Runner:
@@ -20,7 +20,7 @@ def js_runner(tool: JsRunner, argv: Call, nothing: re.Pattern[str] | None = None
 
     def seen(report: bytes | None, exit_code: int | None, output: str) -> TestReport:
         none = no_tests(report, exit_code, output, nothing, tool.name) if nothing else None
-        return none or read(report, exit_code, output, js_project.tongue(tool.name))
+        return none or read_report(report, exit_code, output, js_project.tongue(tool.name))
 
     return Runner(
         name=tool.name,

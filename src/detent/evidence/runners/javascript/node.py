@@ -12,7 +12,7 @@ from detent.evidence.runners.javascript import node_canary, node_command, node_p
 from detent.evidence.runners.javascript.js_patterns import patterns, reaches
 from detent.evidence.runners.javascript.js_project import CODE, spread
 from detent.evidence.runners.javascript.node_report import read_lines, summary, unfinished
-from detent.evidence.runners.report_reader import agree, ended, no_report
+from detent.evidence.runners.report_reader import agree, describe_exit, no_report
 
 REPORTER = REPORTERS / "node_reporter.mjs"
 TEST_FOLDERS = frozenset({"test", "tests", "__tests__"})
@@ -45,7 +45,7 @@ def read(report: bytes | None, exit_code: int | None, output: str) -> TestReport
     if report is None and exit_code == 1 and NOT_FOUND.search(output):
         return TestReport(output=output, exit_code=exit_code, runner="node")  # a selected file does not exist
     if report is None:
-        raise no_report("node", ended(exit_code), exit_code, output)
+        raise no_report("node", describe_exit(exit_code), exit_code, output)
     lines = read_lines(report)
     found = summary(lines, exit_code, output)
     agree(found, "node", (0, 1), "a coverage limit?")

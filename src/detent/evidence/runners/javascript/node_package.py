@@ -7,7 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from detent.evidence.runners.adapter import Files
-from detent.evidence.runners.javascript.node_scripts import called, tests_in
+from detent.evidence.runners.javascript.node_scripts import scripts_called, tests_in
 
 FILE = "package.json"
 NO_TESTS = "no test specified"  # npm's placeholder script
@@ -65,7 +65,7 @@ def runner_part(path: str, text: str) -> str:
     package = read_package(text or "{}")
     if package is None:
         return text
-    scripts = {name: package.scripts.get(name) for name in dict.fromkeys(("test", *AROUND, *called(package.scripts)))}
+    scripts = {name: package.scripts.get(name) for name in dict.fromkeys(("test", *AROUND, *scripts_called(package.scripts)))}
     return json.dumps({"scripts": scripts, "type": package.type, "imports": package.imports}, sort_keys=True, default=str)
 
 

@@ -6,7 +6,7 @@ Many scripts also check style and types (`eslint . && mocha`). Such commands lea
 import re
 from collections.abc import Iterator, Mapping
 
-from detent.evidence.runners.adapter import ASSIGNMENT, split
+from detent.evidence.runners.adapter import ASSIGNMENT, split_words
 
 Words = tuple[str, ...]
 CHAIN = re.compile(r"\s*&&\s*")
@@ -49,7 +49,7 @@ def commands(scripts: Mapping[str, object], name: str = "test") -> list[Words] |
     return found
 
 
-def called(scripts: Mapping[str, object]) -> list[str]:
+def scripts_called(scripts: Mapping[str, object]) -> list[str]:
     """The scripts that the test script calls, including itself."""
     seen: dict[str, None] = {}
     for _ in _each(scripts, "test", 0, seen):
@@ -86,7 +86,7 @@ def _words(command: str) -> Words | None:
         if any(c in word[found.end() :] for c in "'\"$`\\"):
             return None
         settings.append(word)
-    words, fault = split(rest, globs=True)
+    words, fault = split_words(rest, globs=True)
     return None if fault else (*(("env", *settings) if settings else ()), *words)
 
 

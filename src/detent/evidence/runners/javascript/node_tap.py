@@ -2,7 +2,7 @@
 
 import shlex
 
-from detent.evidence.runners.adapter import Command, Files, split
+from detent.evidence.runners.adapter import Command, Files, split_words
 from detent.evidence.runners.javascript.js_command import BIN, THROUGH
 from detent.evidence.runners.javascript.node_package import script_words
 
@@ -21,7 +21,7 @@ def by_tap(files: Files) -> Command | None:
 def adopt_tap(configured: str) -> Command | None:
     """The same command where it was stored as configured: recognised again by its text, whatever the script says now."""
     text = configured.strip()
-    words, fault = split(text.removesuffix(INTO)) if text.endswith(INTO) else ((), "")
+    words, fault = split_words(text.removesuffix(INTO)) if text.endswith(INTO) else ((), "")
     known = words and not fault and _call(words) == text.removesuffix(INTO)
     return Command(("sh", "-c", text), "report", report=REPORT) if known else None
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from detent.evidence.runners.adapter import REPORTERS
 from detent.evidence.runners.jvm.jvm_files import dotted
 from detent.evidence.runners.jvm.jvm_report import Log
-from detent.evidence.runners.jvm.jvm_rounds import JvmRound, mirror, play, refusals
+from detent.evidence.runners.jvm.jvm_rounds import JvmRound, mirror, refusals, run_rounds
 from detent.evidence.runners.wrapper import RunOrder, ordered, start
 
 REFUSED = re.compile(r"^(/[^\n]+?\.java):\d+: error: (.+(?:\n[ \t].*)*)", re.MULTILINE)
@@ -24,7 +24,7 @@ QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Duser.language=en"
 
 def main() -> int:
     report, order = ordered()
-    return play(report, order, attempt)
+    return run_rounds(report, order, attempt)
 
 
 def attempt(root: Path, order: RunOrder, chosen: list[str], broken: Mapping[str, list[str]]) -> JvmRound:

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
-from detent.evidence.runners.adapter import below
+from detent.evidence.runners.adapter import is_below
 from detent.evidence.runners.wrapper import source_files
 
 CODE = frozenset({".java", ".kt", ".groovy", ".scala"})
@@ -62,7 +62,7 @@ def selected(paths: Iterable[str], sources: Iterable[str]) -> list[str]:
     plain = [path.removeprefix("./").rstrip("/") for path in paths]
 
     def runs(source: str) -> bool:
-        return RUN_BY_DEFAULT.fullmatch(PurePosixPath(source).stem) is not None and any(below(source, path) for path in plain)
+        return RUN_BY_DEFAULT.fullmatch(PurePosixPath(source).stem) is not None and any(is_below(source, path) for path in plain)
 
     return [source for source in sources if source in plain or runs(source)]
 

@@ -29,7 +29,7 @@ class JvmRound(NamedTuple):
 Attempt = Callable[[Path, RunOrder, list[str], Mapping[str, list[str]]], JvmRound]
 
 
-def play(report: Path, order: RunOrder, attempt: Attempt) -> int:
+def run_rounds(report: Path, order: RunOrder, attempt: Attempt) -> int:
     """Run all rounds and write the report; returns the exit code."""
     root = Path.cwd()
     sources = test_sources(root)

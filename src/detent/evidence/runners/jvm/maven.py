@@ -10,7 +10,7 @@ import msgspec
 
 from detent.evidence.report import Outcome
 from detent.evidence.runners import command_shape
-from detent.evidence.runners.adapter import Command, Files, InnerProject, Parsed, Runner, split
+from detent.evidence.runners.adapter import Command, Files, InnerProject, Parsed, Runner, split_words
 from detent.evidence.runners.command_shape import CommandShape
 from detent.evidence.runners.command_shape import parse as parse_plain
 from detent.evidence.runners.jvm.jvm_files import is_test_file
@@ -64,7 +64,7 @@ def kept(words: tuple[str, ...]) -> list[str] | None:
 
 def parse(command: str, base: Command) -> Parsed:
     """The selectors of an agent's command, whose options may come before the goal."""
-    words, fault = split(command)
+    words, fault = split_words(command)
     if not fault and words[: len(base.argv)] != base.argv and (at := place_of_goal(words)):
         before = [word for word in words[1:at] if word != "clean"]
         command = shlex.join([words[0], "test", *before, *words[at + 1 :]])

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from detent.evidence.runners.jvm.jvm_files import dotted
 from detent.evidence.runners.jvm.jvm_report import Log
-from detent.evidence.runners.jvm.jvm_rounds import JvmRound, mirror, play, refusals
+from detent.evidence.runners.jvm.jvm_rounds import JvmRound, mirror, refusals, run_rounds
 from detent.evidence.runners.wrapper import RunOrder, ordered, start
 
 REFUSED = re.compile(r"^\[ERROR\] (/[^\n]+?\.\w+):\[\d+,\d+\] (.+(?:\n {2}\w.*)*)", re.MULTILINE)
@@ -35,7 +35,7 @@ QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Duser.language=en"
 
 def main() -> int:
     report, order = ordered()
-    return play(report, order, attempt)
+    return run_rounds(report, order, attempt)
 
 
 def attempt(root: Path, order: RunOrder, chosen: list[str], broken: Mapping[str, list[str]]) -> JvmRound:

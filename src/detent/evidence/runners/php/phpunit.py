@@ -9,7 +9,7 @@ from detent.evidence.runners.php.phpunit_canary import CONFIG, canary
 from detent.evidence.runners.php.phpunit_report import PhpunitReport, outcomes
 from detent.evidence.runners.report_reader import reader
 from detent.evidence.runners.wrapper import RunOrder, wrapped
-from detent.evidence.source.file_patterns import folders, telling
+from detent.evidence.source.file_patterns import folders, telling_patterns
 
 SUITES = re.compile(r"<testsuites?\b.*</testsuites?>", re.DOTALL)
 DIRECTORY = re.compile(r"<directory\b([^>]*)>([^<]+)</directory>")
@@ -47,7 +47,7 @@ def test_patterns(base: Command | None, files: Files) -> tuple[str, ...]:
         return ()
     homes = [(each[2].strip().removeprefix("./").rstrip("/"), SUFFIX.search(each[1])) for each in DIRECTORY.finditer(suites[0])]
     named = [f"{home}/**/*{suffix[1] if suffix else 'Test.php'}" for home, suffix in homes]
-    return (*folders(home for home, _ in homes), *telling([*named, *FILE.findall(suites[0])]))
+    return (*folders(home for home, _ in homes), *telling_patterns([*named, *FILE.findall(suites[0])]))
 
 
 def reaches(outer: Command, files: Files, below: InnerProject) -> bool:

@@ -5,7 +5,7 @@ A full run has it in the same process. PHPUnit takes only one path, so each sele
 
 import re
 
-from detent.evidence.runners.adapter import Canary, Command, Files, Nest, below
+from detent.evidence.runners.adapter import Canary, Command, Files, Nest, is_below
 from detent.evidence.runners.canary_files import NONE, places
 from detent.evidence.runners.canary_output import phpunit as tidy
 
@@ -62,14 +62,14 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
     scope = chosen or list(base.paths)
 
     def is_run(path: str) -> bool:
-        return path.endswith("Test.php") and (not scope or any(below(path, each) for each in scope))
+        return path.endswith("Test.php") and (not scope or any(is_below(path, each) for each in scope))
 
     nests = tuple(place.nest(lambda stem: f"{stem}Test.php", TEXT, str.capitalize) for place in places(files, near, is_run))
     if not nests:
         return NONE
     again = () if chosen else base.paths
     named = [f"--filter={_also_named(each.partition('=')[2], nests)}" for each in filters]
-    alone = [nest.path for nest in nests if scope and not any(below(nest.path, each) for each in scope)]
+    alone = [nest.path for nest in nests if scope and not any(is_below(nest.path, each) for each in scope)]
     return Canary(base, (*chosen, *again, *alone, *named), nests, tidy)
 
 

@@ -38,7 +38,7 @@ def attempts(order: RunOrder, path: str) -> list[PhpunitCall]:
             if not NONE.search(whole.output) or "could not be found" in whole.output
             else []
         )
-    files = sorted(file for file in below(path or ".") if file.endswith("Test.php"))
+    files = sorted(file for file in files_below(path or ".") if file.endswith("Test.php"))
     return [each for file in files for each in attempts(order, file)]
 
 
@@ -51,7 +51,7 @@ def attempt(order: RunOrder, path: str) -> PhpunitCall:
     return PhpunitCall(done.code, done.stdout + done.stderr, text if WHOLE.search(text) else "")
 
 
-def below(path: str) -> list[str]:
+def files_below(path: str) -> list[str]:
     found = []
     for here, folders, files in os.walk(path):
         folders[:] = [name for name in folders if name not in NOT_OURS and not name.startswith(".")]

@@ -14,7 +14,7 @@ from detent.evidence.runners.adapter import Command, Files, Runner
 from detent.evidence.runners.python import pytest_command
 from detent.evidence.runners.python.pytest_canary import canary
 from detent.evidence.runners.python.pytest_ini import patterns, reaches, runner_part
-from detent.evidence.runners.report_reader import LONGEST_MESSAGE, JUnitCase, Problem, ended, no_report, read_cases, tail
+from detent.evidence.runners.report_reader import LONGEST_MESSAGE, JUnitCase, Problem, describe_exit, no_report, read_cases, tail
 from detent.evidence.source.file_patterns import is_outside
 from detent.evidence.source.test_ids import package_path, readable
 
@@ -254,7 +254,7 @@ def _agree(report: TestReport, exit_code: int | None, output: str) -> None:
 
 
 def _end(exit_code: int | None) -> str:
-    return ENDED.get(exit_code or 0) or ended(exit_code)
+    return ENDED.get(exit_code or 0) or describe_exit(exit_code)
 
 
 RUNNER = Runner(

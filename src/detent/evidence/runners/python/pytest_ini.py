@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from detent.evidence.runners.adapter import Command, Files, InnerProject
 from detent.evidence.runners.python import pytest_command
-from detent.evidence.source.file_patterns import folders, is_outside, telling
+from detent.evidence.source.file_patterns import folders, is_outside, telling_patterns
 
 Values = dict[str, str | list[str]]
 NOT_ENTERED = (".*", "build", "dist", "CVS", "_darcs", "{arch}", "*.egg", "venv", "node_modules")
@@ -150,7 +150,7 @@ def patterns(base: Command | None, files: Files) -> tuple[str, ...]:
     said = [path.partition("::")[0] for path in (*ini.folders, *(base.paths if base else ()))]
     places = [each.removeprefix("./").rstrip("/") for each in said if each.strip("./")]
     names = [name for name in ini.files if name not in Ini().files]
-    ours = telling(name if "/" not in name else f"**/{name.lstrip('/')}" for name in names)
+    ours = telling_patterns(name if "/" not in name else f"**/{name.lstrip('/')}" for name in names)
     within = [place for place in places if not place.endswith(".py") and not is_outside(place)]
     kept = tuple(f"{place}/**/{name}" for place in within for name in ours) if ini.folders and within else ours
     doctests = DOCTESTS in ini.words or (base is not None and DOCTESTS in base.argv)

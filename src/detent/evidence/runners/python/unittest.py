@@ -10,8 +10,8 @@ from detent.evidence.runners.adapter import REPORTERS, Command, Files, InnerProj
 from detent.evidence.runners.python import pytest as like_pytest
 from detent.evidence.runners.python import unittest_canary, unittest_command
 from detent.evidence.runners.python.pytest_ini import runner_part
-from detent.evidence.runners.report_lines import ReportLine, Tongue, read
-from detent.evidence.source.file_patterns import folders, telling
+from detent.evidence.runners.report_lines import ReportLine, Tongue, read_report
+from detent.evidence.source.file_patterns import folders, telling_patterns
 
 SCRIPT = REPORTERS / "unittest_run.py"
 SIGNS_OF_PYTEST = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "conftest.py", "tests/conftest.py", "test/conftest.py")
@@ -56,7 +56,7 @@ def test_patterns(base: Command | None, files: Files) -> tuple[str, ...]:
     start, pattern = said["-s"] or "".join(plain[:1]), said["-p"] or "".join(plain[1:2])
     home = start.removeprefix("./").rstrip("/").removeprefix(".")
     own = f"{home}/**/{pattern}".lstrip("/") if home else pattern
-    return (*folders([start] if start else []), *(telling([own]) if pattern else ()))
+    return (*folders([start] if start else []), *(telling_patterns([own]) if pattern else ()))
 
 
 def detect(files: Files) -> Command | None:
@@ -95,7 +95,7 @@ RUNNER = Runner(
     detect=detect,
     parse=unittest_command.parse,
     argv=argv,
-    read=partial(read, tongue=TONGUE),
+    read=partial(read_report, tongue=TONGUE),
     tests=re.compile(r"(?:^|/)(?:test[^/]*|[^/]*_test)\.py$|(?:^|/)tests?/").search,
     config=re.compile(  # includes modules at the root that would be imported instead of the runner's own
         r"(?:^|/)(?:pyproject\.toml|setup\.cfg|tox\.ini|noxfile\.py|\.coveragerc|sitecustomize\.py|usercustomize\.py)$"

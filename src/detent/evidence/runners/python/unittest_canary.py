@@ -7,7 +7,7 @@ from fnmatch import fnmatch
 
 import msgspec
 
-from detent.evidence.runners.adapter import Canary, Command, Files, Nest, below
+from detent.evidence.runners.adapter import Canary, Command, Files, Nest, is_below
 from detent.evidence.runners.canary_files import NONE, TestFolder, places
 from detent.evidence.runners.canary_output import unittest as tidy
 from detent.evidence.runners.python import unittest_command
@@ -83,9 +83,9 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
     named = [] if search.finds else [unittest_command.as_path(each).partition("::")[0] for each in search.names]
 
     def is_run(path: str) -> bool:
-        if not fnmatch(path.rpartition("/")[2], search.pattern) or not below(path, search.start):
+        if not fnmatch(path.rpartition("/")[2], search.pattern) or not is_below(path, search.start):
             return False
-        return (not scope or any(below(path, each) for each in scope)) and (not named or any(below(path, each) for each in named))
+        return (not scope or any(is_below(path, each) for each in scope)) and (not named or any(is_below(path, each) for each in named))
 
     nests = tuple(_nest(place, search.pattern) for place in places(files, near, is_run))
     if not nests:

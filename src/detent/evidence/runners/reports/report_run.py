@@ -13,9 +13,9 @@ import msgspec
 
 from detent.errors import CannotTell
 from detent.evidence.report import Outcome
-from detent.evidence.runners.adapter import below
+from detent.evidence.runners.adapter import is_below
 from detent.evidence.runners.report_lines import ReportLine
-from detent.evidence.runners.report_reader import JUnitCase, bounded, read_cases
+from detent.evidence.runners.report_reader import JUnitCase, limit_report, read_cases
 from detent.evidence.runners.reports.test_file_of import TestFilesOf
 from detent.evidence.runners.tap import read_points
 from detent.evidence.runners.trx import read_results
@@ -39,7 +39,7 @@ def main() -> int:
         sys.exit(f"{fresh[0]}: {e}")
     finally:
         _put_back(fresh, before)
-    kept = [line for line in lines if not order.paths or any(below(line.file, path.partition("::")[0]) for path in order.paths)]
+    kept = [line for line in lines if not order.paths or any(is_below(line.file, path.partition("::")[0]) for path in order.paths)]
     end = ReportLine("end", name="report", count=len(kept))
     write(report, b"".join(msgspec.json.encode(line) + b"\n" for line in [*kept, end]))
     agrees = bool(done.code) == _any_bad(lines)
@@ -70,7 +70,7 @@ def _put_back(fresh: list[Path], before: dict[Path, tuple[tuple[int, int, int], 
 def _lines(reports: list[Path]) -> Iterator[ReportLine]:
     files = TestFilesOf(source_files(Path()), os.getcwd())
     for path in reports:
-        data = bounded(path.read_bytes()).removeprefix(b"\xef\xbb\xbf").lstrip()
+        data = limit_report(path.read_bytes()).removeprefix(b"\xef\xbb\xbf").lstrip()
         if not data.startswith(b"<"):
             for point in read_points(data):
                 kind = "AssertionError" if point.outcome == "failed" else ""

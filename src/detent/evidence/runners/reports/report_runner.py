@@ -9,7 +9,7 @@ from functools import partial
 from detent.evidence.runners.adapter import Command, Files, Parsed, Runner
 from detent.evidence.runners.javascript import js_project
 from detent.evidence.runners.javascript.node_package import CALLS
-from detent.evidence.runners.report_lines import Tongue, read
+from detent.evidence.runners.report_lines import Tongue, read_report
 from detent.evidence.runners.reports.test_file_of import TESTS
 from detent.evidence.runners.wrapper import RunOrder, wrapped
 
@@ -39,7 +39,7 @@ RUNNER = Runner(
     detect=lambda files: None,
     parse=parse,
     argv=wrapped("detent.evidence.runners.reports.report_run", order),
-    read=partial(read, tongue=TONGUE),
+    read=partial(read_report, tongue=TONGUE),
     tests=TESTS.search,
     config=re.compile(r"(?!(?:.*/)?(?:tests?|__tests__)/)(?:.*/)?(?:package\.json|\.npmrc|ava\.config\.\w+)").fullmatch,
     runner_part=js_project.runner_part,

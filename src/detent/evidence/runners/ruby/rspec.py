@@ -9,7 +9,7 @@ from detent.evidence.runners.report_reader import reader
 from detent.evidence.runners.ruby.rspec_canary import canary
 from detent.evidence.runners.ruby.rspec_report import RSpecReport, outcomes
 from detent.evidence.runners.wrapper import RunOrder, wrapped
-from detent.evidence.source.file_patterns import folders, telling
+from detent.evidence.source.file_patterns import folders, telling_patterns
 
 SHAPE = CommandShape(
     programs=(("bundle", "exec", "rspec"), ("bin/rspec",), ("./bin/rspec",), ("rspec",)),
@@ -44,7 +44,7 @@ def test_patterns(base: Command | None, files: Files) -> tuple[str, ...]:
     homes = [value for at, word in enumerate(words) if (value := _value(word, words[at + 1 : at + 2], ("--default-path",)))]
     globs = [each for word in said for each in re.split(r",(?![^{]*\})", word.strip("'\""))]
     paths = [each.partition(":")[0].partition("[")[0] for each in (base.paths if base else ())]
-    return (*folders([*homes, *(each for each in paths if not each.endswith(".rb"))]), *telling(globs))
+    return (*folders([*homes, *(each for each in paths if not each.endswith(".rb"))]), *telling_patterns(globs))
 
 
 def _value(word: str, after: list[str], names: tuple[str, ...]) -> str:

@@ -5,7 +5,7 @@ All files are loaded before the first example runs, in one process, so it notice
 
 import re
 
-from detent.evidence.runners.adapter import Canary, Command, Files, Nest, below
+from detent.evidence.runners.adapter import Canary, Command, Files, Nest, is_below
 from detent.evidence.runners.canary_files import NONE, TestFolder, named_like, places
 from detent.evidence.runners.canary_output import rspec as tidy
 
@@ -52,7 +52,7 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
     scope = [PLACE.sub("", each.removeprefix("--location=")) for each in chosen] or list(base.paths)
 
     def is_run(path: str) -> bool:
-        return path.endswith("_spec.rb") and (not scope or any(below(path, each) for each in scope))
+        return path.endswith("_spec.rb") and (not scope or any(is_below(path, each) for each in scope))
 
     nests = tuple(_nest(place) for place in places(files, near, is_run))
     if not nests:

@@ -6,7 +6,7 @@ does to itself. It needs only the standard library.
 
 import re
 
-from detent.evidence.runners.adapter import Canary, Command, Files, below
+from detent.evidence.runners.adapter import Canary, Command, Files, is_below
 from detent.evidence.runners.canary_files import NONE, parent, places
 from detent.evidence.runners.canary_output import cargo as tidy
 
@@ -39,7 +39,7 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
     def is_run(path: str) -> bool:
         home = parent(path)
         is_target = path.endswith(".rs") and home.rpartition("/")[2] == "tests" and files.exists(_manifest(home))
-        return is_target and (not paths or any(below(path, each) for each in paths))
+        return is_target and (not paths or any(is_below(path, each) for each in paths))
 
     found = places(files, near, is_run)
     if any(LISTED.search(files.read(_manifest(place.folder)) or "") for place in found):

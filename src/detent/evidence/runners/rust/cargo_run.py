@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from detent.evidence.runners.adapter import below
+from detent.evidence.runners.adapter import is_below
 from detent.evidence.runners.rust.cargo_report import CargoFault, CargoProgram, CargoReport
 from detent.evidence.runners.wrapper import ProgramEnded, RunOrder, ordered, start, write
 
@@ -123,7 +123,7 @@ def _each(package: CargoPackage) -> list[list[str]]:
 def is_wanted(line: CargoLine, order: RunOrder, root: Path) -> bool:
     """Whether a compiler error concerns the selection; errors in other test targets do not."""
     source = _relative(line.target.src_path, root)
-    chosen = _is_asked(line.target, order.targets) and (not order.paths or any(below(source, path) for path in order.paths))
+    chosen = _is_asked(line.target, order.targets) and (not order.paths or any(is_below(source, path) for path in order.paths))
     return "test" not in line.target.kind or chosen
 
 
@@ -145,7 +145,7 @@ def play(line: CargoLine, order: RunOrder, packages: list[CargoPackage], root: P
         return None
     env = {"CARGO_MANIFEST_DIR": str(home), "CARGO_PKG_NAME": package.name, "CARGO_PKG_VERSION": package.version}
     if _has_no_harness(package, line.target):
-        asked = not order.names and (not order.paths or any(below(source, path) for path in order.paths))
+        asked = not order.names and (not order.paths or any(is_below(source, path) for path in order.paths))
         return CargoProgram(source, {}, [], "", *_swapped(start([line.executable], env, str(home))), own=True) if asked else None
     names = {
         name: _home(name, line.target.src_path, root) for name in LISTED.findall(start([line.executable, "--list"], env, str(home)).stdout)
@@ -172,7 +172,7 @@ def _is_asked(target: CargoTarget, targets: list[str]) -> bool:
 
 def _is_chosen(name: str, file: str, source: str, order: RunOrder) -> bool:
     named = not order.names or any(name == each if "--exact" in order.targets else each in name for each in order.names)
-    return named and (not order.paths or any(below(file, path) or below(source, path) for path in order.paths))
+    return named and (not order.paths or any(is_below(file, path) or is_below(source, path) for path in order.paths))
 
 
 def _home(name: str, source: str, root: Path) -> str:
