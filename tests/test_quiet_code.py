@@ -88,6 +88,7 @@ HARM: tuple[tuple[str, str, str, str], ...] = (  # what is said, where, what sto
     ("a condition got a way around it", "pay.py", "    if not card.valid:\n", "    if debug:\n        pass\n    elif not card.valid:\n"),
     ("a condition got a way around it", "src/pay.js", "  if (!card.valid) {\n", "  const fine = card.valid || debug\n  if (!fine) {\n"),
     ("a condition got a way around it", "pay.go", "\tif !card.Valid {\n", "\tif Debug {\n\t} else if !card.Valid {\n"),
+    ("a function does nothing any more", "pay.py", "    receipt = card.charge(amount)\n    book(receipt)\n    return receipt\n", "    return 0\n\n\ndef fee(n):\n    return n\n"),
 )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from detent.evidence.mutate.arid import is_arid_line
 from detent.evidence.source.diff import Hunk, hunks
-from detent.evidence.static_analysis.lost_parts import does_less, stops
+from detent.evidence.static_analysis.lost_parts import does_less, is_hollow, stops
 from detent.evidence.static_analysis.quiet_code import quiet
 from detent.evidence.static_analysis.safeguards import lost
 from detent.evidence.static_analysis.weaker_code import FAILS, weaker
@@ -70,8 +70,19 @@ def removed(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], 
     added = [line for hunk in found for line in hunk.new if line.strip() and not COMMENT.match(line)]
     texts = {hunk.path: read(hunk.path) for hunk in found}
     imports = {path: [line for hunk in found if hunk.path == path for line in hunk.gone if _is_import(path, line)] for path in texts}
-    pieces = [piece for hunk in found if texts.get(hunk.path) for piece in _pieces(hunk, texts[hunk.path], added, imports[hunk.path])]
+    pieces = [
+        piece for hunk in map(_alone, found) if texts.get(hunk.path) for piece in _pieces(hunk, texts[hunk.path], added, imports[hunk.path])
+    ]
     return sorted(pieces, key=lambda piece: (not piece.guard, not piece.sure, not ALLOWS.search(piece.said), not piece.what))
+
+
+def _alone(hunk: Hunk) -> Hunk:
+    """A hunk in which a body became nothing, without the functions that follow it there."""
+    deep = min((_indent(line) for line in hunk.gone if line.strip()), default=0)
+    end = next((n for n, line in enumerate(hunk.new) if line.strip() and _indent(line) < deep), 0)
+    while end and not hunk.new[end - 1].strip():
+        end -= 1
+    return hunk._replace(new=hunk.new[:end]) if end and is_hollow(hunk.gone, hunk.new[:end], ()) else hunk
 
 
 def added(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], str]) -> list[Removed]:

@@ -49,7 +49,7 @@ WORDS = frozenset({"raise", "throw", "unless", "elif", "while", "guard", "Argume
 def does_less(gone: Sequence[str], new: Sequence[str], elsewhere: Collection[str]) -> str:
     """What the new lines no longer do, in words; empty if nothing. `elsewhere`: all added lines, where the lost part may be again."""
     was, now = (_joined([line for line in side if line.strip()]) for side in (gone, new))
-    if _is_hollow(was, now, elsewhere):
+    if is_hollow(was, now, elsewhere):
         return "a function does nothing any more"
     if not now or len(was) > MOST_LINES:
         return ""
@@ -77,7 +77,7 @@ def _opens(line: str) -> int:
     return line.count("(") - line.count(")")
 
 
-def _is_hollow(was: Sequence[str], now: Sequence[str], elsewhere: Collection[str]) -> bool:
+def is_hollow(was: Sequence[str], now: Sequence[str], elsewhere: Collection[str]) -> bool:
     """Whether lines that did something became an answer that is always the same, or nothing; what they did is done nowhere else."""
     left = [line for line in now if line.strip() not in ("}", "end", "};")]
     if not left or len(was) > MOST_OF_A_BODY or not all(map(EMPTY.fullmatch, left)):
