@@ -21,7 +21,7 @@ FLAGGED = {
     "tests/test_odd.py": ODD + "\n\ndef test_zero():\n    assert half(0) == 0\n",
     "tests/test_third.py": "from calc import third\n\n\ndef test_third():\n    third(9)\n",
     "tests/test_calc.py": TESTS.replace("double(2) == 4", "double(2) == 6"),
-    "pytest.ini": INI + "xfail_strict = true\n",
+    "pytest.ini": INI + "filterwarnings = ignore\n",
     "requirements.txt": "httpx\n",
 }
 MORE = "\n\ndef test_more():\n    assert double(3) == 6\n\n\ndef test_most():\n    assert double(4) == 8\n\n\ndef test_less():\n    assert half(2) == 1\n"
