@@ -72,13 +72,13 @@ def _land(
             go_to_main(git, ref)
             return Landed("merged", ref)
         if ways.merge != "auto":
-            said = _offered(git, branch, ways, verify, open_pr)
+            said = _offer(git, branch, ways, verify, open_pr)
             return Landed("red-merge", ref, f"{said}\n\n{red_text(git, branch, ref, newest, ways.remote)}") if said else Landed("")
         if merge.conflict:
             return Landed("conflict", ref, conflict_text(git, branch, ref, newest, merge.files, ways.remote, ways.push))
         if said := verify(merge.tree):
             return Landed("red-merge", ref, f"{said}\n\n{red_text(git, branch, ref, newest, ways.remote)}")
-        if _is_out(git, ref, merge, ways) and move_main(git, ref, merge):
+        if _push_merge(git, ref, merge, ways) and move_main(git, ref, merge):
             go_to_main(git, ref)
             return Landed("merged", ref)
     raise CannotTell(f"{short(ref)} moved {TRIES} times while the merge was tested; try again")
@@ -94,7 +94,7 @@ def _catch_up(git: Git, ref: str, newest: str) -> None:
         advance(git, ref, newest, now)
 
 
-def _is_out(git: Git, ref: str, merge: Merge, ways: Ways) -> bool:
+def _push_merge(git: Git, ref: str, merge: Merge, ways: Ways) -> bool:
     """Push the merge if configured; False if the remote had moved. The remote goes first, so that our main never lacks its commits."""
     if not ways.push or not has_remote(git, ways.remote):
         return True
@@ -106,7 +106,7 @@ def _is_out(git: Git, ref: str, merge: Merge, ways: Ways) -> bool:
     return pushed.ok
 
 
-def _offered(git: Git, branch: str, ways: Ways, verify: Callable[[str], str | None], open_pr: Callable[[list[str]], object]) -> str | None:
+def _offer(git: Git, branch: str, ways: Ways, verify: Callable[[str], str | None], open_pr: Callable[[list[str]], object]) -> str | None:
     """Test the branch once in a clean checkout and offer it to the person who merges; for a pull request, push it. What is wrong, or None."""
     mark, tip = offered(git, branch), git.resolve(f"{branch}^{{commit}}")
     if read_sealed(mark) == tip:
