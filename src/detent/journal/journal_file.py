@@ -50,7 +50,7 @@ def open_journal(path: Path, create: bool) -> tuple[sqlite3.Connection, Anchor]:
     try:
         size = _size(path)
         if size == 0:
-            _may_begin(path, anchor, create)
+            _begin_if_allowed(path, anchor, create)
         elif size < SMALLEST:
             raise JournalDamaged(f"{path} cannot be read: it has only {size} bytes", WAY_OUT)
         db = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
@@ -74,7 +74,7 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _may_begin(path: Path, anchor: Anchor | None, create: bool) -> None:
+def _begin_if_allowed(path: Path, anchor: Anchor | None, create: bool) -> None:
     """There is no journal: create it if asked to, unless there was one before."""
     if anchor is not None or anchor_file(path).exists():
         had = f"{anchor.n} events" if anchor else "events"
@@ -122,7 +122,7 @@ def _checked(db: sqlite3.Connection, path: Path, anchor: Anchor | None, create: 
     elif version < VERSION:
         raise JournalOlder(f"{path} was written by an older Detent (schema {version}; this one knows {VERSION})", OLDER)
     _prepare(db)
-    return _holds(db, path, anchor)
+    return _verified(db, path, anchor)
 
 
 def _id(db: sqlite3.Connection, path: Path) -> str:
@@ -168,7 +168,7 @@ def _newest(db: sqlite3.Connection) -> tuple[int, str]:
     return int(n or 0), str(digest)
 
 
-def _holds(db: sqlite3.Connection, path: Path, anchor: Anchor | None) -> Anchor:
+def _verified(db: sqlite3.Connection, path: Path, anchor: Anchor | None) -> Anchor:
     """Refuse a journal that lacks the anchored event or any before it. Returns its anchor."""
     journal, count = _id(db, path), _newest(db)[0]
     if anchor is None:

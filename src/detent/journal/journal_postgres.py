@@ -192,7 +192,7 @@ class PostgresJournal:
             )
         if accept:
             return self._vouched(facts["id"])
-        return self._holds(anchor, facts["id"])
+        return self._verified(anchor, facts["id"])
 
     def _proof_of(self, journal: str, since: int) -> JournalProof:
         return JournalProof(journal, journal_key(), since)
@@ -217,7 +217,7 @@ class PostgresJournal:
                 self.db.execute(SCHEMA.encode())
                 self.db.execute("INSERT INTO meta VALUES ('id', %s), ('version', %s)", (os.urandom(16).hex(), str(VERSION)))
 
-    def _holds(self, anchor: Anchor | None, journal: str) -> Anchor:
+    def _verified(self, anchor: Anchor | None, journal: str) -> Anchor:
         """Refuse a journal that lacks what this machine's anchor remembers. Without an anchor here, the shared key must have signed it."""
         n, digest = self._one("SELECT n, hash FROM events ORDER BY n DESC LIMIT 1") or (0, "")
         if anchor is None:
