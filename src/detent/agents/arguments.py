@@ -39,7 +39,7 @@ def block_of(call: ToolRequest) -> Block:
     return {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments if isinstance(call.arguments, dict) else {}}
 
 
-def told_apart(message: ModelMessage, taken: set[str]) -> ModelMessage:
+def with_unique_ids(message: ModelMessage, taken: set[str]) -> ModelMessage:
     """Give each call of a message a unique id: a missing or repeated id is replaced. Adds the ids to `taken`."""
     blocks, calls = [], iter(message.calls)
     renamed: list[ToolRequest] = []

@@ -19,7 +19,7 @@ from detent.agents.clients import relay as relay_program
 from detent.agents.clients.client_faults import of_kind
 from detent.agents.clients.gateway import Gateway
 from detent.agents.clients.talk import ClientTalk, HeardLines, Opens, Prompted
-from detent.agents.command import Errors, Life, last_line_first, told_more
+from detent.agents.command import Errors, Life, last_line_first, with_output
 from detent.agents.question import Asked
 from detent.errors import DetentError
 from detent.sandbox.process import Ran
@@ -174,9 +174,9 @@ def _text(row: ClientRow, asked: Asked, went: Went) -> str:
         raise ended
     by_us = not talk.goes_on()  # it had finished, and we stopped it
     if ran.timed_out and not by_us:
-        raise told_more(asked.meter.too_late(), _last(asked, went))
+        raise with_output(asked.meter.too_late(), _last(asked, went))
     if ran.stopped and not by_us:
-        raise told_more(went.life.ended, _last(asked, went)) if went.life.ended else AgentFailed("Stopped", "the turn was stopped")
+        raise with_output(went.life.ended, _last(asked, went)) if went.life.ended else AgentFailed("Stopped", "the turn was stopped")
     if said.failed or not said.ended or (ran.exit_code != 0 and not by_us):
         raise _failed(row, asked, went)
     if not said.text.strip():

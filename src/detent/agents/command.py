@@ -53,9 +53,9 @@ def ask_command(asked: Asked) -> Reply:
 
 def _reply(asked: Asked, name: str, ran: Ran, life: "Life", wrong: str) -> str:
     if ran.timed_out:
-        raise told_more(asked.meter.too_late(), _tail(asked, ran, wrong))
+        raise with_output(asked.meter.too_late(), _tail(asked, ran, wrong))
     if ran.stopped:
-        raise told_more(life.ended, _tail(asked, ran, wrong)) if life.ended else AgentFailed("Stopped", "the turn was stopped")
+        raise with_output(life.ended, _tail(asked, ran, wrong)) if life.ended else AgentFailed("Stopped", "the turn was stopped")
     if ran.exit_code != 0:
         said = _tail(asked, ran, wrong)
         how = f"the agent '{name}' failed with exit code {ran.exit_code}"
@@ -74,7 +74,7 @@ def last_line_first(how: str, said: str) -> str:
     return f"{how}{lines[-1].strip()}" + (f"\n{said}" if len(lines) > 1 else "")
 
 
-def told_more(failed: AgentFailed, said: str) -> AgentFailed:
+def with_output(failed: AgentFailed, said: str) -> AgentFailed:
     """The same failure with the end of the program's output."""
     if not said:
         return failed

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from detent.agents.agent_protocol import AgentFailed, Answered, PlainAnswer, Progress, Reply, Sort
-from detent.agents.arguments import told_apart
+from detent.agents.arguments import with_unique_ids
 from detent.agents.catalog import Price
 from detent.agents.dialect import Block, Conversation, Dialect, Message, ModelMessage, ToolRequest
 from detent.agents.faults import Trouble, later
@@ -79,7 +79,7 @@ class Loop:
         asked.log.add("system", text=asked.turn.system, model=self.model, tools=[tool.get("name") for tool in self.tools])
         asked.log.add("user", content=self.history[0]["content"])
         while True:
-            message = told_apart(self._say(), self.ids)
+            message = with_unique_ids(self._say(), self.ids)
             self.history.append({"role": "assistant", "content": message.blocks})
             asked.log.add("assistant", content=message.blocks, stop=message.stop, usage=asked.meter.usage._asdict())
             if message.stop in ENDINGS:

@@ -29,7 +29,7 @@ STOPS: dict[Stop, tuple[Sort, str]] = {
 }
 
 
-class Steered:
+class AcpTalk:
     """A ClientTalk in both directions: the agent's messages are answered over its standard input."""
 
     words, stdin = NAME, DEVNULL
@@ -98,7 +98,7 @@ def steering(row: ClientRow, own: bool) -> Opens:
             )
             session = Session(order, sender(wire, view), view.see)
             session.begin()
-            yield Steered(session, view, gate, wants, own, min(BEGINS, turn.silence))
+            yield AcpTalk(session, view, gate, wants, own, min(BEGINS, turn.silence))
 
     return opened
 
