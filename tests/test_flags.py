@@ -20,7 +20,7 @@ from detent.blocks.open_flags import (
 )
 from detent.door import _stay
 from detent.errors import DetentError
-from detent.kernel.decide import flagged, told_flags
+from detent.kernel.decide import flagged, machine_flags
 from detent.kernel.model import KINDS, LEVELS, Data, Flag, Found, Run, Sent
 
 PAGE = (Path(__file__).parent.parent / "docs" / "flags.md").read_text("utf-8")
@@ -89,13 +89,13 @@ def test_an_answer_holds_for_the_tree_that_was_asked_about() -> None:
 
 def test_only_the_machine_brings_flags_with_what_it_says() -> None:
     facts = {"flags": msgspec.json.encode((VAT,)).decode()}
-    assert told_flags(Sent("outcome", by="system", facts=facts)) == (VAT,)
-    assert told_flags(Sent("submit", by="agent", facts=facts)) == () == told_flags(Sent("answer", by="human", facts=facts))
+    assert machine_flags(Sent("outcome", by="system", facts=facts)) == (VAT,)
+    assert machine_flags(Sent("submit", by="agent", facts=facts)) == () == machine_flags(Sent("answer", by="human", facts=facts))
 
 
 def test_a_child_passes_on_what_no_tree_takes_back() -> None:
     told = _stay(a_run(VAT, DONE))
-    assert told_flags(Sent("child", by="system", facts=told)) == (DONE,) and _stay(a_run(VAT)) == {}
+    assert machine_flags(Sent("child", by="system", facts=told)) == (DONE,) and _stay(a_run(VAT)) == {}
 
 
 def test_briefings_say_what_their_reader_needs() -> None:

@@ -14,7 +14,7 @@ from detent.errors import Busy, CannotTell, DetentError, Moved, NotYet, Unwanted
 from detent.journal.holder import Holder
 from detent.journal.journal import Journal, RunClaim
 from detent.journal.journal_rows import from_entry, to_entry
-from detent.kernel.decide import FLAGS, decide, is_worn, refusal, told_flags, verdict_of
+from detent.kernel.decide import FLAGS, decide, is_worn, machine_flags, refusal, verdict_of
 from detent.kernel.model import Briefing, Event, Found, Run, Sent, Verdict
 from detent.kernel.table import Child, Row, Table
 
@@ -291,7 +291,7 @@ class Door:
             raise Moved(f"run {run} moved to {event.run.state} in the meantime; nothing was recorded", "call get_task")
         table = self._table(event.run.workflow)
         on, row, found = self._found(table, event.run, sent)
-        found = msgspec.structs.replace(found, flagged=(*found.flagged, *told_flags(sent)))
+        found = msgspec.structs.replace(found, flagged=(*found.flagged, *machine_flags(sent)))
         if sent.by == "agent" or found.unclear:  # a job's work is always recorded
             self._still_wanted(run)
         found = msgspec.structs.replace(found, heard=min(found.heard, self._shown(event.run, sent)))

@@ -144,7 +144,7 @@ def flagged(run: Run[T], new: tuple[Flag, ...]) -> Run[T]:
     return msgspec.structs.replace(run, flags=tuple(seen.values())) if new else run
 
 
-def told_flags(sent: Sent) -> tuple[Flag, ...]:
+def machine_flags(sent: Sent) -> tuple[Flag, ...]:
     """The flags that the machine passes in: from a look at the whole branch, or from a child that ended. Nobody else can pass any."""
     return msgspec.json.decode(sent.facts.get(FLAGS, "[]"), type=tuple[Flag, ...]) if sent.by == "system" else ()
 
