@@ -344,7 +344,7 @@ def facts(run: Run[ExecuteData]) -> Mapping[str, str]:
         "silence": data.setup.silence,
         "reason": data.reason or run.last_error or "no reason was given",
         "commit": data.pushed or "(nothing was pushed)",
-        "trouble": "\n".join(part for part in (_found(run), _told(run), told_last(run)) if part),
+        "trouble": "\n".join(part for part in (_found(run), _failure_section(run), previous_attempt_section(run)) if part),
         "way_out": WAYS_OUT.get(run.cause, "").replace("$run", run.id),
         "item_after": item_after(run).status or "as it was",
         "follow_up": follow.title if follow else "none",
@@ -375,7 +375,7 @@ def listed_issues(review: BranchReview) -> str:
     return "\n".join(f"- **{i.title}** ({i.severity} {i.type}{f'; {place}' if place else ''}): {i.description}" for i, place in places)
 
 
-def told_last(run: Run[ExecuteData]) -> str:
+def previous_attempt_section(run: Run[ExecuteData]) -> str:
     """The section of a briefing about the previous attempt; empty once this attempt has proved its work."""
     last, data = run.data.last, run.data
     if last is None or run.state != "RUNNING" or data.proved_tree:
@@ -390,7 +390,7 @@ def told_last(run: Run[ExecuteData]) -> str:
     return "\n".join(parts)
 
 
-def _told(run: Run[ExecuteData]) -> str:
+def _failure_section(run: Run[ExecuteData]) -> str:
     """The section of a briefing with the failure that this attempt has to fix; empty if there was none."""
     if not run.last_error:
         return ""

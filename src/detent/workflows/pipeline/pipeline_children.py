@@ -9,7 +9,7 @@ from detent.gates.reply import ReviewPoint
 from detent.kernel.table import Child
 from detent.workflows.pipeline.pipeline_data import CORE, DONE, PipelineData, Session, reviewed
 from detent.workflows.pipeline.pipeline_tasks import child_name
-from detent.workflows.pipeline.session import told_of
+from detent.workflows.pipeline.session import answered_decisions
 from detent.workflows.pipeline.task_data import META, TaskData, needs_qa, needs_security
 
 replace = msgspec.structs.replace
@@ -55,7 +55,7 @@ def _inherited(data: PipelineData, id: str, number: int) -> TaskData:
         policies=data.policies,
         instructed=data.instructed,
         asides=data.asides,
-        earlier=(*data.earlier, *told_of(data)),
+        earlier=(*data.earlier, *answered_decisions(data)),
         session=data.session,
         request=data.request,
         mode=data.mode,

@@ -124,7 +124,7 @@ DRAWN = (wrote_nothing, design_spec_is_there, design_is_complete)
 PLANNED = (wrote_nothing, tasks_are_sound, context_is_there)
 BUILD = (no_keys_added, wrote_only_build_files, none_is_lost)
 KEPT = (no_keys_added, none_is_lost)
-TOLD = (no_keys_added, wrote_only_docs, readme_or_reason, says_how_to_run_and_test)
+DOCUMENTED = (no_keys_added, wrote_only_docs, readme_or_reason, says_how_to_run_and_test)
 OURS = (answers_the_question,)
 LOST = (*OURS, not_understood)
 TAKEN = (*OURS, accepted_on_purpose)
@@ -231,7 +231,7 @@ ROWS: tuple[Row[PipelineData], ...] = (
     Row("INTEGRATED",       "manual-open",          (),    (),                                          go("ASK_USER", because("manual_check"), ask_manual)),
     Row("INTEGRATED",       "open-ends",            (),    (),                                          go("BLOCKED", because("open_ends"), keep_open, says="HALTED")),
     Row("INTEGRATED",       "finished",             (nothing_is_open,), (design_as_approved,),          go("LANDING", owes=(write_report, publish_claims)),    LAPSED),
-    Row("RELEASE",          "released",             (),    TOLD,                                        go("RELEASE_FILES", keep_docs, keep_tree, *OK),        REDO),
+    Row("RELEASE",          "released",             (),    DOCUMENTED,                                  go("RELEASE_FILES", keep_docs, keep_tree, *OK),        REDO),
     Row("RELEASE_FILES",    "packed",               (),    BUILD,                                       go("INTEGRATE_CHECKS", part_done, keep_tree, *OK),     REDO),
     Row("LANDING",          "landed",               (nothing_is_open,), (),                             go("DONE", owes=(write_report, publish, leave_workspace))),
     Row("LANDING",          "conflict",             (),    (),                                          go("BLOCKED", because("conflict"), keep_error, says="HALTED")),

@@ -26,7 +26,7 @@ class KnownDecision(Value, frozen=True, omit_defaults=False):
     answer: str
 
 
-def told_of(data: DecisionData) -> tuple[KnownDecision, ...]:
+def answered_decisions(data: DecisionData) -> tuple[KnownDecision, ...]:
     """The answered decisions of a run."""
     return tuple(KnownDecision(d.decision_id, d.question, d.answer) for d in data.decisions if d.status == "answered")
 

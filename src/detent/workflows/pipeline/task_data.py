@@ -10,7 +10,7 @@ from detent.gates.documents import ACCEPTANCE, ARCHITECTURE, RECORDS, RESEARCH, 
 from detent.gates.human import DecisionData, pending, waived
 from detent.gates.reply import ReviewPoint, RoleReply, amounts_to, left_open, points, read_reply
 from detent.kernel.model import Found, Run, Sent, StepShown
-from detent.workflows.pipeline.session import LONGEST_NOTE, MOST_NOTES, Aside, Grounded, told_of
+from detent.workflows.pipeline.session import LONGEST_NOTE, MOST_NOTES, Aside, Grounded, answered_decisions
 
 replace = msgspec.structs.replace
 
@@ -247,10 +247,10 @@ def keep_points(run: Run[TaskData], sent: Sent, found: Found) -> Run[TaskData]:
     """Keep the findings of a reviewing role for the Coder, without those that a person waived."""
     reply = reply_of(run, sent)
     left = tuple(p for p in points(reply) if p.id not in waived(run.data)) if reply else ()
-    return _ran(replace(run, data=replace(run.data, points=left), last_error=told_points(left)), ROLES.get(run.state, ""))
+    return _ran(replace(run, data=replace(run.data, points=left), last_error=findings_lines(left)), ROLES.get(run.state, ""))
 
 
-def told_points(found: tuple[ReviewPoint, ...]) -> str:
+def findings_lines(found: tuple[ReviewPoint, ...]) -> str:
     """The findings of a reviewing role, one line each."""
     return "\n".join(f"- [{p.id}] {p.text}" for p in found)
 
@@ -303,7 +303,7 @@ def result(run: Run[TaskData]) -> dict[str, str]:
         "start": run.data.start_tree,
         "asides": msgspec.json.encode(run.data.asides).decode(),
         "instructed": "\n".join(run.data.instructed),
-        "decisions": msgspec.json.encode(told_of(run.data)).decode(),
+        "decisions": msgspec.json.encode(answered_decisions(run.data)).decode(),
     }
 
 

@@ -14,8 +14,8 @@ from detent.gates.documents import ChangedFile, KnownIssue, TaskEntry
 from detent.gates.human import DecisionData, PersonDecision, pending
 from detent.gates.reply import OF_ROLE
 from detent.kernel.model import Run, Value
-from detent.workflows.pipeline.session import Grounded, KnownDecision, told_of
-from detent.workflows.pipeline.task_data import DD, META, ROLES, TaskData, context_files, list_points, result, told_points, unproven
+from detent.workflows.pipeline.session import Grounded, KnownDecision, answered_decisions
+from detent.workflows.pipeline.task_data import DD, META, ROLES, TaskData, context_files, findings_lines, list_points, result, unproven
 
 PARTS = Path(__file__).parent / "parts"
 JUDGES = ("REVIEW", "SECURITY")  # they write nothing, and what they judge was already tested
@@ -183,7 +183,7 @@ def _section(title: str, text: str) -> str:
 def _given(run: Run[DD], task: TaskEntry | None) -> str:
     """What a role gets to read, and its whole input as JSON."""
     data, role = run.data, ROLES.get(run.state, "")
-    told = (*(data.earlier if isinstance(data, Grounded) else ()), *told_of(data))
+    told = (*(data.earlier if isinstance(data, Grounded) else ()), *answered_decisions(data))
     files, law = context_files(data, role), law_of(data)
     made = Dispatch(role, data.session, data.mode, task, files, data.changed_files, data.known_issues, told, data.instructions)
     return part(
@@ -205,7 +205,7 @@ def law_of(data: DecisionData) -> str:
 
 def last_seen(run: Run[DD]) -> str:
     """Why the last attempt failed, or what must be fixed; empty if it only repeats the findings listed above."""
-    if isinstance(run.data, TaskData) and run.last_error == told_points(run.data.points):
+    if isinstance(run.data, TaskData) and run.last_error == findings_lines(run.data.points):
         return ""
     return _section("What the machine saw last" if run.state.startswith("FIX_") else "What came of the last attempt", run.last_error)
 

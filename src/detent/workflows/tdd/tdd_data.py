@@ -336,7 +336,7 @@ def facts(run: Run[TddData]) -> Mapping[str, str]:
         "stubs": STUBS.format(file=now.impl_file, body=language.told) if language else "",
         "list": "\n".join(f"- [{'x' if e.done else ' '}] {e.text}" for e in data.entries) or "(there is no list yet)",
         "previous": _previous(data),
-        "trouble": _told(run),
+        "trouble": _failure_section(run),
         "already": ALREADY.format(keep="write" if data.setup.agent else "keep") if judged_tries(run) else "",
         "strays": f" {_taken_back(data)}" if retries else "",
         "rolled_back": _rolled_back(run),
@@ -378,7 +378,7 @@ def _previous(data: TddData) -> str:
     return f"{data.phase}: {told}; committed as `{data.subject}`"
 
 
-def _told(run: Run[TddData]) -> str:
+def _failure_section(run: Run[TddData]) -> str:
     """The section of a briefing with the failure that this attempt has to fix; empty if there was none."""
     if not run.last_error:
         return ""
