@@ -12,8 +12,8 @@ import pytest
 
 from detent.agents import AgentFailed
 from detent.agents.clients import Access
-from detent.agents.clients.dialects import ANTHROPIC
 from detent.agents.clients.gateway import MOST, Gateway
+from detent.agents.clients.wire_formats import ANTHROPIC
 from detent.errors import DetentError
 from tests.model_server import KEY, MODELS, ModelServer, Reply, cut, error, say
 from tests.patience import LONG

@@ -106,7 +106,7 @@ def _wants(row: ClientRow, found: FoundClient, asked: Asked, folder: Path, gate:
         variable=way.variable if way else "",
         token=gate.token,
         usd=turn.budget.usd,
-        form=way.dialect.name if way else "",
+        form=way.wire_format.name if way else "",
     )
 
 

@@ -49,7 +49,7 @@ def row_of(agent: AcpAgent, outer: Mapping[str, str], named: str = "", configure
 
 def model_of(agent: AcpAgent, named: str, configured: str, access: Access | None) -> str:
     """The model to ask. The configured model is used only if it belongs to the service that pays."""
-    found = named or (configured if access and form_of(configured) == access.dialect.name else "")
+    found = named or (configured if access and form_of(configured) == access.wire_format.name else "")
     if not found and not agent.chooses:
         raise DetentError(f"{agent.title} does not know which model to ask", f"name it: --agent acp:{agent.name}:MODEL")
     return found

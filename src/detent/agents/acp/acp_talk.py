@@ -13,10 +13,10 @@ from detent.agents.acp.acp_wire import NAME, AcpWire
 from detent.agents.acp.messages import RpcMessage, are_words, decode
 from detent.agents.acp.view import AcpView
 from detent.agents.agent_protocol import AgentFailed, Sort
-from detent.agents.clients.dialects import Stop
 from detent.agents.clients.gateway import Gateway
 from detent.agents.clients.row import ClientRow, ClientSaid, Wants
 from detent.agents.clients.talk import ClientTalk, Opens, as_value
+from detent.agents.clients.wire_formats import Stop
 from detent.agents.question import Asked
 from detent.sandbox.sandbox_protocol import DEVNULL
 

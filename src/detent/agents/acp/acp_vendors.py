@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from detent.agents.clients.dialects import ANTHROPIC, CHAT, GEMINI, RESPONSES, WireFormat
 from detent.agents.clients.row import Access
+from detent.agents.clients.wire_formats import ANTHROPIC, CHAT, GEMINI, RESPONSES, WireFormat
 
 
 class Vendor(NamedTuple):
     """One vendor."""
 
-    dialect: WireFormat
+    wire_format: WireFormat
     keys: tuple[str, ...]  # environment variables that may hold the key, first match wins
     address: str  # the variable that overrides the address
     default: str
@@ -46,9 +46,9 @@ def access_of(form: str, outer: Mapping[str, str]) -> Access | None:
     address = outer.get(vendor.address, "").strip()
     for name in vendor.keys:
         if key := outer.get(name, "").strip():
-            return Access(f"the key in {name}", address or vendor.default, vendor.headers(key), name, vendor.dialect)
+            return Access(f"the key in {name}", address or vendor.default, vendor.headers(key), name, vendor.wire_format)
     if address and not vendor.makes:
-        return Access(f"{vendor.address}, without a key", address, {}, vendor.keys[0], vendor.dialect)
+        return Access(f"{vendor.address}, without a key", address, {}, vendor.keys[0], vendor.wire_format)
     return None
 
 

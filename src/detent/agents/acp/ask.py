@@ -14,8 +14,8 @@ from detent.agents.acp.acp_talk import steering
 from detent.agents.acp.acp_vendors import VENDORS, access_of
 from detent.agents.agent_protocol import Reply
 from detent.agents.client import FoundClient, ask_program, find
-from detent.agents.clients.dialects import CHAT
 from detent.agents.clients.row import Access, ClientRow, Wants
+from detent.agents.clients.wire_formats import CHAT
 from detent.agents.command import find_command
 from detent.agents.command import split_command as words_of
 from detent.agents.question import Asked
@@ -41,7 +41,7 @@ def ask_acp(asked: Asked) -> Reply:
 
 def both(ways: tuple[Access, ...], outer: Mapping[str, str]) -> tuple[Access, ...]:
     """Also allow the responses API wherever chat completions are allowed: some agents choose between them by the model's name."""
-    chats = [way for way in ways if way.dialect is CHAT]
+    chats = [way for way in ways if way.wire_format is CHAT]
     return (*ways, *(access for _ in chats if (access := access_of("responses", outer))))
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import msgspec
 
 from detent.agents.agent_protocol import Progress, Sort
-from detent.agents.clients.dialects import ANTHROPIC
 from detent.agents.clients.row import Access, ClientRow, ClientSaid, Wants
+from detent.agents.clients.wire_formats import ANTHROPIC
 from detent.errors import DetentError
 
 ADDRESS = "https://api.anthropic.com"

@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 
 from detent.agents.agent_protocol import Progress
-from detent.agents.clients.dialects import RESPONSES
 from detent.agents.clients.row import Access, ClientRow, ClientSaid, Wants
+from detent.agents.clients.wire_formats import RESPONSES
 
 ADDRESS = "https://api.openai.com/v1"
 CHATGPT = "https://chatgpt.com/backend-api/codex"

@@ -78,8 +78,8 @@ class Gateway:
 
     def way(self, path: str) -> Access | None:
         """The service that serves a path; None if a turn does not need that path."""
-        found = [way for way in self.ways if way.dialect.calls.fullmatch(path)]
-        found += [way for way in self.ways if way.dialect.paths.fullmatch(path)]
+        found = [way for way in self.ways if way.wire_format.calls.fullmatch(path)]
+        found += [way for way in self.ways if way.wire_format.paths.fullmatch(path)]
         return found[0] if found else None
 
     def refuses(self, method: str, path: str, headers: Mapping[str, str]) -> str:
@@ -90,7 +90,7 @@ class Gateway:
         way = self.way(path)
         if way is None or method not in ("POST", "GET"):
             return f"{method} {path} is not something a turn needs"
-        if way.dialect.calls.fullmatch(path):
+        if way.wire_format.calls.fullmatch(path):
             try:
                 self.before()
             except AgentFailed as e:
@@ -117,7 +117,7 @@ class Gateway:
 
     # -- results of calls ------------------------------------------------------------------------------------------------
 
-    def asked(self, call: ModelCall) -> None:
+    def record(self, call: ModelCall) -> None:
         with self.lock:
             self.answers.calls.append(call)
 
@@ -128,7 +128,7 @@ class Gateway:
     def failed(self, call: ModelCall, trouble: Trouble) -> None:
         self.fault = call.fault = trouble
 
-    def answered(self, call: ModelCall, way: Access, status: int, headers: Mapping[str, str], body: bytes) -> None:
+    def handle_error(self, call: ModelCall, way: Access, status: int, headers: Mapping[str, str], body: bytes) -> None:
         """Handle an error answer. A rejected key or a long wait ends the turn here; the client may retry anything else."""
         if is_about_the_key(status, body):
             self.ended = self.ended or DetentError(f"the model's service did not accept {way.how}", self.login)
@@ -153,7 +153,7 @@ def sent(way: Access, headers: Mapping[str, str]) -> dict[str, str]:
 def target(way: Access, path: str, query: str) -> str:
     """The path and query to forward, without a key in the query."""
     kept = [(name, value) for name, value in parse_qsl(query, keep_blank_values=True) if name != "key"]
-    return urlsplit(way.url).path.rstrip("/") + way.dialect.inner(path) + (f"?{urlencode(kept)}" if kept else "")
+    return urlsplit(way.url).path.rstrip("/") + way.wire_format.inner(path) + (f"?{urlencode(kept)}" if kept else "")
 
 
 def listening(folder: Path | None, name: str) -> socket.socket:
@@ -222,9 +222,9 @@ class Handler(BaseHTTPRequestHandler):
         if said or way is None:
             self.refuse(403, said)
             return
-        call = ModelCall(way.dialect, path, body) if way.dialect.calls.fullmatch(path) else None
+        call = ModelCall(way.wire_format, path, body) if way.wire_format.calls.fullmatch(path) else None
         if call:
-            self.gate.asked(call)
+            self.gate.record(call)
         self.forward(way, call, target(way, path, query), body, headers)
 
     def forward(self, way: Access, call: ModelCall | None, target: str, body: bytes, headers: dict[str, str]) -> None:
@@ -251,7 +251,7 @@ class Handler(BaseHTTPRequestHandler):
         except (OSError, http.client.HTTPException):
             body = b""
         if call:
-            self.gate.answered(call, way, answer.status, {name.lower(): value for name, value in answer.getheaders()}, body)
+            self.gate.handle_error(call, way, answer.status, {name.lower(): value for name, value in answer.getheaders()}, body)
         self.head(answer, {"content-length": str(len(body))})
         self.wfile.write(body)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from detent.agents.agent_protocol import Progress, Sort
-from detent.agents.clients.dialects import WireFormat
+from detent.agents.clients.wire_formats import WireFormat
 
 
 class Access(NamedTuple):
@@ -18,7 +18,7 @@ class Access(NamedTuple):
     url: str  # the service's address
     headers: Mapping[str, str]  # the headers that authenticate
     variable: str  # where the client looks for its key
-    dialect: WireFormat  # the service's wire format
+    wire_format: WireFormat
 
 
 class Wants(NamedTuple):

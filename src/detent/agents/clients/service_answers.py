@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from detent.agents.agent_protocol import Usage
-from detent.agents.clients.dialects import Served, WireFormat
+from detent.agents.clients.wire_formats import Served, WireFormat
 from detent.agents.faults import Trouble
 
 LONGEST = 32 << 20  # bytes of one event, or of an answer that is not streamed
@@ -24,10 +24,10 @@ class ModelRequest(msgspec.Struct, frozen=True):
 class ModelCall:
     """One call of a model, and the answer to it."""
 
-    def __init__(self, dialect: WireFormat, path: str, body: bytes) -> None:
+    def __init__(self, wire_format: WireFormat, path: str, body: bytes) -> None:
         question = question_of(body)
-        named = dialect.calls.fullmatch(path)
-        self.dialect = dialect
+        named = wire_format.calls.fullmatch(path)
+        self.wire_format = wire_format
         self.model = question.model or (named.groupdict().get("model", "") if named else "")
         self.main = bool(question.tools)  # calls for titles or summaries offer no tools
         self.served = Served()
@@ -46,7 +46,7 @@ class ModelCall:
 
     def line(self, line: bytes) -> None:
         if line.startswith(b"data:"):
-            self.served = self.dialect.read(self.served, line[5:].strip())
+            self.served = self.wire_format.read(self.served, line[5:].strip())
 
     def end(self) -> None:
         """The answer is complete: parse what is left."""
@@ -54,7 +54,7 @@ class ModelCall:
         if self.is_stream:
             self.line(rest)
         elif rest:
-            self.served = self.dialect.read(self.served, rest)
+            self.served = self.wire_format.read(self.served, rest)
 
 
 def question_of(body: bytes) -> ModelRequest:

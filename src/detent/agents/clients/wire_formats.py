@@ -115,13 +115,13 @@ class ChatTokens(msgspec.Struct, frozen=True):
     prompt_tokens_details: Cached | None = None
 
 
-class DialectSaid(msgspec.Struct, frozen=True):
+class ChatReply(msgspec.Struct, frozen=True):
     tool_calls: list[msgspec.Raw] | None = None
 
 
 class Choice(msgspec.Struct, frozen=True):
-    delta: DialectSaid | None = None
-    message: DialectSaid | None = None
+    delta: ChatReply | None = None
+    message: ChatReply | None = None
     finish_reason: str | None = None
 
 
@@ -142,7 +142,7 @@ def read_chat(served: Served, chunk: StreamChunk) -> Served:
         served = served._replace(usage=most(served.usage, Usage(max(0, u.prompt_tokens - cached), u.completion_tokens, cached)))
     served = served._replace(model=chunk.model or served.model)
     for choice in (chunk.choices or [])[:1]:
-        said = choice.delta or choice.message or DialectSaid()
+        said = choice.delta or choice.message or ChatReply()
         served = with_end(served._replace(tools=served.tools or bool(said.tool_calls)), choice.finish_reason, CHAT_STOPS)
     return served
 

@@ -11,20 +11,20 @@ import pytest
 from detent.agents import AgentFailed, Usage
 from detent.agents.clients import Access
 from detent.agents.clients.client_faults import is_about_the_key, now, trouble_of
-from detent.agents.clients.dialects import ANTHROPIC, CHAT, GEMINI, RESPONSES, Served
 from detent.agents.clients.gateway import Gateway
 from detent.agents.clients.service_answers import ModelCall
+from detent.agents.clients.wire_formats import ANTHROPIC, CHAT, GEMINI, RESPONSES, Served
 from tests.any_service import EACH, KEY, AnyService, Fault, Says, Tool, chat_chunks, denied, gemini_chunks
 from tests.patience import LONG
 
 TOKEN = "the token of this turn"
-DIALECTS = {dialect.name: dialect for dialect in (ANTHROPIC, CHAT, RESPONSES, GEMINI)}
+WIRE_FORMATS = {wire_format.name: wire_format for wire_format in (ANTHROPIC, CHAT, RESPONSES, GEMINI)}
 Json = dict[str, Any]
 
 
 def served(form: str, *events: object) -> Served:
     """What a stream of events comes to."""
-    call = ModelCall(DIALECTS[form], "/", b"{}")
+    call = ModelCall(WIRE_FORMATS[form], "/", b"{}")
     call.is_stream = True
     text = "".join(f"event: x\ndata: {event if isinstance(event, str) else json.dumps(event)}\n\n" for event in events).encode()
     for byte in range(0, len(text), 7):  # in pieces of any size
@@ -34,7 +34,7 @@ def served(form: str, *events: object) -> Served:
 
 
 def whole(form: str, body: object) -> Served:
-    call = ModelCall(DIALECTS[form], "/", b"{}")
+    call = ModelCall(WIRE_FORMATS[form], "/", b"{}")
     call.feed(json.dumps(body).encode())
     call.end()
     return call.served
