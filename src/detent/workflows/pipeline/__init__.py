@@ -12,6 +12,7 @@ from detent.gates.human import PersonDecision
 from detent.kernel.model import Briefing, Run, Sent
 from detent.workflows.pipeline.pipeline_data import PipelineData
 from detent.workflows.pipeline.pipeline_table import PIPELINE
+from detent.workflows.pipeline.session import SESSIONS
 from detent.workflows.pipeline.session_claims import session_claims, task_claims
 from detent.workflows.pipeline.task_table import TASK
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from detent.world.work_tree import RepoWorld
 
 HERE = Path(__file__).parent
-SESSIONS = ".agents-work"  # where sessions keep their documents; a role may write only its own
 THE_MACHINES = tuple(
     f"{SESSIONS}/*/{name}" for name in ("status.json", "report.md", "approve-design-history.jsonl", "instructions/**", "diffs/**")
 )

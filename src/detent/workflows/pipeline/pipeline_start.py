@@ -20,8 +20,7 @@ from detent.git.commits import free_branch
 from detent.git.repo import Git
 from detent.kernel.model import Run, Sent
 from detent.workflows.pipeline.pipeline_data import PipelineData
-
-FOLDER = ".agents-work"
+from detent.workflows.pipeline.session import SESSIONS
 
 
 def start_pipeline(app: App, sent: Sent, terms: Terms) -> str:
@@ -42,7 +41,7 @@ def start_pipeline(app: App, sent: Sent, terms: Terms) -> str:
     tests_can_be_told_apart(setup)
     name = free_session(git, f"{day(app.world.outer)}_{words_of(terms.request)}")
     data = PipelineData(
-        session=f"{FOLDER}/{name}",
+        session=f"{SESSIONS}/{name}",
         request=terms.request.strip(),
         mode="lean" if terms.lean else "full",
         setup=setup,
@@ -72,7 +71,7 @@ def free_session(git: Git, wanted: str) -> str:
     """The wanted name, with -2, -3, … if a session of that name left its folder or its branch."""
     for n in range(1, 1000):
         name = wanted if n == 1 else f"{wanted}-{n}"
-        taken = (git.place.root / FOLDER / name).exists() or git.run("ls-files", "--", f"{FOLDER}/{name}").text
+        taken = (git.place.root / SESSIONS / name).exists() or git.run("ls-files", "--", f"{SESSIONS}/{name}").text
         if not taken and not git.resolve(f"refs/heads/detent/{name}"):
             return name
-    raise DetentError(f"every session from {wanted} to {wanted}-999 exists", f"remove old folders below {FOLDER}/")
+    raise DetentError(f"every session from {wanted} to {wanted}-999 exists", f"remove old folders below {SESSIONS}/")

@@ -7,6 +7,8 @@ from detent.gates.documents import ProjectHead
 from detent.gates.human import DecisionData
 from detent.kernel.model import Value
 
+SESSIONS = ".agents-work"  # where sessions keep their documents; a role may write only its own
+
 
 class CommandProof(Value, frozen=True, omit_defaults=False):
     """The result of one command that the machine ran on a tree, shown as evidence in the report."""
