@@ -38,7 +38,7 @@ from detent.storage.machine import has
 from detent.tools import Toolbox
 from detent.world.turn_tree import left_by
 from detent.world.turn_tree import turn as at_turn
-from detent.world.work_tree import RepoWorld, is_apart
+from detent.world.work_tree import RepoWorld, is_parallel_task
 
 PERSON = "human"  # the agent whose unfinished work is not undone
 OUTAGES = {"Network": "limited"}  # for an execution, network failures count as a limit, not against its item
@@ -146,7 +146,7 @@ def _apart(app: App, run_id: str, child: str, watch: Callable[[Seen], None], sto
     own = open_app(app.place.root, env=app.world.outer, wanted=lambda: not stopped())
     try:
         briefing = driver(own, run_id, watch, stopped).drive(child)
-        if briefing.actor == "none" and is_apart(ended := own.door.load(child).run):
+        if briefing.actor == "none" and is_parallel_task(ended := own.door.load(child).run):
             own.worlds.leave(ended)
         return briefing
     finally:

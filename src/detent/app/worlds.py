@@ -15,7 +15,7 @@ from detent.git.repo import Git
 from detent.git.workspace import make_workspace, remove_beside, remove_workspace, workspace_place
 from detent.kernel.model import Found, Sent
 from detent.world.known_runs import Runs
-from detent.world.work_tree import RepoWorld, is_apart, root_of
+from detent.world.work_tree import RepoWorld, is_parallel_task, root_of
 
 LAID = "detent-laid"  # a file in the git dir of a parallel task's workspace: it is complete
 SEEN = "detent-seen"  # a file in the git dir of a workspace: the last event of its run that this machine has seen
@@ -90,11 +90,11 @@ class Worlds:
 
     def _git(self, run: AnyRun, root: Path) -> Git:
         place = workspace_place(self.git.place.common_dir, root)
-        laid = not is_apart(run) or (place.git_dir / LAID).exists()
+        laid = not is_parallel_task(run) or (place.git_dir / LAID).exists()
         here = laid and (place.git_dir / "index").exists() and (root / ".git").exists()
-        if here and (is_apart(run) or not self._shared(run) or not self._is_behind(run, place.git_dir)):
+        if here and (is_parallel_task(run) or not self._shared(run) or not self._is_behind(run, place.git_dir)):
             return Git(place, self.git.env)
-        if is_apart(run):
+        if is_parallel_task(run):
             return self._apart(run, root)
         if self._shared(run):
             from detent.git.remote import take_in

@@ -39,14 +39,14 @@ Effects = Mapping[str, Callable[["RepoWorld", AnyEvent], None]]
 Jobs = Mapping[str, Callable[["RepoWorld", AnyRun], Sent | None]]
 
 
-def is_apart(run: AnyRun) -> bool:
+def is_parallel_task(run: AnyRun) -> bool:
     """Whether a run is a parallel task, with a workspace beside its session's."""
     return bool(getattr(run.data, "start_tree", ""))
 
 
 def root_of(common: Path, run: AnyRun) -> Path:
-    """The folder of a run's workspace. A child that is not apart uses its parent's."""
-    own = run.id if is_apart(run) or not run.parent else run.parent
+    """The folder of a run's workspace. A child that is no parallel task uses its parent's."""
+    own = run.id if is_parallel_task(run) or not run.parent else run.parent
     return local_root(common, run.data.setup.workspace, own)
 
 

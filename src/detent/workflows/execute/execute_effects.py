@@ -25,7 +25,7 @@ from detent.tracker import HERE, Item, NewItem, Status, Tracker, TrackerChange, 
 from detent.workflows.execute.execute_data import PLAIN, follow_up_of, item_after, plan_of
 from detent.workflows.execute.execute_items import KEY, holder
 from detent.workflows.execute.execute_join import take_in
-from detent.workflows.execute.execute_last import keep_work, lay_kept, newest_tree
+from detent.workflows.execute.execute_last import keep_work, merge_kept_work, newest_tree
 from detent.workflows.execute.execute_needs import begun_from, finished, held, of_review, open_pull
 from detent.workflows.execute.execute_review import file_issues, let_go_of_issues, open_pull_request, review_branch, watch_items
 from detent.world.before_landing import card_of, held_up
@@ -136,7 +136,7 @@ def _begin(world: RepoWorld, run: AnyRun, facts: dict[str, str], needed: Mapping
     inner = make_workspace(git, root, made.branch, made.base)
     furnish(inner, world.config_of(run), world.place.root, world.collector(run).env, world.runs.wanted)
     plan = lay_plan(root, run) if _wants_plan(run) else ""
-    begun = lay_kept(inner, run, made.base, world.clock())
+    begun = merge_kept_work(inner, run, made.base, world.clock())
     where = {"branch": made.branch, "base": made.base, "tree": made.tree, "workspace": str(root), "plan": plan, "onto": " ".join(onto)}
     return outcome("started", **facts, **where, part_of=part_of, begun=begun, at=world.clock())
 

@@ -80,7 +80,7 @@ def _diff(git: Git, base: str, kept: str) -> str:
     return text[:LONGEST_DIFF] + cut
 
 
-def lay_kept(inner: Git, run: AnyRun, base: str, at: str) -> str:
+def merge_kept_work(inner: Git, run: AnyRun, base: str, at: str) -> str:
     """Merge the work of the last attempt into a new workspace; "kept" if that worked, else why not, empty if it was not wanted."""
     last: LastAttempt | None = run.data.last
     if last is None or last.start != "kept" or run.data.setup.strategy != PLAIN:

@@ -32,7 +32,7 @@ def children(run: Session) -> tuple[Child, ...]:
 def _child(data: PipelineData, task: TaskEntry) -> Child:
     """The child run of a task, in the session's workspace, or in one of its own where tasks run in parallel."""
     name, made, laid = child_name(data, task.id), _task_data(data, task), data.laid.get(task.id)
-    if is_apart(data):
+    if has_task_workspaces(data):
         setup = replace(data.setup, workspace=f"{data.setup.workspace}.{name}")
         made = replace(made, setup=setup, start_tree=data.good_tree)
     if laid is None:
@@ -40,7 +40,7 @@ def _child(data: PipelineData, task: TaskEntry) -> Child:
     return Child(name, "task", "FIX_TESTS", replace(made, laid=laid.tree, points=(ReviewPoint("MERGE", laid.said, blocks=True),)))
 
 
-def is_apart(data: PipelineData) -> bool:
+def has_task_workspaces(data: PipelineData) -> bool:
     """Whether each task has a workspace of its own."""
     return data.parallel > 1 and data.mode == "full" and bool(data.setup.workspace)
 

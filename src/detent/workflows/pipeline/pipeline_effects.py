@@ -40,7 +40,7 @@ from detent.workflows.pipeline.tasks_apart import commit_merged, merge_task
 from detent.world.before_landing import held_up
 from detent.world.landing import bring_in
 from detent.world.publish_claims import settle_claims
-from detent.world.work_tree import Effects, Jobs, RepoWorld, is_apart, is_plain, keep_snapshot, leave, outcome
+from detent.world.work_tree import Effects, Jobs, RepoWorld, is_parallel_task, is_plain, keep_snapshot, leave, outcome
 
 TABLES: Mapping[str, Table[Any]] = {"pipeline": PIPELINE, "task": TASK}
 HISTORY = "approve-design-history.jsonl"
@@ -122,7 +122,7 @@ def _commit(world: RepoWorld, event: AnyEvent, message: str) -> None:
 
 
 def _commit_task(world: RepoWorld, event: AnyEvent) -> None:
-    if is_apart(event.run):
+    if is_parallel_task(event.run):
         return  # the session merges this tree and commits it
     data = event.run.data
     title = data.task.title if data.task else data.goal
@@ -136,7 +136,7 @@ def _commit_build(world: RepoWorld, event: AnyEvent) -> None:
 def _reset(world: RepoWorld, event: AnyEvent) -> None:
     run, git = event.run, world.git
     kept, root = world.snapshot(run), root_id(run)
-    if is_apart(run):
+    if is_parallel_task(run):
         return  # its workspace is removed with it
     back_to_tip(git, root, run.seq, run.data.base)
     bring_to(git, git.tree(tip_of(git, root, run.data.base)), kept)
@@ -200,7 +200,7 @@ def _prepare(world: RepoWorld, run: AnyRun) -> Sent | None:
         write_document(world.place.root, f"{run.data.session}/instructions/{name}", text)
         instructions = (*instructions, f"{run.data.session}/instructions/{name}")
     role, root = ROLES[run.state], world.place.root
-    lay_kept(world, run)
+    lay_kept_documents(world, run)
     tree = world.snapshot(run)
     if run.workflow == "task" and role in JUDGING:
         write_document(root, diff_file(run.data.session, run.data.task_id), task_diff(world, run, tree))
@@ -263,7 +263,7 @@ JOBS: Jobs = {"prepare_dispatch": _prepare, "run_checks": _checks, "land": _land
 SETTING, FOLDER = "pipeline.keep_documents", "docs/sessions"
 
 
-def lay_kept(world: RepoWorld, run: AnyRun) -> None:
+def lay_kept_documents(world: RepoWorld, run: AnyRun) -> None:
     """Copy the session's documents into the tree before the release is written, so that they are reviewed, checked and committed with it."""
     if run.state != "RELEASE" or world.config_of(run).settings.get(SETTING) != "true":
         return
