@@ -56,7 +56,7 @@ def test_a_session_that_goes_back_to_between_two_tasks_keeps_the_first_and_ends_
         assert s.go()["state"] == "DONE"
         report = (p.root / S / "report.md").read_text()
         moves = Moves(s.app)
-        moves.told.clear()
+        moves.reported.clear()
         named = {line.split()[1] for _, line in moves.since(s.id) if line.startswith("IMPLEMENT_LOOP   T-")}
         assert named == {"T-002"}, "a task has its own name in the live view, however often it was begun"
         assert f"went back: from event {first} of {old}" in report and "| SpecAgent | 1 |" in report, report
@@ -79,8 +79,8 @@ def test_an_approval_that_fails_again_and_again_ends_in_a_block_that_says_why(p:
     with session(p) as s:
         s.go()
         (s.workspace / S / "architecture.md").write_text("nothing\n")
-        told = [s.answer("UD-APPROVE-DESIGN", "approved").status for _ in range(6)]
-        assert told == ["FAILURE"] * 5 + ["HALTED"]
+        reported = [s.answer("UD-APPROVE-DESIGN", "approved").status for _ in range(6)]
+        assert reported == ["FAILURE"] * 5 + ["HALTED"]
         assert (s.run.state, s.run.cause) == ("BLOCKED", "design_unsound") and "architecture.md" in s.run.last_error
         (s.workspace / S / "architecture.md").write_text(ARCHITECTURE)
         assert s.app.door.submit(s.id, s.resume()).status == "SUCCESS"

@@ -16,7 +16,7 @@ from detent.app.registry import brief_of, workflow_of
 from detent.gates.documents import ChangedFile, Criterion, KnownIssue
 from detent.gates.human import decision_row, pending
 from detent.gates.reply import ReviewPoint
-from detent.interfaces.cli.decisions import _told
+from detent.interfaces.cli.decisions import _decision_text
 from detent.interfaces.http.answer_words import WHY, options_of
 from detent.kernel.model import Flag, Run, Sent
 from detent.kernel.table import Table
@@ -290,7 +290,7 @@ def at_terminal(run: Run[Any], table: Table[Any]) -> str:
         since = CHANGED[asked.kind] if asked.wanted else None  # what really changed since is git's to say
         text = gate_text(run, asked, since) if since else flow.asks(None, run, replace(asked, before=0))  # type: ignore[arg-type]
         rows = [{**row, "shown": shown, "text": text, "means": flow.means(run, asked)}]
-    said = "\n\n".join(_told(row, "") for row in rows) or "(no question with a name: it waits to be released)"
+    said = "\n\n".join(_decision_text(row, "") for row in rows) or "(no question with a name: it waits to be released)"
     page = "\n".join(f"  {each.value}: {each.does}" for each in options_of(run, asked, open_now)) or "  (words of one's own)"
     return f"{said}\n\nTo choose from, in a dialog: {', '.join(open_now)}\nOn the page:\n{page}\n"
 

@@ -45,7 +45,7 @@ def command(run: str | None, every: bool, as_json: bool) -> int:
         click.echo(json.dumps({"run": chosen, "decisions": found}))
         return 0
     for d in found:
-        click.echo(_told(d, "" if mine and chosen == mine.run else f" --run {str(d['run']).partition('.')[0]}"))
+        click.echo(_decision_text(d, "" if mine and chosen == mine.run else f" --run {str(d['run']).partition('.')[0]}"))
     stuck = [line for top in ([chosen] if chosen else open_runs(app)) for line in (*_stuck(app, top), *_undriven(app, top))]
     if not found and (chosen or not stuck):
         click.echo(f"Run {chosen} has no open question." if chosen else "No run has an open question.")
@@ -105,7 +105,7 @@ def _commands(start: str, means: dict[str, str], of_run: str) -> list[str]:
     return lines
 
 
-def _told(d: dict[str, object], of_run: str) -> str:
+def _decision_text(d: dict[str, object], of_run: str) -> str:
     of = f"  ({d['task_id']})" if d["task_id"] else ""
     said = d.get("text") if d["status"] == "pending" and d["kind"] != "flags" else d["question"]
     lines = [f"{d['decision_id']}  {d['status']}{of}", *paper(str(said or d["question"]))]

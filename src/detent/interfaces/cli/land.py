@@ -76,7 +76,7 @@ def command(
     app = _here()
     back = Back(to, said_agent(agent), _accepts(app, accept, yes_to))
     _must_be_fit(app)
-    return _told(land(app, branches, back, said("start"), watch), as_json or events)
+    return _print_report(land(app, branches, back, said("start"), watch), as_json or events)
 
 
 def _accepts(app: "App", trees: tuple[str, ...], yes_to: tuple[str, ...]) -> "Accepts":
@@ -110,19 +110,19 @@ def _must_be_fit(app: "App") -> None:
     must_hold(project_settings(app.world.git, app.world.outer)[0], app.world.outer)
 
 
-def _lines(told: "LandedBranch") -> list[str]:
-    words = {**told._asdict(), "reason": plain(told.reason), "commit": told.commit[:12], "tree": told.tree[:12]}
-    first, *rest = WORDS[told.outcome].format(**words).split("\n")
-    return [first, *(f"        {plain(line)}" for line in flag_lines(told.flags)[:-1]), *rest]
+def _lines(branch: "LandedBranch") -> list[str]:
+    words = {**branch._asdict(), "reason": plain(branch.reason), "commit": branch.commit[:12], "tree": branch.tree[:12]}
+    first, *rest = WORDS[branch.outcome].format(**words).split("\n")
+    return [first, *(f"        {plain(line)}" for line in flag_lines(branch.flags)[:-1]), *rest]
 
 
-def _told(report: "LandReport", as_json: bool) -> int:
-    outcomes = {told.outcome for told in report.branches}
+def _print_report(report: "LandReport", as_json: bool) -> int:
+    outcomes = {branch.outcome for branch in report.branches}
     if as_json:
-        rows = [{**told._asdict(), "flags": [msgspec.to_builtins(flag) for flag in told.flags]} for told in report.branches]
+        rows = [{**branch._asdict(), "flags": [msgspec.to_builtins(flag) for flag in branch.flags]} for branch in report.branches]
         click.echo(json.dumps({"main": report.main, "branches": rows, "error": report.error or None}))
     else:
-        lines = [line for told in report.branches for line in _lines(told)]
+        lines = [line for branch in report.branches for line in _lines(branch)]
         click.echo("\n".join(lines) or "Nothing is left to land: every finished branch is in main.")
         if report.error:
             click.echo(f"detent: {plain(report.error)}", err=True)

@@ -17,7 +17,7 @@ class Moves:
 
     def __init__(self, app: App) -> None:
         self.app = app
-        self.told = {head.run: head.seq for head in app.journal.heads()}  # earlier moves are not reported
+        self.reported = {head.run: head.seq for head in app.journal.heads()}  # earlier moves are not reported
         self.thread = get_ident()  # only the thread that opened the journal may read it; moves seen by others are reported later
 
     def since(self, run: str) -> Iterator[tuple[str, str]]:
@@ -26,8 +26,8 @@ class Moves:
             return
         root = run.partition(".")[0]
         for id in (root, *(head.run for head in self.app.journal.children(root))):
-            for entry in self.app.journal.events(id, self.told.get(id, 0)):
-                self.told[id] = entry.seq
+            for entry in self.app.journal.events(id, self.reported.get(id, 0)):
+                self.reported[id] = entry.seq
                 event = from_entry(self.app.door.tables[entry.workflow], entry)
                 move = self.app.door.tables[entry.workflow].moves.get(event.on)
                 if move is not None and event.sent.by == "system" and move.by == ("system",) and event.on not in QUIET:

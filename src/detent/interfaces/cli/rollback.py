@@ -28,7 +28,7 @@ def command(to: str, run: str | None, as_json: bool) -> int:
     briefing = app.door.next(fresh)
     if as_json:
         return tell_briefing(briefing, True)
-    _told(app, chosen, fresh)
+    _print_where(app, chosen, fresh)
     return render_briefing(briefing)[2]
 
 
@@ -36,7 +36,7 @@ def echo(line: str) -> None:
     click.echo(fold(line))
 
 
-def _told(app: App, old: str, fresh: str) -> None:
+def _print_where(app: App, old: str, fresh: str) -> None:
     """Print where the new run is, where the old work is kept, and the next step of a person, instead of the agent's briefing."""
     from detent.app.next_step import after_a_word
     from detent.app.registry import workflow_of

@@ -46,7 +46,7 @@ def command(run: str | None, watch: bool, as_json: bool) -> int:
     reasons = (f"\n{fold(f'    {typed(plain(reason))}', 4)}" for reason in event.verdict.reasons)
     click.echo(f"  Last: {event.on} → {event.status} at {local_time(event.at)}{''.join(reasons)}")
     if (known := known_before(run_now))["failing"]:
-        click.echo(f"  Known: {plain(told_known(known))}")
+        click.echo(f"  Known: {plain(known_failures_line(known))}")
     for line in flag_lines(run_now.flags, hunks=False):
         click.echo(fold(f"  {plain(line)}", 4))
     if url := url_of(app.place.common_dir, run_now):
@@ -123,7 +123,7 @@ def _costs(app: App, run: AnyRun) -> list[str]:
     return [f"By role: {rows[0]}", *(f"{'':9}{row}" for row in rows[1:])] if rows else []
 
 
-def told_known(known: dict[str, list[str]]) -> str:
+def known_failures_line(known: dict[str, list[str]]) -> str:
     left = [each for each in known["failing"] if each not in known["fixed"]]
     more = f" and {len(left) - 1} more" if len(left) > 1 else ""
     fixed = f"; {len(known['fixed'])} of {len(known['failing'])} fixed since, which must keep passing" if known["fixed"] else ""

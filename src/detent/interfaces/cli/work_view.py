@@ -34,11 +34,11 @@ class WorkView:
     """Collects a worker's events from any thread, and shows them in one. This one shows nothing."""
 
     def __init__(self) -> None:
-        self.told: fifo.SimpleQueue[WorkerEvent] = fifo.SimpleQueue()
+        self.events: fifo.SimpleQueue[WorkerEvent] = fifo.SimpleQueue()
         self.ends: Counter[str] = Counter()
 
     def put(self, seen: WorkerEvent) -> None:
-        self.told.put(seen)
+        self.events.put(seen)
 
     def show(self, over: Callable[[], bool]) -> None:
         """Show events until `over`."""
@@ -50,7 +50,7 @@ class WorkView:
         until = time.monotonic() + LOOK
         while (left := until - time.monotonic()) > 0:
             try:
-                seen = self.told.get(timeout=left)
+                seen = self.events.get(timeout=left)
             except fifo.Empty:
                 return
             if seen.kind == "ended":

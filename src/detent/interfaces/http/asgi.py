@@ -85,8 +85,8 @@ def build(root: Path, token: str, once: dict[str, str], ending: asyncio.Event, a
             return _json(wire.encode(route.does(ApiCall(app, board, desk, path, asked))), route.status)
 
     rows = [At(r.path, _handler(r, partial(answered, r), threads), methods=[r.method]) for r in ROUTES]
-    streams = [At(path, _told(begin)) for path, begin in STREAMS.items()]
-    hand_over = _told(partial(_hand_over, token, once))
+    streams = [At(path, _with_error_answers(begin)) for path, begin in STREAMS.items()]
+    hand_over = _with_error_answers(partial(_hand_over, token, once))
     plain = [At("/health", _health), At("/api/openapi.json", _openapi), At("/api/token", hand_over, methods=["POST"])]
     pages = [*(At(path, _page) for path in PAGES), At("/static/{name}", _file)]
     app = Starlette(routes=[*streams, *rows, *plain, *pages], lifespan=living, middleware=[Middleware(GZipMiddleware, minimum_size=1000)])
@@ -122,7 +122,7 @@ def _handler(route: Route, does: Callable[[dict[str, str], object, int], Respons
         done = partial(does, dict(request.path_params), asked, _port(request))
         return await asyncio.get_running_loop().run_in_executor(threads, done)
 
-    return _told(handle)
+    return _with_error_answers(handle)
 
 
 def _port(request: Request) -> int:
@@ -133,7 +133,7 @@ def _port(request: Request) -> int:
     return there.port if there.host == here[0] or ip_address(there.host).is_loopback else 0
 
 
-def _told(handle: Handler) -> Handler:
+def _with_error_answers(handle: Handler) -> Handler:
     """A handler that turns expected errors into a sentence with a hint. A bug's traceback goes to the log, not to the client."""
 
     async def careful(request: Request) -> Response:

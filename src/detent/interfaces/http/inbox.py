@@ -118,7 +118,7 @@ def show_decision(app: App, id: str) -> shapes_inbox.DecisionShown:
     asked = pending(run.data) if row.decision != WAITS else None
     flags = asking(run) if run.cause == CAUSE else ()
     alone = row.kind == UNDRIVEN
-    text = f"{ALONE}\n\n> {row.question}" if alone else _told(app, run, asked)
+    text = f"{ALONE}\n\n> {row.question}" if alone else _question_text(app, run, asked)
     options = CONTINUE if alone else options_of(run, asked, ways(app, run))
     artifacts = () if alone else _artifacts(app, run, asked)
     return shapes_inbox.DecisionShown(
@@ -205,7 +205,7 @@ def _open(app: App, id: str) -> tuple[AnyRun, shapes_inbox.DecisionRow]:
     return app.door.load(row.run).run, row
 
 
-def _told(app: App, run: AnyRun, asked: PersonDecision | None) -> str:
+def _question_text(app: App, run: AnyRun, asked: PersonDecision | None) -> str:
     """The text of a question, in markdown."""
     if asked is None:
         if run.state in STUCK or run.cause in WHY:

@@ -76,12 +76,12 @@ def submit_work(call: SubmitWork, wanted: Wanted) -> Verdict:
         for name in ("findings", "reply"):
             if name in fields:
                 fields[name] = handed_in(app.place.root, name, fields[name])
-        return _told(app, call.run, Sent("submit", channel=CHANNEL, **fields))
+        return _say(app, call.run, Sent("submit", channel=CHANNEL, **fields))
 
 
 def request_scope_reduction(call: RequestScopeReduction, wanted: Wanted) -> Verdict:
     with opened_app(wanted) as app:
-        return _told(app, call.run, Sent("scope-reduction", channel=CHANNEL, attempt_id=call.attempt_id or ""))
+        return _say(app, call.run, Sent("scope-reduction", channel=CHANNEL, attempt_id=call.attempt_id or ""))
 
 
 def escalate_for_external_help(call: EscalateForExternalHelp, wanted: Wanted) -> Verdict:
@@ -92,10 +92,10 @@ def escalate_for_external_help(call: EscalateForExternalHelp, wanted: Wanted) ->
         raise DetentError("the report is larger than 5 MB", "hand in a shorter one")
     with opened_app(wanted) as app:
         sent = Sent("escalate", channel=CHANNEL, report=report, attempt_id=call.attempt_id or "", output=report)
-        return _told(app, call.run, sent)
+        return _say(app, call.run, sent)
 
 
-def _told(app: "App", run: Any, sent: Sent) -> Verdict:
+def _say(app: "App", run: Any, sent: Sent) -> Verdict:
     from detent.app.conversation import say_to_run
 
     return say_to_run(app, run or None, sent)
