@@ -33,9 +33,9 @@ from detent.errors import DetentError
 
 CANNOT = {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}
 MOST_ASKED = 500  # permission requests between two calls of the model
-MOST_TOLD = 5  # how often an agent that stopped after a refusal gets the reason and is asked to continue
+MOST_REPROMPTS = 5  # how often an agent that stopped after a refusal gets the reason and is asked to continue
 STOPS: dict[str, Sort] = {"refusal": "Refused", "max_tokens": "Truncated", "max_turn_requests": "Budget", "cancelled": "Stopped"}
-TOLD = "Detent refused what you were about to do:\n{}\nContinue without it and finish what you were asked."
+REPROMPT = "Detent refused what you were about to do:\n{}\nContinue without it and finish what you were asked."
 
 
 class SessionOrder(NamedTuple):
@@ -63,7 +63,7 @@ class Session:
         self.waits: dict[int, Callable[[RpcMessage], None]] = {}
         self.known: dict[str, AcpToolCall] = {}
         self.refused: list[str] = []
-        self.told = self.asked = self.seen_calls = 0
+        self.reprompts = self.asked = self.seen_calls = 0
 
     @property
     def has_begun(self) -> bool:
@@ -171,10 +171,10 @@ class Session:
         if line.error:
             self.fail(str(line.error))
             return
-        if self.refused and self.order.is_waiting() and self.told < MOST_TOLD:
-            self.told += 1
+        if self.refused and self.order.is_waiting() and self.reprompts < MOST_REPROMPTS:
+            self.reprompts += 1
             reasons, self.refused = dict.fromkeys(self.refused), []
-            self.prompt(TOLD.format("\n".join(f"- {why}" for why in reasons)))
+            self.prompt(REPROMPT.format("\n".join(f"- {why}" for why in reasons)))
             return
         stop = decode(line.result, Ended, Ended()).stop_reason or ""
         failed = f"it stopped: {stop}" if stop in STOPS else ""
