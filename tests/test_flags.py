@@ -9,6 +9,7 @@ import pytest
 from detent.app.policy import kinds_of, only_flags, read_policies
 from detent.app.registry import all_tables
 from detent.blocks.open_flags import (
+    briefing_flags,
     hunk_of,
     keep_accepted,
     keep_flagged,
@@ -16,7 +17,6 @@ from detent.blocks.open_flags import (
     line_of,
     list_flags,
     question_of,
-    told_in_briefing,
 )
 from detent.door import _stay
 from detent.errors import DetentError
@@ -100,13 +100,13 @@ def test_a_child_passes_on_what_no_tree_takes_back() -> None:
 
 def test_briefings_say_what_their_reader_needs() -> None:
     run = a_run(VAT, DONE)
-    assert "- assert vat" not in told_in_briefing(run, "agent", "engineer") and line_of(VAT) in told_in_briefing(run, "agent", "engineer")
-    assert "- assert vat(100) == 19" in told_in_briefing(run, "agent", "Reviewer")
-    assert told_in_briefing(a_run(), "agent", "engineer") == "" == told_in_briefing(run, "human", "")
+    assert "- assert vat" not in briefing_flags(run, "agent", "engineer") and line_of(VAT) in briefing_flags(run, "agent", "engineer")
+    assert "- assert vat(100) == 19" in briefing_flags(run, "agent", "Reviewer")
+    assert briefing_flags(a_run(), "agent", "engineer") == "" == briefing_flags(run, "human", "")
     waiting = msgspec.structs.replace(run, cause="flags")
-    assert "- assert vat(100) == 19" in told_in_briefing(waiting, "human", "")
+    assert "- assert vat(100) == 19" in briefing_flags(waiting, "human", "")
     many = a_run(*(msgspec.structs.replace(VAT, place=f"t{n}.py") for n in range(13)))
-    assert "and 3 more" in told_in_briefing(many, "agent", "engineer")
+    assert "and 3 more" in briefing_flags(many, "agent", "engineer")
 
 
 def test_flags_are_listed_with_both_versions() -> None:

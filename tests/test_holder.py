@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from detent.journal.holder import Holder, _told, is_alive, is_here, this_process
+from detent.journal.holder import Holder, _read_or_empty, is_alive, is_here, this_process
 from detent.queue.lease import Leases
 from detent.queue.queue_protocol import Pace
 from tests.queues import BOTH, Rig, rig
@@ -34,11 +34,11 @@ def test_a_holder_that_was_written_before_machines_were_told_apart_can_be_read()
 def test_what_a_machine_does_not_say_of_itself_is_empty_and_no_traceback(tmp_path: Path) -> None:
     (tmp_path / "id").write_text("4fe1\n")
     (tmp_path / "broken").write_bytes(b"\xff\xfe")
-    assert _told((tmp_path / "id").read_text) == "4fe1"
-    assert _told((tmp_path / "none").read_text) == "", "there is no such file"
-    assert _told(tmp_path.read_text) == "", "it cannot be read"
-    assert _told((tmp_path / "broken").read_text) == "", "it is no text"
-    assert _told(lambda: os.readlink(tmp_path / "id")) == "", "it is no link"
+    assert _read_or_empty((tmp_path / "id").read_text) == "4fe1"
+    assert _read_or_empty((tmp_path / "none").read_text) == "", "there is no such file"
+    assert _read_or_empty(tmp_path.read_text) == "", "it cannot be read"
+    assert _read_or_empty((tmp_path / "broken").read_text) == "", "it is no text"
+    assert _read_or_empty(lambda: os.readlink(tmp_path / "id")) == "", "it is no link"
 
 
 @contextmanager

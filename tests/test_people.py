@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from detent.app.speaker import agent_above, agent_behind, agent_variable, cut_loose, process_at
-from detent.blocks.open_flags import said_by_people, told_in_briefing
+from detent.blocks.open_flags import briefing_flags, said_by_people
 from detent.kernel.decide import spoken
 from detent.kernel.model import Sent
 from tests.patience import until
@@ -449,7 +449,7 @@ def test_what_people_said_stands_where_the_branch_lands_with_its_channel() -> No
     text = said_by_people(tuple(said))
     assert all(f"- {line}" in text for line in said) and "If you did not say one of these" in text
     assert said_by_people(()) == ""
-    assert told_in_briefing is not None
+    assert briefing_flags is not None
 
 
 def test_a_word_to_the_agent_is_kept_in_the_run_that_lands(tmp_path: Path) -> None:

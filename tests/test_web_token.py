@@ -13,7 +13,7 @@ from detent.app.land_branches import _question
 from detent.app.land_flags import BranchSeen, _recorded
 from detent.app.rolling_back import roll_back
 from detent.app.run_configs import RunSandbox, sandbox_of
-from detent.blocks.open_flags import told_in_briefing
+from detent.blocks.open_flags import briefing_flags
 from detent.config.sources import load
 from detent.kernel.decide import MOST_SAID, heard, spoken
 from detent.kernel.model import Flag, Run, Sent
@@ -149,7 +149,7 @@ def finished(p: Project) -> None:
 def test_and_in_the_question_before_landing() -> None:
     flag = Flag("no-proof", "no test needs this", "calc.py", level="ask")
     run = Run("r", "pr", "HALTED", 9, PrData(), cause="flags", flags=(flag,), said=(f"a person {LINE}",))
-    assert f"- a person {LINE}" in told_in_briefing(run, "human", "")
+    assert f"- a person {LINE}" in briefing_flags(run, "human", "")
 
 
 def test_and_where_detent_lands_branches_of_executions() -> None:

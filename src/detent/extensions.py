@@ -82,12 +82,12 @@ def blamed(group: ExtensionGroup, name: str) -> Iterator[None]:
     except (Exception, SystemExit) as e:  # foreign code may raise anything
         point = installed(group)[name][0]
         raise DetentError(
-            f"the {group.noun} '{name}' of the package {package_of(point)} cannot be used: {_told(e)}",
+            f"the {group.noun} '{name}' of the package {package_of(point)} cannot be used: {_in_one_line(e)}",
             f"fix {point.value}, or uninstall {package_of(point)} (docs/extending.md)",
         ) from e
 
 
-def _told(e: BaseException) -> str:
+def _in_one_line(e: BaseException) -> str:
     """An exception on one line; a ValueError's message is a sentence already."""
     first, *rest = str(e).splitlines() or [""]
     line = " ".join(filter(None, (first, "; ".join(each.removeprefix("- ") for each in rest))))

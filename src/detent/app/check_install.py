@@ -18,7 +18,7 @@ from detent.kernel.model import Flag
 from detent.kernel.redact import redactor, secrets_of
 from detent.world.install import InstallOrder, install
 
-MOST_TOLD = 3
+MOST_LOCKS = 3
 BARE = "it runs in a clean checkout where nothing is installed yet, so it begins with that: npm ci && npm run build, for example"
 
 
@@ -56,7 +56,7 @@ def installed_for(
     return found, order.has
 
 
-def told_locks(card: Card, paths: Iterable[str], installed: bool) -> Card:
+def with_lock_notes(card: Card, paths: Iterable[str], installed: bool) -> Card:
     """The card with a note on each changed lock file: the tests ran with what is installed, which may differ from the lock file."""
     how = (
         "what it asks for was installed by --install"
@@ -65,5 +65,5 @@ def told_locks(card: Card, paths: Iterable[str], installed: bool) -> Card:
     )
     kind = "new-dependencies" if installed else "weak-evidence"
     locks = [path for path in paths if is_lock(path)]
-    flags = [Flag(kind, f"{path} changed; {how}", path, level="note") for path in locks[:MOST_TOLD]]
+    flags = [Flag(kind, f"{path} changed; {how}", path, level="note") for path in locks[:MOST_LOCKS]]
     return msgspec.structs.replace(card, flags=(*card.flags, *flags))

@@ -30,13 +30,13 @@ def card_from_root(card: Card, folder: str, names: frozenset[str], understood: b
         pins=tuple(map(test, card.pins)),
         out=tuple(map(test, card.out)),
         known=tuple(map(test, card.known)),
-        failed=tuple(_told(said, folder, names) for said in card.failed),
+        failed=tuple(_with_root_paths(said, folder, names) for said in card.failed),
         flags=tuple(_placed(flag, folder, names) for flag in card.flags),
         tried=tuple(
             msgspec.structs.replace(trial, about=tuple(_about(name, test, folder) for name in trial.about)) for trial in card.tried
         ),
         places={_from_root(name, folder): f"{folder}/{place}" for name, place in card.places.items()},
-        unclear=f"{folder}: {_told(card.unclear, folder, names)}" if card.unclear else "",
+        unclear=f"{folder}: {_with_root_paths(card.unclear, folder, names)}" if card.unclear else "",
     )
 
 
@@ -51,10 +51,10 @@ def _about(name: str, test: Callable[[str], str], folder: str) -> str:
 
 
 def _placed(flag: Flag, folder: str, names: frozenset[str]) -> Flag:
-    return msgspec.structs.replace(flag, place=_from_root(flag.place, folder), sentence=_told(flag.sentence, folder, names))
+    return msgspec.structs.replace(flag, place=_from_root(flag.place, folder), sentence=_with_root_paths(flag.sentence, folder, names))
 
 
-def _told(text: str, folder: str, names: frozenset[str]) -> str:
+def _with_root_paths(text: str, folder: str, names: frozenset[str]) -> str:
     """A sentence with every file of the project written as a path from the root."""
 
     def named(found: re.Match[str]) -> str:

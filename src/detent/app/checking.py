@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from detent.app.check_install import installed_for, told_locks
+from detent.app.check_install import installed_for, with_lock_notes
 from detent.app.check_parts import agreed, card_from_root, in_no_project, joined
 from detent.app.check_projects import Affected, Installs, affected
 from detent.app.check_span import What, change_of, each_of
@@ -125,7 +125,9 @@ def _checked(asked: Inquiry) -> Checked:
     found = [_of_project(asked._replace(say=say), each, seconds) for each, say in zip(projects, says, strict=True)]
     found = _gated(asked, projects, found, installs)
     cards = agreed([in_no_project(each.card) if project.is_rest else each.card for each, project in zip(found, projects, strict=True)])
-    cards = [told_locks(declared_card(card, change.declared), each.paths, bool(had)) for card, each in zip(cards, projects, strict=True)]
+    cards = [
+        with_lock_notes(declared_card(card, change.declared), each.paths, bool(had)) for card, each in zip(cards, projects, strict=True)
+    ]
     found = [each._replace(card=weighed_card(card, settings.flat())) for each, card in zip(found, cards, strict=True)]
     return _whole(change, found)._replace(installed=f"{wish.install} ({had})" if had else "")
 

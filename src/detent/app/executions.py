@@ -77,10 +77,10 @@ def attempts(app: App, item: str) -> list[ItemAttempt]:
     if last is None:
         return []
     stem, _, number = last.run.rpartition("-")
-    return [_told(app, f"{stem}-{n}") for n in range(1, int(number) + 1)]
+    return [_attempt(app, f"{stem}-{n}") for n in range(1, int(number) + 1)]
 
 
-def _told(app: App, id: str) -> ItemAttempt:
+def _attempt(app: App, id: str) -> ItemAttempt:
     event, first = app.door.load(id), app.journal.at(id, 1)
     run, data = event.run, event.run.data
     kept = f"refs/detent/{id}/kept"

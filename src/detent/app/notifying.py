@@ -196,10 +196,10 @@ class Notifier:
             found: dict[str, list[Notice]] = {}
             for notice in notices(app, self.queue, notify.events):
                 found.setdefault(notice.kind, []).append(notice)
-            told = (self._told(app, notify, kind, each) for kind, each in found.items())
+            told = (self._send(app, notify, kind, each) for kind, each in found.items())
             return [message for message in told if message is not None]
 
-    def _told(self, app: App, notify: Notify, kind: str, found: list[Notice]) -> Notification | None:
+    def _send(self, app: App, notify: Notify, kind: str, found: list[Notice]) -> Notification | None:
         """Send the new notices of a kind as one message. Claimed before and marked after, so that no other worker sends them."""
         since = self.queue.notices.last(kind)
         mine = set(self.queue.notices.claim(kind, [notice.key for notice in found], notify.every))

@@ -48,7 +48,7 @@ HANDED = re.compile(r"\bas `?(findings|commit_hash)`?(?=[.:])")
 LISTED = re.compile(r"^- (request_scope_reduction|escalate_for_external_help): ", re.MULTILINE)
 FITS = re.compile(r"^(submit_work|request_scope_reduction|escalate_for_external_help)(?= is not possible in )", re.MULTILINE)
 GIVEN = re.compile(rf"\b(with|pass) (expectation|reply) (\"[^\"\n]*\"|{JSON})")
-BESIDE = re.compile(r"(?<=together with )test_command\b")
+WITH_TEST_COMMAND = re.compile(r"(?<=together with )test_command\b")
 LACKING = re.compile(
     r"^(- `)?(test_command|expectation|reply|commit_hash)(?=` is | is (?:missing|empty)\b| is [^\n]*, but HEAD is )", re.MULTILINE
 )
@@ -62,7 +62,7 @@ def typed(text: str) -> str:
     text = PASSED_TO.sub("hand it in with `detent escalate-for-external-help --report FILE`", text)
     text = OTHERS.sub(lambda m: f"{_run(m[1])} `detent {m[2].replace('_', '-')}`", text)
     text = FITS.sub(lambda m: f"`detent {m[1].replace('_', '-')}`", text)
-    text = GIVEN.sub(lambda m: f"{m[1]} --{m[2]} {_quoted(m[3])}", BESIDE.sub("--test-command", text))
+    text = GIVEN.sub(lambda m: f"{m[1]} --{m[2]} {_quoted(m[3])}", WITH_TEST_COMMAND.sub("--test-command", text))
     text = LACKING.sub(lambda m: f"{m[1] or ''}--{m[2].replace('_', '-')}", text)
     text = HANDED.sub(lambda m: f"with `--{m[1].replace('_', '-')}`", text)
     return LISTED.sub(lambda m: f"- `detent {m[1].replace('_', '-')}`: ", text)

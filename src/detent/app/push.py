@@ -13,7 +13,7 @@ from detent.app.registry import workflow_of
 from detent.app.run_configs import CONFIGURED
 from detent.app.run_driver import only_driver, whole_driver
 from detent.app.suite_on_main import tests_run
-from detent.app.tally import never_told
+from detent.app.tally import unrecorded_usage
 from detent.app.who import agents_are_ready
 from detent.config import Settings
 from detent.door import AnyRun
@@ -111,7 +111,7 @@ def result(app: App, run_id: str, briefing: Briefing, seconds: float) -> dict[st
     end = app.door.tables[run.workflow].states[run.state].end
     family = app.worlds.runs.family(run_id)
     total = spent_in((e for each in family for e in app.worlds.runs.history(each.id)), whole=True).usage
-    total = sum((never_told(app, each.id) for each in family), total)
+    total = sum((unrecorded_usage(app, each.id) for each in family), total)
     flow = workflow_of(run.workflow)
     stands = flow.tests(run) or {"completed": [], "pending": []}
     return {

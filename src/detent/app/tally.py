@@ -54,7 +54,7 @@ class UsageTally:
         found = self._kept.get(run, Sum(path=Counter()))
         while found.seq < newest and (further := self._further(app, run, found)).seq > found.seq:
             self._kept[run] = found = further
-        lost = Spent(_unsaid(app.place.common_dir, run, {*found.turns, f"{run}.{newest}"}))
+        lost = Spent(_usage_except(app.place.common_dir, run, {*found.turns, f"{run}.{newest}"}))
         return found._replace(whole=add(found.whole, lost), granted=add(found.granted, lost)) if lost.usage.tokens else found
 
     def _further(self, app: App, run: str, sum: Sum) -> Sum:
@@ -71,13 +71,13 @@ class UsageTally:
         return sum
 
 
-def never_told(app: App, run: str) -> Usage:
+def unrecorded_usage(app: App, run: str) -> Usage:
     """The usage of turns that no event records, because a person moved the run while the agent was at work."""
     events = list(app.worlds.runs.history(run))
-    return _unsaid(app.place.common_dir, run, {f"{run}.{events[-1].run.seq}", *map(turn_of, events)})
+    return _usage_except(app.place.common_dir, run, {f"{run}.{events[-1].run.seq}", *map(turn_of, events)})
 
 
-def _unsaid(common: Path, run: str, turns: Collection[str]) -> Usage:
+def _usage_except(common: Path, run: str, turns: Collection[str]) -> Usage:
     kept = (common / "detent" / "transcripts" / run).glob(f"*{SPENT}")
     lost = [file for file in kept if file.name.removesuffix(SPENT) not in turns]
     return sum((kept_spent(file.with_name(file.name.removesuffix(SPENT) + ".jsonl")) for file in lost), Usage())

@@ -15,7 +15,7 @@ from string import Template
 import msgspec
 
 from detent.blocks.common import is_driven
-from detent.blocks.open_flags import told_in_briefing
+from detent.blocks.open_flags import briefing_flags
 from detent.gates.plain_values import Object, last_span, spans_of
 from detent.kernel.model import Briefing, Run, Sent
 from detent.kernel.table import T, Table
@@ -67,7 +67,7 @@ def brief(table: Table[T], folder: Path, run: Run[T]) -> Briefing:
         actor=state.actor,
         role=state.role,
         goal=goal.removeprefix("# ").strip(),
-        briefing=words(f"{goal}\n{_said(run)}{body.rstrip()}{told_in_briefing(run, state.actor, state.role)}".strip()) + "\n",
+        briefing=words(f"{goal}\n{_said(run)}{body.rstrip()}{briefing_flags(run, state.actor, state.role)}".strip()) + "\n",
         instruction=words(_next_call(table, run)),
         step=step,
         guidance=run.guidance or None,

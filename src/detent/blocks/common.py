@@ -147,7 +147,7 @@ DRIVEN: Mapping[str, Move] = {
 }
 
 
-def told_of_strays(driven: bool) -> str:
+def strays_advice(driven: bool) -> str:
     """What an agent should do about files that its predecessor should not have written."""
     if driven:
         return "Detent undid what the previous attempt changed beyond that; the rest of its work is still there."

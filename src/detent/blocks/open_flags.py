@@ -129,7 +129,7 @@ def said_in_trailers(said: tuple[str, ...]) -> str:
     return "\n".join(f"Said-By-People: {line}" for line in said)
 
 
-def told_in_briefing(run: Run[T], actor: str, role: str) -> str:
+def briefing_flags(run: Run[T], actor: str, role: str) -> str:
     """A briefing's part about open flags: with hunks for a person who is asked and for a reviewer, a short list for other agents."""
     if actor == "human" and run.cause == CAUSE:
         before = f"\n{said_by_people(run.said)}" if run.said else ""

@@ -223,12 +223,12 @@ class Driver:
         wait = WAITS
         while (verdict := self.door.submit(run.id, sent)).status in ("BUSY", "ERROR") and self._still(run):
             if verdict.status == "ERROR":
-                sent, wait = msgspec.structs.replace(sent, facts=_told_once(sent.facts)), 2 * wait
+                sent, wait = msgspec.structs.replace(sent, facts=_without_usage(sent.facts)), 2 * wait
             self.clock.sleep(wait)
         return verdict
 
 
-def _told_once(facts: dict[str, str]) -> dict[str, str]:
+def _without_usage(facts: dict[str, str]) -> dict[str, str]:
     """The facts without usage, which is counted only once, with the first event."""
     return {name: value for name, value in facts.items() if name not in ("usage", "seconds", "turns", "since")}
 

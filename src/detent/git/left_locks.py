@@ -13,7 +13,7 @@ from pathlib import Path
 from detent.git.place import Place
 from detent.storage.machine import has
 
-TOLD = re.compile(r"Unable to create '([^'\n]+\.lock)': File exists")
+LOCK_EXISTS = re.compile(r"Unable to create '([^'\n]+\.lock)': File exists")
 OLD = 3.0  # seconds; an older lock is held only by a git that is visible, or by none
 SLACK = 1.0  # seconds by which two clocks may differ
 PATIENCE = 10.0  # seconds to wait for a lock that is held
@@ -22,7 +22,7 @@ PROCESSES = Path("/proc")
 
 def freed(place: Place, said: str) -> bool:
     """Whether the lock that git complained about is gone now: released by its holder, or removed as abandoned."""
-    told = TOLD.search(said)
+    told = LOCK_EXISTS.search(said)
     lock = Path(told[1]) if told else None
     if lock is None or not any(lock.is_relative_to(folder) for folder in (place.git_dir, place.common_dir)):
         return False

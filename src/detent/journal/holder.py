@@ -26,19 +26,19 @@ class Holder(Value, frozen=True, omit_defaults=False):
 @cache
 def boot_id() -> str:
     """The id of the machine's current boot; empty if the system has none."""
-    return _told(Path("/proc/sys/kernel/random/boot_id").read_text)
+    return _read_or_empty(Path("/proc/sys/kernel/random/boot_id").read_text)
 
 
 @cache
 def _machine() -> str:
-    return _told(Path("/etc/machine-id").read_text) or _told(Path("/var/lib/dbus/machine-id").read_text)
+    return _read_or_empty(Path("/etc/machine-id").read_text) or _read_or_empty(Path("/var/lib/dbus/machine-id").read_text)
 
 
 def _space() -> str:
-    return _told(lambda: os.readlink("/proc/self/ns/pid"))
+    return _read_or_empty(lambda: os.readlink("/proc/self/ns/pid"))
 
 
-def _told(ask: Callable[[], str]) -> str:
+def _read_or_empty(ask: Callable[[], str]) -> str:
     """What the system reports; empty if it reports nothing, or no text."""
     try:
         return ask().strip()

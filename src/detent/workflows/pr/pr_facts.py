@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from detent.blocks.briefs import RUN_TESTS
-from detent.blocks.common import is_driven, told_of_strays
+from detent.blocks.common import is_driven, strays_advice
 from detent.evidence.runners import Command
 from detent.gates.plan import PlanTask, is_verification, verified_from
 from detent.kernel.model import Run
@@ -271,7 +271,7 @@ def _may_write(run: Run[PrData]) -> str:
     data = run.data
     if data.checkpoint_due or (run.state == "DEBUGGING" and _is_urged(run)):
         return WRITE_NOTHING
-    strays = f" {told_of_strays(bool(data.setup.agent))}" if run.state == "DEBUGGING" else ""
+    strays = f" {strays_advice(bool(data.setup.agent))}" if run.state == "DEBUGGING" else ""
     return MAY_WRITE.get(_step(run), WRITE_NOTHING) + strays
 
 

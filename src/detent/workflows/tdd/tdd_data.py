@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from detent.blocks.common import Ground, told_of_strays
+from detent.blocks.common import Ground, strays_advice
 from detent.evidence.source.stubs import LANGUAGES, StubLanguage
 from detent.gates.testlist import FILE, CurrentTest, ListData, ListedTest, alike, even_out, read_list, read_reply
 from detent.kernel.model import Found, Run, Sent, StepShown, Value
@@ -354,7 +354,7 @@ def _taken_back(data: TddData) -> str:
     """What was done with the files of the previous attempt."""
     if data.setup.agent:
         return "The machine undid everything that the previous attempt wrote; if there was anything, it is listed below."
-    return told_of_strays(driven=False)
+    return strays_advice(driven=False)
 
 
 def _compiled(data: TddData) -> StubLanguage | None:
