@@ -79,8 +79,8 @@ def test_an_approval_that_fails_again_and_again_ends_in_a_block_that_says_why(p:
     with session(p) as s:
         s.go()
         (s.workspace / S / "architecture.md").write_text("nothing\n")
-        reported = [s.answer("UD-APPROVE-DESIGN", "approved").status for _ in range(6)]
-        assert reported == ["FAILURE"] * 5 + ["HALTED"]
+        statuses = [s.answer("UD-APPROVE-DESIGN", "approved").status for _ in range(6)]
+        assert statuses == ["FAILURE"] * 5 + ["HALTED"]
         assert (s.run.state, s.run.cause) == ("BLOCKED", "design_unsound") and "architecture.md" in s.run.last_error
         (s.workspace / S / "architecture.md").write_text(ARCHITECTURE)
         assert s.app.door.submit(s.id, s.resume()).status == "SUCCESS"
