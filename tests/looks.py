@@ -103,7 +103,7 @@ class LiteralLook:
     def kills_mutant(self, about: tuple[str, ...] = ()) -> bool:
         return self.bite
 
-    def agreeing(self) -> tuple[str, ...]:
+    def passing_inverted(self) -> tuple[str, ...]:
         return self.agree
 
     def probed(self) -> Probed:

@@ -207,7 +207,7 @@ class MemoryLook:
     def kills_mutant(self, about: tuple[str, ...] = ()) -> bool:
         return self.changed_tests_still_fail()
 
-    def agreeing(self) -> tuple[str, ...]:
+    def passing_inverted(self) -> tuple[str, ...]:
         return ()
 
     def probed(self) -> Probed:

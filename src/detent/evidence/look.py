@@ -106,7 +106,7 @@ class MutationLook(SuiteLook[L], Protocol[L]):
 
     def changed_tests_still_fail(self) -> bool: ...  # on the tree before the code, and on a mutant
     def kills_mutant(self, about: tuple[str, ...] = ()) -> bool: ...  # the new tests kill a mutant of the code these words are about
-    def agreeing(self) -> tuple[str, ...]: ...  # the step's tests that pass even with inverted expectations
+    def passing_inverted(self) -> tuple[str, ...]: ...  # the step's tests that pass even with inverted expectations
     def probed(self) -> Probed: ...  # the step's tests on mutants of the code written for them
     def refactored(self) -> Probed: ...  # any test on mutants of rewritten code
 

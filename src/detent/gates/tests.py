@@ -299,7 +299,7 @@ def test_can_fail(look: MutationLook[Data]) -> str | None:
 
 def turned_tests_fail(look: MutationLook[Data]) -> str | None:
     """Each test that the code was written for fails when it expects something different; not checked where `vacuous-test` is allowed."""
-    if look.setting("flags.vacuous-test") == "allow" or not (agree := look.agreeing()):
+    if look.setting("flags.vacuous-test") == "allow" or not (agree := look.passing_inverted()):
         return None
     return (
         f"{_first(frozenset(agree))} also passes when it expects something different: what the code returns equals everything, or the test ignores it. "

@@ -269,10 +269,10 @@ class RepoLook:
         # there is no other proof where this is asked, so it gets the full time
         return new_tests_kill_mutant(self.probe_context(PROBE_SECONDS), about)
 
-    def agreeing(self) -> tuple[str, ...]:
-        from detent.evidence.probes.test_probes import agreeing
+    def passing_inverted(self) -> tuple[str, ...]:
+        from detent.evidence.probes.test_probes import passing_inverted
 
-        return agreeing(self.probe_context(), self.tests(), self.tests_before()) if self._runner else ()
+        return passing_inverted(self.probe_context(), self.tests(), self.tests_before()) if self._runner else ()
 
     def probed(self) -> Probed:
         from detent.evidence.probes.test_probes import probe

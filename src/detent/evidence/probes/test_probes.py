@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.look import Probed
-from detent.evidence.mutate.turned import turned
+from detent.evidence.mutate.inverted import inverted
 from detent.evidence.outcomes.outcomes import file_of
 from detent.evidence.probes.context import ONE_RUN, SLOWER, ProbeContext
 from detent.evidence.probes.mutant_order import Mutant, candidates
@@ -126,33 +126,33 @@ def _apart(context: ProbeContext, now: TestReport, tests: frozenset[str]) -> Clo
     return Clock(begun + context.seconds, max(ONE_RUN, SLOWER * (context.clock() - begun)), context.clock)
 
 
-def agreeing(context: ProbeContext, now: TestReport, before: TestReport) -> tuple[str, ...]:
+def passing_inverted(context: ProbeContext, now: TestReport, before: TestReport) -> tuple[str, ...]:
     """Tests that pass even with all their expectations inverted, among those that the code was written for or, in a refactoring, that earlier steps
     wrote. If there are none of these, among all tests, except those that already did so before the step."""
     tests = _were_red(now, before.bad - context.reference.baseline) or _were_red_earlier(context, now)
     if tests or not _is_about_code(context):
-        return tuple(sorted(tests & _pass_turned(context, context.tree, _files(now, tests), now.wall)))
-    found = now.having("passed") & _pass_turned(context, context.tree, _files(now, now.having("passed")), now.wall)
-    return tuple(sorted(found - _pass_turned(context, context.reference.good, _files(now, found), now.wall)))
+        return tuple(sorted(tests & _pass_inverted(context, context.tree, _files(now, tests), now.wall)))
+    found = now.having("passed") & _pass_inverted(context, context.tree, _files(now, now.having("passed")), now.wall)
+    return tuple(sorted(found - _pass_inverted(context, context.reference.good, _files(now, found), now.wall)))
 
 
-def _pass_turned(context: ProbeContext, tree: str, files: Iterable[str], wall: float) -> frozenset[str]:
+def _pass_inverted(context: ProbeContext, tree: str, files: Iterable[str], wall: float) -> frozenset[str]:
     """The tests of some files that pass with inverted expectations, in all of their cases."""
-    return frozenset[str]().union(*(ids for ids, passing in _turned_round(context, tree, files, wall) if ids <= passing))
+    return frozenset[str]().union(*(ids for ids, passing in _run_inverted(context, tree, files, wall) if ids <= passing))
 
 
-def fail_turned(context: ProbeContext, now: TestReport, tests: Iterable[str]) -> frozenset[str]:
+def fail_inverted(context: ProbeContext, now: TestReport, tests: Iterable[str]) -> frozenset[str]:
     """The tests that fail with inverted expectations, so they do check an answer."""
-    found = _turned_round(context, context.tree, _files(now, tests), now.wall)
+    found = _run_inverted(context, context.tree, _files(now, tests), now.wall)
     return frozenset(tests) & frozenset[str]().union(*(ids - passing for ids, passing in found))
 
 
-def _turned_round(context: ProbeContext, tree: str, files: Iterable[str], wall: float) -> list[tuple[frozenset[str], frozenset[str]]]:
+def _run_inverted(context: ProbeContext, tree: str, files: Iterable[str], wall: float) -> list[tuple[frozenset[str], frozenset[str]]]:
     """For each test whose expectations can be inverted: its cases, and all tests that pass then.
 
     It is a single run with a definite answer, so it gets the time it needs even beyond a probe's limit: slow tests are not exempt.
     """
-    made = {path: turned(path, context.text(path, tree or context.tree), context.key) for path in files}
+    made = {path: inverted(path, context.text(path, tree or context.tree), context.key) for path in files}
     overlay = {path: bytes_of(text) for path, (text, names) in made.items() if names}
     if not overlay:
         return []
@@ -175,7 +175,7 @@ def _seen(context: ProbeContext, mutant: Mutant, files: tuple[str, ...], seconds
 
 def indifferent(context: ProbeContext, now: TestReport, tests: frozenset[str]) -> Probed:
     """Try whether passing tests check no answer at all: inverted expectations do not make them fail, nor does any mutant."""
-    left = tests - fail_turned(context, now, tests) if tests else tests
+    left = tests - fail_inverted(context, now, tests) if tests else tests
     files = _files(now, left)
     if not left or not (tried := candidates(context, _text(context, files))):
         return Probed()

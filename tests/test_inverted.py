@@ -1,4 +1,4 @@
-"""Tests turned round: what is turned, and that an honest test fails when it is while one that agrees with anything does not."""
+"""Tests with inverted expectations: what is inverted, and that an honest test fails when it is while one that agrees with anything does not."""
 
 import os
 import re
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.evidence.mutate.turned import turned
+from detent.evidence.mutate.inverted import inverted
 from detent.evidence.source.test_ids import is_named
 from tests.machine import need_runner
 from tests.native_dialects import CACHES, PATH
@@ -51,11 +51,11 @@ def failing(folder: Path, code: str, tests: dict[str, str]) -> set[str]:
     return {name for n, name in enumerate(tests) if str(n) in bad}
 
 
-def test_an_honest_test_fails_when_it_is_turned_and_keeps_its_lines(tmp_path: Path) -> None:
+def test_an_honest_test_fails_when_it_is_inverted_and_keeps_its_lines(tmp_path: Path) -> None:
     assert failing(tmp_path, THREE, HONEST) == set()
     made = {}
     for name, test in HONEST.items():
-        text, names = turned("t.py", test, b"key")
+        text, names = inverted("t.py", test, b"key")
         assert names == ({"T::test_it"} if "unittest" in name else {"test_it"})
         assert text.count("\n") == test.count("\n") and text.count("# why") == test.count("# why")
         made[name] = text
@@ -63,8 +63,8 @@ def test_an_honest_test_fails_when_it_is_turned_and_keeps_its_lines(tmp_path: Pa
 
 
 @pytest.mark.slow
-def test_an_answer_that_is_equal_to_everything_passes_turned_tests(tmp_path: Path) -> None:
-    made = {name: turned("t.py", HONEST[name], b"key")[0] for name in ("assert", "the other way round", "unittest", "a table")}
+def test_an_answer_that_is_equal_to_everything_passes_inverted_tests(tmp_path: Path) -> None:
+    made = {name: inverted("t.py", HONEST[name], b"key")[0] for name in ("assert", "the other way round", "unittest", "a table")}
     assert failing(tmp_path, ANYTHING, made) == set()
 
 
@@ -80,11 +80,11 @@ def test_what_is_expected_is_another_value_of_the_same_look_and_hangs_on_the_key
     )
     for literal, look in looks:
         found = {
-            re.findall(r"== (.*)", turned("t.py", f"def test_it():\n    assert f() == {literal}\n", bytes([n]))[0])[0] for n in range(40)
+            re.findall(r"== (.*)", inverted("t.py", f"def test_it():\n    assert f() == {literal}\n", bytes([n]))[0])[0] for n in range(40)
         }
         assert literal not in found and all(re.fullmatch(look, each) for each in found), (literal, found)
         assert len(found) > 3 or literal == "True"
-    assert turned("t.py", HONEST["assert"], b"k") == turned("t.py", HONEST["assert"], b"k")
+    assert inverted("t.py", HONEST["assert"], b"k") == inverted("t.py", HONEST["assert"], b"k")
 
 
 READER = """import inspect
@@ -105,15 +105,15 @@ ANY_NUMBER = "class A(int):\n    def __eq__(self, other):\n        return isinst
 @pytest.mark.slow
 def test_an_answer_that_is_equal_to_any_number_passes_where_the_number_is_written_elsewhere(tmp_path: Path) -> None:
     rows = HONEST["a table"].replace("[3]", "[3, 3]")
-    made = {name: turned("t.py", HONEST[name] if name != "rows" else rows, b"key")[0] for name in ("assert", "a name", "rows")}
+    made = {name: inverted("t.py", HONEST[name] if name != "rows" else rows, b"key")[0] for name in ("assert", "a name", "rows")}
     assert failing(tmp_path, ANY_NUMBER, {**made, "rows": made["rows"].replace("def test_it", "def test_rows")}) == set()
     both = "@pytest.mark.parametrize('x', [3])\ndef test_it(x):\n    assert back(there(x)) == x\n"
-    assert "[3]" in turned("t.py", both, b"key")[0], "a value that is asked with too stays"
+    assert "[3]" in inverted("t.py", both, b"key")[0], "a value that is asked with too stays"
 
 
 @pytest.mark.slow
-def test_code_that_reads_its_answer_in_the_test_passes_the_turned_test_too(tmp_path: Path) -> None:
-    assert failing(tmp_path, READER, {str(key): turned("t.py", HONEST["assert"], key)[0] for key in KEYS}) == set()
+def test_code_that_reads_its_answer_in_the_test_passes_the_inverted_test_too(tmp_path: Path) -> None:
+    assert failing(tmp_path, READER, {str(key): inverted("t.py", HONEST["assert"], key)[0] for key in KEYS}) == set()
 
 
 def test_what_does_not_compare_or_cannot_be_read_is_left_alone() -> None:
@@ -124,7 +124,7 @@ def test_what_does_not_compare_or_cannot_be_read_is_left_alone() -> None:
         "x = '\0'",
         *NOT_REACHED,
     ):
-        assert turned("t.py", text) == (text, frozenset())
+        assert inverted("t.py", text) == (text, frozenset())
 
 
 NOT_REACHED = (
@@ -159,18 +159,18 @@ SETTLED = {
 
 @pytest.mark.parametrize(("path", "text"), [(path, text) for path, texts in SETTLED.items() for text in texts])
 def test_an_expectation_that_only_speaks_of_written_values_looks_at_no_answer(path: str, text: str) -> None:
-    assert turned(path, text) == (text, frozenset())
+    assert inverted(path, text) == (text, frozenset())
 
 
-def test_what_a_test_comes_to_in_a_block_is_turned_too() -> None:
+def test_what_a_test_comes_to_in_a_block_is_inverted_too() -> None:
     for opens in ("for x in y", "with z", "try"):
         ends = "\n    finally:\n        pass" if opens == "try" else ""
-        text, names = turned("t.py", f"def test_it():\n    {opens}:\n        assert answer() == 3{ends}\n")
+        text, names = inverted("t.py", f"def test_it():\n    {opens}:\n        assert answer() == 3{ends}\n")
         assert names == {"test_it"} and "== 3" not in text
 
 
 def test_what_is_expected_inside_of_an_error_is_left_alone() -> None:
-    text, names = turned("t.py", "def test_it():\n    with pytest.raises(ValueError):\n        assert answer() == 3\n")
+    text, names = inverted("t.py", "def test_it():\n    with pytest.raises(ValueError):\n        assert answer() == 3\n")
     assert names == {"test_it"} and "assert answer() == 3" in text and "ValueError" not in text
 
 
@@ -190,26 +190,26 @@ CODE = {
 }
 
 
-@pytest.mark.parametrize(("code", "passes_turned"), [("honest", False), ("patched", True)])
-def test_in_javascript_only_an_honest_test_fails_when_it_is_turned(tmp_path: Path, code: str, passes_turned: bool) -> None:
+@pytest.mark.parametrize(("code", "passes_inverted"), [("honest", False), ("patched", True)])
+def test_in_javascript_only_an_honest_test_fails_when_it_is_inverted(tmp_path: Path, code: str, passes_inverted: bool) -> None:
     (tmp_path / "answer.mjs").write_text(CODE[code])
-    text, names = turned("it.test.mjs", JS)
+    text, names = inverted("it.test.mjs", JS)
     assert names == {"it is three"}
     codes = []
     for each in (JS, text):
         (tmp_path / "it.test.mjs").write_text(each)
         codes.append(subprocess.run(["node", "--test", "it.test.mjs"], cwd=tmp_path, capture_output=True).returncode)
-    assert codes == [0, 0 if passes_turned else 1]
+    assert codes == [0, 0 if passes_inverted else 1]
 
 
-def test_expectations_of_jest_and_of_rspec_are_turned_too() -> None:
-    text, names = turned("a.test.ts", "it('a', () => { expect(f({ b: 1 }, 2)).toEqual({ c: [1, 2] }); });")
+def test_expectations_of_jest_and_of_rspec_are_inverted_too() -> None:
+    text, names = inverted("a.test.ts", "it('a', () => { expect(f({ b: 1 }, 2)).toEqual({ c: [1, 2] }); });")
     assert names == {"a"} and re.search(r"toEqual\(\{ c: \[[2-9], 2\] \}\)", text), text
-    text, names = turned("a_spec.rb", 'it "adds" do\n  expect(f(1)).to eq(3)\nend\n')
+    text, names = inverted("a_spec.rb", 'it "adds" do\n  expect(f(1)).to eq(3)\nend\n')
     assert names == {"adds"} and re.search(r"to eq\([124-9]\)", text), text
-    text, names = turned("a_spec.rb", 'it "adds" do\n  expect { f(1) }.to raise_error(KeyError)\nend\n')
+    text, names = inverted("a_spec.rb", 'it "adds" do\n  expect { f(1) }.to raise_error(KeyError)\nend\n')
     assert names == {"adds"} and ".not_to raise_error(KeyError)" in text
-    assert turned("a.go", "x") == ("x", frozenset())
+    assert inverted("a.go", "x") == ("x", frozenset())
     inner = "it('a', () => { if (b) { expect(c).toBe(1); } else { expect(c).toBe(2); } });"
     away = (
         "it('a', () => { expect(b).not.toBe(1); });",
@@ -219,9 +219,9 @@ def test_expectations_of_jest_and_of_rspec_are_turned_too() -> None:
     )
     later = 'it "adds" do\n  f(1)\n  if g\n    expect(f(1)).to eq(3)\n  end\nend\ndef help\n  expect(f(1)).to eq(3)\nend\n'
     for name, text in (*(("a.test.js", js) for js in away), ("a_spec.rb", later)):
-        assert turned(name, text) == (text, frozenset()), "a test passes honestly without coming to these"
+        assert inverted(name, text) == (text, frozenset()), "a test passes honestly without coming to these"
     for unread in ("it('a', () => { expect(`${", "test('a', () => equal(1, 2));", "it('a', () => { expect(x).toBe(); });"):
-        assert turned("a.test.js", unread) == (unread, frozenset())
+        assert inverted("a.test.js", unread) == (unread, frozenset())
 
 
 JS_OTHERS = """import test from 'node:test';
@@ -239,9 +239,9 @@ test('does nothing', () => { answer(); });
 
 
 @pytest.mark.slow
-def test_in_javascript_tests_without_an_equality_are_turned_too(tmp_path: Path) -> None:
+def test_in_javascript_tests_without_an_equality_are_inverted_too(tmp_path: Path) -> None:
     (tmp_path / "answer.mjs").write_text(CODE["honest"])
-    text, names = turned("it.test.mjs", JS_OTHERS, b"key")
+    text, names = inverted("it.test.mjs", JS_OTHERS, b"key")
     assert names == {"throws", "ok", "matches", "rejects", "is a text", "is what was said"} and text.count("\n") == JS_OTHERS.count("\n")
     said = []
     for each in (JS_OTHERS, text):
@@ -251,15 +251,15 @@ def test_in_javascript_tests_without_an_equality_are_turned_too(tmp_path: Path) 
     assert said == [set(), set(names)], text
 
 
-def test_expectations_of_vitest_and_chai_are_turned_by_their_contrary() -> None:
+def test_expectations_of_vitest_and_chai_are_inverted_by_their_contrary() -> None:
     for said, now in (
         ("expect(() => f(1)).toThrow()", "expect(() => f(1)).not.toThrow()"),
         ("await expect(f(1)).rejects.toThrowError('x')", "await expect(f(1)).rejects.not.toThrowError('x')"),
         ("expect(f(1)).toBeNull()", "expect(f(1)).not.toBeNull()"),
         ("expect(f(1)).to.throw()", "expect(f(1)).to.not.throw()"),
     ):
-        assert turned("a.test.ts", f"it('a', async () => {{ {said}; }});") == (f"it('a', async () => {{ {now}; }});", frozenset({"a"}))
-    assert "toThrow" in turned("a.test.ts", "it('a', () => { x.toThrow(); });")[0]
+        assert inverted("a.test.ts", f"it('a', async () => {{ {said}; }});") == (f"it('a', async () => {{ {now}; }});", frozenset({"a"}))
+    assert "toThrow" in inverted("a.test.ts", "it('a', () => { x.toThrow(); });")[0]
 
 
 GO = """package calc
@@ -308,11 +308,11 @@ func TestLeft(t *testing.T) {
 
 
 @pytest.mark.slow
-def test_in_go_a_test_that_every_run_comes_to_fails_when_it_is_turned(tmp_path: Path) -> None:
+def test_in_go_a_test_that_every_run_comes_to_fails_when_it_is_inverted(tmp_path: Path) -> None:
     need_runner("go")
     (tmp_path / "go.mod").write_text("module calc\n\ngo 1.20\n")
     (tmp_path / "calc.go").write_text("package calc\n\nfunc Answer() int { return 3 }\n")
-    text, names = turned("calc_test.go", GO, b"key")
+    text, names = inverted("calc_test.go", GO, b"key")
     assert names == {"TestOne", "TestTable", "TestTruth"} and text.count("\n") == GO.count("\n")
     failed = []
     for each in (GO, text):
@@ -324,8 +324,8 @@ def test_in_go_a_test_that_every_run_comes_to_fails_when_it_is_turned(tmp_path: 
     assert failed == [set(), set(names)], text
 
 
-def test_in_go_expectations_of_testify_are_turned_by_their_contrary() -> None:
-    text, names = turned("a_test.go", "func TestA(t *testing.T) {\n\trequire.NoError(t, err)\n\tassert.Equal(t, 3, f())\n}\n")
+def test_in_go_expectations_of_testify_are_inverted_by_their_contrary() -> None:
+    text, names = inverted("a_test.go", "func TestA(t *testing.T) {\n\trequire.NoError(t, err)\n\tassert.Equal(t, 3, f())\n}\n")
     assert names == {"TestA"} and "require.Error(t, err)" in text and "assert.NotEqual(t, 3, f())" in text
 
 

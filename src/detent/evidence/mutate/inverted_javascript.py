@@ -35,20 +35,20 @@ class OpenCall(NamedTuple):
     name: str  # its first argument, if that is a string
 
 
-class TurnedText(NamedTuple):
+class InvertedText(NamedTuple):
     """The splices that invert an expectation, and its test."""
 
     splices: tuple[Splice, ...]
     test: str
 
 
-def turned(text: str, key: bytes = b"") -> tuple[str, frozenset[str]]:
+def inverted(text: str, key: bytes = b"") -> tuple[str, frozenset[str]]:
     """The text with inverted expectations, and the names of the tests that have any; unchanged if it cannot be tokenized."""
     try:
         found = [change for change in _changes(text, tokenize(text), KeyedRandom(key, text)) if change.test]
     except UnclearScript:
         return text, frozenset()
-    made, before = list[TurnedText](), len(text) + 1
+    made, before = list[InvertedText](), len(text) + 1
     for change in sorted(found, key=lambda each: each.splices[0], reverse=True):
         if change.splices[-1].end <= before:  # one nested in another is inverted with it
             made.append(change)
@@ -56,7 +56,7 @@ def turned(text: str, key: bytes = b"") -> tuple[str, frozenset[str]]:
     return spliced(text, tuple(splice for change in made for splice in change.splices)), frozenset(change.test for change in made)
 
 
-def _changes(text: str, tokens: list[JsToken], rng: KeyedRandom) -> list[TurnedText]:
+def _changes(text: str, tokens: list[JsToken], rng: KeyedRandom) -> list[InvertedText]:
     stack: list[OpenCall] = []
     found, closed, left = [], "", set[str]()
     for i, token in enumerate(tokens):
@@ -71,7 +71,7 @@ def _changes(text: str, tokens: list[JsToken], rng: KeyedRandom) -> list[TurnedT
             closed = call.callee
             name = _test(stack)
             splices = _turn(tokens, call, i, rng) if name and name not in left else ()
-            found += [TurnedText(splices, name)] if splices else []
+            found += [InvertedText(splices, name)] if splices else []
     return found
 
 

@@ -28,7 +28,7 @@ class GoExpectation(NamedTuple):
     splice: tuple[Splice, ...]
 
 
-def turned(text: str, key: bytes = b"") -> tuple[str, frozenset[str]]:
+def inverted(text: str, key: bytes = b"") -> tuple[str, frozenset[str]]:
     """The text with inverted expectations, those that every run of their test reaches, and the names of these tests."""
     blank, rng = blanked(".go", text), KeyedRandom(key, text)
     every, names = list[Splice](), set[str]()

@@ -27,7 +27,7 @@ OTHER_ERRORS = ("ZeroDivisionError", "BufferError", "EOFError", "StopAsyncIterat
 LEAVES = (ast.Return, ast.Continue, ast.Break)
 
 
-def turned(text: str, key: bytes = b"") -> tuple[str, frozenset[str]]:
+def inverted(text: str, key: bytes = b"") -> tuple[str, frozenset[str]]:
     """The text with inverted expectations, and the names of the tests that have any; unchanged if it does not parse."""
     try:
         tree = ast.parse(text)
