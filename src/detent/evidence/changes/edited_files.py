@@ -16,10 +16,10 @@ NAMED_AS_TEST = re.compile(r"(?:test_.*|.*_(?:test|spec)|.*[._-](?:test|spec)|te
 
 
 class EditedFile:
-    """A changed file: both versions, and the lines added (`came`) and removed (`gone`)."""
+    """A changed file: both versions, and the numbers of the lines added and removed."""
 
-    def __init__(self, changes: Changes, change: Changed, came: frozenset[int], gone: frozenset[int]) -> None:
-        self.changes, self.path, self.how, self.came_in_all, self.gone = changes, change.path, change.how, came, gone
+    def __init__(self, changes: Changes, change: Changed, added: frozenset[int], removed: frozenset[int]) -> None:
+        self.changes, self.path, self.how, self.all_added, self.removed = changes, change.path, change.how, added, removed
         self.sort: Literal["test", "production", "config", "list", "other", "unknown"] = change.sort
 
     @cached_property
@@ -31,9 +31,9 @@ class EditedFile:
         return self._text(self.changes.tree) if self.how != "deleted" else ""
 
     @cached_property
-    def came(self) -> frozenset[int]:
+    def added(self) -> frozenset[int]:
         """The added lines, without those of in-source tests."""
-        return self.came_in_all - test_lines(self.path, self.after) if self.came_in_all else frozenset()
+        return self.all_added - test_lines(self.path, self.after) if self.all_added else frozenset()
 
     @property
     def suffix(self) -> str:
@@ -64,11 +64,11 @@ class EditedFile:
 
 def read_edits(changes: Changes) -> tuple[EditedFile, ...]:
     """All changed files with their line numbers."""
-    came, gone = dict[str, set[int]](), dict[str, set[int]]()
+    added, removed = dict[str, set[int]](), dict[str, set[int]]()
     for hunk in hunks(changes.patch()):
-        came.setdefault(hunk.path, set()).update(range(hunk.at, hunk.at + len(hunk.new)))
-        gone.setdefault(hunk.path, set()).update(range(hunk.line, hunk.line + len(hunk.gone)))
-    return tuple(EditedFile(changes, c, frozenset(came.get(c.path, ())), frozenset(gone.get(c.path, ()))) for c in changes.all())
+        added.setdefault(hunk.path, set()).update(range(hunk.at, hunk.at + len(hunk.new)))
+        removed.setdefault(hunk.path, set()).update(range(hunk.line, hunk.line + len(hunk.gone)))
+    return tuple(EditedFile(changes, c, frozenset(added.get(c.path, ())), frozenset(removed.get(c.path, ()))) for c in changes.all())
 
 
 def is_named_as_test(path: str) -> bool:

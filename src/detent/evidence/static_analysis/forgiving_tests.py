@@ -49,7 +49,7 @@ HEAD = re.compile(r"^\s*(?:async\s+)?(?:def\s+test|(?:it|test|specify|example)\b
 def forgiving(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
     """A flag for each test file that a change made forgiving."""
     for file in files:
-        if file.how == "deleted" or not file.is_test or not file.came_in_all:
+        if file.how == "deleted" or not file.is_test or not file.all_added:
             continue
         rows = file.after.split("\n")
         found = _swallowed(file, rows) or _ends_early(file, rows) or _compares_loosely(file)
@@ -63,7 +63,7 @@ def _compares_loosely(file: EditedFile) -> tuple[int, str] | None:
     """Older Node tests whose `equal` no longer tells "1" from 1, because they switched from the strict assert module."""
     if not STRICT.search(file.before) or STRICT.search(file.after) or not LOOSE.search(file.after):
         return None
-    line = next((n for n in sorted(file.came_in_all) if LOADS_ASSERT.search(file.line(n))), 0)
+    line = next((n for n in sorted(file.all_added) if LOADS_ASSERT.search(file.line(n))), 0)
     return (line, 'older tests compare loosely now: `equal` takes "1" for 1 here') if line else None
 
 
@@ -75,7 +75,7 @@ def _language(path: str) -> str:
 def _swallowed(file: EditedFile, rows: list[str]) -> tuple[int, str] | None:
     """A new line that catches the failure of an expectation and ignores it."""
     of = _language(file.path)
-    for number in sorted(file.came_in_all):
+    for number in sorted(file.all_added):
         row = rows[number - 1] if number <= len(rows) else ""
         caught = CATCHES[of].match(row) if of in CATCHES else None
         then = (caught["then"] or "").removeprefix("then").strip("; ") if caught else ""
@@ -100,7 +100,7 @@ def _tried(of: str, rows: list[str], number: int) -> str:
 
 def _ends_early(file: EditedFile, rows: list[str]) -> tuple[int, str] | None:
     """A new early exit in an older test, before its expectations."""
-    for number in sorted(file.came_in_all) if file.how == "modified" else ():
+    for number in sorted(file.all_added) if file.how == "modified" else ():
         row = rows[number - 1] if number <= len(rows) else ""
         above = rows[number - 2] if number > 1 else ""
         if not LEAVES.match(row) or not (ASKS.match(row) or ASKS.match(above) or re.search(r"\s(?:if|unless)\s", row)):
@@ -111,6 +111,6 @@ def _ends_early(file: EditedFile, rows: list[str]) -> tuple[int, str] | None:
             if HEAD.match(rows[n - 1]):
                 break
             rest.append(n)
-        if head and head not in file.came_in_all and any(n not in file.came_in_all and EXPECTS.search(rows[n - 1]) for n in rest):
+        if head and head not in file.all_added and any(n not in file.all_added and EXPECTS.search(rows[n - 1]) for n in rest):
             return number, "an older test can now return here before its expectations"
     return None

@@ -42,9 +42,9 @@ OUT = re.compile(
 def leaks(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
     """Flags for changed product lines that read people's keys, hold a password or send out the environment; one per file and kind."""
     for file in product(files):
-        if not file.came or is_words(file.path):
+        if not file.added or is_words(file.path):
             continue
-        came = [(n, said) for n in sorted(file.came) if not REMARK.match(said := file.line(n))]
+        came = [(n, said) for n in sorted(file.added) if not REMARK.match(said := file.line(n))]
         keys = [n for n, said in came if KEYS.search(said)]
         if keys and not KEYS.search(file.before):
             said = "this line of the product names a place where people keep their keys"

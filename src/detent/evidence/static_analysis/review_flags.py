@@ -132,7 +132,7 @@ def _of_blob(file: EditedFile, blob: Blob | None) -> Iterator[Flag]:
     if blob.size > BIG and blob.size_before <= BIG and not LOCKS.fullmatch(PurePosixPath(file.path).name):
         yield Flag("big-files", f"{file.path} has {blob.size / 1e6:.1f} MB", file.path, after="(not shown)")
     read = file.after.count("\n") + 1
-    if blob.size > LARGEST and file.suffix in CODE and max(file.came_in_all, default=0) > read:
+    if blob.size > LARGEST and file.suffix in CODE and max(file.all_added, default=0) > read:
         words = f"{file.path} is too large to be read whole: what changed after line {read} was not looked at"
         yield Flag("big-files", words, f"{file.path}:{read}", after="(not shown)")
     if coding := _other_code(file):
@@ -184,7 +184,7 @@ def _is_binary(file: EditedFile) -> bool:
 def _rights(file: EditedFile) -> Iterator[Flag]:
     """A flag for the first line that gives a CI file wider permissions."""
     gone = {"".join(line.split()) for line in file.before.splitlines()}
-    for number in sorted(file.came_in_all):
+    for number in sorted(file.all_added):
         said = file.line(number)
         if RIGHTS.search(said) and not said.startswith("#") and "".join(said.split()) not in gone:
             yield Flag("ci-permissions", f"{file.path} gains permissions: `{said[:80]}`", f"{file.path}:{number}", after=said)

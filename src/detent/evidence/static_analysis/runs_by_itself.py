@@ -50,10 +50,10 @@ STRICT = re.compile(r"^\s*set\s+-\w*[eo]\w*\b|\bErrorActionPreference\b.*Stop")
 def runs_by_itself(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
     """Flags for files that make a program run by itself."""
     for file in files:
-        if file.how == "deleted" or not file.came_in_all:
+        if file.how == "deleted" or not file.all_added:
             continue
         for who, path, said in BY_ITSELF:
-            lines = [n for n in sorted(file.came_in_all) if said.search(file.line(n))] if path.fullmatch(file.path) else []
+            lines = [n for n in sorted(file.all_added) if said.search(file.line(n))] if path.fullmatch(file.path) else []
             if lines:
                 words = f"{file.path} tells {who} what to run"
                 yield Flag("executable-bits", words, f"{file.path}:{lines[0]}", after=file.line(lines[0]))
@@ -66,8 +66,8 @@ def judging_scripts(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
         if file.how == "added" or not (SCRIPT.fullmatch(file.path) or SHEBANG.match(file.before)):
             continue
         rows = file.before.split("\n")
-        gone = [rows[n - 1].strip() for n in sorted(file.gone) if n <= len(rows)]
-        came = [file.line(n) for n in sorted(file.came_in_all)]
+        gone = [rows[n - 1].strip() for n in sorted(file.removed) if n <= len(rows)]
+        came = [file.line(n) for n in sorted(file.all_added)]
         if not JUDGE.search("\n".join(line for line in rows if not line.lstrip().startswith("#"))):
             continue
         less = next((line for line in gone if JUDGE.search(line) and not line.startswith("#") and not _stands(line, came)), "")

@@ -59,21 +59,21 @@ def shadows(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
             yield _flag(
                 file.path,
                 f"{file.path} is third-party code edited in place; no list of packages changed",
-                file.line(min(file.came_in_all, default=1)),
+                file.line(min(file.all_added, default=1)),
             )
-        if file.suffix == ".py" and file.is_test and file.came_in_all:
+        if file.suffix == ".py" and file.is_test and file.all_added:
             yield from _put_by_python(file, ground)
         if file.suffix in JAVASCRIPT and (file.is_test or file.sort == "config"):
-            found = mapped.mocks(file.path, file.after, file.came_in_all, ground.changed)
+            found = mapped.mocks(file.path, file.after, file.all_added, ground.changed)
             yield from (
                 _flag(f"{file.path}:{line}", f"tests use a stand-in for {of}, which this change is about", file.line(line))
                 for line, of in found
             )
-        if file.path.endswith("_test.go") and file.came_in_all:
+        if file.path.endswith("_test.go") and file.all_added:
             yield from _put_by_go(file, ground)
-        if file.suffix == ".rb" and file.is_test and file.came_in_all:
+        if file.suffix == ".rb" and file.is_test and file.all_added:
             yield from _put_by_ruby(file, ground)
-        if file.is_test and file.came_in_all:
+        if file.is_test and file.all_added:
             yield from _switched(file, ground)
         yield from _mapped(file, ground)
 
@@ -115,7 +115,7 @@ class _Ground:
     def ruled(self) -> bool:
         """Whether the change adds rules about where modules are searched."""
         told = (f for f in self.files if f.is_test or f.sort == "config" or f.suffix in (".toml", ".ini", ".cfg"))
-        return any(PATH_RULES.search(f.line(line)) for f in told for line in f.came_in_all)
+        return any(PATH_RULES.search(f.line(line)) for f in told for line in f.all_added)
 
     def has_package(self, path: str, name: str) -> bool:
         """Whether a new module belongs to a package that the project already had, so the project may be the test runner itself."""
@@ -204,13 +204,13 @@ def _new_ruby(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
 
 
 def _put_by_python(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
-    for put in python.replacements(file.after, ground.modules, file.came_in_all):
+    for put in python.replacements(file.after, ground.modules, file.all_added):
         real = ground.modules[put.module]
         if not put.names:
             yield _flag(f"{file.path}:{put.line}", f"tests replace the module {put.module}", file.line(put.line))
             continue
         ours = next((f for f in ground.files if f.path == real and f.how != "deleted"), None)
-        changed = python.changed_names(ours.after, ours.came) if ours else frozenset()
+        changed = python.changed_names(ours.after, ours.added) if ours else frozenset()
         missing = not re.search(rf"\b{re.escape(put.names[0])}\b", ground.text(real))
         if (put.names[-1] in changed or missing) and (not put.scope or put.asked):
             said = f"tests replace {put.module}.{'.'.join(put.names)}, which this change is about"
@@ -225,15 +225,15 @@ def _put_by_go(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
         if f.path in ground.changed and f.suffix == ".go" and f.path.rpartition("/")[0] == file.path.rpartition("/")[0]
     ]
     ours = {name for f in beside for name in mapped.functions_in_variables(f.after)}
-    ours |= {name for f in beside for name in mapped.kept_functions(f.after) if any(re.search(rf"\b{name}\b", f.line(n)) for n in f.came)}
-    ours |= {name for f in beside for name in switches_of_go(f.after) if any(re.search(rf"\b{name}\b", f.line(n)) for n in f.came)}
+    ours |= {name for f in beside for name in mapped.kept_functions(f.after) if any(re.search(rf"\b{name}\b", f.line(n)) for n in f.added)}
+    ours |= {name for f in beside for name in switches_of_go(f.after) if any(re.search(rf"\b{name}\b", f.line(n)) for n in f.added)}
     for line, name in mapped.put_when_loaded(file.after):
-        if name in ours and line in file.came_in_all:
+        if name in ours and line in file.all_added:
             yield _flag(f"{file.path}:{line}", f"tests replace {name}, which this change is about", file.line(line))
 
     product = "\n".join(f.after for f in beside)
     for line, name in methods_from_tests(file.after, product):
-        if line in file.came_in_all:
+        if line in file.all_added:
             yield _flag(f"{file.path}:{line}", f"tests define the method {name}, which the product uses and does not have", file.line(line))
 
 
@@ -241,20 +241,20 @@ def _put_by_ruby(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
     """Flags for tests that override methods of this change."""
     ours = [f for f in ground.files if f.path in ground.changed and f.suffix == ".rb"]
     owners = frozenset(name for f in ours for name in ruby.owners(f.after))
-    methods = frozenset(name for f in ours for name in ruby.changed_methods(f.after, f.came))
+    methods = frozenset(name for f in ours for name in ruby.changed_methods(f.after, f.added))
     for line, name in ruby.put_over(file.after, owners, methods):
-        if line in file.came_in_all:
+        if line in file.all_added:
             said = f"tests replace {name}, which this change is about"
             yield _flag(f"{file.path}:{line}", said, file.line(line))
 
 
 def _switched(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
     """Flags for values that all tests set, on import or in setup, and that this change reads."""
-    lines = [f.line(n) for f in ground.files if f.path in ground.changed for n in sorted(f.came)]
+    lines = [f.line(n) for f in ground.files if f.path in ground.changed for n in sorted(f.added)]
     tests = [f.after for f in ground.files if f.is_test and f.how != "deleted"]
     loaded = switched(file.after, lines) if file.suffix in SWITCHING else ()
     for line, name in dict.fromkeys((*loaded, *set_for_all(file.after, lines, tests))):
-        if line in file.came_in_all:
+        if line in file.all_added:
             said = f"all tests set {name}, and this change reads it: no test shows what the code does without it"
             yield _flag(f"{file.path}:{line}", said, file.line(line))
 
@@ -285,9 +285,9 @@ def _mapped(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
         for name in mapped.replaced_in_cargo(file.before, file.after):
             yield _flag(f"{file.path}: {name}", f"{file.path} replaces the crate {name}")
     elif file.suffix in JAVASCRIPT and file.sort == "config":
-        for line in mapped.aliased(file.after, file.came_in_all):
+        for line in mapped.aliased(file.after, file.all_added):
             yield _flag(f"{file.path}:{line}", f"{file.path} maps a name to a stand-in", file.line(line))
     elif file.suffix == ".rs" and file.is_product:
-        for line in sorted(file.came):
+        for line in sorted(file.added):
             if re.search(r"#\[path\s*=", file.line(line)):
                 yield _flag(f"{file.path}:{line}", f"{file.path} loads a module from another file", file.line(line))

@@ -49,7 +49,7 @@ def static_flags(changes: Changes, keys: Mapping[str, str] = NO_KEYS) -> tuple[F
 def can_end_itself(changes: Changes) -> Iterator[Flag]:
     """Flags, if only an exit code is read, for new code that can end the process so that later tests do not run."""
     for file in product(read_edits(changes)):
-        for line in sorted(set(endings(file.path, file.after)) & file.came)[:1] if file.came else ():
+        for line in sorted(set(endings(file.path, file.after)) & file.added)[:1] if file.added else ():
             said = "only the exit code of the tests is read, and this line can end their process before they finish"
             yield Flag("weak-evidence", said, f"{file.path}:{line}", after=file.line(line), level="ask")
 
@@ -64,12 +64,12 @@ def _beside(files: tuple[EditedFile, ...]) -> Callable[[str], bool]:
 
 def _knows_tests(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
     """Flags for changed product lines that check who is calling, without lines that only moved."""
-    seen = [(file, line, what) for file in product(files) if file.came for line, what in looks_at_tests(file.path, file.after, file.came)]
+    seen = [(file, line, what) for file in product(files) if file.added for line, what in looks_at_tests(file.path, file.after, file.added)]
     if not seen:
         return
     beside = _beside(files)
     seen = [each for each in seen if not (each[2].startswith(SPEAKS_OF_TESTS) and beside(each[0].path))]
-    moved = Counter(what for file in product(files) if file.gone for _, what in looks_at_tests(file.path, file.before, file.gone))
+    moved = Counter(what for file in product(files) if file.removed for _, what in looks_at_tests(file.path, file.before, file.removed))
     for file, line, what in seen:
         if moved[what] > 0:
             moved[what] -= 1

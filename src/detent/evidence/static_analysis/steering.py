@@ -24,7 +24,7 @@ def steered(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
         if file.is_test or file.sort == "config" or is_document(file.path):
             continue
         pattern = PUT_BY_CODE if CODE.fullmatch(file.path) else PUT
-        for n in sorted(file.came_in_all):
+        for n in sorted(file.all_added):
             found = pattern.search(file.line(n))
             if found is None or COMMENT.match(file.line(n)) or file.line(n) in file.before:
                 continue

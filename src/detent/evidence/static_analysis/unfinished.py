@@ -48,8 +48,8 @@ def says_unfinished(files: tuple[EditedFile, ...], beside: Callable[[str], bool]
     """The lines of this kind that a change brings; none that only moved, or that stand beside the product."""
     for file in product(files):
         rows = file.before.split("\n")
-        moved = Counter(rows[n - 1].strip()[:200] for n in file.gone if n <= len(rows))
-        for n in sorted(file.came):
+        moved = Counter(rows[n - 1].strip()[:200] for n in file.removed if n <= len(rows))
+        for n in sorted(file.added):
             line = file.line(n)
             if not (_says_so(line) or _raises(file, n)):
                 continue

@@ -37,7 +37,7 @@ def unseen_characters(file: EditedFile) -> tuple[int, str] | None:
     if file.suffix not in CODE:
         return None
     rows, looks = file.after.split("\n"), LOOKS if file.is_product else LOOKS[:OF_TESTS]
-    for number in sorted(file.came_in_all):
+    for number in sorted(file.all_added):
         row = (rows[number - 1] if number <= len(rows) else "").removeprefix("\ufeff")
         looks_at = looks[OF_TESTS:] if row.isascii() and row.isprintable() else looks
         if found := next((what for what, pattern in looks_at if pattern.search(row)), ""):
