@@ -8,7 +8,7 @@ import pytest
 
 from detent.evidence.changes.changes import ReferenceTrees
 from detent.evidence.mutate.keyed_random import KeyedRandom
-from detent.evidence.mutate.renamed import renamed, told_back
+from detent.evidence.mutate.renamed import renamed, original_id
 from detent.evidence.probes.context import ProbeContext
 from detent.evidence.probes.disguise import look_disguised
 from detent.evidence.runners import Folder, find_command
@@ -237,11 +237,11 @@ def test_tests_whose_names_are_keys_of_data_are_left_out(tmp_path: Path) -> None
     assert flags(tmp_path, kept, ("calc.py",), ("tests/test_calc.py",)) == []
 
 
-def test_a_renamed_file_is_told_back() -> None:
+def test_a_renamed_files_original_id_is_known() -> None:
     made = renamed("tests/test_a.py", "class TestB:\n    def test_c(self):\n        assert self.test_c\n", KeyedRandom(b"k"), True)
     assert made is not None and "test_c" not in made.text and "TestB" not in made.text and made.path != "tests/test_a.py"
     new = {old: word for word, old in made.words.items()}
-    assert told_back(f"{made.path}::{new['TestB']}::{new['test_c']}[1]", made) == "tests/test_a.py::TestB::test_c[1]"
+    assert original_id(f"{made.path}::{new['TestB']}::{new['test_c']}[1]", made) == "tests/test_a.py::TestB::test_c[1]"
     assert renamed("a.txt", "x", KeyedRandom(b"k"), True) is None
     kept = renamed("tests/test_a.py", "def test_c():\n    assert 'test_c' in globals()\n", KeyedRandom(b"k"), True)
     assert kept is not None and "def test_c" in kept.text, "a name in quotes may be looked up"

@@ -71,14 +71,14 @@ def renamed(path: str, text: str, rng: KeyedRandom, ordered: bool, moves: bool =
     return Renamed(other, _moved_down(new, rng), words | ({other: path} if other != path else {}))
 
 
-def told_back(test: str, made: Renamed) -> str:
+def original_id(test: str, made: Renamed) -> str:
     """The original id of a renamed test."""
     for new, old in made.words.items():
         test = test.replace(new, old)
     return test
 
 
-def with_a_word(path: str, text: str, rng: KeyedRandom) -> str | None:
+def with_comment(path: str, text: str, rng: KeyedRandom) -> str | None:
     """The code with a random comment at its end, to change what code that reads its own source sees."""
     mark = COMMENTS.get(PurePosixPath(path).suffix)
     return f"{text}{'' if text.endswith(chr(10)) or not text else chr(10)}{mark} {rng.word()}\n" if mark else None

@@ -38,11 +38,11 @@ def passing_again(collector: Collector, changes: Changes, failing: frozenset[str
     return failing & (passed | (frozenset(again.files.get(test, "") for test in passed) - again.bad))
 
 
-def failing_before(collector: Collector, changes: Changes, calm: Mapping[str, str], wanted: Callable[[], bool]) -> frozenset[str]:
+def failing_before(collector: Collector, changes: Changes, flaky: Mapping[str, str], wanted: Callable[[], bool]) -> frozenset[str]:
     """The flaky tests (id to file) that sometimes fail on the base too, so the change is not the cause."""
-    found, files = frozenset[str](), tuple(sorted(set(calm.values())))
-    for _ in range(RUNS_BEFORE if calm else 0):
-        found |= calm.keys() & collector.clean(changes.good, wanted, files).bad
+    found, files = frozenset[str](), tuple(sorted(set(flaky.values())))
+    for _ in range(RUNS_BEFORE if flaky else 0):
+        found |= flaky.keys() & collector.clean(changes.good, wanted, files).bad
     return found
 
 

@@ -7,7 +7,7 @@ Owns what is run, and what counts as a difference: one that recurs under other n
 from typing import Literal, NamedTuple
 
 from detent.evidence.mutate.keyed_random import KeyedRandom
-from detent.evidence.mutate.renamed import Renamed, looks_at_itself, renamed, told_back, with_a_word
+from detent.evidence.mutate.renamed import Renamed, looks_at_itself, renamed, original_id, with_comment
 from detent.evidence.probes.context import ProbeContext
 from detent.evidence.probes.trials import came_of, said_of, trial_of
 from detent.evidence.report import TestReport
@@ -76,7 +76,7 @@ def disguised(context: ProbeContext, files: tuple[str, ...], rng: KeyedRandom, o
             overlay |= {path: None, found.path: bytes_of(found.text)}
     for change in context.changed:
         if made and change.sort == "production" and change.how != "deleted" and not change.inside:
-            more = with_a_word(change.path, context.text(change.path), rng)
+            more = with_comment(change.path, context.text(change.path), rng)
             overlay |= {change.path: bytes_of(more)} if more else {}
     return DisguisedTests(overlay, made, rng.word())
 
@@ -109,7 +109,7 @@ def _differing(tip: TestReport, made: DisguisedTests, report: TestReport) -> dic
         of = next((each for each in made.files.values() if each.path == file), None)
         if of is None:
             continue
-        ours = {told_back(test, of)} if file != test else _of_file(tip, made, file) if _is_of_code(report, test, made) else set()
+        ours = {original_id(test, of)} if file != test else _of_file(tip, made, file) if _is_of_code(report, test, made) else set()
         found |= {plain: (test, report.messages.get(test, "")) for plain in ours & passed}
     return found
 
