@@ -13,7 +13,7 @@ from detent.evidence.probes.clock_red import look_at_dates, look_at_reds
 from detent.evidence.probes.context import ProbeContext
 from detent.evidence.probes.noticed_lines import notice
 from detent.evidence.probes.plain_calls import look_at_plain_calls
-from detent.evidence.probes.removed_checks import look_put_back
+from detent.evidence.probes.removed_checks import try_restoring
 from detent.evidence.report import TestReport
 from detent.evidence.runners import Folder, find_command
 from detent.evidence.running.clean_runs import CleanRuns
@@ -113,7 +113,7 @@ def test_a_removed_check_that_no_test_misses_is_asked_about_and_one_that_a_test_
     gone = DOCS.replace("    if not user.admin:\n        raise PermissionError(user)\n", "")
     gone = gone.replace('    if not name:\n        raise ValueError("a name is needed")\n', "").replace("    assert doc.name\n", "")
     b = Branch(tmp_path, BASE, {"docs.py": gone, "tests/test_docs.py": TESTS})
-    found = look_put_back(b.context, b.collector.clean(b.tip, lambda: True), b.patch, b.until)
+    found = try_restoring(b.context, b.collector.clean(b.tip, lambda: True), b.patch, b.until)
     assert {(flag.kind, flag.level, flag.before.split("\n")[0].strip()) for flag in found} == {
         ("unnoticed", "ask", "if not user.admin:"),
         ("unnoticed", "ask", "assert doc.name"),
@@ -127,11 +127,11 @@ def test_where_a_few_tests_miss_what_was_removed_the_others_are_not_run(tmp_path
     named = DOCS.replace('    if not name:\n        raise ValueError("a name is needed")\n', "")
     b = Branch(tmp_path / "missed", {**BASE, **slow}, {"docs.py": named, "tests/test_docs.py": TESTS})
     tip, asked = b.collector.clean(b.tip, lambda: True), Asked(b.collector)
-    assert look_put_back(b.context._replace(collect=asked), tip, b.patch, b.until, ("tests/test_docs.py",)) == []
+    assert try_restoring(b.context._replace(collect=asked), tip, b.patch, b.until, ("tests/test_docs.py",)) == []
     assert set(asked.selectors) == {("tests/test_docs.py",)}
     gone = DOCS.replace("    if not user.admin:\n        raise PermissionError(user)\n", "")
     b = Branch(tmp_path / "unmissed", {**BASE, **slow}, {"docs.py": gone, "tests/test_docs.py": ASKED + "\n"})
-    (flag,) = look_put_back(b.context, b.collector.clean(b.tip, lambda: True), b.patch, b.until, ("tests/test_docs.py",))
+    (flag,) = try_restoring(b.context, b.collector.clean(b.tip, lambda: True), b.patch, b.until, ("tests/test_docs.py",))
     assert flag.level == "ask", "what a few do not miss, all are asked about"
 
 
@@ -147,10 +147,10 @@ def test_removed_pieces_that_there_was_no_time_for_or_that_are_too_many_are_name
         few = few.replace(f"    if {check} == 'n{n}':\n        raise ValueError({n})\n", f"    doc.seen_{n} = True\n")
     b = Branch(tmp_path, {**BASE, "docs.py": many}, {"docs.py": few})
     tip = b.collector.clean(b.tip, lambda: True)
-    (note,) = look_put_back(b.context, tip, b.patch, b.context.clock())
+    (note,) = try_restoring(b.context, tip, b.patch, b.context.clock())
     assert (note.kind, note.level) == ("weak-evidence", level) and note.sentence.startswith("not everything was tried: only 0 of "), note
     assert "not docs.py:" in note.sentence
-    *found, note = look_put_back(b.context, tip, b.patch, b.until)
+    *found, note = try_restoring(b.context, tip, b.patch, b.until)
     assert found and all(flag.kind == "unnoticed" for flag in found) and note.kind == "weak-evidence", "there was time, and too much to try"
     assert note.level == level, "many checks about rights that a test misses may hide one that none does"
 
@@ -177,7 +177,7 @@ WEAKER = {
 def test_a_check_that_asks_for_less_is_asked_about_if_no_test_notices(tmp_path: Path, was: str, now: str) -> None:
     base = {"names.py": NAMES, "tests/test_names.py": TEST_NAMES}
     b = Branch(tmp_path, base, {"names.py": NAMES.replace(was, now)})
-    (flag,) = look_put_back(b.context, b.collector.clean(b.tip, lambda: True), b.patch, b.until)
+    (flag,) = try_restoring(b.context, b.collector.clean(b.tip, lambda: True), b.patch, b.until)
     assert (flag.kind, flag.level) == ("unnoticed", "ask") and "no test fails when that is undone" in flag.sentence
 
 
@@ -199,7 +199,7 @@ def test_a_change_that_a_test_notices_at_one_place_is_a_note_at_another(tmp_path
     test = "from reads import one, other\n\n\ndef test_one():\n    assert one({asked!r}) == 16\n"
     base = {"reads.py": READS, "tests/test_reads.py": test.format(asked="16")}
     b = Branch(tmp_path, base, {"reads.py": READS.replace("10", "0"), "tests/test_reads.py": test.format(asked="0x10")})
-    found = look_put_back(b.context, b.collector.clean(b.tip, lambda: True), b.patch, b.until)
+    found = try_restoring(b.context, b.collector.clean(b.tip, lambda: True), b.patch, b.until)
     assert [(flag.level, flag.place) for flag in found] == [("note", "reads.py:6"), ("ask", "reads.py:10")], found
     assert "a test notices the same change at reads.py:2" in found[0].sentence
 
@@ -208,7 +208,7 @@ def test_a_change_that_a_test_notices_at_one_place_is_a_note_at_another(tmp_path
 def test_a_change_that_no_test_notices_anywhere_is_asked_about_at_each_place(tmp_path: Path) -> None:
     base = {"reads.py": READS, "tests/test_reads.py": "from reads import one\n\n\ndef test_one():\n    assert one('16') == 16\n"}
     b = Branch(tmp_path, base, {"reads.py": READS.replace("10", "0")})
-    found = look_put_back(b.context, b.collector.clean(b.tip, lambda: True), b.patch, b.until)
+    found = try_restoring(b.context, b.collector.clean(b.tip, lambda: True), b.patch, b.until)
     assert [flag.level for flag in found] == ["ask"] * 3, found
 
 
@@ -219,7 +219,7 @@ def test_a_back_door_in_a_tested_function_is_asked_about_and_another_new_way_out
     doors = doors.replace("    assert doc.name\n", "    assert doc.name\n    if doc.name == 'b':\n        return\n")
     more = ASKED + '\n\ndef test_b():\n    doc = S(name="b", public=False)\n    publish(doc)\n    assert not doc.public\n'
     b = Branch(tmp_path, BASE, {"docs.py": doors, "tests/test_docs.py": more})
-    found = look_put_back(b.context, b.collector.clean(b.tip, lambda: True), b.patch, b.until)
+    found = try_restoring(b.context, b.collector.clean(b.tip, lambda: True), b.patch, b.until)
     assert [(flag.level, flag.after.split("\n")[0].strip()) for flag in found] == [
         ("ask", 'if getattr(user, "role", "") == "maker":'),
         ("note", "if len(name) > 40:"),

@@ -14,7 +14,7 @@ from detent.evidence.probes.clock_red import look_at_dates, look_at_reds
 from detent.evidence.probes.context import ProbeContext
 from detent.evidence.probes.disguise import look_disguised
 from detent.evidence.probes.plain_calls import look_at_plain_calls
-from detent.evidence.probes.removed_checks import look_put_back
+from detent.evidence.probes.removed_checks import try_restoring
 from detent.evidence.report import TestReport
 from detent.evidence.running.collect import Collector
 from detent.evidence.static_analysis.examples_in_code import examples
@@ -55,7 +55,7 @@ def look_without_mutating(
         ("knows-the-examples", lambda: look_at_plain_calls(context, collector, tests, until)),
         ("clock-red", lambda: look_at_reds(context, reds, branch.before.bad, until)),
         ("clock-red", lambda: look_at_dates(context, branch.base, branch.overlay, branch.mixed, branch.proved, until)),
-        ("unnoticed", lambda: look_put_back(context, branch.tip, branch.patch, until, files)),
+        ("unnoticed", lambda: try_restoring(context, branch.tip, branch.patch, until, files)),
     ]
     wanted = [look for kind, look in KeyedRandom(context.key, "looks").mixed(looks) if not allowed(kind)]
     with ThreadPoolExecutor(jobs) as pool:

@@ -20,7 +20,7 @@ MOST_NEW = 3
 MOST_NAMED = 5  # untried places named in a flag
 
 
-def look_put_back(context: ProbeContext, tip: TestReport, patch: bytes, until: float, files: tuple[str, ...] = ()) -> list[Flag]:
+def try_restoring(context: ProbeContext, tip: TestReport, patch: bytes, until: float, files: tuple[str, ...] = ()) -> list[Flag]:
     """Flags for checks whose removal no test notices, and notes for other removed lines. `files`: the test files most likely to notice."""
 
     def is_code(path: str) -> bool:

@@ -77,7 +77,7 @@ def review_flags(files: tuple[EditedFile, ...], keys: Mapping[str, str]) -> Iter
     if not files:
         return
     changes = files[0].changes
-    blobs = {blob.path: blob for blob in _blobs(files)}
+    blobs = {blob.path: blob for blob in _changed_blobs(files)}
     for place in keys_added(changes.patch(), keys):
         path, line, kind = (*place.split(":", 2), "", "")[:3]
         yield Flag(
@@ -102,7 +102,7 @@ def _sources(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
             yield Flag("new-dependencies", f"{file.path}: {said}", file.path)
 
 
-def _blobs(files: tuple[EditedFile, ...]) -> Iterator[Blob]:
+def _changed_blobs(files: tuple[EditedFile, ...]) -> Iterator[Blob]:
     """Modes and sizes of all changed paths, in two calls of git."""
     changes = files[0].changes
     raw = changes.git.run("diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev", changes.good, changes.tree).items

@@ -242,7 +242,7 @@ def _put_by_ruby(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
     ours = [f for f in ground.files if f.path in ground.changed and f.suffix == ".rb"]
     owners = frozenset(name for f in ours for name in ruby.owners(f.after))
     methods = frozenset(name for f in ours for name in ruby.changed_methods(f.after, f.added))
-    for line, name in ruby.put_over(file.after, owners, methods):
+    for line, name in ruby.overridden_methods(file.after, owners, methods):
         if line in file.all_added:
             said = f"tests replace {name}, which this change is about"
             yield _flag(f"{file.path}:{line}", said, file.line(line))

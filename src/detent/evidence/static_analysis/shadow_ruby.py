@@ -33,7 +33,7 @@ def changed_methods(text: str, came: Collection[int]) -> frozenset[str]:
     return frozenset(found)
 
 
-def put_over(text: str, of: Collection[str], methods: Collection[str]) -> Iterator[tuple[int, str]]:
+def overridden_methods(text: str, of: Collection[str], methods: Collection[str]) -> Iterator[tuple[int, str]]:
     """The lines of a test file that override one of the methods, each with its name."""
     lines = text.splitlines()
     for found in OVER.finditer(text):
