@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from detent.evidence.changes.dependencies import declared_dependencies, is_foreign
-from detent.evidence.changes.install_lines import install_line, way_on
+from detent.evidence.changes.install_lines import install_line, install_hint
 from detent.evidence.runners import Command
 from detent.world.whole_branch import sources_digest
 from tests.test_check import BASE, Branch
@@ -96,7 +96,7 @@ ARGUMENTS = "error: unrecognized arguments: {} calc\n  inifile: pytest.ini"
     ],
 )
 def test_what_is_missing_is_named_with_the_command_that_installs_it(files: dict[str, str], said: str, hint: str) -> None:
-    assert way_on(PYTEST, said, Words(files)) == hint
+    assert install_hint(PYTEST, said, Words(files)) == hint
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_what_is_missing_is_named_with_the_command_that_installs_it(files: dict[
     ],
 )  # fmt: skip
 def test_a_runner_that_is_missing_is_named_with_what_helps(command: Command | None, files: dict[str, str], said: str, hint: str) -> None:
-    assert way_on(command, said, Words(files)) == hint
+    assert install_hint(command, said, Words(files)) == hint
 
 
 @pytest.mark.parametrize("new", [False, True], ids=["an older file", "a new file"])

@@ -23,7 +23,7 @@ from detent.app.preload import preload
 from detent.config import Settings
 from detent.errors import CannotTell, DetentError
 from detent.evidence.changes.changes import TreeFiles
-from detent.evidence.changes.install_lines import in_clean_checkouts, way_on
+from detent.evidence.changes.install_lines import in_clean_checkouts, install_hint
 from detent.evidence.looks.branch_look import BranchSpan
 from detent.evidence.looks.own_gates import GatedTree, on_card
 from detent.evidence.outcomes.card import Card, Change, Checked
@@ -190,7 +190,7 @@ def _looked(asked: Inquiry, project: Affected, seconds: float) -> tuple[Card, bo
     hint = (
         ""
         if "--install" in card.unclear
-        else in_clean_checkouts(way_on(project.suite.base, card.unclear, TreeFiles(asked.git, project.before)))
+        else in_clean_checkouts(install_hint(project.suite.base, card.unclear, TreeFiles(asked.git, project.before)))
     )
     return msgspec.structs.replace(card, unclear="\n".join(filter(None, (card.unclear, hint)))), False
 

@@ -10,7 +10,7 @@ from detent.blocks.common import Ground
 from detent.blocks.terms import Terms
 from detent.errors import CannotTell, DetentError, RedStart
 from detent.evidence.changes.changes import TreeFiles
-from detent.evidence.changes.install_lines import way_on
+from detent.evidence.changes.install_lines import install_hint
 from detent.evidence.report import TestReport
 from detent.evidence.runners import Command
 from detent.evidence.running.suite import preflight
@@ -69,7 +69,7 @@ def suite_at(collector: "Collector", tree: str) -> TestReport:
     try:
         report = (collector.passed(tree) if collector.warm else None) or collector.clean(tree, lambda: True)
     except CannotTell as e:
-        hint = way_on(collector.suite.base, str(e), TreeFiles(collector.git, tree))
+        hint = install_hint(collector.suite.base, str(e), TreeFiles(collector.git, tree))
         raise DetentError(f"the tests cannot be run here: {e}", hint or FIX_IT) from e
     if report.fault:
         told = report.output[-600:].strip() or "run them by hand and look"

@@ -10,7 +10,7 @@ from detent.app.fit import patterns_at
 from detent.app.run_configs import sandbox_of
 from detent.config import Settings
 from detent.errors import DetentError
-from detent.evidence.changes.install_lines import way_on
+from detent.evidence.changes.install_lines import install_hint
 from detent.evidence.runners import Command, Folder, find_command
 from detent.evidence.running.collect import Collector
 from detent.evidence.running.suite import Suite
@@ -64,7 +64,7 @@ def _one_line(text: str) -> str:
 def _help_for(command: Command, files: Folder, said: str) -> str:
     """A hint on what usually helps."""
     program = shutil.which(command.argv[0]) or command.argv[0]
-    if hint := way_on(command, said, files):
+    if hint := install_hint(command, said, files):
         return f"{hint}; the tests run with {program}, [test] command can name another one"
     if "No module named" in said or "ModuleNotFoundError" in said:
         return f"the tests run with {program}: install the project and its test dependencies there, or name another one in [test] command"

@@ -204,7 +204,7 @@ OTHER = "or set another command: [test] command in detent.toml"
 RUNNER_ITSELF = ("pytest", "_pytest")
 
 
-def way_on(command: Command | None, said: str, files: Files) -> str:
+def install_hint(command: Command | None, said: str, files: Files) -> str:
     """A sentence that names what is not installed and the command that installs it; empty if the output has another cause."""
     if command is None or SHUT_OUT in said:
         return ""

@@ -14,7 +14,7 @@ import msgspec
 from detent.errors import CannotTell
 from detent.evidence.changes.changes import ReferenceTrees, TreeFiles
 from detent.evidence.changes.documents_alone import documents_alone
-from detent.evidence.changes.install_lines import in_clean_checkouts, way_on
+from detent.evidence.changes.install_lines import in_clean_checkouts, install_hint
 from detent.evidence.changes.no_substance import is_only_words
 from detent.evidence.changes.projects import is_tooling
 from detent.evidence.looks.branch_probes import ProbedBranch, examples_in_code, look_without_mutating
@@ -255,7 +255,7 @@ def _helpless(span: BranchSpan, look: RepoLook, before: TestReport, tip: TestRep
     hint = (
         hint_for(behind)
         if behind
-        else in_clean_checkouts(way_on(span.collector.suite.base, said, TreeFiles(span.collector.git, span.base)))
+        else in_clean_checkouts(install_hint(span.collector.suite.base, said, TreeFiles(span.collector.git, span.base)))
     )
     return "\n".join([said, hint or "install what they need first, or give --install CMD"])
 
