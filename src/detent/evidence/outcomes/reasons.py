@@ -61,13 +61,13 @@ class Reason(NamedTuple):
     sentence: str
 
 
-class Facts(NamedTuple):
+class FailureFacts(NamedTuple):
     """What a report says about a failed test."""
 
     kind: str
     message: str
     place: str  # file:line
-    whole: bool  # not a test, but a file that could not be loaded
+    is_file: bool  # not a test, but a file that could not be loaded
     is_missing: bool  # according to the adapter, a name does not exist yet
     in_test: bool | None  # whether the place is in a test file; None: no place is known
     all_names: bool = False  # that file has a `from … import *`, so a missing name may belong to the product
@@ -91,18 +91,18 @@ def reason(
     return Reason(found[0], _sentence(facts, found[1])) if found else Reason(*_exception(facts))
 
 
-def _facts(report: TestReport, test: str, is_test: Callable[[str], bool], read: Callable[[str], str | None]) -> Facts:
+def _facts(report: TestReport, test: str, is_test: Callable[[str], bool], read: Callable[[str], str | None]) -> FailureFacts:
     place = report.places.get(test, "")
     file = place.rpartition(":")[0]
     kind, message = report.kinds.get(test, ""), report.messages.get(test, "")
     all_names = kind == "NameError" and bool(file) and STAR.search(read(file) or "") is not None
-    return Facts(kind, message, place, "::" not in test, test in report.missing_names, is_test(file) if file else None, all_names)
+    return FailureFacts(kind, message, place, "::" not in test, test in report.missing_names, is_test(file) if file else None, all_names)
 
 
 Found = tuple[Sort, str] | None
 
 
-def _machine(facts: Facts) -> Found:
+def _machine(facts: FailureFacts) -> Found:
     if facts.kind in TIMES_UP or TIMED_OUT.match(facts.message) or TIMED_OUT.search(facts.message.partition("\n")[0]):
         return "machine", "it did not finish in time"
     if facts.kind in EXHAUSTED or NO_ROOM.search(facts.message):
@@ -110,7 +110,7 @@ def _machine(facts: Facts) -> Found:
     return None
 
 
-def _plugin(facts: Facts, third_party: Callable[[str], bool]) -> Found:
+def _plugin(facts: FailureFacts, third_party: Callable[[str], bool]) -> Found:
     """A pytest plugin is missing: the one that defines the fixture, or runs async tests."""
     if not PLUGINS_BRING.search(facts.message):
         return None
@@ -122,11 +122,11 @@ def _plugin(facts: Facts, third_party: Callable[[str], bool]) -> Found:
     return ("test", f"{missing}{NOT_INSTALLED}") if missing else None
 
 
-def _parts(facts: Facts) -> Found:
+def _parts(facts: FailureFacts) -> Found:
     """A fixture that does not exist, or a file that does not parse."""
     if FIXTURE.search(facts.message):
         return "test", "this fixture does not exist"
-    if facts.kind in SYNTAX and facts.whole and not facts.is_missing:
+    if facts.kind in SYNTAX and facts.is_file and not facts.is_missing:
         where: dict[bool | None, tuple[Sort, str]] = {
             True: ("test", "the test file does not parse"),
             False: ("product", "a file of the product does not parse"),
@@ -136,7 +136,7 @@ def _parts(facts: Facts) -> Found:
     return None
 
 
-def _modules(facts: Facts, third_party: Callable[[str], bool]) -> Found:
+def _modules(facts: FailureFacts, third_party: Callable[[str], bool]) -> Found:
     """A missing module: a third-party package, or one still to be written."""
     found = MODULE.search(facts.message) if facts.is_missing or facts.kind == "BuildError" else None
     if found is None:
@@ -150,7 +150,7 @@ def _modules(facts: Facts, third_party: Callable[[str], bool]) -> Found:
     return "product", ""
 
 
-def _names(facts: Facts) -> Found:
+def _names(facts: FailureFacts) -> Found:
     """A name that is undefined at run time, or that the adapter reports as missing."""
     found = UNBOUND.search(facts.message) if facts.kind in ("NameError", "ReferenceError", "UnexpectedException") else None
     if found is None:
@@ -163,7 +163,7 @@ def _names(facts: Facts) -> Found:
     return ("product", "") if facts.in_test is False else ("unknown", f"the report does not say where {name} should have come from")
 
 
-def _build(facts: Facts) -> Found:
+def _build(facts: FailureFacts) -> Found:
     """A compile error other than a missing name."""
     if facts.kind != "BuildError":
         return None
@@ -179,7 +179,7 @@ def _build(facts: Facts) -> Found:
     )
 
 
-def _exception(facts: Facts) -> tuple[Sort, str]:
+def _exception(facts: FailureFacts) -> tuple[Sort, str]:
     plain = _sentence(facts, "")
     unwrapped = facts.kind in ("panic", "Error") and UNWRAPPED.search(facts.message)
     if facts.kind in ASSERTIONS or facts.in_test is False or unwrapped or CALL.search(facts.message):
@@ -190,7 +190,7 @@ def _exception(facts: Facts) -> tuple[Sort, str]:
     return "unknown", _sentence(facts, own if facts.in_test else "the report does not say where it came from")
 
 
-def _sentence(facts: Facts, how: str) -> str:
+def _sentence(facts: FailureFacts, how: str) -> str:
     """`ValueError: bad input (src/calc.py:12)`, followed by the interpretation."""
     lines = [OLDER_PANIC.sub("", line.strip()) for line in facts.message.splitlines() if line.strip() and not PANICKED.search(line)]
     first = next((line for line in lines if FIXTURE.search(line)), lines[0] if lines else "")
