@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.evidence.probes.removed_lines import Removed, added, removed
+from detent.evidence.probes.removed_lines import ChangedPiece, added, removed
 from tests.repos import make_repo, sh, write
 
 CHECKS: dict[str, tuple[str, str, str]] = {
@@ -205,7 +205,7 @@ STILL_SAFE: dict[str, tuple[str, str, str]] = {
 }
 
 
-def pieces(tmp_path: Path, case: tuple[str, str, str]) -> list[Removed]:
+def pieces(tmp_path: Path, case: tuple[str, str, str]) -> list[ChangedPiece]:
     name, old, new = case
     root = make_repo(tmp_path / "p", {name: old})
     write(root, {name: new})

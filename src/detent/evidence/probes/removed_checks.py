@@ -7,7 +7,7 @@ import msgspec
 
 from detent.evidence.changes.projects import is_tooling
 from detent.evidence.probes.context import ProbeContext
-from detent.evidence.probes.removed_lines import SAFETY, Removed, added, removed
+from detent.evidence.probes.removed_lines import SAFETY, ChangedPiece, added, removed
 from detent.evidence.probes.trials import came_of, trial_of
 from detent.evidence.report import TestReport
 from detent.evidence.source.file_patterns import is_words
@@ -44,7 +44,7 @@ def _beside(flag: Flag, place: str) -> Flag:
     return msgspec.structs.replace(flag, sentence=said, level="note") if place else flag
 
 
-def _left_out(left: list[Removed], every: int, hides: bool) -> list[Flag]:
+def _left_out(left: list[ChangedPiece], every: int, hides: bool) -> list[Flag]:
     """A flag that names what was not tried. `hides`: it includes a check about permissions or safety, which the sheer number of removals or slow
     tests may have been meant to hide."""
     if not left:
@@ -56,14 +56,14 @@ def _left_out(left: list[Removed], every: int, hides: bool) -> list[Flag]:
     return [Flag("weak-evidence", f"not everything was tried: only {every - len(left)} of {every} {what}; not {named}", level=level)]
 
 
-def _flag_new(piece: Removed) -> Flag:
+def _flag_new(piece: ChangedPiece) -> Flag:
     said = f"{piece.path} has a new early exit in older code, and no test fails when it is removed"
     if piece.what:
         said = f"{piece.what} in {piece.path}, but no test fails when that is undone"
     return Flag("unnoticed", said, f"{piece.path}:{piece.line}", after=piece.said, level="ask" if piece.sure else "note")
 
 
-def _flag(piece: Removed) -> Flag:
+def _flag(piece: ChangedPiece) -> Flag:
     what = "check" if piece.guard else "piece of code"
     said = f"a {what} in {piece.path} was removed or changed, and no test fails when it is restored"
     if piece.what:
@@ -72,7 +72,7 @@ def _flag(piece: Removed) -> Flag:
     return Flag("unnoticed", said, f"{piece.path}:{piece.line}", before=piece.said, level=level)
 
 
-def _is_unnoticed(context: ProbeContext, tip: TestReport, piece: Removed, until: float, files: tuple[str, ...]) -> bool | None:
+def _is_unnoticed(context: ProbeContext, tip: TestReport, piece: ChangedPiece, until: float, files: tuple[str, ...]) -> bool | None:
     """Whether no further test fails with the piece restored at one of its possible places; None: out of time.
 
     `files` run first: if one of their tests fails, the rest need not run."""

@@ -51,7 +51,7 @@ MOST_LINES = 12
 MOST_EFFECTS = 3  # lines of a removed piece; longer pieces went together with their purpose
 
 
-class Removed(NamedTuple):
+class ChangedPiece(NamedTuple):
     """A removed piece (or an added early exit): its place, its text, and the versions of the file that undo the change."""
 
     path: str
@@ -64,7 +64,7 @@ class Removed(NamedTuple):
     form: tuple[str, ...] = ()  # both versions without variable names, to recognise the same change elsewhere
 
 
-def removed(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], str]) -> list[Removed]:
+def removed(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], str]) -> list[ChangedPiece]:
     """The pieces that a patch removed from remaining code, checks first."""
     found = [hunk for hunk in hunks(patch) if is_code(hunk.path)]
     added = [line for hunk in found for line in hunk.new if line.strip() and not COMMENT.match(line)]
@@ -85,7 +85,7 @@ def _alone(hunk: Hunk) -> Hunk:
     return hunk._replace(new=hunk.new[:end]) if end and is_hollow(hunk.gone, hunk.new[:end], ()) else hunk
 
 
-def added(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], str]) -> list[Removed]:
+def added(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], str]) -> list[ChangedPiece]:
     """The early exits that a patch added to existing functions, and new lines that hide an error or code; each with the file without it."""
     pieces = []
     for hunk in hunks(patch):
@@ -103,18 +103,18 @@ def added(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], st
                 at = hunk.at - 1 + start
                 make = (partial(_with, hunk.path, text, [], at, end - start),)
                 sure = RIGHTS.search(" ".join(block)) is not None or _stands_before_rights(text, at + end - start)
-                pieces.append(Removed(hunk.path, at + 1, "\n".join(block[:MOST_LINES]), True, sure, make))
+                pieces.append(ChangedPiece(hunk.path, at + 1, "\n".join(block[:MOST_LINES]), True, sure, make))
         pieces += _quiet(hunk, text)
     return sorted(pieces, key=lambda piece: not piece.sure)
 
 
-def _quiet(hunk: Hunk, text: str) -> Iterator[Removed]:
+def _quiet(hunk: Hunk, text: str) -> Iterator[ChangedPiece]:
     """The new lines of a hunk that keep quiet, but those that only moved."""
     gone = {line.strip() for line in hunk.gone}
     for each in quiet(hunk.path, text, hunk.at, len(hunk.new)):
         if each.said.split("\n")[0].strip() not in gone:
             make = (partial(_read, hunk.path, each.without),)
-            yield Removed(hunk.path, each.line, each.said, True, each.silent, make, each.what)
+            yield ChangedPiece(hunk.path, each.line, each.said, True, each.silent, make, each.what)
 
 
 def _stands_before_rights(text: str, at: int) -> bool:
@@ -142,7 +142,7 @@ def _lost(hunk: Hunk, added: list[str], whole: bool) -> str:
     return lost(gone, new, added) or ("" if whole else weaker([line for line in gone if not DATED.search(line)], new, added))
 
 
-def _pieces(hunk: Hunk, text: str, added: list[str], imports: list[str]) -> Iterator[Removed]:
+def _pieces(hunk: Hunk, text: str, added: list[str], imports: list[str]) -> Iterator[ChangedPiece]:
     """The removed checks of a hunk, each restored (the whole hunk reverted if another check replaced it), and other lines that are simply gone."""
     lines, found = list(hunk.gone), list(_guards(list(hunk.gone)))
     comes = [line for line in hunk.new if GUARD.match(line) or MARK.match(line)]
@@ -245,21 +245,21 @@ def _is_called(block: list[str], hunk: Hunk, text: str) -> bool:
     return not re.search(r"\berr\b", block[0]) and any(part == wanted for part in same)
 
 
-def _piece(hunk: Hunk, text: str, block: list[str], guard: bool, sure: bool, imports: list[str]) -> Removed:
+def _piece(hunk: Hunk, text: str, block: list[str], guard: bool, sure: bool, imports: list[str]) -> ChangedPiece:
     """The piece restored before and after the lines that replaced it, since either may be right; last, the whole hunk reverted, since what the check
     uses may be gone as well."""
     first = hunk.at if not hunk.new else hunk.at - 1  # lines before the hunk
     places = dict.fromkeys((first, first + len(hunk.new)))
     make = tuple(partial(_with, hunk.path, text, block, at) for at in places)
     whole = _reverted(hunk, text, block, sure, imports).make if [line for line in hunk.gone if line.strip()] != block else ()
-    return Removed(hunk.path, first + 1, "\n".join(block[:MOST_LINES]), guard, sure, (*make, *whole))
+    return ChangedPiece(hunk.path, first + 1, "\n".join(block[:MOST_LINES]), guard, sure, (*make, *whole))
 
 
-def _reverted(hunk: Hunk, text: str, block: list[str], sure: bool, imports: list[str] | None = None) -> Removed:
+def _reverted(hunk: Hunk, text: str, block: list[str], sure: bool, imports: list[str] | None = None) -> ChangedPiece:
     """The whole hunk reverted, with the imports that it needs."""
     first = hunk.at - 1 if hunk.new else hunk.at  # lines before the hunk
     make = (partial(_with_imports, hunk.path, text, (list(hunk.gone), first, len(hunk.new)), imports or []),)
-    return Removed(hunk.path, first + 1, "\n".join(block[:MOST_LINES]), True, sure, make)
+    return ChangedPiece(hunk.path, first + 1, "\n".join(block[:MOST_LINES]), True, sure, make)
 
 
 def _with_imports(path: str, text: str, piece: tuple[list[str], int, int], imports: list[str]) -> str:
