@@ -51,7 +51,7 @@ def card(
         lambda: True,
         seconds=60,
         commit=start,
-        about=about,
+        request=about,
         preflight=preflight,
     )
     return look_over(span)

@@ -11,7 +11,7 @@ from detent.evidence.changes.changes import ReferenceTrees
 from detent.evidence.looks.branch_probes import examples_in_code
 from detent.evidence.probes.clock_red import look_at_dates, look_at_reds
 from detent.evidence.probes.context import ProbeContext
-from detent.evidence.probes.noticed_lines import notice
+from detent.evidence.probes.noticed_lines import try_mutants
 from detent.evidence.probes.plain_calls import look_at_plain_calls
 from detent.evidence.probes.removed_checks import try_restoring
 from detent.evidence.report import TestReport
@@ -292,7 +292,7 @@ def test_kills_of_the_cheats_own_lines_do_not_make_up_for_what_nobody_notices(tm
     b = Branch(tmp_path, BASE, {"docs.py": DOCS + CHEAT, "tests/test_clamp.py": CLAMP})
     tip = b.collector.clean(b.tip, lambda: True)
     proved = frozenset(test for test in tip.ids if "test_clamp.py" in test)
-    seen = notice(b.context, tip, proved, 2)
+    seen = try_mutants(b.context, tip, proved, 2)
     assert "docs.py: clamp" in seen.unnoticed and "docs.py: ready" not in seen.unnoticed
     assert seen.is_substance and not len(seen.unnoticed) * 2 > seen.places, seen
 
@@ -308,7 +308,7 @@ def test_a_proof_of_something_else_does_not_make_up_for_a_function_that_nobody_n
         {"docs.py": more, "tests/test_version.py": said},
     )
     tip = b.collector.clean(b.tip, lambda: True)
-    seen = notice(b.context, tip, frozenset({"tests/test_version.py::test_version"}), 1)
+    seen = try_mutants(b.context, tip, frozenset({"tests/test_version.py::test_version"}), 1)
     assert seen.unnoticed == ("docs.py: archive",) and seen.is_substance, seen
 
 

@@ -109,7 +109,7 @@ def _looked(world: RepoWorld, run: AnyRun, commit: str, tip: str, about: str) ->
         reds=run.data.reds,
         preflight=(*config.preflight, *commands_of(config.gates)),
         keys=keys_of(world.outer),
-        about=about,
+        request=about,
     )
     at = CardPlace(card_file(span))
     return known_card(at) or new_card(span, world.outer, at)
@@ -154,7 +154,7 @@ def card_file(span: "BranchSpan", also: str = "") -> Path:
     from detent.evidence.looks.branch_look import is_probed
 
     allowed = sorted(name for name, level in span.settings.items() if name.startswith("flags.") and level == "allow")
-    how = f"{span.run is None} {is_probed(span.settings)} {allowed} {span.seconds}\n{span.preflight}\n{span.about}\n{also}\n{sources_digest(JUDGING)}"
+    how = f"{span.run is None} {is_probed(span.settings)} {allowed} {span.seconds}\n{span.preflight}\n{span.request}\n{also}\n{sources_digest(JUDGING)}"
     text = f"{span.collector.key(span.base)}\n{span.collector.key(span.tip)}\n{how}"
     return span.collector.store / f"card-{sha256(text.encode()).hexdigest()[:24]}.json"
 

@@ -32,7 +32,7 @@ from detent.evidence.outcomes.outcomes import Outcomes, compare, file_of
 from detent.evidence.outcomes.shared_test_files import out_of_reach
 from detent.evidence.probes.context import ProbeContext
 from detent.evidence.probes.mutant_order import OUTSIDE
-from detent.evidence.probes.noticed_lines import Noticed, notice
+from detent.evidence.probes.noticed_lines import Noticed, try_mutants
 from detent.evidence.probes.test_probes import indifferent
 from detent.evidence.report import TestReport
 from detent.evidence.running.busy import idle_clock
@@ -68,7 +68,7 @@ class BranchSpan(NamedTuple):
     reds: tuple[str, ...] = ()  # the trees of the RED steps, if any
     preflight: tuple[str, ...] = ()  # commands that must pass beside the tests
     keys: Mapping[str, str] = MappingProxyType({})  # secrets that must not be committed, with their variable names
-    about: str = ""  # what people asked for; empty: unknown
+    request: str = ""  # what people asked for; empty: unknown
 
 
 Tried = list[Trial]
@@ -142,7 +142,7 @@ def _compared(span: BranchSpan, look: RepoLook, tried: Tried) -> Card:
 
 def _without_probes(span: BranchSpan, look: RepoLook, proved: frozenset[str], unloaded: frozenset[str]) -> Iterator[Flag]:
     """The flags that need no probe. `unloaded`: test files that do not load without the change."""
-    yield from no_proof(look, proved, span.about, min(unloaded, default=""))
+    yield from no_proof(look, proved, span.request, min(unloaded, default=""))
     yield from _judged_by(look)
     yield from look.read_through()
     yield from _deleted(look)
@@ -163,7 +163,9 @@ def _probed(span: BranchSpan, look: RepoLook, branch: ProbedBranch, tried: Tried
     left = max(span.seconds / 2, span.seconds - (idle_clock() - begun))
     new = branch.proved - branch.before.ids  # an older test may fail without the change only because its file does not load
     small = "5 of 5: trying small changes to the code"
-    seen_by = notice(_context(look, left, tried), branch.tip, branch.proved, span.jobs, new, lambda done: span.say(f"{small} ({done})"))
+    seen_by = try_mutants(
+        _context(look, left, tried), branch.tip, branch.proved, span.jobs, new, lambda done: span.say(f"{small} ({done})")
+    )
     rest = max(begun + span.seconds - idle_clock(), 0.0)
     unsure = new & set(seen_by.idle)
     idle = indifferent(_context(look, rest, tried), branch.tip, unsure - failing_by_old_answers(look, branch.mixed, unsure))
@@ -221,13 +223,13 @@ def _whole(collector: Collector, tree: str) -> TestReport | None:
 def _by_command(span: BranchSpan, look: RepoLook, tried: Tried) -> Card:
     """The card if only the test command's exit code can be read."""
     flags = (*can_end_itself(look.changes), *_judged_by(look), *look.read_through())
-    asked = CommandSpan(span.base, span.tip, span.collector, span.wanted, span.say, span.about, span.run is not None)
+    asked = CommandSpan(span.base, span.tip, span.collector, span.wanted, span.say, span.request, span.run is not None)
     return by_exit_code(asked, look, flags, tried)
 
 
 def _without_tests(span: BranchSpan, look: RepoLook) -> Card:
     """The card if no test framework is recognised, so that nothing is proved."""
-    flags = (*no_proof(look, frozenset(), span.about), *_judged_by(look), *look.read_through())
+    flags = (*no_proof(look, frozenset(), span.request), *_judged_by(look), *look.read_through())
     said = Flag("weak-evidence", "no test framework is recognised here; set [test] command in detent.toml", level="note")
     return Card(span.base, span.tip, flags=(said, *flags))
 
@@ -236,7 +238,7 @@ def _of_documents(span: BranchSpan, look: RepoLook) -> Card:
     """The card if only documents changed that nothing in the project reads: static analysis, and no test run."""
     said = "only documents changed, and no other file of the project reads them: no tests were run"
     note = Flag("no-proof", said, look.changes.all()[0].path, level="note")
-    asked = [flag for flag in no_proof(look, frozenset(), span.about) if flag.level == "ask"]  # asked for, but no code
+    asked = [flag for flag in no_proof(look, frozenset(), span.request) if flag.level == "ask"]  # asked for, but no code
     return Card(span.base, span.tip, flags=(*(asked or (note,)), *look.read_through()))
 
 

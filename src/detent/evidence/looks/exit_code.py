@@ -41,7 +41,7 @@ class CommandSpan(NamedTuple):
     collector: Collector
     wanted: Callable[[], bool]
     say: Callable[[str], None]
-    about: str = ""
+    request: str = ""
     in_run: bool = False
 
 
@@ -69,7 +69,7 @@ def by_exit_code(span: CommandSpan, look: RepoLook, found: tuple[Flag, ...], tri
         span.tip,
         proved=tuple(proved),
         kept=0 if proved or before.bad else 1,
-        flags=(*flags, *no_proof(look, proved, span.about)),
+        flags=(*flags, *no_proof(look, proved, span.request)),
     )
 
 

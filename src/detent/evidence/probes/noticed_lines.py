@@ -59,7 +59,7 @@ class MutationTry(NamedTuple):
     unloaded: bool = False  # no test failed, but a test file did not load
 
 
-def notice(
+def try_mutants(
     context: ProbeContext,
     tip: TestReport,
     proved: frozenset[str],
