@@ -8,7 +8,7 @@ import pytest
 
 from detent.evidence.changes.changes import ReferenceTrees
 from detent.evidence.mutate.keyed_random import KeyedRandom
-from detent.evidence.mutate.renamed import renamed, original_id
+from detent.evidence.mutate.renamed import original_id, renamed
 from detent.evidence.probes.context import ProbeContext
 from detent.evidence.probes.disguise import look_disguised
 from detent.evidence.runners import Folder, find_command

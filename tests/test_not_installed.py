@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from detent.evidence.changes.dependencies import declared_dependencies, is_foreign
-from detent.evidence.changes.install_lines import install_line, install_hint
+from detent.evidence.changes.install_lines import install_hint, install_line
 from detent.evidence.runners import Command
 from detent.world.whole_branch import sources_digest
 from tests.test_check import BASE, Branch

@@ -7,7 +7,7 @@ Owns what is run, and what counts as a difference: one that recurs under other n
 from typing import Literal, NamedTuple
 
 from detent.evidence.mutate.keyed_random import KeyedRandom
-from detent.evidence.mutate.renamed import Renamed, looks_at_itself, renamed, original_id, with_comment
+from detent.evidence.mutate.renamed import Renamed, looks_at_itself, original_id, renamed, with_comment
 from detent.evidence.probes.context import ProbeContext
 from detent.evidence.probes.trials import came_of, said_of, trial_of
 from detent.evidence.report import TestReport
