@@ -1,5 +1,6 @@
 """A change whose tests need a package that is not installed here: that is told with the line that installs it, and nothing is said of the change."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from detent.evidence.changes.dependencies import declared_dependencies, is_foreign
 from detent.evidence.changes.install_lines import install_hint, install_line
 from detent.evidence.runners import Command
+from detent.evidence.running.installed import refuses_pip
 from detent.world.whole_branch import sources_digest
 from tests.test_check import BASE, Branch
 from tests.test_check_monorepo import Words
@@ -96,7 +98,7 @@ ARGUMENTS = "error: unrecognized arguments: {} calc\n  inifile: pytest.ini"
     ],
 )
 def test_what_is_missing_is_named_with_the_command_that_installs_it(files: dict[str, str], said: str, hint: str) -> None:
-    assert install_hint(PYTEST, said, Words(files)) == hint
+    assert install_hint(PYTEST, said, Words(files), False) == hint
 
 
 @pytest.mark.parametrize(
@@ -123,7 +125,89 @@ def test_what_is_missing_is_named_with_the_command_that_installs_it(files: dict[
     ],
 )  # fmt: skip
 def test_a_runner_that_is_missing_is_named_with_what_helps(command: Command | None, files: dict[str, str], said: str, hint: str) -> None:
-    assert install_hint(command, said, Words(files)) == hint
+    assert install_hint(command, said, Words(files), False) == hint
+
+
+VENV = "python3 -m venv .venv && .venv/bin/pip install"
+UNITTEST = Command(("python3", "-m", "unittest"), "unittest")
+
+
+@pytest.mark.parametrize(
+    ("command", "files", "said", "hint"),
+    [
+        (PYTEST, {}, "No module named pytest", f"pytest is not installed here: {VENV} pytest"),
+        (PYTEST, {}, "E       fixture 'mocker' not found", f"pytest-mock is not installed here: {VENV} pytest pytest-mock"),
+        (PYTEST, {"setup.py": "", "calc.py": ""}, CONFTEST.format("calc"), f"calc is not installed here: {VENV} pytest -e ."),
+        (UNITTEST, {"setup.cfg": "[options.extras_require]\ntests = mock\n"}, "No module named 'mock'", f"mock is not installed here: {VENV} -e '.[tests]'"),
+        (PYTEST, DEV, ARGUMENTS.format("--black"), (
+            "pytest-black is not installed here: python3 -m venv --upgrade-deps .venv && .venv/bin/pip install pytest --group dev")),
+        (PYTEST, {"pyproject.toml": GROUPS, "uv.lock": ""}, CONFTEST.format("pretend_nobody_has"), "pretend_nobody_has is not installed here: uv sync --group test"),
+    ],
+)  # fmt: skip
+def test_where_pip_refuses_the_command_makes_an_environment_with_the_runner(
+    command: Command, files: dict[str, str], said: str, hint: str
+) -> None:
+    assert install_hint(command, said, Words(files), True) == hint
+
+
+def a_python(prefix: Path, *, managed: bool, called: str = "python3.12", does: str = "") -> Path:
+    """A prefix with the files of a Python, or of one that the system's package manager owns."""
+    library = prefix / "lib" / "python3.12"
+    for folder in (prefix / "bin", library):
+        folder.mkdir(parents=True, exist_ok=True)
+    (prefix / "bin" / called).write_text(f"#!/bin/sh\n{does}\n")
+    (prefix / "bin" / called).chmod(0o755)
+    (prefix / "bin" / "python3").symlink_to(called)
+    if managed:
+        (library / "EXTERNALLY-MANAGED").write_text("[externally-managed]\nError=no\n")
+    return prefix / "bin" / "python3"
+
+
+def test_a_python_refuses_pip_where_its_library_says_so(tmp_path: Path) -> None:
+    system, free = a_python(tmp_path / "usr", managed=True), a_python(tmp_path / "opt", managed=False)
+    newer = a_python(tmp_path / "two", managed=True, called="python3.13")  # beside a system's 3.12: one of its own
+    own = tmp_path / "p" / ".venv" / "bin" / "python"
+    own.parent.mkdir(parents=True)
+    own.symlink_to(system)
+    (own.parents[1] / "pyvenv.cfg").write_text("")
+    script = tmp_path / "bin" / "pytest"
+    script.parent.mkdir()
+    script.write_text(f"#!{system}\n")
+    script.chmod(0o755)
+
+    def refuses(*words: str, path: Path) -> bool:
+        return refuses_pip(Command(words, "pytest"), tmp_path / "p", {"PATH": str(path)})
+
+    assert refuses("python3", "-m", "pytest", path=system.parent) and refuses("pytest", path=script.parent)
+    assert not refuses("python3", "-m", "pytest", path=free.parent) and not refuses("python3", path=newer.parent)
+    assert not refuses(".venv/bin/python", "-m", "pytest", path=system.parent) and not refuses("cargo", "test", path=system.parent)
+
+
+@pytest.mark.parametrize(
+    ("options", "files", "lacks", "line"),
+    [
+        ("-S", FIXED, "pytest", f"{VENV} pytest"),
+        (
+            "",
+            {**FIXED, "tests/test_needs.py": NEEDS},
+            "pretend_nobody_has",
+            f"{VENV.replace('venv .venv', 'venv --upgrade-deps .venv')} pytest --group test",
+        ),
+    ],
+    ids=["without the runner", "without a package"],
+)
+def test_on_a_system_whose_python_refuses_pip_an_environment_is_named(
+    tmp_path: Path, options: str, files: dict[str, str], lacks: str, line: str
+) -> None:
+    system = a_python(tmp_path / "usr", managed=True, does=f'exec {sys.executable} {options} "$@"')
+    p = Branch(tmp_path / "p", {**BASE, "pyproject.toml": GROUPS})
+    p.commit(files)
+    p.env["PATH"] = f"{system.parent}:/usr/bin:/bin"
+    ran = p.run("check", "--json")
+    assert f"{lacks} is not installed here: {line}\n" in ran.json["unclear"], ran
+    assert f"detent check --install '{line}'" in ran.json["unclear"]
+    if options:
+        assert f"{lacks} is not installed here: {line};" in p.run("init").out
 
 
 @pytest.mark.parametrize("new", [False, True], ids=["an older file", "a new file"])

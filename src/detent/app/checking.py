@@ -22,8 +22,7 @@ from detent.app.preflight import default_preflight
 from detent.app.preload import preload
 from detent.config import Settings
 from detent.errors import CannotTell, DetentError
-from detent.evidence.changes.changes import TreeFiles
-from detent.evidence.changes.install_lines import in_clean_checkouts, install_hint
+from detent.evidence.changes.install_lines import in_clean_checkouts, install_hint_at
 from detent.evidence.looks.branch_look import BranchSpan
 from detent.evidence.looks.own_gates import GatedTree, on_card
 from detent.evidence.outcomes.card import Card, Change, Checked
@@ -187,11 +186,7 @@ def _looked(asked: Inquiry, project: Affected, seconds: float) -> tuple[Card, bo
         card = new_card(span, asked.env, at, lambda: _toolchain(written_meanwhile(before, judges_now(collector))))
     except (CannotTell, GitError, OSError) as e:  # the disk is full, or objects are missing: cannot tell
         return Card(span.base, span.tip, unclear=str(e)), False
-    hint = (
-        ""
-        if "--install" in card.unclear
-        else in_clean_checkouts(install_hint(project.suite.base, card.unclear, TreeFiles(asked.git, project.before)))
-    )
+    hint = "" if "--install" in card.unclear else in_clean_checkouts(install_hint_at(collector, project.before, card.unclear))
     return msgspec.structs.replace(card, unclear="\n".join(filter(None, (card.unclear, hint)))), False
 
 

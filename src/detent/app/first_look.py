@@ -9,8 +9,7 @@ from detent.app.gate_steps import red_at_start
 from detent.blocks.common import Ground
 from detent.blocks.terms import Terms
 from detent.errors import CannotTell, DetentError, RedStart
-from detent.evidence.changes.changes import TreeFiles
-from detent.evidence.changes.install_lines import install_hint
+from detent.evidence.changes.install_lines import install_hint_at
 from detent.evidence.report import TestReport
 from detent.evidence.runners import Command
 from detent.evidence.running.suite import preflight
@@ -69,7 +68,7 @@ def suite_at(collector: "Collector", tree: str) -> TestReport:
     try:
         report = (collector.passed(tree) if collector.warm else None) or collector.clean(tree, lambda: True)
     except CannotTell as e:
-        hint = install_hint(collector.suite.base, str(e), TreeFiles(collector.git, tree))
+        hint = install_hint_at(collector, tree, str(e))
         raise DetentError(f"the tests cannot be run here: {e}", hint or FIX_IT) from e
     if report.fault:
         told = report.output[-600:].strip() or "run them by hand and look"

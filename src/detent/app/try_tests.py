@@ -11,8 +11,9 @@ from detent.app.run_configs import sandbox_of
 from detent.config import Settings
 from detent.errors import DetentError
 from detent.evidence.changes.install_lines import install_hint
-from detent.evidence.runners import Command, Folder, find_command
+from detent.evidence.runners import Folder, find_command
 from detent.evidence.running.collect import Collector
+from detent.evidence.running.installed import refuses_pip
 from detent.evidence.running.suite import Suite
 from detent.git.place import Place
 from detent.git.repo import Git
@@ -52,7 +53,7 @@ def try_tests(place: Place, settings: Settings, env: Mapping[str, str], prefligh
         report = suite_at(collector, tree)
         red = red_preflight(collector, tree, preflight)
     except DetentError as e:
-        return Tried(trouble=_one_line(e.message)[:300], hint=_help_for(command, Folder(place.root, path), e.message))
+        return Tried(trouble=_one_line(e.message)[:300], hint=_help_for(collector, Folder(place.root, path), e.message))
     return Tried(len(report.having("passed")), tuple(sorted(report.bad)), red, report.wall, report.canary)
 
 
@@ -61,10 +62,12 @@ def _one_line(text: str) -> str:
     return ": ".join(" ".join(line.split()).rstrip(":.") for line in text.splitlines() if line.strip())
 
 
-def _help_for(command: Command, files: Folder, said: str) -> str:
+def _help_for(collector: Collector, files: Folder, said: str) -> str:
     """A hint on what usually helps."""
+    command = collector.suite.base
+    assert command is not None
     program = shutil.which(command.argv[0]) or command.argv[0]
-    if hint := install_hint(command, said, files):
+    if hint := install_hint(command, said, files, refuses_pip(command, collector.home, collector.env)):
         return f"{hint}; the tests run with {program}, [test] command can name another one"
     if "No module named" in said or "ModuleNotFoundError" in said:
         return f"the tests run with {program}: install the project and its test dependencies there, or name another one in [test] command"

@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from detent.evidence.changes.changes import TreeFiles
 from detent.evidence.changes.dependencies import (
     IMPORTED_AS,
     MOST,
@@ -25,6 +26,8 @@ from detent.evidence.changes.dependencies import (
 )
 from detent.evidence.runners.adapter import Command, Files
 from detent.evidence.runners.javascript.node_package import installing
+from detent.evidence.running.collect import Collector
+from detent.evidence.running.installed import refuses_pip
 
 OPTIONS = re.compile(r"unrecognized arguments: (.*)")
 REQUIRED = re.compile(r"Missing required plugins: ([\w.-]+)")
@@ -82,6 +85,9 @@ BY_LOCK = {
     "pdm.lock": Installer("pdm install -G {}", "pdm install -G {}", "pdm install"),
 }
 TYPED = re.compile(r"[\w@ ./'\[\]-]+")  # a command that is safe to suggest: no shell syntax in it
+PIP_CALL = "pip install "
+INTO_VENV = "python3 -m venv .venv && .venv/bin/pip install "  # the tests run with .venv from then on, if it has their runner
+INTO_NEW_VENV = INTO_VENV.replace("venv .venv", "venv --upgrade-deps .venv")  # with the newest pip
 OFFER = tuple[Iterable[str], str]  # packages, and the command that installs them, with {} for the package
 
 
@@ -95,6 +101,15 @@ def install_line(files: Files, module: str) -> str:
         if found and TYPED.fullmatch(line := line.replace("{}", found)):
             return line
     return ""
+
+
+def where_pip_installs(line: str, runner: str, refuses: bool) -> str:
+    """The command as it is, or one that makes a virtual environment with the runner and the packages, if pip refuses this Python."""
+    what = line.removeprefix(PIP_CALL)
+    if not refuses or what == line:
+        return line
+    beside = f"{runner} " if runner == "pytest" != what else ""
+    return (INTO_NEW_VENV if what.startswith("--group ") else INTO_VENV) + beside + what
 
 
 def _table(within: object, *keys: str) -> dict[str, object]:
@@ -204,12 +219,31 @@ OTHER = "or set another command: [test] command in detent.toml"
 RUNNER_ITSELF = ("pytest", "_pytest")
 
 
-def install_hint(command: Command | None, said: str, files: Files) -> str:
-    """A sentence that names what is not installed and the command that installs it; empty if the output has another cause."""
+def install_hint_at(collector: Collector, tree: str, said: str) -> str:
+    """`install_hint` for the test command and the Python of a collector, with the files of a tree."""
+    return install_hint(collector.suite.base, said, TreeFiles(collector.git, tree), _refuses(collector))
+
+
+def line_here(line: str, collector: Collector) -> str:
+    """`where_pip_installs` for the Python of a collector."""
+    base = collector.suite.base
+    return where_pip_installs(line, base.runner if base else "", _refuses(collector))
+
+
+def _refuses(collector: Collector) -> bool:
+    base = collector.suite.base
+    return base is not None and refuses_pip(base, collector.home, collector.env)
+
+
+def install_hint(command: Command | None, said: str, files: Files, refuses: bool) -> str:
+    """A sentence that names what is not installed and the command that installs it; empty if the output has another cause.
+
+    refuses: pip installs nothing for this Python.
+    """
     if command is None or SHUT_OUT in said:
         return ""
     if found := next(((name, line) for name, line in _lacking(said, files) if line), None):
-        return f"{found[0]} is not installed here: {found[1]}"
+        return f"{found[0]} is not installed here: {where_pip_installs(found[1], command.runner, refuses)}"
     if unfetched := _unfetched(command.runner, said):
         return unfetched
     name = installing(files.read) if command.runner in OF_NPM else INSTALLS.get(command.runner, "")
@@ -218,7 +252,7 @@ def install_hint(command: Command | None, said: str, files: Files) -> str:
     if not ABSENT.search(said):
         return ""
     if name:
-        return f"{command.runner} is not installed here: {name}"
+        return f"{command.runner} is not installed here: {where_pip_installs(name, command.runner, refuses)}"
     if "node_modules/" in command.text:
         return f"a package that the tests need is not installed here: {installing(files.read)}"
     if program := PROGRAMS.get(command.runner):

@@ -12,9 +12,9 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from detent.errors import CannotTell
-from detent.evidence.changes.changes import ReferenceTrees, TreeFiles
+from detent.evidence.changes.changes import ReferenceTrees
 from detent.evidence.changes.documents_alone import documents_alone
-from detent.evidence.changes.install_lines import in_clean_checkouts, install_hint
+from detent.evidence.changes.install_lines import in_clean_checkouts, install_hint_at
 from detent.evidence.changes.no_substance import is_only_words
 from detent.evidence.changes.projects import is_tooling
 from detent.evidence.looks.branch_probes import ProbedBranch, examples_in_code, look_without_mutating
@@ -110,12 +110,12 @@ def _compared(span: BranchSpan, look: RepoLook, tried: Tried) -> Card:
     span.say("3 of 5: running the new tests without the change")
     seen, mixed = look.outcomes(), without_change(span.collector, look, before, span.wanted)
     proved = _proved(look, before, mixed, tip, seen)
-    if said := unknown_for_want_of_packages(look, proved, seen.newly_failing):
+    if said := unknown_for_want_of_packages(span.collector, look, proved, seen.newly_failing):
         return Card(span.base, span.tip, unclear=said)
     old = old_tests(span.collector, look, span.wanted)
     failed, flags = certain_failures(Judging(span.collector, look, span.wanted, _context(look, 0.0, tried)), seen, old)
     flags += [*_without_probes(span, look, proved, _unloaded(mixed)), *_without_files(span, seen, before)]
-    flags += [*flag_endless(mixed, tip), *_idle_here(before, tip), *flag_lacking(look)]
+    flags += [*flag_endless(mixed, tip), *_idle_here(before, tip), *flag_lacking(span.collector, look)]
     seen_by = Noticed()
     if not failed and is_probed(span.settings):
         branch = ProbedBranch(span.base, look.changes.patch(), look.changes.overlay(span.base), before, mixed, tip, proved, span.reds)
@@ -254,11 +254,7 @@ def _helpless(span: BranchSpan, look: RepoLook, before: TestReport, tip: TestRep
         return ""
     behind = left_behind(span.collector, span.tip, said_by((before, tip), bad))
     said = f"no test passes in a clean checkout, with the change or without it: {min(bad)}: {look.why(min(bad)).sentence}"
-    hint = (
-        hint_for(behind)
-        if behind
-        else in_clean_checkouts(install_hint(span.collector.suite.base, said, TreeFiles(span.collector.git, span.base)))
-    )
+    hint = hint_for(behind) if behind else in_clean_checkouts(install_hint_at(span.collector, span.base, said))
     return "\n".join([said, hint or "install what they need first, or give --install CMD"])
 
 

@@ -7,8 +7,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from detent.evidence.changes.changes import TreeFiles
-from detent.evidence.changes.install_lines import install_hint
+from detent.evidence.changes.install_lines import install_hint_at
 from detent.evidence.looks.card_trials import without_the_change
 from detent.evidence.looks.no_proof import no_proof
 from detent.evidence.looks.repo_look import RepoLook
@@ -82,7 +81,7 @@ def _fails_always(span: CommandSpan, tip: TestReport, better: str) -> str:
         if better
         else "run it by hand; to use another command: DETENT_TEST_COMMAND='…' detent check, or [test] command in the base's detent.toml"
     )
-    lacks = install_hint(span.collector.suite.base, "\n".join(shown), TreeFiles(span.collector.git, span.base))  # shown below the card
+    lacks = install_hint_at(span.collector, span.base, "\n".join(shown))  # shown below the card
     said = f"`{tip.command}` fails in a clean checkout, with and without the change; its last output:"
     return "\n".join([said, *shown, *([] if lacks else [other])])
 

@@ -23,7 +23,7 @@ from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, Folder
 from detent.evidence.runners.build_caches import builds, folder_of
 from detent.evidence.running.canary import left_planted, made_by_tests, note_made, planted_file, thin_out
-from detent.evidence.running.installed import Bytecode, fingerprint, interpreter, read_only, scratch_folder, version_of, without
+from detent.evidence.running.installed import Bytecode, fingerprint, python_behind, read_only, scratch_folder, version_of, without
 from detent.evidence.running.project_site import Site, write_in_checkout
 from detent.evidence.running.suite import (
     BYTECODE,
@@ -359,7 +359,7 @@ class Collector:
         base = self.suite.base
         if BYTECODE in self.suite.also or base is None or base.runner not in ("pytest", "unittest"):
             return None
-        python = interpreter(base, self.home, self.env)
+        python = python_behind(base, self.home, self.env)
         kept = Bytecode(self.home, sha256(f"{fingerprint(base, self.home, self.env, self.store)}\n{python}".encode()).hexdigest(), python)
         return kept if kept.python else None
 

@@ -50,19 +50,23 @@ def version_of(command: Command, root: Path, env: Mapping[str, str], cache: Path
 
 
 def python_behind(command: Command, root: Path, env: Mapping[str, str]) -> Path | None:
-    """The Python that a test command runs on, if known."""
+    """The Python that a test command runs on; None if it is another program."""
     return _behind(_program(command, root), env) if command.argv else None
+
+
+def refuses_pip(command: Command, root: Path, env: Mapping[str, str]) -> bool:
+    """Whether pip installs nothing for the Python of a test command, because the system's package manager owns its packages (PEP 668)."""
+    python = python_behind(command, root, env)
+    if python is None or (python.parent.parent / "pyvenv.cfg").is_file():
+        return False
+    real = python.resolve()
+    return any(real.parent.parent.glob(f"lib*/{real.name}/EXTERNALLY-MANAGED"))
 
 
 def packages(command: Command, root: Path, env: Mapping[str, str], cache: Path) -> list[Path]:
     """The folders of Python packages that a command may import from: the project's own environments, and the interpreter's."""
     own = [home for name in ENVIRONMENTS for home in sorted(root.glob(f"{name}/lib/python*/site-packages"))]
     return list(dict.fromkeys([*own, *_packages_of(_behind(_program(command, root), env), env, cache)]))
-
-
-def interpreter(command: Command, root: Path, env: Mapping[str, str]) -> Path | None:
-    """The Python behind a command; None if it is another program."""
-    return _behind(_program(command, root), env)
 
 
 def _program(command: Command, root: Path) -> str:
