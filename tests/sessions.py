@@ -120,6 +120,37 @@ ROUGH = (  # a full session with questions, blocks, every repair, research, desi
     plays("FIX_BUILD_CODE", write={"VERSION": "1\n"}),
     *TEAM,
 )  # fmt: skip
+BY_HAND = {"id": "AC-002", "description": "a receipt is readable", "verify": ["manual: print a receipt and read it"]}
+SUMS = {"add": "a + b", "subtract": "a - b", "double": "a + a + b", "refund": "b - a", "scale": "a * b"}  # what each module does
+RESULTS = {"add": 7, "subtract": 3, "double": 12, "refund": -3, "scale": 10}  # with 5 and 2
+
+
+def planned(number: int, name: str) -> Json:
+    return task(f"T-00{number}", name, f"{name} prices", f"pytest -q tests/test_{name}.py", files_expected=[f"{name}.py"])
+
+
+def coded(name: str, **more: Any) -> Json:
+    code = f"def {name}(a, b):\n    return {SUMS[name]}\n"
+    test = f"from {name} import {name}\n\n\ndef test_{name}():\n    assert {name}(5, 2) == {RESULTS[name]}\n"
+    return plays("CODE", step=f"{name} prices", write={f"{name}.py": code, f"tests/test_{name}.py": test}, **more)
+
+
+FOUR = [planned(n, name) for n, name in enumerate(("add", "subtract", "double", "refund"), 1)]
+FIVE = [*FOUR, planned(5, "tax")]
+UNSURE = reply(status="NEEDS_INFO", summary="Which currency are prices in?")
+LED = (  # a session of five tasks with everything that a person may do in it; led in a terminal and on the page
+    plays("INTAKE", again=False, reply=reply(status="NEEDS_INFO", summary="one thing", notes=("Are prices whole cents?",))),
+    plays("INTAKE", write={f"{S}/spec.md": SPEC, f"{S}/acceptance.json": acceptance_text(CRITERION, BY_HAND)}),
+    DESIGN,
+    plays("PLAN", again=False, write={f"{S}/tasks.yaml": tasks_text(*FOUR)}),
+    plays("PLAN", write={f"{S}/tasks.yaml": tasks_text(*FIVE)}),
+    plays("CODE", step="double prices", again=False, reply=UNSURE),
+    *map(coded, SUMS),
+    *JUDGES,
+    INTEGRATE,
+    plays("FIX_BUILD_CODE", write={"add.py": "def add(a, b):\n    return b + a\n"}),
+    *RELEASE,
+)
 YES = {"approve-design": "approved", "review-strategy": "per-batch"}
 
 

@@ -12,42 +12,11 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.patience import LONG
-from tests.sessions import CRITERION, DESIGN, INTEGRATE, JUDGES, RELEASE, REQUEST, SPEC, S, acceptance_text, plays, reply, task, tasks_text
+from tests.sessions import LED, REQUEST, SPEC, SUMS
 from tests.webbed import Watched, script, served, visit, web_project
 
 Json = dict[str, Any]
 MINUTES = 5 * 60_000
-BY_HAND = {"id": "AC-002", "description": "a receipt is readable", "verify": ["manual: print a receipt and read it"]}
-SUMS = {"add": "a + b", "subtract": "a - b", "double": "a + a + b", "refund": "b - a", "scale": "a * b"}  # what each module does
-RESULTS = {"add": 7, "subtract": 3, "double": 12, "refund": -3, "scale": 10}  # with 5 and 2
-
-
-def planned(number: int, name: str) -> Json:
-    return task(f"T-00{number}", name, f"{name} prices", f"pytest -q tests/test_{name}.py", files_expected=[f"{name}.py"])
-
-
-def coded(name: str, **more: Any) -> Json:
-    code = f"def {name}(a, b):\n    return {SUMS[name]}\n"
-    test = f"from {name} import {name}\n\n\ndef test_{name}():\n    assert {name}(5, 2) == {RESULTS[name]}\n"
-    return plays("CODE", step=f"{name} prices", write={f"{name}.py": code, f"tests/test_{name}.py": test}, **more)
-
-
-FOUR = [planned(n, name) for n, name in enumerate(("add", "subtract", "double", "refund"), 1)]
-FIVE = [*FOUR, planned(5, "tax")]
-ASKS = reply(status="NEEDS_INFO", summary="Which currency are prices in?")
-CAST = (
-    plays("INTAKE", again=False, reply=reply(status="NEEDS_INFO", summary="one thing", notes=("Are prices whole cents?",))),
-    plays("INTAKE", write={f"{S}/spec.md": SPEC, f"{S}/acceptance.json": acceptance_text(CRITERION, BY_HAND)}),
-    DESIGN,
-    plays("PLAN", again=False, write={f"{S}/tasks.yaml": tasks_text(*FOUR)}),
-    plays("PLAN", write={f"{S}/tasks.yaml": tasks_text(*FIVE)}),
-    plays("CODE", step="double prices", again=False, reply=ASKS),
-    *map(coded, SUMS),
-    *JUDGES,
-    INTEGRATE,
-    plays("FIX_BUILD_CODE", write={"add.py": "def add(a, b):\n    return b + a\n"}),
-    *RELEASE,
-)
 
 
 class Person:
@@ -194,7 +163,7 @@ def test_a_person_leads_a_session_from_request_to_release_on_the_page(chromium: 
     with served(p) as to:
         page = visit(chromium, to.link)
         watched, person = Watched(page), Person(page, os.environ.get("DETENT_PICTURES", ""))
-        started(person, script(p, *CAST))
+        started(person, script(p, *LED))
         edited_specification(person)
         sent_back_plan(person)
         another_scope(person)
