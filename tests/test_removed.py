@@ -1,6 +1,7 @@
 """What a change took out: checks are found and put back where they stood; what moved or went with its function is no removed check."""
 
 import ast
+import sys
 from pathlib import Path
 
 import pytest
@@ -252,11 +253,51 @@ WAYS_OUT = {
 @pytest.mark.parametrize("path", WAYS_OUT)
 def test_a_way_out_before_a_check_about_rights_is_one_about_rights(path: str) -> None:
     new, check = WAYS_OUT[path]
-    head, patch = "def may(user):\n", f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n@@ -1,0 +2,{new.count(chr(10))} @@\n"
-    patch += "".join(f"+{line}" for line in new.splitlines(keepends=True))
     for below, sure in ((check, True), ("    user.count()\n", False)):
-        (piece,) = added(patch.encode(), {path}.__contains__, {path: f"{head}{new}{below}"}.__getitem__)
+        (piece,) = exits(path, "def may(user):\n", new, below)
         assert piece.sure == sure and new.strip().startswith(piece.said.split("\n")[0].strip())
+
+
+def exits(path: str, head: str, new: str, below: str) -> list[ChangedPiece]:
+    """The early exits of a file in which these lines are new."""
+    patch = f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n@@ -1,0 +2,{new.count(chr(10))} @@\n"
+    patch += "".join(f"+{line}" for line in new.splitlines(keepends=True))
+    return added(patch.encode(), {path}.__contains__, {path: f"{head}{new}{below}"}.__getitem__)
+
+
+EXCUSED = {
+    "another part": ("a.py", "    if word == 'svc' and hasattr(word, 'upper'):\n        return 1\n"),
+    "a remark": ("a.py", "    if word == 'svc':  # old version\n        return 1\n"),
+    "what follows": ("a.py", "    if word == 'svc':\n        sys.exit(0)\n        return platform\n"),
+    "a text": ("a.py", "    if word == 'version-9':\n        return 1\n"),
+    "another part in JavaScript": ("a.js", "  if (word === 'svc' && process.env) {\n    return 1;\n  }\n"),
+    "a text in Go": ("a.go", '\tif word == "platform" {\n\t\treturn 1\n\t}\n'),
+    "another part in Ruby": ("a.rb", "  if word == 'svc' || RUBY_VERSION\n    return 1\n  end\n"),
+}
+DATED = (
+    ("a.py", "    if sys.version_info < (3, 8):\n        return 1\n"),
+    ("a.py", "    if os.name == 'nt' or sys.platform == 'cygwin':\n        return 1\n"),
+    ("a.py", "    if data['version'] == 1:\n        return 1\n"),
+    ("a.js", "  if (process.env.HOME === undefined) {\n    return 1;\n  }\n"),
+    ("a.go", '\tif runtime.GOOS == "windows" {\n\t\treturn 1\n\t}\n'),
+)
+
+
+@pytest.mark.parametrize("name", EXCUSED)
+def test_a_word_about_versions_excuses_no_way_out_for_another_reason(name: str) -> None:
+    path, new = EXCUSED[name]
+    assert len(exits(path, "def pick(word):\n", new, "    word.count()\n")) == 1
+
+
+@pytest.mark.parametrize(("path", "new"), DATED)
+def test_a_way_out_that_depends_on_a_version_is_excused(path: str, new: str) -> None:
+    assert exits(path, "def pick(word):\n", new, "    word.count()\n") == []
+
+
+@pytest.mark.parametrize("head", ["def is_allowed(word):\n", "def check_password(word):\n", "def pick(word):\n"])
+def test_a_way_out_in_a_function_about_rights_is_one_about_rights(head: str) -> None:
+    (piece,) = exits("a.py", head, "    if word == 'svc':\n        return 1\n", "    word.count()\n")
+    assert piece.sure == ("pick" not in head)
 
 
 GO = 'package files\n\n{imports}\n\nfunc Place(name string) string {{\n{line}\treturn "/srv/" + name\n}}\n'
@@ -276,3 +317,29 @@ def test_a_guard_of_go_comes_back_with_the_package_that_it_needs(imports: str) -
     made = piece.make[0]()
     assert made.startswith("package files\n") and made.count("path/filepath") == 1 and f"{name}.Base(name)" in made
     assert made.index("package") < made.index("path/filepath") < made.index("func Place") and made.count('"os"') == after.count('"os"')
+
+
+def calls_made(hunks: int) -> int:
+    """How many calls it takes to look at a change of this many hunks, each of which removes a check of its own kind."""
+    lines = [f"    amount_{n} = table.reckon(rows[{n}], delta={n})" for n in range(hunks)]
+    patch = "--- a/a.py\n+++ b/a.py\n"
+    for n, line in enumerate(lines):
+        patch += f"@@ -{2 * n + 1} +{2 * n + 1} @@\n-    total_{n} = validated(alpha_{n}, lock.acquire())\n+{line}\n"
+    text, count = "\n\n".join(lines), 0
+
+    def counted(frame: object, event: str, arg: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(counted)
+    try:
+        removed(patch.encode(), lambda path: True, lambda path: text)
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+def test_a_change_of_many_hunks_takes_work_in_proportion() -> None:
+    """Each added line is read once for the whole change, not once for each hunk."""
+    assert calls_made(160) < 3 * calls_made(80)

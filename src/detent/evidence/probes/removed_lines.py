@@ -5,9 +5,9 @@ Not counted as removed checks: checks that only moved, went with their function,
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from detent.evidence.mutate.arid import is_arid_line
@@ -38,6 +38,9 @@ DATED = re.compile(
     r"version|platform|os\.name|PY[23]|TYPE_CHECKING|hasattr|sys\.|runtime\.GOOS|process\.env|deprecat|ImportError|__main__|\bcompat",
     re.IGNORECASE,
 )
+JOINS = re.compile(r"\band\b|\bor\b|&&|\|\|")
+REMARK = re.compile(r"\s(?:#|//|/\*).*$")
+WORDED = re.compile(r"(?<![\[(.])(?:\"[^\"\n]*\"|'[^'\n]*'|`[^`\n]*`)(?!\])")  # text that is no key, such as `data["version"]`
 HEAD = re.compile(
     r"^\s*(?:(?:export|default|pub(?:\([^)]*\))?|public|private|protected|static|async|abstract|final)\s+)*(?:def|class|function|func|fn|struct|interface|impl|module|trait|enum)\b"
 )
@@ -67,7 +70,7 @@ class ChangedPiece(NamedTuple):
 def removed(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], str]) -> list[ChangedPiece]:
     """The pieces that a patch removed from remaining code, checks first."""
     found = [hunk for hunk in hunks(patch) if is_code(hunk.path)]
-    added = [line for hunk in found for line in hunk.new if line.strip() and not COMMENT.match(line)]
+    added = tuple(line for hunk in found for line in hunk.new if line.strip() and not COMMENT.match(line))
     texts = {hunk.path: read(hunk.path) for hunk in found}
     imports = {path: [line for hunk in found if hunk.path == path for line in hunk.gone if _is_import(path, line)] for path in texts}
     pieces = [
@@ -96,13 +99,13 @@ def added(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], st
             block = lines[start:end]
             if (
                 (end - start > 1 or WAY_OUT.match(lines[start]))
-                and not DATED.search(" ".join(block))
+                and not _is_dated(block[0])
                 and not _in_removed(lines, start)
                 and not _is_there(block[0], hunk.gone)
             ):
                 at = hunk.at - 1 + start
                 make = (partial(_with, hunk.path, text, [], at, end - start),)
-                sure = RIGHTS.search(" ".join(block)) is not None or _stands_before_rights(text, at + end - start)
+                sure = any((RIGHTS.search(" ".join(block)), _stands_before_rights(text, at + end - start), _is_in_rights(text, at)))
                 pieces.append(ChangedPiece(hunk.path, at + 1, "\n".join(block[:MOST_LINES]), True, sure, make))
         pieces += _quiet(hunk, text)
     return sorted(pieces, key=lambda piece: not piece.sure)
@@ -123,16 +126,35 @@ def _stands_before_rights(text: str, at: int) -> bool:
     return bool(rows) and (GUARD.match(rows[0]) or ALONE.match(rows[0])) is not None and ALLOWS.search("\n".join(rows)) is not None
 
 
-def _is_less_safe(hunk: Hunk, added: list[str]) -> bool:
+def _is_in_rights(text: str, at: int) -> bool:
+    """Whether a line belongs to a function whose name is about permissions."""
+    rows = text.split("\n")
+    deep = _indent(rows[at])
+    head = next((row for row in reversed(rows[:at]) if HEAD.match(row) and _indent(row) < deep), "")
+    return RIGHTS.search(head.partition("(")[0]) is not None
+
+
+def _is_dated(condition: str) -> bool:
+    """Whether each part of a new condition depends on a version or platform, by its code: one such word beside another part exempts nothing."""
+    return all(DATED.search(WORDED.sub("", part)) for part in JOINS.split(REMARK.sub("", condition)))
+
+
+def _is_less_safe(hunk: Hunk, added: tuple[str, ...]) -> bool:
     """Whether lines about permissions or safety were replaced by others that are not, and were not added elsewhere."""
     code = [line for line in hunk.gone if line.strip() and not PLAIN.match(line) and not is_arid_line(line)]
     words = {word.lower() for line in code for word in SAFETY.findall(line)}
-    there = {word.lower() for line in added for word in SAFETY.findall(line)}
     still = any(SAFETY.search(line) for line in hunk.new if not COMMENT.match(line))
-    return bool(words - there) and not still and len(hunk.gone) <= MOST_LINES and not any(map(HEAD.match, hunk.gone))
+    return (
+        bool(words and words - _safety_words(added)) and not still and len(hunk.gone) <= MOST_LINES and not any(map(HEAD.match, hunk.gone))
+    )
 
 
-def _lost(hunk: Hunk, added: list[str], whole: bool) -> str:
+@lru_cache(1)
+def _safety_words(added: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(word.lower() for line in added for word in SAFETY.findall(line))
+
+
+def _lost(hunk: Hunk, added: tuple[str, ...], whole: bool) -> str:
     """The safeguard that older code lost, the danger it gained, or what it no longer checks, in words; empty if whole functions were removed or added.
     `whole`: a check was removed, and is restored on its own."""
     gone, new = ([line for line in side if not COMMENT.match(line) and not IMPORT.match(line)] for side in (hunk.gone, hunk.new))
@@ -142,18 +164,22 @@ def _lost(hunk: Hunk, added: list[str], whole: bool) -> str:
     return lost(gone, new, added) or ("" if whole else weaker([line for line in gone if not DATED.search(line)], new, added))
 
 
-def _pieces(hunk: Hunk, text: str, added: list[str], imports: list[str]) -> Iterator[ChangedPiece]:
+def _pieces(hunk: Hunk, text: str, added: tuple[str, ...], imports: list[str]) -> Iterator[ChangedPiece]:
     """The removed checks of a hunk, each restored (the whole hunk reverted if another check replaced it), and other lines that are simply gone."""
     lines, found = list(hunk.gone), list(_guards(list(hunk.gone)))
     comes = [line for line in hunk.new if GUARD.match(line) or MARK.match(line)]
     what = _lost(hunk, added, bool(found and not comes))
     is_check = any(ALLOWS.search(" ".join(lines[start:end])) for start, end in found)  # restored on its own, whatever else the hunk lost
     less = "" if what or is_check or (found and not comes) else _does_less(hunk, added)
-    for start, end in found if not (comes and (what or less)) else ():
+    tried = found if not (comes and (what or less)) else []
+    again = frozenset(comes)
+    elsewhere = [line for line in added if line not in again] if tried and comes else added
+    called = _called_blocks(hunk, text) if tried else []
+    for start, end in tried:
         block = lines[start:end]
         rights = ALLOWS.search(" ".join(block)) is not None
-        moved = _is_moved(block, [line for line in added if line not in comes])
-        if DATED.search(" ".join(block)) or _in_removed(lines, start) or (moved and not rights) or _is_called(block, hunk, text):
+        moved = _is_moved(block, elsewhere)
+        if DATED.search(" ".join(block)) or _in_removed(lines, start) or (moved and not rights) or _is_among(block, called):
             continue
         yield _reverted(hunk, text, block, rights) if comes else _piece(hunk, text, block, True, not moved, imports)
     if not found and hunk.new and _is_less_safe(hunk, added):
@@ -169,7 +195,7 @@ def _pieces(hunk: Hunk, text: str, added: list[str], imports: list[str]) -> Iter
             yield _piece(hunk, text, lines, False, effect and not DATED.search(" ".join(left)), imports)
 
 
-def _does_less(hunk: Hunk, added: list[str]) -> str:
+def _does_less(hunk: Hunk, added: tuple[str, ...]) -> str:
     """What older code no longer does, in words, judged by its form; empty if it depended on a version or platform."""
     sides = [[line for line in side if not _is_plain(hunk.path, line)] for side in (hunk.gone, hunk.new)]
     return "" if any(map(DATED.search, sides[0])) else does_less(sides[0], sides[1], added)
@@ -180,7 +206,7 @@ def _is_plain(path: str, line: str) -> bool:
     return _is_import(path, line) or (PLAIN.match(line) is not None and not (path.endswith(".rb") and line.lstrip().startswith("@")))
 
 
-def _is_moved(block: list[str], added: list[str]) -> bool:
+def _is_moved(block: list[str], added: Sequence[str]) -> bool:
     """Whether a check was added elsewhere, along with what it raises, if anything."""
     fails = [line for line in block if FAILS.match(line)]
     again = [[other for other in added if other.split()[:1] == line.split()[:1]] for line in fails]
@@ -232,16 +258,30 @@ def _in_removed(lines: list[str], at: int) -> bool:
 def _is_there(line: str, added: Iterable[str]) -> bool:
     """Whether a line, or a very similar one, is among the added lines."""
     bare = line.split()
-    return any(SequenceMatcher(None, bare, other.split(), autojunk=False).ratio() >= ALIKE for other in added)
+    return any(_is_alike(bare, other.split()) for other in added)
 
 
-def _is_called(block: list[str], hunk: Hunk, text: str) -> bool:
-    """Whether a check was replaced by a call to a function that contains the same check. Go's `err` checks are too common to count."""
-    rows, names = text.split("\n"), {name for line in hunk.new for name in re.findall(r"\b(\w+)\(", line)}
+def _is_alike(one: list[str], other: list[str]) -> bool:
+    """Whether two lines are mostly the same words in the same order. Words are counted first, since comparing their order is slow."""
+    same = len(one) + len(other) if one == other else 2 * sum(map(set(one).__contains__, other))
+    if same < ALIKE * (len(one) + len(other)):
+        return False
+    return one == other or SequenceMatcher(None, one, other, autojunk=False).ratio() >= ALIKE
+
+
+def _called_blocks(hunk: Hunk, text: str) -> list[list[list[str]]]:
+    """The bodies of the functions that the new lines of a hunk call, line by line in words."""
+    names = {name for line in hunk.new for name in re.findall(r"\b(\w+)\(", line)}
+    rows = text.split("\n") if names else []
     heads = [n for n, row in enumerate(rows) if HEAD.match(row) and names & set(re.findall(r"\w+", row))]
-    blocks = [rows[n + 1 : _block_end(rows, n)] for n in heads if not n < hunk.at <= _block_end(rows, n)]
+    ends = ((n, _block_end(rows, n)) for n in heads)
+    return [[row.split() for row in rows[n + 1 : end] if row.strip()] for n, end in ends if not n < hunk.at <= end]
+
+
+def _is_among(block: list[str], bodies: Iterable[list[list[str]]]) -> bool:
+    """Whether one of these functions contains the same check. Go's `err` checks are too common to count."""
     wanted = [line.split() for line in block if line.strip()]
-    same = (each[at : at + len(wanted)] for of in blocks if (each := [row.split() for row in of if row.strip()]) for at in range(len(each)))
+    same = (body[at : at + len(wanted)] for body in bodies for at in range(len(body)))
     return not re.search(r"\berr\b", block[0]) and any(part == wanted for part in same)
 
 

@@ -6,6 +6,7 @@ test notices.
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 Rows = tuple[tuple[str, re.Pattern[str]], ...]  # a description, and a pattern for it
 RELEASE = "a release of what was opened"
@@ -123,10 +124,14 @@ CLOSES = re.compile(
 
 def lost(gone: Sequence[str], new: Sequence[str], elsewhere: Iterable[str]) -> str:
     """The safeguard that lines lost or the danger they gained, in words; empty if none. `elsewhere`: all added lines, where it may be again."""
-    there = list(elsewhere)
+    there = tuple(elsewhere)
     for what, pattern in SAFEGUARDS:
-        went = _count(pattern, gone) > max(_count(pattern, new), _count(pattern, there))
-        if went and not (what == RELEASE and _needs_no_release(gone, new, there)):
+        were = _count(pattern, gone)
+        if (
+            were > _count(pattern, new)
+            and were > _count_all(pattern, there)
+            and not (what == RELEASE and _needs_no_release(gone, new, there))
+        ):
             return f"{what} was removed"
     for what, pattern in DANGERS:
         if _count(pattern, new) > _count(pattern, gone):
@@ -144,6 +149,12 @@ def _needs_no_release(gone: Sequence[str], new: Sequence[str], there: Sequence[s
     if not any(map(str.strip, new)):
         return any(map(OPENED.search, gone)) and not any(map(OPENS.search, there))
     return _count(CLOSES, gone) <= _count(CLOSES, new)
+
+
+@lru_cache(64)
+def _count_all(pattern: re.Pattern[str], lines: tuple[str, ...]) -> int:
+    """The count over all added lines, which is the same for each hunk of a change."""
+    return _count(pattern, lines)
 
 
 def _count(pattern: re.Pattern[str], lines: Iterable[str]) -> int:

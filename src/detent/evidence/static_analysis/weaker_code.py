@@ -6,6 +6,7 @@ This proves nothing by itself: `probes/removed_checks.py` restores the lines, an
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise, product
 
 from detent.evidence.source.code_tokens import TOKEN, left_out, tokens
@@ -73,11 +74,10 @@ MOST_PAIRS = 400  # pairs of lines that are compared
 
 def weaker(gone: Sequence[str], new: Sequence[str], elsewhere: Collection[str]) -> str:
     """What these lines no longer check, in words; empty if nothing. `elsewhere`: all added lines, where one of them may be again."""
-    there = {line.strip() for line in elsewhere}
+    there, words = _added(tuple(elsewhere))
     was = [line for line in gone if line.strip() and line.strip() not in there]
     now = [line for line in new if line.strip() and line not in gone]
     pairs = list(product(was, now) if len(was) * len(now) <= MOST_PAIRS else zip(was, now, strict=False))
-    words = {word for line in elsewhere for word in TOKEN.findall(line)}
     grows = sum(map(_asks, now)) > sum(map(_asks, was))
     if not grows and any(_lost_part(a, b, words) for a, b in pairs):
         return "a condition lost a part"
@@ -85,6 +85,12 @@ def weaker(gone: Sequence[str], new: Sequence[str], elsewhere: Collection[str]) 
         return "a comparison was changed"
     found = (what for what, form in FORMS if any(form(a, b) for a, b in pairs))
     return next(found, "") or next(_gone(was, now, elsewhere), "") or _forgiven(gone, new)
+
+
+@lru_cache(1)
+def _added(lines: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
+    """All added lines without indentation, and their tokens: the same for each hunk of a change."""
+    return frozenset(map(str.strip, lines)), frozenset(word for line in lines for word in TOKEN.findall(line))
 
 
 def _gone(was: Sequence[str], now: Sequence[str], elsewhere: Collection[str]) -> Iterator[str]:
