@@ -31,7 +31,7 @@ class ReportLine(msgspec.Struct, frozen=True):
     count: int = 0
 
 
-class Tongue(NamedTuple):
+class ReportLanguage(NamedTuple):
     """What a reader must know about the runner and its language."""
 
     runner: str
@@ -42,15 +42,15 @@ class Tongue(NamedTuple):
     title: str = ""  # the runner's name for people; by default `runner`
 
 
-def read_report(report: bytes | None, exit_code: int | None, output: str, tongue: Tongue) -> TestReport:
+def read_report(report: bytes | None, exit_code: int | None, output: str, language: ReportLanguage) -> TestReport:
     """Read the report of one run. CannotTell if it is cut, mixed with other output, or contradicted by the exit code."""
-    title = tongue.title or tongue.runner
+    title = language.title or language.runner
     if report is None:
         raise no_report(title, describe_exit(exit_code), exit_code, output)
-    lines = read_lines(report, tongue.runner)
-    found = report_of(_seen([line for line in lines if line.type != "note"], tongue), tongue.runner, exit_code, output)
-    if found.ids or exit_code not in tongue.ends:
-        agree(found, title, tongue.ends, "; ".join(line.message for line in lines if line.type == "note") or "a limit?")
+    lines = read_lines(report, language.runner)
+    found = report_of(_seen([line for line in lines if line.type != "note"], language), language.runner, exit_code, output)
+    if found.ids or exit_code not in language.ends:
+        agree(found, title, language.ends, "; ".join(line.message for line in lines if line.type == "note") or "a limit?")
     return found
 
 
@@ -63,16 +63,16 @@ def read_lines(report: bytes, runner: str) -> list[ReportLine]:
     return lines[:-1]
 
 
-def _seen(lines: list[ReportLine], tongue: Tongue) -> dict[str, SeenTest]:
+def _seen(lines: list[ReportLine], language: ReportLanguage) -> dict[str, SeenTest]:
     """Tests by `file::suite > name`, broken files by path; repeated names get numbers, in the order of the report."""
     found: dict[str, SeenTest] = {}
     for line in lines:
         if not line.file:
-            raise CannotTell(f"{tongue.runner} failed outside the test files: {line.message or line.kind}")
-        test = readable(f"{line.file}::{tongue.between.join(line.names)}" if line.type == "test" else line.file)
+            raise CannotTell(f"{language.runner} failed outside the test files: {line.message or line.kind}")
+        test = readable(f"{line.file}::{language.between.join(line.names)}" if line.type == "test" else line.file)
         seen = SeenTest(line.file, line.outcome, line.message, seconds=line.ms / 1000)
         if line.outcome in ("failed", "error"):
-            seen = seen._replace(kind=tongue.kind(line), missing=tongue.is_missing(line), place=line.place)
+            seen = seen._replace(kind=language.kind(line), missing=language.is_missing(line), place=line.place)
         found[numbered(test, found)] = seen
     return found
 

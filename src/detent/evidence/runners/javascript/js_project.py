@@ -11,7 +11,7 @@ from detent.evidence.runners.adapter import Command, Files
 from detent.evidence.runners.javascript import js_command, node_package, node_report
 from detent.evidence.runners.javascript.js_command import JsRunner
 from detent.evidence.runners.javascript.node_command import matcher
-from detent.evidence.runners.report_lines import ReportLine, Tongue
+from detent.evidence.runners.report_lines import ReportLanguage, ReportLine
 
 TEST_FOLDERS = frozenset({"test", "tests", "spec", "__tests__", "__mocks__", "__snapshots__"})
 CODE = frozenset({".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx"})
@@ -118,9 +118,9 @@ def runner_part(path: str, text: str) -> str:
     return shared + json.dumps({key: package.get(key) for key in KEYS}, sort_keys=True, default=str)
 
 
-def tongue(runner: str) -> Tongue:
+def language(runner: str) -> ReportLanguage:
     """How the report of a JavaScript runner is read. mocha's exit code is the number of failures."""
-    return Tongue(runner, " > ", kind, is_missing, range(256) if runner == "mocha" else (0, 1))
+    return ReportLanguage(runner, " > ", kind, is_missing, range(256) if runner == "mocha" else (0, 1))
 
 
 def kind(line: ReportLine) -> str:

@@ -20,7 +20,7 @@ def js_runner(tool: JsRunner, argv: Call, nothing: re.Pattern[str] | None = None
 
     def seen(report: bytes | None, exit_code: int | None, output: str) -> TestReport:
         none = no_tests(report, exit_code, output, nothing, tool.name) if nothing else None
-        return none or read_report(report, exit_code, output, js_project.tongue(tool.name))
+        return none or read_report(report, exit_code, output, js_project.language(tool.name))
 
     return Runner(
         name=tool.name,

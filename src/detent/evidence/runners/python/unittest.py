@@ -10,7 +10,7 @@ from detent.evidence.runners.adapter import REPORTERS, Command, Files, InnerProj
 from detent.evidence.runners.python import pytest as like_pytest
 from detent.evidence.runners.python import unittest_canary, unittest_command
 from detent.evidence.runners.python.pytest_ini import runner_part
-from detent.evidence.runners.report_lines import ReportLine, Tongue, read_report
+from detent.evidence.runners.report_lines import ReportLanguage, ReportLine, read_report
 from detent.evidence.source.file_patterns import folders, telling_patterns
 
 SCRIPT = REPORTERS / "unittest_run.py"
@@ -88,14 +88,14 @@ def reaches(outer: Command, files: Files, below: InnerProject) -> bool:
     return all(files.exists(f"{'/'.join(parts[:end])}/__init__.py") for end in range(1, len(parts) + 1))
 
 
-TONGUE = Tongue("unittest", "::", lambda line: line.kind, _is_missing)
+LANGUAGE = ReportLanguage("unittest", "::", lambda line: line.kind, _is_missing)
 RUNNER = Runner(
     name="unittest",
     adopt=unittest_command.adopt,
     detect=detect,
     parse=unittest_command.parse,
     argv=argv,
-    read=partial(read_report, tongue=TONGUE),
+    read=partial(read_report, language=LANGUAGE),
     tests=re.compile(r"(?:^|/)(?:test[^/]*|[^/]*_test)\.py$|(?:^|/)tests?/").search,
     config=re.compile(  # includes modules at the root that would be imported instead of the runner's own
         r"(?:^|/)(?:pyproject\.toml|setup\.cfg|tox\.ini|noxfile\.py|\.coveragerc|sitecustomize\.py|usercustomize\.py)$"

@@ -9,7 +9,7 @@ from functools import partial
 from detent.evidence.runners.adapter import Command, Files, Parsed, Runner
 from detent.evidence.runners.javascript import js_project
 from detent.evidence.runners.javascript.node_package import CALLS
-from detent.evidence.runners.report_lines import Tongue, read_report
+from detent.evidence.runners.report_lines import ReportLanguage, read_report
 from detent.evidence.runners.reports.test_file_of import TESTS
 from detent.evidence.runners.wrapper import RunOrder, wrapped
 
@@ -30,7 +30,7 @@ def order(base: Command, selectors: tuple[str, ...], files: Files | None) -> Run
     return RunOrder(list(base.argv), [base.report], list(selectors))
 
 
-TONGUE = Tongue(
+LANGUAGE = ReportLanguage(
     "report", " > ", lambda line: line.kind, lambda line: MISSING.search(line.message) is not None, range(126), "the test command"
 )
 RUNNER = Runner(
@@ -39,7 +39,7 @@ RUNNER = Runner(
     detect=lambda files: None,
     parse=parse,
     argv=wrapped("detent.evidence.runners.reports.report_run", order),
-    read=partial(read_report, tongue=TONGUE),
+    read=partial(read_report, language=LANGUAGE),
     tests=TESTS.search,
     config=re.compile(r"(?!(?:.*/)?(?:tests?|__tests__)/)(?:.*/)?(?:package\.json|\.npmrc|ava\.config\.\w+)").fullmatch,
     runner_part=js_project.runner_part,
