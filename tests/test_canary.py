@@ -48,7 +48,11 @@ def run(
     report = run_suite(suite, selectors, folder, folder, environment(suite, outer, pycache), lambda: True, canary)
     assert sorted(folder.rglob("*")) == before
     if not isinstance(canary, str):
-        words = [word for nest in canary.nests for word in (nest.word, nest.passes, nest.fails, nest.says)]
+        words = [
+            word
+            for canary_file in canary.canary_files
+            for word in (canary_file.word, canary_file.passes, canary_file.fails, canary_file.says)
+        ]
         assert not [word for word in words if word in report.output or any(word in test for test in report.ids)]
     return report
 
@@ -262,9 +266,9 @@ def test_names_differ_from_run_to_run_and_lie_beside_the_changed_tests(tmp_path:
     write(tmp_path, {**HONEST, "tests/deep/conftest.py": "", "tests/data/x.json": ""})
     near = ("tests/test_calc.py", "tests/deep/conftest.py", "tests/data/x.json", "tests/gone/test_a.py")
     made = [RUNNERS["pytest"].canary(PY, (), Folder(tmp_path), near) for _ in range(2)]
-    nests = [nest for each in made if not isinstance(each, str) for nest in each.nests]
-    assert [nest.path.rpartition("/")[0] for nest in nests] == ["tests/deep", "tests"] * 2
-    words = [word for nest in nests for word in (nest.word, nest.passes, nest.fails, nest.says)]
+    canary_files = [canary_file for each in made if not isinstance(each, str) for canary_file in each.canary_files]
+    assert [canary_file.path.rpartition("/")[0] for canary_file in canary_files] == ["tests/deep", "tests"] * 2
+    words = [word for canary_file in canary_files for word in (canary_file.word, canary_file.passes, canary_file.fails, canary_file.says)]
     assert len(set(words)) == len(words) == 16
 
 

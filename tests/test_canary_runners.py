@@ -42,7 +42,9 @@ def run(
     assert not isinstance(canary, str), canary
     report = run_suite(suite, selectors, folder, folder, env, lambda: True, canary)
     assert there(folder) == before
-    tokens = [each for nest in canary.nests for each in (nest.word, nest.passes, nest.fails, nest.says)]
+    tokens = [
+        each for canary_file in canary.canary_files for each in (canary_file.word, canary_file.passes, canary_file.fails, canary_file.says)
+    ]
     told = (report.output, *report.ids, *report.messages.values(), *report.files.values(), report.canary_said)
     assert not [token for token in tokens if any(token.lower() in text.lower() for text in told)], report.output
     return report
@@ -310,7 +312,7 @@ def test_a_file_is_named_as_the_tests_beside_it(name: str) -> None:
 def made(name: str, folder: Path, near: tuple[str, ...]) -> list[Any]:
     canary = RUNNERS[name].canary(DIALECTS[name].base, (), Folder(folder), near)
     assert not isinstance(canary, str), canary
-    return list(canary.nests)
+    return list(canary.canary_files)
 
 
 @pytest.mark.parametrize("name", DIALECTS)
@@ -319,8 +321,8 @@ def test_it_lies_beside_the_changed_tests_under_names_that_differ_from_run_to_ru
     write(tmp_path, dialect.files)
     where = os.path.dirname(dialect.test)
     gone = f"{where}/new{os.path.basename(dialect.test)}"  # it is not in the older tree, but its folder is
-    nests = [nest for near in ((dialect.test,), (dialect.test,), (gone,), ()) for nest in made(name, tmp_path, near)]
-    assert [os.path.dirname(nest.path) for nest in nests] == [where] * 4
-    words = [word for nest in nests for word in (nest.word, nest.passes, nest.fails, nest.says)]
+    canary_files = [canary_file for near in ((dialect.test,), (dialect.test,), (gone,), ()) for canary_file in made(name, tmp_path, near)]
+    assert [os.path.dirname(canary_file.path) for canary_file in canary_files] == [where] * 4
+    words = [word for canary_file in canary_files for word in (canary_file.word, canary_file.passes, canary_file.fails, canary_file.says)]
     assert len(set(words)) == len(words) == 16
-    assert all(RUNNERS[name].is_test(nest.path) and not (tmp_path / nest.path).exists() for nest in nests)
+    assert all(RUNNERS[name].is_test(canary_file.path) and not (tmp_path / canary_file.path).exists() for canary_file in canary_files)

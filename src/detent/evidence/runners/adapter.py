@@ -58,7 +58,7 @@ class Command(Value, frozen=True):
         return self.argv[2] if self.argv[:2] == ("sh", "-c") else shlex.join(self.argv)
 
 
-class Nest(NamedTuple):
+class CanaryFile(NamedTuple):
     """One file with a test that must pass and one that must fail. Its words are random in each run, so that code cannot recognise it."""
 
     path: str  # in the folder where the tests run; the file exists only during the run
@@ -74,7 +74,7 @@ class Canary(NamedTuple):
 
     base: Command
     selectors: tuple[str, ...]  # replace the selectors of the run
-    nests: tuple[Nest, ...]
+    canary_files: tuple[CanaryFile, ...]
     tidy: Callable[[str, "Canary"], str]  # removes the canary from the runner's output
     failing: tuple[int, ...] = (1,)  # exit codes of a run in which only tests failed
     counts: bool = False  # the exit code is the number of failures
@@ -115,7 +115,7 @@ def _no_canary(base: Command, selectors: tuple[str, ...], files: Files, near: tu
 class Runner(NamedTuple):
     """One test runner that Detent understands: patterns and pure functions.
 
-    To write a canary: choose folders that tests are collected from (first those of `near`, the test files that the step changed), make a `Nest`
+    To write a canary: choose folders that tests are collected from (first those of `near`, the test files that the step changed), make a `CanaryFile`
     for each with the words of canary_files.py, in the form of the project's own tests, and make sure that the call collects them: without
     paths by the file's name alone, with paths or a filter through `base` and `selectors`. The runner's exit code is then that of a failing
     test. If a failing test would hide something (a coverage limit that only the exit code shows) or end the run early, return a sentence

@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Callable
 from typing import NamedTuple
 
-from detent.evidence.runners.adapter import Canary, Files, Nest
+from detent.evidence.runners.adapter import Canary, CanaryFile, Files
 
 CONSONANTS, VOWELS = "bdfgklmnprstvz", "aeiou"
 SYLLABLES = 6
@@ -16,14 +16,14 @@ def word() -> str:
     return "".join(secrets.choice(CONSONANTS) + secrets.choice(VOWELS) for _ in range(SYLLABLES))
 
 
-def words_in(nest: Nest) -> tuple[str, ...]:
+def words_in(canary_file: CanaryFile) -> tuple[str, ...]:
     """Every random word of one canary file."""
-    return nest.word, nest.passes, nest.fails, nest.says
+    return canary_file.word, canary_file.passes, canary_file.fails, canary_file.says
 
 
 def words_of(canary: Canary) -> tuple[str, ...]:
     """Every random word of a canary."""
-    return tuple(w for nest in canary.nests for w in words_in(nest))
+    return tuple(w for canary_file in canary.canary_files for w in words_in(canary_file))
 
 
 MOST = 3  # folders
@@ -42,11 +42,11 @@ class TestFolder(NamedTuple):
         """The path of a file of this name in the folder."""
         return f"{self.folder}/{name}".lstrip("/")
 
-    def nest(self, name: Callable[[str], str], text: str, spelled: Callable[[str], str] = str, **more: str) -> Nest:
+    def canary_file(self, name: Callable[[str], str], text: str, spelled: Callable[[str], str] = str, **more: str) -> CanaryFile:
         """A canary file in this folder with new random words: `name` makes its name, `text` has {stem}, {passes}, {fails} and {says}."""
         stem, passes, fails, says = spelled(word()), spelled(word()), spelled(word()), word()
         whole = text.format(stem=stem, passes=passes, fails=fails, says=says, **more)
-        return Nest(self.path(name(stem)), whole, stem, passes, fails, says)
+        return CanaryFile(self.path(name(stem)), whole, stem, passes, fails, says)
 
 
 def places(files: Files, near: tuple[str, ...], is_run: Callable[[str], bool]) -> list[TestFolder]:

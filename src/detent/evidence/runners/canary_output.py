@@ -35,7 +35,7 @@ def _less(text: str, line: str, **shares: int) -> str:
 
 
 def vitest(output: str, canary: Canary) -> str:
-    n = len(canary.nests)
+    n = len(canary.canary_files)
     left = _cut(output, canary, r"^ FAIL  .*{w}.*\n(?:(?! FAIL |⎯).*\n)*⎯.*\[\d+/\d+\]⎯\n\n?")
     left = re.sub(r"(?<=Failed Tests )\d+", lambda m: str(max(0, int(m[0]) - n)), left)
     left = re.sub(r"^⎯+ Failed Tests 0 ⎯+\n\n?", "", left, flags=re.MULTILINE)
@@ -45,20 +45,20 @@ def vitest(output: str, canary: Canary) -> str:
 
 
 def jest(output: str, canary: Canary) -> str:
-    n = len(canary.nests)
+    n = len(canary.canary_files)
     left = _cut(output, canary, r"^FAIL .*{w}.*\n(?:(?!PASS |FAIL |Test Suites: |Summary of all ).*\n)*")
     return _less(_less(left, r"^Test Suites: .*$", failed=n, total=n), r"^Tests: .*$", failed=n, passed=n, total=2 * n)
 
 
 def mocha(output: str, canary: Canary) -> str:
-    n = len(canary.nests)
+    n = len(canary.canary_files)
     left = _cut(output, canary, r"^  \d+\) .*{w}.*:\n(?:(?: {6}.*| *)\n)*")
     left = _less(left, r"^  \d+ (?:passing|failing)\b.*$", passing=n, failing=n)
     return re.sub(r"^  0 failing\n\n?", "", left, flags=re.MULTILINE)
 
 
 def unittest(output: str, canary: Canary) -> str:
-    n = len(canary.nests)
+    n = len(canary.canary_files)
     left = _cut(output, canary, r"^={70}\nFAIL: .*{w}.*\n-{70}\n(?:(?!={70}$|-{70}\nRan ).*\n)*")
     left = re.sub(r"^Ran (\d+)(?= tests? in )", lambda m: f"Ran {max(0, int(m[1]) - 2 * n)}", left, flags=re.MULTILINE)
     left = re.sub(r"(?<=failures=)\d+", lambda m: str(max(0, int(m[0]) - n)), left)
@@ -68,7 +68,7 @@ def unittest(output: str, canary: Canary) -> str:
 
 
 def rspec(output: str, canary: Canary) -> str:
-    n = len(canary.nests)
+    n = len(canary.canary_files)
     left = _cut(output, canary, r"^  \d+\) .*{w}.*\n(?:(?: {4}.*| *)\n)*")
     left = re.sub(r"^Failures:\n\s*(?=^Finished in )", "", left, flags=re.MULTILINE)
     left = re.sub(r"^Failed examples:\s*\Z", "", left, flags=re.MULTILINE)
@@ -82,7 +82,7 @@ def rspec(output: str, canary: Canary) -> str:
 
 def phpunit(output: str, canary: Canary) -> str:
     """Also drops the number of assertions, because it includes the canary's."""
-    n = len(canary.nests)
+    n = len(canary.canary_files)
     left = _cut(output, canary, r"^\d+\) {w}.*\n(?:(?!\d+\) |FAILURES!|ERRORS!|--$).*\n)*")
 
     def told(found: re.Match[str]) -> str:

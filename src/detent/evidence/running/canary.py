@@ -16,7 +16,7 @@ import msgspec
 
 from detent.errors import CannotTell
 from detent.evidence.report import TestReport
-from detent.evidence.runners.adapter import Canary, Nest
+from detent.evidence.runners.adapter import Canary, CanaryFile
 from detent.evidence.runners.canary_files import words_in, words_of
 from detent.git.place import Place
 from detent.git.snapshot import stamp
@@ -34,20 +34,20 @@ BESIDE = "it exited with code 0, although the run contained a test that must fai
 def planted(root: Path, canary: Canary | str) -> Iterator[None]:
     """Put the canary's files below a folder while this is open, never through a linked folder."""
     with ExitStack() as stack:
-        for nest in () if isinstance(canary, str) else canary.nests:
-            stack.enter_context(_file(root, nest))
+        for canary_file in () if isinstance(canary, str) else canary.canary_files:
+            stack.enter_context(_file(root, canary_file))
         yield
 
 
 @contextmanager
-def _file(root: Path, nest: Nest) -> Iterator[None]:
-    where = PurePosixPath(nest.path)
+def _file(root: Path, canary_file: CanaryFile) -> Iterator[None]:
+    where = PurePosixPath(canary_file.path)
     try:
         folder = _opened(root, where.parent)
     except OSError as e:
         raise CannotTell(f"no test could be added to the run in {where.parent}: {e.strerror}") from e
     try:
-        _write(folder, where.name, nest.text)
+        _write(folder, where.name, canary_file.text)
         yield
     finally:
         with suppress(FileNotFoundError):  # the tests removed it, or it was never created
@@ -83,8 +83,8 @@ def check_canary(report: TestReport, canary: Canary) -> TestReport:
     """The report without the canary, with whether it held."""
     words = words_of(canary)
     mine = {test for test in report.ids if any(w in test for w in words)}
-    heard = [nest for nest in canary.nests if _is_heard(nest, report, mine)]
-    differed = [said for nest in heard for said in _differences(nest, report)]
+    heard = [canary_file for canary_file in canary.canary_files if _is_heard(canary_file, report, mine)]
+    differed = [said for canary_file in heard for said in _differences(canary_file, report)]
     found = msgspec.structs.replace(
         report,
         outcomes=_without(report.outcomes, mine),
@@ -98,14 +98,14 @@ def check_canary(report: TestReport, canary: Canary) -> TestReport:
     return msgspec.structs.replace(found, exit_code=_code(report, found, canary)) if heard else found
 
 
-def _is_heard(nest: Nest, report: TestReport, mine: set[str]) -> bool:
+def _is_heard(canary_file: CanaryFile, report: TestReport, mine: set[str]) -> bool:
     """Whether a canary's result counts: not if no test of its folder ran, or if the process exited during the project's own tests."""
-    ours = [test for test in mine if any(w in test for w in words_in(nest))]
+    ours = [test for test in mine if any(w in test for w in words_in(canary_file))]
     rest = report.ids - mine
     if ours:
         return not (rest & report.bad and all(report.kinds.get(test) == "Exit" for test in ours))
     ran = {test for test in rest if report.files.get(test, "") != test}  # not a file that failed to load or build
-    return os.path.dirname(nest.path) in {os.path.dirname(report.files.get(test, test)) for test in ran}
+    return os.path.dirname(canary_file.path) in {os.path.dirname(report.files.get(test, test)) for test in ran}
 
 
 def _code(report: TestReport, found: TestReport, canary: Canary) -> int | None:
@@ -122,23 +122,26 @@ def _without(of: dict[str, V], tests: set[str]) -> dict[str, V]:
     return {test: value for test, value in of.items() if test not in tests}
 
 
-def _differences(nest: Nest, report: TestReport) -> Iterator[str]:
+def _differences(canary_file: CanaryFile, report: TestReport) -> Iterator[str]:
     """What did not come back as it must, without the canary's test names."""
-    for token, must, sentence in ((nest.passes, "passed", "a test that must pass"), (nest.fails, "failed", "a test that must fail")):
+    for token, must, sentence in (
+        (canary_file.passes, "passed", "a test that must pass"),
+        (canary_file.fails, "failed", "a test that must fail"),
+    ):
         found = [test for test in report.ids if token in test]
         if not found:
             yield f"{sentence} is missing from the report"
         for test in found:
             said = report.messages.get(test, "")
             if report.outcomes[test] != must:
-                more = f" ({_plain(said, nest)})" if said and must == "passed" else ""
+                more = f" ({_plain(said, canary_file)})" if said and must == "passed" else ""
                 yield f"{sentence} was reported as {report.outcomes[test]}{more}"
-            elif must == "failed" and nest.says not in said:
+            elif must == "failed" and canary_file.says not in said:
                 yield f"{sentence} was reported with a message that is not its own"
 
 
-def _plain(said: str, nest: Nest) -> str:
-    for each in words_in(nest):
+def _plain(said: str, canary_file: CanaryFile) -> str:
+    for each in words_in(canary_file):
         said = said.replace(each, "…")
     return said.partition("\n")[0][:200]
 

@@ -322,7 +322,7 @@ class Collector:
             if base is not None and base.runner:
                 canary = "" if near is None else RUNNERS[base.runner].canary(base, selectors, Folder(cwd), near)
                 if cwd == self.root and not isinstance(canary, str):
-                    state.write_sealed(self._planted, json.dumps([nest.path for nest in canary.nests]), durable=False)
+                    state.write_sealed(self._planted, json.dumps([canary_file.path for canary_file in canary.canary_files]), durable=False)
                 return run_suite(suite, selectors, self.home, cwd, env, wanted, canary)
             if not command and base is None:
                 raise CannotTell("no test framework is recognised; set [test] command in detent.toml")

@@ -6,7 +6,7 @@ that it runs before a test of the project can panic. If the package cannot be bu
 
 import re
 
-from detent.evidence.runners.adapter import Canary, Command, Files, Nest, is_below
+from detent.evidence.runners.adapter import Canary, CanaryFile, Command, Files, is_below
 from detent.evidence.runners.canary_files import NONE, TestFolder, parent, places
 from detent.evidence.runners.canary_output import go as tidy
 
@@ -40,18 +40,18 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
         exact = any(path == each or here == each.removeprefix("./").rstrip("/").removeprefix(".") for each in scope)
         return exact or any(is_below(path, each) for each in whole)
 
-    nests = tuple(nest for place in places(files, near, is_run) if (nest := _nest(place, files)) is not None)
-    if not nests:
+    canary_files = tuple(canary_file for place in places(files, near, is_run) if (canary_file := _canary_file(place, files)) is not None)
+    if not canary_files:
         return NONE
-    also = [nest.path for nest in nests] if any(each.endswith(".go") for each in chosen) else []
-    names = "|".join(f"^Test{each}$" for nest in nests for each in (nest.passes, nest.fails))
+    also = [canary_file.path for canary_file in canary_files] if any(each.endswith(".go") for each in chosen) else []
+    names = "|".join(f"^Test{each}$" for canary_file in canary_files for each in (canary_file.passes, canary_file.fails))
     run = [f"{each}|{names}" for each in selectors if each.startswith("-run=")]
-    return Canary(base, (*chosen, *also, *run), nests, tidy)
+    return Canary(base, (*chosen, *also, *run), canary_files, tidy)
 
 
-def _nest(place: TestFolder, files: Files) -> Nest | None:
+def _canary_file(place: TestFolder, files: Files) -> CanaryFile | None:
     found = PACKAGE.search(place.text) or PACKAGE.search(_other(place, files))
-    return place.nest(lambda stem: f"a_{stem}_test.go", TEXT, str.capitalize, package=found[1]) if found else None
+    return place.canary_file(lambda stem: f"a_{stem}_test.go", TEXT, str.capitalize, package=found[1]) if found else None
 
 
 def _other(place: TestFolder, files: Files) -> str:

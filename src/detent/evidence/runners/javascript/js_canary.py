@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 import msgspec
 
-from detent.evidence.runners.adapter import Canary, Command, Files, Nest
+from detent.evidence.runners.adapter import Canary, CanaryFile, Command, Files
 from detent.evidence.runners.canary_files import NONE, TestFolder, named_like, places
 from detent.evidence.runners.canary_output import TIDY
 from detent.evidence.runners.javascript import js_command, js_project
@@ -116,13 +116,13 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
     chosen = tuple(each for each in selectors if not each.startswith("-"))
     picked = chosen or base.paths
     found = _places(files, near, picked, tool)
-    nests = tuple(nest for place in found if (nest := _nest(place, files, tool)) is not None)
-    if not nests:
+    canary_files = tuple(canary_file for place in found if (canary_file := _canary_file(place, files, tool)) is not None)
+    if not canary_files:
         return NONE
-    also = tuple(nest.path for nest in nests) if picked else ()
+    also = tuple(canary_file.path for canary_file in canary_files) if picked else ()
     more = base if chosen else msgspec.structs.replace(base, paths=(*base.paths, *also))
-    names = tuple(_also_named(each, nests) for each in selectors if each.startswith("-"))
-    return Canary(more, (*chosen, *(also if chosen else ()), *names), nests, TIDY[tool.name], counts=tool.name == "mocha")
+    names = tuple(_also_named(each, canary_files) for each in selectors if each.startswith("-"))
+    return Canary(more, (*chosen, *(also if chosen else ()), *names), canary_files, TIDY[tool.name], counts=tool.name == "mocha")
 
 
 def _places(files: Files, near: tuple[str, ...], picked: tuple[str, ...], tool: JsRunner) -> list[TestFolder]:
@@ -152,17 +152,17 @@ def _fits(path: str, pattern: str) -> bool:
         return False
 
 
-def _nest(place: TestFolder, files: Files, tool: JsRunner) -> Nest | None:
+def _canary_file(place: TestFolder, files: Files, tool: JsRunner) -> CanaryFile | None:
     before = UNCHECKED if PurePosixPath(place.name).suffix in TYPED else ""
     if not named_like(place.name, "any"):
         return None
-    return place.nest(lambda stem: named_like(place.name, stem), before + FORMS[tool.name](place, files))
+    return place.canary_file(lambda stem: named_like(place.name, stem), before + FORMS[tool.name](place, files))
 
 
-def _also_named(selector: str, nests: tuple[Nest, ...]) -> str:
+def _also_named(selector: str, canary_files: tuple[CanaryFile, ...]) -> str:
     """A name filter that also selects the canary."""
     option, _, pattern = selector.partition("=")
-    ours = "|".join(each for nest in nests for each in (nest.passes, nest.fails))
+    ours = "|".join(each for canary_file in canary_files for each in (canary_file.passes, canary_file.fails))
     if option == "--fgrep":
         return f"--grep=(?:{re.escape(pattern)})|{ours}"
     if option == "--grep" and (found := DELIMITED.fullmatch(pattern)):

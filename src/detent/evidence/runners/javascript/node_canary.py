@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import PurePosixPath
 
-from detent.evidence.runners.adapter import Canary, Command, Files, Nest
+from detent.evidence.runners.adapter import Canary, CanaryFile, Command, Files
 from detent.evidence.runners.canary_files import TestFolder, words_of
 from detent.evidence.runners.javascript import node_command
 
@@ -57,11 +57,15 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
     folders = list(islice(_folders(picked, files, near, is_run), MOST))
     if not folders:
         return "no folder was found that tests are run from"
-    nests = tuple(_nest(folder, "{ only: true }, " if "--test-only" in names else "") for folder in folders)
+    canary_files = tuple(_canary_file(folder, "{ only: true }, " if "--test-only" in names else "") for folder in folders)
     by_name = any(each.startswith(node_command.PATTERN) for each in (*options, *selectors))
-    also = [f"{node_command.PATTERN}={each}" for nest in nests for each in (nest.passes, nest.fails)] if by_name else []
-    named = [*(() if chosen else paths), *(nest.path for nest in nests)] if picked else []
-    return Canary(base, (*selectors, *also, *named), nests, tidy)
+    also = (
+        [f"{node_command.PATTERN}={each}" for canary_file in canary_files for each in (canary_file.passes, canary_file.fails)]
+        if by_name
+        else []
+    )
+    named = [*(() if chosen else paths), *(canary_file.path for canary_file in canary_files)] if picked else []
+    return Canary(base, (*selectors, *also, *named), canary_files, tidy)
 
 
 def _folders(picked: list[str], files: Files, near: tuple[str, ...], is_run: Callable[[str], bool]) -> Iterator[str]:
@@ -86,8 +90,8 @@ def _folders(picked: list[str], files: Files, near: tuple[str, ...], is_run: Cal
         yield from (path.rpartition("/")[0] for path in islice(filter(listed, files.paths()), 1))
 
 
-def _nest(folder: str, options: str) -> Nest:
-    return TestFolder(folder, "", "").nest(lambda stem: f"{stem}.test.mjs", TEXT, options=options)
+def _canary_file(folder: str, options: str) -> CanaryFile:
+    return TestFolder(folder, "", "").canary_file(lambda stem: f"{stem}.test.mjs", TEXT, options=options)
 
 
 # -- the output ----------------------------------------------------------------------------------------------------------------
@@ -99,7 +103,7 @@ SHARE = {"ℹ tests": 2, "ℹ pass": 1, "ℹ fail": 1}
 
 def tidy(output: str, canary: Canary) -> str:
     """node's output without the canary: without its lines and error details, and with its share of the counts subtracted."""
-    words, count = words_of(canary), len(canary.nests)
+    words, count = words_of(canary), len(canary.canary_files)
     left: list[str] = []
     inside = False
     for line in output.splitlines(keepends=True):

@@ -5,7 +5,7 @@ A full run has it in the same process. PHPUnit takes only one path, so each sele
 
 import re
 
-from detent.evidence.runners.adapter import Canary, Command, Files, Nest, is_below
+from detent.evidence.runners.adapter import Canary, CanaryFile, Command, Files, is_below
 from detent.evidence.runners.canary_files import NONE, places
 from detent.evidence.runners.canary_output import phpunit as tidy
 
@@ -64,16 +64,16 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
     def is_run(path: str) -> bool:
         return path.endswith("Test.php") and (not scope or any(is_below(path, each) for each in scope))
 
-    nests = tuple(place.nest(lambda stem: f"{stem}Test.php", TEXT, str.capitalize) for place in places(files, near, is_run))
-    if not nests:
+    canary_files = tuple(place.canary_file(lambda stem: f"{stem}Test.php", TEXT, str.capitalize) for place in places(files, near, is_run))
+    if not canary_files:
         return NONE
     again = () if chosen else base.paths
-    named = [f"--filter={_also_named(each.partition('=')[2], nests)}" for each in filters]
-    alone = [nest.path for nest in nests if scope and not any(is_below(nest.path, each) for each in scope)]
-    return Canary(base, (*chosen, *again, *alone, *named), nests, tidy)
+    named = [f"--filter={_also_named(each.partition('=')[2], canary_files)}" for each in filters]
+    alone = [canary_file.path for canary_file in canary_files if scope and not any(is_below(canary_file.path, each) for each in scope)]
+    return Canary(base, (*chosen, *again, *alone, *named), canary_files, tidy)
 
 
-def _also_named(pattern: str, nests: tuple[Nest, ...]) -> str:
-    ours = "|".join(each for nest in nests for each in (nest.passes, nest.fails))
+def _also_named(pattern: str, canary_files: tuple[CanaryFile, ...]) -> str:
+    ours = "|".join(each for canary_file in canary_files for each in (canary_file.passes, canary_file.fails))
     found = DELIMITED.fullmatch(pattern)
     return f"{found[1]}(?:{found[2]})|{ours}{found[1]}{found[3]}" if found else f"(?:{pattern})|{ours}"

@@ -10,7 +10,7 @@ from itertools import combinations, islice
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from detent.evidence.runners.adapter import Canary, Command, Files, Nest
+from detent.evidence.runners.adapter import Canary, CanaryFile, Command, Files
 from detent.evidence.runners.canary_files import word, words_of
 from detent.evidence.runners.python import pytest_command
 from detent.evidence.runners.python.pytest_ini import Ini, read_ini
@@ -66,14 +66,16 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
     folders = list(islice(_folders(scope, ini, files, near, named=bool(picked)), MOST))
     if not folders:
         return "no folder was found that tests are collected from"
-    nests = [_nest(folder, ini, _expression("-k", ini, own, selectors), _expression("-m", ini, own, selectors)) for folder in folders]
-    kept = tuple(nest for nest in nests if nest is not None)
+    canary_files = [
+        _canary_file(folder, ini, _expression("-k", ini, own, selectors), _expression("-m", ini, own, selectors)) for folder in folders
+    ]
+    kept = tuple(canary_file for canary_file in canary_files if canary_file is not None)
     if not kept:
         return "the command selects tests by names or marks that Detent's own test cannot have"
     if not picked:
         return Canary(base, selectors, kept, tidy)
     again = () if _paths(list(selectors)) else base.paths
-    return Canary(base, (*again, *selectors, *(nest.path for nest in kept)), kept, tidy)
+    return Canary(base, (*again, *selectors, *(canary_file.path for canary_file in kept)), kept, tidy)
 
 
 def _has_limit(words: list[str], files: Files) -> bool:
@@ -142,7 +144,7 @@ def _value(option: str, words: list[str]) -> str:
     return found
 
 
-def _nest(folder: str, ini: Ini, keywords: str, marks: str) -> Nest | None:
+def _canary_file(folder: str, ini: Ini, keywords: str, marks: str) -> CanaryFile | None:
     """A canary file whose tests are named and marked to pass the run's own filters; None if that is impossible."""
     needed, marked = wanted_by(keywords), wanted_by(marks)
     if needed is None or marked is None:
@@ -156,7 +158,7 @@ def _nest(folder: str, ini: Ini, keywords: str, marks: str) -> Nest | None:
         known = [each.lower() for each in (path, passes, fails, *marked)]
         if all(selects(keywords, lambda w, n=name: w.lower() in n.lower()) for name in (passes, fails)) and not _shut(keywords, known):  # type: ignore[misc]
             text = TEXT.format(marks=", ".join(f"pytest.mark.{m}" for m in marked), passes=passes, fails=fails, says=says)
-            return Nest(path, text, stem, good, bad, says)
+            return CanaryFile(path, text, stem, good, bad, says)
     return None
 
 
@@ -184,7 +186,7 @@ COLLECTED = re.compile(r"(?<=^collected )\d+(?= items?$)", re.MULTILINE)
 
 def tidy(output: str, canary: Canary) -> str:
     """pytest's output without the canary: without its lines and sections, and with its share of the counts subtracted."""
-    words, count = words_of(canary), len(canary.nests)
+    words, count = words_of(canary), len(canary.canary_files)
     left = "".join(line for line in output.splitlines(keepends=True) if not any(w in line for w in words))
     left = EMPTY.sub("", left)
     left = COLLECTED.sub(lambda m: str(max(0, int(m[0]) - 2 * count)), left)

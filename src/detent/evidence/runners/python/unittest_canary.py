@@ -7,7 +7,7 @@ from fnmatch import fnmatch
 
 import msgspec
 
-from detent.evidence.runners.adapter import Canary, Command, Files, Nest, is_below
+from detent.evidence.runners.adapter import Canary, CanaryFile, Command, Files, is_below
 from detent.evidence.runners.canary_files import NONE, TestFolder, places
 from detent.evidence.runners.canary_output import unittest as tidy
 from detent.evidence.runners.python import unittest_command
@@ -87,23 +87,23 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
             return False
         return (not scope or any(is_below(path, each) for each in scope)) and (not named or any(is_below(path, each) for each in named))
 
-    nests = tuple(_nest(place, search.pattern) for place in places(files, near, is_run))
-    if not nests:
+    canary_files = tuple(_canary_file(place, search.pattern) for place in places(files, near, is_run))
+    if not canary_files:
         return NONE
-    more = base if search.finds else msgspec.structs.replace(base, argv=(*base.argv, *(nest.path for nest in nests)))
-    return Canary(more, (*selectors, *_also(selectors, scope, nests)), nests, tidy)
+    more = base if search.finds else msgspec.structs.replace(base, argv=(*base.argv, *(canary_file.path for canary_file in canary_files)))
+    return Canary(more, (*selectors, *_also(selectors, scope, canary_files)), canary_files, tidy)
 
 
-def _also(selectors: tuple[str, ...], scope: list[str], nests: tuple[Nest, ...]) -> tuple[str, ...]:
+def _also(selectors: tuple[str, ...], scope: list[str], canary_files: tuple[CanaryFile, ...]) -> tuple[str, ...]:
     """Selectors that include the canary, for each way the run selects by."""
-    names = [f"-k={each}" for nest in nests for each in (nest.passes, nest.fails)]
-    files = [f"-p={nest.path.rpartition('/')[2]}" for nest in nests]
-    paths = [nest.path for nest in nests]
+    names = [f"-k={each}" for canary_file in canary_files for each in (canary_file.passes, canary_file.fails)]
+    files = [f"-p={canary_file.path.rpartition('/')[2]}" for canary_file in canary_files]
+    paths = [canary_file.path for canary_file in canary_files]
     has = {option: any(each.startswith(option) for each in selectors) for option in ("-k=", "-p=")}
     return (*(paths if scope else ()), *(names if has["-k="] else ()), *(files if has["-p="] else ()))
 
 
-def _nest(place: TestFolder, pattern: str) -> Nest:
+def _canary_file(place: TestFolder, pattern: str) -> CanaryFile:
     front, _, back = pattern.partition("*")
     joint = "_" if front and not front.endswith("_") else ""
-    return place.nest(lambda stem: f"{front}{joint}{stem}{back.replace('*', '')}", TEXT)
+    return place.canary_file(lambda stem: f"{front}{joint}{stem}{back.replace('*', '')}", TEXT)

@@ -5,7 +5,7 @@ All files are loaded before the first example runs, in one process, so it notice
 
 import re
 
-from detent.evidence.runners.adapter import Canary, Command, Files, Nest, is_below
+from detent.evidence.runners.adapter import Canary, CanaryFile, Command, Files, is_below
 from detent.evidence.runners.canary_files import NONE, TestFolder, named_like, places
 from detent.evidence.runners.canary_output import rspec as tidy
 
@@ -54,14 +54,14 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
     def is_run(path: str) -> bool:
         return path.endswith("_spec.rb") and (not scope or any(is_below(path, each) for each in scope))
 
-    nests = tuple(_nest(place) for place in places(files, near, is_run))
-    if not nests:
+    canary_files = tuple(_canary_file(place) for place in places(files, near, is_run))
+    if not canary_files:
         return NONE
     again = () if chosen or not scope else base.paths
     named = len(chosen) != len(selectors)
-    names = [f"--example={each}" for nest in nests for each in (nest.passes, nest.fails)] if named else []
-    return Canary(base, (*again, *selectors, *(nest.path for nest in nests if scope), *names), nests, tidy)
+    names = [f"--example={each}" for canary_file in canary_files for each in (canary_file.passes, canary_file.fails)] if named else []
+    return Canary(base, (*again, *selectors, *(canary_file.path for canary_file in canary_files if scope), *names), canary_files, tidy)
 
 
-def _nest(place: TestFolder) -> Nest:
-    return place.nest(lambda stem: f"a_{named_like(place.name, stem)}", TEXT)
+def _canary_file(place: TestFolder) -> CanaryFile:
+    return place.canary_file(lambda stem: f"a_{named_like(place.name, stem)}", TEXT)

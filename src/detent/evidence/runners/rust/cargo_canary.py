@@ -44,14 +44,14 @@ def canary(base: Command, selectors: tuple[str, ...], files: Files, near: tuple[
     found = places(files, near, is_run)
     if any(LISTED.search(files.read(_manifest(place.folder)) or "") for place in found):
         return "the project lists its test targets, so a new one is not built"
-    nests = tuple(place.nest(lambda stem: f"{stem}.rs", TEXT) for place in found)
-    if not nests:
+    canary_files = tuple(place.canary_file(lambda stem: f"{stem}.rs", TEXT) for place in found)
+    if not canary_files:
         return NONE
-    targets = [f"--test={nest.word}" for nest in nests] if any(_is_target(each) for each in selectors) else []
+    targets = [f"--test={canary_file.word}" for canary_file in canary_files] if any(_is_target(each) for each in selectors) else []
     by_name = any(each.startswith("-name=") for each in selectors)
-    names = [f"-name={each}" for nest in nests for each in (nest.passes, nest.fails)] if by_name else []
-    also = [nest.path for nest in nests] if paths else []
-    return Canary(base, (*selectors, *also, *targets, *names), nests, tidy, failing=(101,))
+    names = [f"-name={each}" for canary_file in canary_files for each in (canary_file.passes, canary_file.fails)] if by_name else []
+    also = [canary_file.path for canary_file in canary_files] if paths else []
+    return Canary(base, (*selectors, *also, *targets, *names), canary_files, tidy, failing=(101,))
 
 
 def _manifest(tests: str) -> str:
