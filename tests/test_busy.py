@@ -5,7 +5,7 @@ import os
 import pytest
 
 from detent.evidence.report import TestReport
-from detent.evidence.running.busy import MOST, idle_clock, in_time, patient
+from detent.evidence.running.busy import MOST, idle_clock, patient, run_within
 
 
 @pytest.mark.parametrize(("load", "seconds"), [(0.0, 60.0), (1.0, 60.0), (2.5, 150.0), (12.0, 60.0 * MOST), (400.0, 60.0 * MOST)])
@@ -62,6 +62,6 @@ def test_a_run_that_did_not_end_since_others_had_the_cores_is_made_once_more(lat
         limits.append(limit)
         return TestReport(late=len(limits) <= late)
 
-    report = in_time(30.0, run, lambda: passed * len(limits))
+    report = run_within(30.0, run, lambda: passed * len(limits))
     assert len(limits) == runs and report.late == (late >= runs)
     assert limits[1:] == [MOST * 30.0] * (runs - 1)

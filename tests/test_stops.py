@@ -14,7 +14,7 @@ from detent.app.push import push
 from detent.blocks.terms import Terms
 from detent.errors import Disturbed
 from detent.evidence.report import TestReport as Report
-from detent.evidence.running.suite import ProgressReader, Suite, in_time, too_long
+from detent.evidence.running.suite import ProgressReader, Suite, check_timeout, too_long
 from detent.gates.testlist import alike
 from detent.interfaces.cli.live import LiveTerminal
 from detent.kernel.model import Sent
@@ -182,10 +182,10 @@ def test_a_suite_over_its_limit_is_an_error_unless_the_change_made_it_so() -> No
     fault = too_long(Suite(None, 120, ""))
     late = Report(fault=fault, late=True)
     assert fault.startswith("the tests took longer than 120 s (`test.timeout`)")
-    assert in_time(late, Report(wall=20), 120) is late
+    assert check_timeout(late, Report(wall=20), 120) is late
     for slow in (Report(wall=100), Report(late=True)):
         with pytest.raises(Disturbed, match=r"took longer than 120 s \(`test.timeout`\)"):
-            in_time(late, slow, 120)
+            check_timeout(late, slow, 120)
 
 
 # -- small things ----------------------------------------------------------------------------------------------------------------

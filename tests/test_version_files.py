@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from detent.evidence.running.project_site import lend_version_files, version_files
-from detent.evidence.source.version_text import is_plain
+from detent.evidence.source.version_text import only_states_version
 from tests.project import Project
 from tests.repos import write
 
@@ -55,12 +55,12 @@ DECLARED = {
 
 @pytest.mark.parametrize("text", PLAIN.values(), ids=PLAIN)
 def test_what_says_only_a_version_is_plain(text: str) -> None:
-    assert is_plain(text)
+    assert only_states_version(text)
 
 
 @pytest.mark.parametrize("text", NOT_PLAIN.values(), ids=NOT_PLAIN)
 def test_what_can_do_or_say_more_is_not(text: str) -> None:
-    assert not is_plain(text)
+    assert not only_states_version(text)
 
 
 @pytest.mark.parametrize(("name", "text"), DECLARED.values(), ids=DECLARED)

@@ -167,7 +167,7 @@ def _of_project(asked: Inquiry, project: Affected, seconds: float) -> Checked:
     names = frozenset(path for tree in trees for path in asked.git.run("ls-tree", "-r", "-z", "--name-only", tree).items)
     card = card_from_root(card, project.folder, names, suite.base is not None and bool(suite.base.runner))
     change = asked.change._replace(paths=project.paths)
-    return Checked(change, card, suite.base.text if suite.base else "", suite.walls, known, project.folder, runs=suite.base)
+    return Checked(change, card, suite.base.text if suite.base else "", suite.sandbox_text, known, project.folder, runs=suite.base)
 
 
 def _looked(asked: Inquiry, project: Affected, seconds: float) -> tuple[Card, bool]:

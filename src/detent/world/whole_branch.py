@@ -50,7 +50,7 @@ def checked_branch(world: RepoWorld, run: AnyRun, tip: str, card: Card) -> Check
     commits = tuple(commits_between(git, base, tip)) if base else ()
     paths = paths_between(git, card.base, card.tip) if card.base else ()
     change = Change(_name(world, run), base, card.base, card.tip, commits, "", paths)
-    return Checked(change, card, suite.base.text if suite.base else "", suite.walls)
+    return Checked(change, card, suite.base.text if suite.base else "", suite.sandbox_text)
 
 
 def is_about(world: RepoWorld, run: AnyRun, found: Checked) -> bool:

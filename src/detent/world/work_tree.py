@@ -184,7 +184,7 @@ class RepoWorld:
     def _published_at(self, name: str, run: AnyRun) -> Path | None:
         session = getattr(run.data, "session", "")
         if (session and name.startswith(f"{session}/")) or name.startswith(ITEM_FOLDER):
-            return self.place.root / name if is_plain(self.place.root, name) else NOWHERE
+            return self.place.root / name if stays_inside(self.place.root, name) else NOWHERE
         return where(self.place, name) if name in (*self.files_of(run), FINDINGS) else None
 
     def restore(self, run: AnyRun) -> tuple[str, ...]:
@@ -233,7 +233,7 @@ def _reference(run: AnyRun, git: Git) -> ReferenceTrees:
     return ReferenceTrees(good, data.reds, data.base, frozenset(data.setup.baseline) - set(run.fixed), data.setup.owes_green)
 
 
-def is_plain(root: Path, path: str) -> bool:
+def stays_inside(root: Path, path: str) -> bool:
     """Whether a path stays inside a checkout: no symlink on the way, no `..`."""
     file = root / path
     inside = ".." not in PurePosixPath(path).parts and not path.startswith("/")

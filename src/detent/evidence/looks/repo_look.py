@@ -16,7 +16,7 @@ from detent.evidence.outcomes.settle import describe_outcomes, runnable, settled
 from detent.evidence.report import TestReport
 from detent.evidence.runners import RUNNERS, refuse
 from detent.evidence.running.canary import TAMPERED
-from detent.evidence.running.suite import in_time
+from detent.evidence.running.suite import check_timeout
 from detent.evidence.source.diff import Changed, Rewritten, rewritten
 from detent.evidence.source.test_ids import behind_links, selects
 from detent.kernel.model import Evidence, Flag, OwnGate, Record, Tally, commands_of, gates_at
@@ -95,7 +95,7 @@ class RepoLook:
         if self._tests is None:
             try:
                 seen = self.subject.collect.here(self.tree, self.subject.wanted, self._own_command(), self._near())
-                self._tests = self._in_time(self._believed(seen))
+                self._tests = self._check_timeout(self._believed(seen))
             except CannotTell as e:
                 self._tests = self._blame(e)
             self._said = self._tests.output
@@ -107,7 +107,7 @@ class RepoLook:
             gone = {c.path for c in self.changed() if c.how == "deleted"}
             try:
                 seen = self.subject.collect.selection(self.tree, files, self.subject.wanted, near=self._near())
-                part = self._in_time(self._believed(seen))
+                part = self._check_timeout(self._believed(seen))
             except CannotTell as e:
                 part = self._blame(e)
             if part.fault:
@@ -176,8 +176,8 @@ class RepoLook:
 
         return blamed(trouble, self.subject.collect, self.subject.reference.good, self.subject.wanted)
 
-    def _in_time(self, report: TestReport) -> TestReport:
-        return in_time(report, self.tests_before(), self.subject.collect.suite.timeout) if report.late else report
+    def _check_timeout(self, report: TestReport) -> TestReport:
+        return check_timeout(report, self.tests_before(), self.subject.collect.suite.timeout) if report.late else report
 
     def _near(self) -> tuple[str, ...]:
         """The changed files that tests depend on: the best places for a canary."""

@@ -62,7 +62,7 @@ def patient(seconds: float, load: Callable[[], float] = _load) -> float:
     return seconds * min(MOST, max(1.0, load()))
 
 
-def in_time(seconds: float, run: Callable[[float], R], clock: Callable[[], float] = idle_clock) -> R:
+def run_within(seconds: float, run: Callable[[float], R], clock: Callable[[], float] = idle_clock) -> R:
     """Run within these seconds of an idle machine. If it timed out because other programs had the cores, run it again with the longest limit."""
     begun, first = clock(), run(patient(seconds))
     return first if not first.late or clock() - begun >= seconds else run(MOST * seconds)

@@ -24,7 +24,7 @@ from detent.storage import state
 
 V = TypeVar("V")
 TAMPERED = "the test runner was tampered with"
-BESIDE = "it exited with code 0, although the run contained a test that must fail"
+PASSED_ANYWAY = "it exited with code 0, although the run contained a test that must fail"
 
 
 # -- the files ---------------------------------------------------------------------------------------------------------------

@@ -261,9 +261,9 @@ class Collector:
             short.suite = self.suite._replace(timeout=min(self.suite.timeout, limit))
             return short.clean(tree, wanted, selectors, overlay, name=name)
 
-        from detent.evidence.running.busy import in_time  # imported late: only probes need it
+        from detent.evidence.running.busy import run_within  # imported late: only probes need it
 
-        return in_time(seconds, run)
+        return run_within(seconds, run)
 
     def preflight(self, tree: str, commands: tuple[str, ...], wanted: Wanted) -> tuple[str | None, str]:
         """Run the preflight in the workspace or a clean checkout of its tree: what is wrong, and the output."""

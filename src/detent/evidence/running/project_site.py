@@ -229,6 +229,6 @@ def version_files(folder: Path) -> Iterator[str]:
 
 
 def _is_plain(file: Path) -> bool:
-    from detent.evidence.source.version_text import is_plain  # imported late: few projects have such a file
+    from detent.evidence.source.version_text import only_states_version  # imported late: few projects have such a file
 
-    return is_plain(file.read_text("utf-8", "replace"))
+    return only_states_version(file.read_text("utf-8", "replace"))

@@ -21,7 +21,7 @@ from detent.evidence.runners import RUNNERS, Command, Folder, Runner
 from detent.evidence.runners.adapter import Canary
 from detent.evidence.runners.build_caches import LIBRARIES, builds, lent, settings
 from detent.evidence.runners.report_reader import LARGEST
-from detent.evidence.running.canary import BESIDE, check_canary, planted
+from detent.evidence.running.canary import PASSED_ANYWAY, check_canary, planted
 from detent.evidence.running.installed import NEVER, PREFIX
 from detent.evidence.source.test_ids import without_root
 from detent.git.snapshot import FOLDERS
@@ -104,7 +104,7 @@ class Suite(NamedTuple):
     whole: Callable[[Path], Path] = lambda cwd: cwd  # folder of the tests -> the whole checkout
 
     @property
-    def walls(self) -> str:
+    def sandbox_text(self) -> str:
         """The sandbox of tests, and why it is no better one, for people."""
         because = getattr(self.sandbox, "because", "")
         return self.sandbox.name + (f" ({because})" if because else "")
@@ -193,7 +193,7 @@ def _read(runner: Runner, data: bytes | None, ran: Ran, canary: Canary | str) ->
     except CannotTell:
         if ran.exit_code != 0 or data is None:
             raise
-        return TestReport(exit_code=0, canary="broken", canary_said=BESIDE)
+        return TestReport(exit_code=0, canary="broken", canary_said=PASSED_ANYWAY)
     return check_canary(msgspec.structs.replace(found, exit_code=ran.exit_code), canary)
 
 
@@ -248,7 +248,7 @@ def too_long(suite: Suite) -> str:
     return f"the tests took longer than {suite.timeout:.0f} s (`test.timeout`), and were stopped"
 
 
-def in_time(report: TestReport, before: TestReport, limit: float) -> TestReport:
+def check_timeout(report: TestReport, before: TestReport, limit: float) -> TestReport:
     """A report that hit the timeout: the change is to blame if the last good tree needs at most half the limit; else Disturbed."""
     if before.late or before.wall > limit / 2:
         raise Disturbed(f"{report.fault}; without the change they take {before.wall:.0f} s. Set [test] timeout higher")

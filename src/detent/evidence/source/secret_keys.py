@@ -40,7 +40,7 @@ HUNK = re.compile(rb"@@ -\S+ \+([0-9]+)")
 
 def keys_added(patch: bytes, known: Mapping[str, str]) -> tuple[str, ...]:
     """Every key on a line that a patch adds, as `path:line: kind`. `known`: secret value -> name of its variable."""
-    found = [f"{path}: {kind} in its name" for path in new_names(patch) for _, kind in _keys_as_they_are(path, known)]
+    found = [f"{path}: {kind} in its name" for path in new_files(patch) for _, kind in _keys_as_they_are(path, known)]
     for path, line, text in added(patch):
         for at, kind in keys_in(text, known):
             if kind.endswith(IN_PIECES) and OF_TESTS.search(path):
@@ -83,7 +83,7 @@ def _plain(line: bytes) -> str:
     return unicodedata.normalize("NFKC", "".join(c for c in text if unicodedata.category(c) != "Cf"))
 
 
-def new_names(patch: bytes) -> list[str]:
+def new_files(patch: bytes) -> list[str]:
     """The names of files that a patch adds, including empty ones."""
     parts = (part for part in re.split(rb"(?m)^diff --git ", patch)[1:] if re.search(rb"(?m)^new file mode", part))
     return [part.split(b"\n", 1)[0].decode("utf-8", "surrogateescape").rpartition(" b/")[2] for part in parts]

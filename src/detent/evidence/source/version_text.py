@@ -8,7 +8,7 @@ LARGEST = 20_000  # characters
 HINTS = (ast.Name, ast.Constant, ast.Subscript, ast.Tuple, ast.List, ast.BinOp, ast.BitOr, ast.Load)  # syntax of a type hint
 
 
-def is_plain(text: str) -> bool:
+def only_states_version(text: str) -> bool:
     """Whether a Python module only states the version, so that importing it has no effect."""
     if len(text) > LARGEST:
         return False

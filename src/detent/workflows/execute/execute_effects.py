@@ -32,7 +32,7 @@ from detent.world.before_landing import card_of, held_up
 from detent.world.furnish import furnish
 from detent.world.publish_claims import settle_claims, write_claims
 from detent.world.pulls import reached
-from detent.world.work_tree import ITEM_FOLDER, Effects, Jobs, RepoWorld, is_plain, outcome, root_of
+from detent.world.work_tree import ITEM_FOLDER, Effects, Jobs, RepoWorld, outcome, root_of, stays_inside
 
 PLAN = f"{ITEM_FOLDER}plan.md"
 NOTES = HANDOFFS  # notes on the commits of an inner run, copied when these are rebased
@@ -144,7 +144,7 @@ def _begin(world: RepoWorld, run: AnyRun, facts: dict[str, str], needed: Mapping
 def lay_plan(root: Path, run: AnyRun) -> str:
     """Write the item's text as a plan into the workspace and return its path. An existing one is kept, since its entry may be marked."""
     file = root / PLAN
-    if not file.exists() and is_plain(root, PLAN):
+    if not file.exists() and stays_inside(root, PLAN):
         file.parent.mkdir(exist_ok=True)
         write_whole(file, plan_of(run.data.item, run.data.setup.commit_subject))
     return PLAN

@@ -40,7 +40,7 @@ from detent.workflows.pipeline.tasks_apart import commit_merged, merge_task
 from detent.world.before_landing import held_up
 from detent.world.landing import bring_in
 from detent.world.publish_claims import settle_claims
-from detent.world.work_tree import Effects, Jobs, RepoWorld, is_parallel_task, is_plain, keep_snapshot, leave, outcome
+from detent.world.work_tree import Effects, Jobs, RepoWorld, is_parallel_task, keep_snapshot, leave, outcome, stays_inside
 
 TABLES: Mapping[str, Table[Any]] = {"pipeline": PIPELINE, "task": TASK}
 HISTORY = "approve-design-history.jsonl"
@@ -204,7 +204,7 @@ def _prepare(world: RepoWorld, run: AnyRun) -> Sent | None:
     tree = world.snapshot(run)
     if run.workflow == "task" and role in JUDGING:
         write_document(root, diff_file(run.data.session, run.data.task_id), task_diff(world, run, tree))
-    missing = [path for path in context_files(run.data, role) if not (is_plain(root, path) and (root / path).is_file())]
+    missing = [path for path in context_files(run.data, role) if not (stays_inside(root, path) and (root / path).is_file())]
     if missing:
         return outcome("context-missing", f"{missing[0]} is missing, but {role} must read it ({len(missing)} missing in all)")
     changed = changed_files(world, run, tree)

@@ -18,7 +18,7 @@ from detent.errors import CannotTell
 from detent.gates.documents import TASKS
 from detent.gates.tree import PROJECT
 from detent.git.repo import ZERO, Git
-from detent.world.work_tree import RepoWorld, is_plain
+from detent.world.work_tree import RepoWorld, stays_inside
 
 REJECTED, NEWER = ".rejected", ".new"
 OWN = ("status.json", "report.md", "approve-design-history.jsonl")  # files that only the machine writes
@@ -57,7 +57,7 @@ def write_document(root: Path, path: str, text: str) -> None:
 def read_document(root: Path, path: str) -> str | None:
     """The text of a session's document; None if it is missing or not a plain file in plain folders."""
     file = root / path
-    if not is_plain(root, path) or not file.is_file() or file.is_symlink() or file.stat().st_size > LARGEST:
+    if not stays_inside(root, path) or not file.is_file() or file.is_symlink() or file.stat().st_size > LARGEST:
         return None
     return file.read_text("utf-8", "surrogateescape")
 
