@@ -10,7 +10,7 @@ from detent.evidence.outcomes.claims import LARGEST, VERSION, Claim, ClaimedStep
 from detent.evidence.outcomes.flaky import flag_warned
 from detent.evidence.outcomes.outcomes import Outcomes, describe_flaky, describe_successors, describe_weakened
 from detent.evidence.outcomes.reasons import NOT_INSTALLED, Reason, not_installed
-from detent.evidence.outcomes.settle import MOST_TOLD, describe_outcomes
+from detent.evidence.outcomes.settle import MOST_LISTED, describe_outcomes
 from detent.evidence.outcomes.shared_test_files import flag_shared_files
 from detent.evidence.report import TestReport
 from detent.storage.state import write_sealed
@@ -148,9 +148,9 @@ def ids(word: str, count: int) -> frozenset[str]:
             "passes already, so it only pins what is there: pin00",
         ),
         (
-            Outcomes(newly_failing=ids("new", MOST_TOLD + 2), pins=ids("pin", MOST_TOLD + 3)),
+            Outcomes(newly_failing=ids("new", MOST_LISTED + 2), pins=ids("pin", MOST_LISTED + 3)),
             "fails now, and did not before: new00",
-            3 * MOST_TOLD + 1,
+            3 * MOST_LISTED + 1,
             "and 5 more",
         ),
     ],

@@ -38,7 +38,7 @@ NOT_ONLY = [
 @pytest.mark.parametrize(("runner", "before", "now"), STUBS)
 def test_functions_that_only_throw_are_stubs(runner: str, before: str, now: str) -> None:
     assert only_stubs(runner, before, now)
-    assert LANGUAGES[runner].told
+    assert LANGUAGES[runner].shown_body
 
 
 @pytest.mark.parametrize(("runner", "before", "now"), NOT_ONLY)

@@ -16,7 +16,7 @@ WALKS = (  # how programs read files without naming them
     "glob", "os.walk", "path.walk", "walkdir", "listdir", "scandir", "iterdir", "readdir", "read_dir", "ls-files", "ls_files", "Dir[", "Dir.",
     "Find.find", "go:embed", "include_str", "include_bytes", "include_dir", "DirectoryIterator",
 )  # fmt: skip
-BESIDE = (  # files that no test run depends on
+UNUSED_BY_TESTS = (  # files that no test run depends on
     *(f"*{end}" for end in WORDS), ".github", ".gitlab-ci.yml", ".circleci", ".gitignore", ".gitattributes", ".editorconfig", ".pre-commit-config.yaml",
     "mkdocs.yml", "mkdocs.yaml", ".readthedocs.yml", ".readthedocs.yaml", "*.lock", "package-lock.json", "pnpm-lock.yaml", "go.sum",
 )  # fmt: skip
@@ -58,6 +58,6 @@ def _reads(line: str, words: set[str]) -> bool:
 def _lines_with(git: Git, tree: str, words: Sequence[str]) -> list[str]:
     """The lines of a tree that contain one of these words, including files that gitattributes mark as binary."""
     asked = [part for word in words for part in ("-e", word)]
-    without = [f":(exclude,glob)**/{name}" for name in BESIDE] + [f":(exclude,glob)**/{name}/**" for name in BESIDE]
+    without = [f":(exclude,glob)**/{name}" for name in UNUSED_BY_TESTS] + [f":(exclude,glob)**/{name}/**" for name in UNUSED_BY_TESTS]
     out = git.call("grep", "-a", "-h", "-i", "--no-textconv", "--fixed-strings", *asked, tree, "--", ".", *without)
     return out.raw.decode("utf-8", "replace").splitlines() if out.code in (0, 1) else [WALKS[0]]

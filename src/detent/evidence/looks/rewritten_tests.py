@@ -40,7 +40,7 @@ def flag_rewritten(look: RepoLook, seen: Outcomes, before: TestReport, old: Olde
     alone = {file_of(before, test) for test in old.broken - old.backed}
     asked = [each for each in hunks if _let_go(each, old) or (each.place.rpartition(":")[0] in alone and not _follows(look, each))]
     flags = [
-        _told_rewritten(look, each, each in asked, _let_go(each, old))
+        _rewritten_flag(look, each, each in asked, _let_go(each, old))
         for each in sorted(hunks, key=lambda each: each not in asked)[:MOST_SHOWN]
     ]
     out = sorted(seen.lost - old.passing)
@@ -120,7 +120,7 @@ def _let_go(said: Rewritten, old: OlderTests) -> str:
     return min(old.unnoticed & (was - now), default="")
 
 
-def _told_rewritten(look: RepoLook, said: Rewritten, asked: bool, let_go: str) -> Flag:
+def _rewritten_flag(look: RepoLook, said: Rewritten, asked: bool, let_go: str) -> Flag:
     if let_go:
         words = f"an older test no longer checks {let_go}, which was changed and which no test covers now"
         return Flag("rewritten-test", words, said.place, said.before, said.after)

@@ -15,7 +15,7 @@ from detent.evidence.outcomes.reasons import Reason
 from detent.evidence.report import TestReport
 from detent.evidence.source.diff import Changed
 
-MOST_TOLD = 10
+MOST_LISTED = 10
 COLLECTED = re.compile(  # names that runners collect by default
     r"^test_[^/]*\.py$|_test\.(?:py|go|rb)$|_spec\.rb$|[._-](?:test|spec)s?\.[cm]?[jt]sx?$|(?:Tests?|Spec|IT)\.(?:java|kt|groovy|scala|php)$"
 )
@@ -164,8 +164,8 @@ def _replaced(lost: frozenset[str], came: frozenset[str], look: SettleLook) -> d
 
 def describe_outcomes(seen: Outcomes, why: Callable[[str], Reason]) -> str:
     """A few lines for people and agents: which tests newly fail and why, and which new ones only pin what already works."""
-    lines = [f"fails now, and did not before: {test}\n    {why(test).sentence}" for test in sorted(seen.newly_failing)[:MOST_TOLD]]
-    lines += [f"passes already, so it only pins what is there: {test}" for test in sorted(seen.pins)[:MOST_TOLD] if seen.newly_failing]
-    more = max(0, len(seen.newly_failing) - MOST_TOLD) + (max(0, len(seen.pins) - MOST_TOLD) if seen.newly_failing else 0)
+    lines = [f"fails now, and did not before: {test}\n    {why(test).sentence}" for test in sorted(seen.newly_failing)[:MOST_LISTED]]
+    lines += [f"passes already, so it only pins what is there: {test}" for test in sorted(seen.pins)[:MOST_LISTED] if seen.newly_failing]
+    more = max(0, len(seen.newly_failing) - MOST_LISTED) + (max(0, len(seen.pins) - MOST_LISTED) if seen.newly_failing else 0)
     lines += [f"and {more} more"] if more else []
     return "\n".join(lines) + "\n\n" if lines else ""

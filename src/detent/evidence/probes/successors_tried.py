@@ -77,7 +77,7 @@ def flag_successors(patch: bytes, found: Mapping[str, Successors]) -> list[Flag]
     flags = dict[str, Flag]()
     for test, came in sorted(found.items()):
         places = [(new_test, both) for new_test in sorted(came.tests) if (both := in_its_place(patch, test, new_test))]
-        seen = _told(came)
+        seen = _kills_in_words(came)
         if places:
             new_test, (was, is_) = places[0]
             said = f"{family(test)} became {family(new_test)}; {seen}"
@@ -90,7 +90,7 @@ def flag_successors(patch: bytes, found: Mapping[str, Successors]) -> list[Flag]
     return list(flags.values())
 
 
-def _told(came: Successors) -> str:
+def _kills_in_words(came: Successors) -> str:
     if not came.tried:
         return "no small change to the code was found that it failed for, so it is unknown whether its replacement checks as much"
     all_ = f"all {came.tried} small changes" if came.tried > 1 else "the one small change"

@@ -73,11 +73,11 @@ def rspec(output: str, canary: Canary) -> str:
     left = re.sub(r"^Failures:\n\s*(?=^Finished in )", "", left, flags=re.MULTILINE)
     left = re.sub(r"^Failed examples:\s*\Z", "", left, flags=re.MULTILINE)
 
-    def told(found: re.Match[str]) -> str:
+    def corrected(found: re.Match[str]) -> str:
         examples, failures = max(0, int(found[1]) - 2 * n), max(0, int(found[2]) - n)
         return f"{examples} example{'s' * (examples != 1)}, {failures} failure{'s' * (failures != 1)}"
 
-    return re.sub(r"^(\d+) examples?, (\d+) failures?", told, left, flags=re.MULTILINE)
+    return re.sub(r"^(\d+) examples?, (\d+) failures?", corrected, left, flags=re.MULTILINE)
 
 
 def phpunit(output: str, canary: Canary) -> str:
@@ -85,11 +85,11 @@ def phpunit(output: str, canary: Canary) -> str:
     n = len(canary.canary_files)
     left = _cut(output, canary, r"^\d+\) {w}.*\n(?:(?!\d+\) |FAILURES!|ERRORS!|--$).*\n)*")
 
-    def told(found: re.Match[str]) -> str:
+    def corrected(found: re.Match[str]) -> str:
         failures = max(0, int(found[1]) - n)
         return {0: "", 1: "There was 1 failure:\n\n"}.get(failures, f"There were {failures} failures:\n\n")
 
-    left = re.sub(r"^There w(?:as|ere) (\d+) failures?:\n\n", told, left, flags=re.MULTILINE)
+    left = re.sub(r"^There w(?:as|ere) (\d+) failures?:\n\n", corrected, left, flags=re.MULTILINE)
     left = re.sub(r"^Tests: (\d+), Assertions: \d+", lambda m: f"Tests: {max(0, int(m[1]) - 2 * n)}", left, flags=re.MULTILINE)
     left = re.sub(r"(?<=, Failures: )\d+", lambda m: str(max(0, int(m[0]) - n)), left)
     left = left.replace(", Failures: 0", "")

@@ -83,10 +83,10 @@ def altered(patch: bytes, is_test: Callable[[str], bool]) -> tuple[Rewritten, ..
 def _altered(patch: bytes, is_test: Callable[[str], bool], counts: Callable[[str], bool]) -> tuple[Rewritten, ...]:
     found = [hunk for hunk in hunks(patch) if is_test(hunk.path)]
     there = Counter(bare(line) for hunk in found for line in hunk.new)
-    return tuple(told for hunk in found if (told := _told(hunk, there, counts)) is not None)
+    return tuple(told for hunk in found if (told := _as_rewritten(hunk, there, counts)) is not None)
 
 
-def _told(hunk: Hunk, there: Counter[str], counts: Callable[[str], bool]) -> Rewritten | None:
+def _as_rewritten(hunk: Hunk, there: Counter[str], counts: Callable[[str], bool]) -> Rewritten | None:
     gone = [line for line in hunk.gone if line.strip() and not COMMENT.match(line) and not _is_there(line, there)]
     if not any(map(counts, gone)):
         return None

@@ -12,7 +12,7 @@ from typing import NamedTuple
 class StubLanguage(NamedTuple):
     """How a language writes functions that throw. The patterns see code without comments and string contents."""
 
-    told: str  # the body of a stub, as shown to an agent
+    shown_body: str  # the body of a stub, as shown to an agent
     throw: str
     function: str  # how a function's head begins
     wrap: str  # what may surround functions
@@ -21,28 +21,28 @@ class StubLanguage(NamedTuple):
 
 _PUB = r"(?:pub(?:\s*\([^)]*\))?\s+)?"
 _GO = StubLanguage(
-    told='panic("…")',
+    shown_body='panic("…")',
     throw=r"panic\s*\([^{}]*\)",
     function=r"\bfunc\b[^{};=]*?\(",
     wrap=r"(?!)",
     header=r"^[ \t]*(?:package\s+\w+|import\s+(?:\w+\s+)?\"\"|import\s*\([^)]*\))[ \t]*$",
 )
 _RUST = StubLanguage(
-    told="todo!()",
+    shown_body="todo!()",
     throw=r"(?:todo|unimplemented|panic)\s*!\s*\([^{}]*\)",
     function=rf"\b{_PUB}(?:(?:const|async|unsafe)\s+)*\bfn\b[^{{}};=]*?\(",
     wrap=rf"(?:(?:unsafe\s+)?impl\b|{_PUB}mod\s)",
     header=rf"^[ \t]*(?:{_PUB}(?:use\b[^;]*|mod\s+\w+|struct\s+\w+)\s*;|#!?\[[^\]\n]*\])[ \t]*$",
 )
 _C = StubLanguage(
-    told="abort();",
+    shown_body="abort();",
     throw=r"(?:(?:std\s*::\s*)?abort\s*\(\s*\)|throw\b[^{};]*|__builtin_trap\s*\(\s*\))",
     function=r"[A-Za-z_][\w\s*&:<>,~]*\(",
     wrap=r"(?:(?:inline\s+)?namespace\b|(?:class|struct)\s|extern\s*\"\")",
     header=r"^[ \t]*#\s*(?:include|pragma)\b.*$",
 )
 _JVM = StubLanguage(
-    told="throw new UnsupportedOperationException();",
+    shown_body="throw new UnsupportedOperationException();",
     throw=r"(?:throw\b[^{};]*|TODO\s*\([^{}]*\))",
     function=r"[A-Za-z_@][\w\s<>\[\],.?@:]*\(",
     wrap=r"(?:[a-z ]*\b(?:class|interface|object|record)\s)",

@@ -85,11 +85,11 @@ def hits(text: str) -> list[Hit]:
     except (SyntaxError, ValueError, RecursionError):
         rows = enumerate(text.split("\n"), 1)
         return [(n, f"the tests ({hit[0]})") for n, row in rows if not row.lstrip().startswith("#") and (hit := BY_WORDS.search(row))]
-    found = _File(tree)
+    found = _CodeFile(tree)
     return sorted({hit for node in ast.walk(tree) if node not in found.words for hit in found.at(node)})
 
 
-class _File:
+class _CodeFile:
     """One file with its names resolved."""
 
     def __init__(self, tree: ast.Module) -> None:
@@ -199,12 +199,12 @@ class _File:
         match node:
             case ast.Compare(left=left, comparators=[of, *_]) if self.dotted(of).startswith(("os.environ", "sys.modules")):
                 known = CI if self.dotted(of).startswith("os.environ") else TOOLS
-                yield from self._told(known, left, "the environment of tests" if known is CI else "the test runner")
+                yield from self._known_word(known, left, "the environment of tests" if known is CI else "the test runner")
             case ast.Subscript(value=of, slice=at) if self.dotted(of) == "os.environ":
-                yield from self._told(CI, at, "the environment of tests")
+                yield from self._known_word(CI, at, "the environment of tests")
             case ast.Call(func=func, args=[first, *_]) if self.dotted(func) in ("os.getenv", "os.environ.get", "sys.modules.get"):
                 known = TOOLS if self.dotted(func) == "sys.modules.get" else CI
-                yield from self._told(known, first, "the environment of tests" if known is CI else "the test runner")
+                yield from self._known_word(known, first, "the environment of tests" if known is CI else "the test runner")
             case ast.Call(func=func, args=args) if self.dotted(func) in WHERE or (isinstance(func, ast.Attribute) and func.attr in INSIDE):
                 yield from (f"source files ({said})" for each in args if TESTS_LIE.fullmatch(said := self.folded.text(each)))
             case ast.BinOp(op=ast.Div(), right=right) if TESTS_LIE.fullmatch(said := self.folded.text(right)):
@@ -253,7 +253,7 @@ class _File:
         """The expression assigned to a name, if known."""
         return self.folded.named.get(node.id, node) if isinstance(node, ast.Name) else node
 
-    def _told(self, known: frozenset[str], node: ast.expr, what: str) -> Iterator[str]:
+    def _known_word(self, known: frozenset[str], node: ast.expr, what: str) -> Iterator[str]:
         if (said := self.folded.text(node)) in known:
             yield f"{what} ({said})"
 

@@ -18,7 +18,9 @@ HARMLESS = frozenset(
 )  # words and type conversions that may go  # fmt: skip
 CUTS = re.compile(r"\.slice\(\s*\d")  # cuts off a part of a string or list
 CODE = re.compile(r"[(\[{=]|^\s*return\b|\s(?:if|unless)\s.*[^.]$")
-TOLD = re.compile(r"^\s*(?:__all__|__slots__|export\s*[{*]|module\.exports\b|\w+:\s*[\w.\[\]| ,]+(?:=.*)?,?\s*$)")  # exports and type hints
+DECLARATIONS = re.compile(  # exports and type hints
+    r"^\s*(?:__all__|__slots__|export\s*[{*]|module\.exports\b|\w+:\s*[\w.\[\]| ,]+(?:=.*)?,?\s*$)"
+)
 HEAD = re.compile(r"^\s*(?:\w+\s+)*(?:def|function|func|fn)\b")
 ASKS = re.compile(r"^\s*[})]*\s*(?:else\s+)?(?:if|elif|elsif|unless|guard)\b|\s(?:if|unless)\s")
 JOINS = frozenset({"and", "&&"})
@@ -122,7 +124,7 @@ def _is_kept(line: str, text: str) -> bool:
 
 
 def _less(was: str, now: str, elsewhere: Collection[str]) -> Iterator[str]:
-    if (is_arid_line(was) and not ASKS.search(was)) or not CODE.search(was) or TOLD.match(was) or HEAD.match(was):
+    if (is_arid_line(was) and not ASKS.search(was)) or not CODE.search(was) or DECLARATIONS.match(was) or HEAD.match(was):
         return
     a, b = tokens(was), tokens(now)
     lost, got = left_out(a, b), left_out(b, a)

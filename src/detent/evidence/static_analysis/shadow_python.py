@@ -103,7 +103,7 @@ def replacements(text: str, modules: Mapping[str, str], lines: Collection[int]) 
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return []
-    file = _File(tree, modules)
+    file = _TestFile(tree, modules)
     found = list[Replacement]()
     for scope, node in _scoped(tree.body, ""):
         for put in file.put_by(node):
@@ -134,7 +134,7 @@ def _last(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
-class _File:
+class _TestFile:
     """A test file with its names resolved."""
 
     def __init__(self, tree: ast.Module, modules: Mapping[str, str]) -> None:

@@ -333,7 +333,7 @@ def facts(run: Run[TddData]) -> Mapping[str, str]:
         "test_folder": str(PurePosixPath(now.test_file).parent),
         "impl_file": now.impl_file,
         "stub_file": now.impl_file if language else now.test_file,
-        "stubs": STUBS.format(file=now.impl_file, body=language.told) if language else "",
+        "stubs": STUBS.format(file=now.impl_file, body=language.shown_body) if language else "",
         "list": "\n".join(f"- [{'x' if e.done else ' '}] {e.text}" for e in data.entries) or "(there is no list yet)",
         "previous": _previous(data),
         "trouble": _failure_section(run),

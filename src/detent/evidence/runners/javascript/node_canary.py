@@ -97,7 +97,7 @@ def _canary_file(folder: str, options: str) -> CanaryFile:
 # -- the output ----------------------------------------------------------------------------------------------------------------
 
 FAILING = re.compile(r"^✖ failing tests:\n*\Z", re.MULTILINE)
-TOLD = re.compile(r"^(ℹ (?:tests|pass|fail)) (\d+)$", re.MULTILINE)
+COUNTS = re.compile(r"^(ℹ (?:tests|pass|fail)) (\d+)$", re.MULTILINE)
 SHARE = {"ℹ tests": 2, "ℹ pass": 1, "ℹ fail": 1}
 
 
@@ -111,5 +111,5 @@ def tidy(output: str, canary: Canary) -> str:
         inside = ours or (inside and line.startswith((" ", "\t", "}")))  # the rest of an error is indented below it
         if not inside:
             left.append(line)
-    text = TOLD.sub(lambda m: f"{m[1]} {max(0, int(m[2]) - SHARE[m[1]] * count)}", "".join(left))
+    text = COUNTS.sub(lambda m: f"{m[1]} {max(0, int(m[2]) - SHARE[m[1]] * count)}", "".join(left))
     return FAILING.sub("", text)

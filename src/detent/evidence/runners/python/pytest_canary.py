@@ -180,7 +180,7 @@ def _filled(patterns: tuple[str, ...], name: str, joint: str = "") -> str:
 # -- the output ----------------------------------------------------------------------------------------------------------------
 
 EMPTY = re.compile(r"^=+ (?:FAILURES|ERRORS|short test summary info) =+\n(?=[=-])", re.MULTILINE)
-TOLD = re.compile(r"^(?:=+ )?\d+ (?:failed|passed|error|skipped|deselected|xfailed|xpassed|warning)s?\b.* in [\d.]+s\b.*$", re.MULTILINE)
+SUMMARY = re.compile(r"^(?:=+ )?\d+ (?:failed|passed|error|skipped|deselected|xfailed|xpassed|warning)s?\b.* in [\d.]+s\b.*$", re.MULTILINE)
 COLLECTED = re.compile(r"(?<=^collected )\d+(?= items?$)", re.MULTILINE)
 
 
@@ -190,7 +190,7 @@ def tidy(output: str, canary: Canary) -> str:
     left = "".join(line for line in output.splitlines(keepends=True) if not any(w in line for w in words))
     left = EMPTY.sub("", left)
     left = COLLECTED.sub(lambda m: str(max(0, int(m[0]) - 2 * count)), left)
-    told = list(TOLD.finditer(left))
+    told = list(SUMMARY.finditer(left))
     if not told:
         return left
     last = told[-1]

@@ -95,12 +95,12 @@ def _not_built(faults: list[CargoFault]) -> list[tuple[str, SeenTest]]:
         if each.code or not SUMS_UP.match(each.says):
             found.setdefault(each.file, []).append(each)
     return [
-        (file, SeenTest(file, "error", "\n".join(_told(e) for e in all_), "BuildError", _is_missing(all_), f"{file}:{all_[0].line}"))
+        (file, SeenTest(file, "error", "\n".join(_fault_text(e) for e in all_), "BuildError", _is_missing(all_), f"{file}:{all_[0].line}"))
         for file, all_ in found.items()
     ]
 
 
-def _told(fault: CargoFault) -> str:
+def _fault_text(fault: CargoFault) -> str:
     """A compiler error. Its code tells a file that does not fit from one that cannot be parsed, which has none."""
     return f"error[{fault.code}]: {fault.says}" if fault.code else fault.says
 
