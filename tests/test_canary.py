@@ -321,7 +321,7 @@ def test_a_step_on_a_tampered_runner_fails_with_that_reason_and_an_honest_one_sa
     assert (red.evidence.counts.passed, red.evidence.counts.errors) == (2, 1)
     green = f.lay({"calc.py": GREEN.replace("a + b", "'nothing like it'")}).submit()
     assert green.status == "FAILURE", green
-    assert [r for r in green.reasons if r.startswith(f"{TAMPERED}: a test that must fail came back as passed")], green.reasons
+    assert [r for r in green.reasons if r.startswith(f"{TAMPERED}: a test that must fail was reported as passed")], green.reasons
     assert green.evidence and green.evidence.canary == "broken"
     assert f.git("status", "--porcelain", "--ignored").replace("!! tests/__pycache__/", "").strip() in ("", "!! __pycache__/")
 
