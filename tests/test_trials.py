@@ -106,7 +106,7 @@ def test_the_lines_call_the_tests_as_the_project_does(tmp_path: Path, runs: Comm
     (tmp_path / "node_modules").mkdir()
     lines = lines_that_repeat(Trial((), "", "", tests=("t a.py",)), CHANGE, runs, tmp_path)
     assert line in lines and f"ln -s {tmp_path}/node_modules node_modules" in lines
-    assert lines[0].endswith(f"$(git commit-tree {'2' * 12} -p HEAD -m look)"), "what is not committed has no commit"
+    assert lines[1].endswith(f"$(git commit-tree {'2' * 12} -p HEAD -m look)"), "what is not committed has no commit"
 
 
 def test_what_is_too_long_to_keep_cannot_be_repeated(tmp_path: Path) -> None:
