@@ -100,8 +100,10 @@ def fails_again(look: SuiteLook[Data]) -> str | None:
     again = look.again(new)
     if wrong := again.fault or _tampered(again):
         return wrong
-    calm = new - again.bad
-    return f"{_first(calm)} is flaky: it failed, then passed when run again on the same tree; a flaky test is no evidence" if calm else None
+    flaky = new - again.bad
+    return (
+        f"{_first(flaky)} is flaky: it failed, then passed when run again on the same tree; a flaky test is no evidence" if flaky else None
+    )
 
 
 def new_tests_failed_before(look: RerunLook[PlanData]) -> str | None:
@@ -200,15 +202,15 @@ def nothing_broke(look: BaselineLook[Data]) -> Said:
     """No test fails that did not fail before. One that failed once and passes whenever it is run again is a note."""
     seen = look.outcomes()
     if broken := seen.regressions and seen.regressions - _come_and_go(look, seen.regressions):
-        return f"{_first(broken)} passed before and {_fails(broken)} now{_because(look, broken)}{_flaky(look, broken)}"
+        return f"{_first(broken)} passed before and {_fails(broken)} now{_because(look, broken)}{_flaky_note(look, broken)}"
     if new := seen.newly_failing and seen.newly_failing - look.known_failures():
-        return f"{_first(new)} {_fails(new)}{_because(look, new)}{_flaky(look, new)}"
+        return f"{_first(new)} {_fails(new)}{_because(look, new)}{_flaky_note(look, new)}"
     return tuple(Flag("weak-evidence", describe_flaky(test), test, level="note") for test in sorted(seen.flaky)) or None
 
 
 def _come_and_go(look: BaselineLook[Data], broken: Ids) -> Ids:
     """Tests that failed before the work began, passed since, fail again now, and pass on a rerun: not held against any step."""
-    return _calm(look, broken & {*look.known_failures(), *look.run.fixed})
+    return _flaky_tests(look, broken & {*look.known_failures(), *look.run.fixed})
 
 
 def _because(look: SuiteLook[Data], bad: Ids) -> str:
@@ -216,13 +218,13 @@ def _because(look: SuiteLook[Data], bad: Ids) -> str:
     return f": {said}" if said else ""
 
 
-def _flaky(look: SuiteLook[Data], bad: Ids) -> str:
+def _flaky_note(look: SuiteLook[Data], bad: Ids) -> str:
     """The end of a sentence that names failing tests which pass on a rerun of the same tree; empty if there are none."""
-    calm = _calm(look, bad)
-    return f"; {_first(calm)} is flaky: it passed when run again on the same tree" if calm else ""
+    flaky = _flaky_tests(look, bad)
+    return f"; {_first(flaky)} is flaky: it passed when run again on the same tree" if flaky else ""
 
 
-def _calm(look: SuiteLook[Data], bad: Ids) -> Ids:
+def _flaky_tests(look: SuiteLook[Data], bad: Ids) -> Ids:
     """Those of the failing tests that pass on a rerun of the same tree."""
     if not bad or len(bad) > MOST_AGAIN:
         return frozenset()

@@ -77,10 +77,10 @@ def certain_failures(judging: Judging, seen: Outcomes, old: OlderTests) -> tuple
     came = successors_by_mutants(
         context, look.tests(), look.tests_before(), RemovedTests(seen.lost & old.passing, old.older, look.changes.patch())
     )
-    calm = passing_again(collector, look.changes, seen.newly_failing - look.known_failures(), wanted)
-    left = seen._replace(lost=seen.lost - came.keys(), newly_failing=seen.newly_failing - calm)
-    before = failing_before(collector, look.changes, {test: file_of(look.tests(), test) for test in calm}, wanted)
-    flags = [*flag_flaky(calm, seen.flaky, before)[:MOST_SHOWN], *flag_successors(look.changes.patch(), came)[:MOST_SHOWN]]
+    flaky = passing_again(collector, look.changes, seen.newly_failing - look.known_failures(), wanted)
+    left = seen._replace(lost=seen.lost - came.keys(), newly_failing=seen.newly_failing - flaky)
+    before = failing_before(collector, look.changes, {test: file_of(look.tests(), test) for test in flaky}, wanted)
+    flags = [*flag_flaky(flaky, seen.flaky, before)[:MOST_SHOWN], *flag_successors(look.changes.patch(), came)[:MOST_SHOWN]]
     return tuple(_failures(look, left, old, context)), flags
 
 
