@@ -78,9 +78,9 @@ def messages_of(message: Message) -> list[Message]:
         calls = [call_of(block) for block in blocks if block["type"] == "tool_use"]
         return [{"role": "assistant", "content": words or None, **({"tool_calls": calls} if calls else {})}]
     results = [block for block in blocks if block["type"] == "tool_result"]
-    told: list[Message] = [{"role": "tool", "tool_call_id": block["tool_use_id"], "content": result_of(block)} for block in results]
+    answers: list[Message] = [{"role": "tool", "tool_call_id": block["tool_use_id"], "content": result_of(block)} for block in results]
     said: list[Message] = [{"role": "user", "content": words}] if words else []
-    return told + said
+    return answers + said
 
 
 def call_of(block: Block) -> Block:

@@ -41,7 +41,7 @@ def begin_run(app: App, sent: Sent, terms: Terms, workflow: str, make: Callable[
     may_answer(terms.policies, settings)
     setup = ground(git, settings, main, app.world.outer, terms.agent, run_id)
     setup = msgspec.structs.replace(setup, accepts=kinds_of(terms.policies))
-    tests_can_be_told_apart(setup)
+    must_report_each_test(setup)
     branch = free_branch(git, f"detent/{words_of(terms.request)}") if setup.workspace else git.branch()
     data = make(Beginning(setup, head, git.tree(head), branch))
     run: AnyRun = Run(run_id, workflow, flow.table.starts[0], 0, data, limits=flow.limits(settings), worktree=str(app.place.root))
@@ -57,7 +57,7 @@ def words_of(text: str) -> str:
     return slug(next(iter(text.strip().splitlines()), ""), 50) or "feature"
 
 
-def tests_can_be_told_apart(setup: Ground) -> None:
+def must_report_each_test(setup: Ground) -> None:
     if not setup.command:
         raise DetentError(
             "no test framework is recognised here, so nothing could be proved",

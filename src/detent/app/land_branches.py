@@ -106,25 +106,25 @@ def land(app: App, names: Sequence[str], back: Back, sent: Sent, watch: Watch) -
     with only_landing(app):
         found = [_named(app, name, ways.remote) for name in names] if names else list(finished(app, ref, ways.remote))
         prove = _prover(app) if found else None
-        told: list[LandedBranch] = []
+        results: list[LandedBranch] = []
         for at, each in enumerate(ordered := sorted(found)):
             if prove is None or (not names and git.resolve(f"{GIVEN_BACK}/{each.branch}") == each.tip):
-                told.append(_waits(app, each))
+                results.append(_waits(app, each))
                 continue
             watch(each.branch, f"priority {each.priority}" + (f", {each.item}" if each.item else ""))
             try:
                 seen = _looked(app, each, ref, back, partial(watch, each.branch))
                 if seen.open:
                     ask_about(app, Left(each.branch, seen.tree, question := _question(seen), seen.open, now()))
-                    told.append(LandedBranch(each.branch, each.item, "flagged", reason=question, tree=seen.tree, flags=seen.open))
+                    results.append(LandedBranch(each.branch, each.item, "flagged", reason=question, tree=seen.tree, flags=seen.open))
                     continue
                 seen = seen._replace(note=_closing(settings.tracker.kind, each.item, seen.note))
                 done = _landed(git, each, seen, ways, prove, partial(watch, each.branch))
             except CannotTell as e:
                 rest = [LandedBranch(left.branch, left.item, "untouched") for left in ordered[at:]]
-                return LandReport(short(ref), (*told, *rest), str(e))
-            told.append(_outcome(app, each, done, back, sent))
-        return LandReport(short(ref), tuple(told))
+                return LandReport(short(ref), (*results, *rest), str(e))
+            results.append(_outcome(app, each, done, back, sent))
+        return LandReport(short(ref), tuple(results))
 
 
 def _looked(app: App, each: Candidate, ref: str, back: Back, say: Callable[[str], None]) -> BranchSeen:

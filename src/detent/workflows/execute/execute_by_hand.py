@@ -50,8 +50,8 @@ def review(app: App, branch: str, agent: str, again: bool = False) -> dict[str, 
         raise DetentError(str(e), "nothing was filed; check the reviewer ([review] agent, or --agent) and try again") from e
     found = read_review(text)
     items = filed(tracker_of(settings, app.place, app.world.outer), found, short(branch), short(branch), "")
-    told: dict[str, Any] = {"branch": short(branch), "commit": tip, **msgspec.to_builtins(found)}
-    return {**told, "items": [item.id for item in items]}
+    row: dict[str, Any] = {"branch": short(branch), "commit": tip, **msgspec.to_builtins(found)}
+    return {**row, "items": [item.id for item in items]}
 
 
 def _span(git: Git, branch: str, main: str, remote: str) -> tuple[str, str]:

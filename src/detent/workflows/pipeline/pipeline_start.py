@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from detent.app import App, now
-from detent.app.beginning import tests_can_be_told_apart, words_of
+from detent.app.beginning import must_report_each_test, words_of
 from detent.app.commit_settings import settings_for
 from detent.app.first_look import accepted, said_at_start
 from detent.app.fit import checkout_is_fit, ground, is_clean, no_run_is_open
@@ -38,7 +38,7 @@ def start_pipeline(app: App, sent: Sent, terms: Terms) -> str:
     may_answer(terms.policies, settings)
     setup = ground(git, settings, main, app.world.outer, terms.agent, run_id)
     setup = msgspec.structs.replace(setup, accepts=kinds_of(terms.policies))
-    tests_can_be_told_apart(setup)
+    must_report_each_test(setup)
     name = free_session(git, f"{day(app.world.outer)}_{words_of(terms.request)}")
     data = PipelineData(
         session=f"{SESSIONS}/{name}",
