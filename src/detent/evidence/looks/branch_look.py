@@ -33,7 +33,7 @@ from detent.evidence.outcomes.shared_test_files import out_of_reach
 from detent.evidence.probes.context import ProbeContext
 from detent.evidence.probes.mutant_order import OUTSIDE
 from detent.evidence.probes.noticed_lines import Noticed, try_mutants
-from detent.evidence.probes.test_probes import indifferent
+from detent.evidence.probes.test_probes import probe_vacuous
 from detent.evidence.report import TestReport
 from detent.evidence.running.busy import idle_clock
 from detent.evidence.running.cannot_run import hint_for, left_behind, not_fetched, said_by
@@ -168,7 +168,7 @@ def _probed(span: BranchSpan, look: RepoLook, branch: ProbedBranch, tried: Tried
     )
     rest = max(begun + span.seconds - idle_clock(), 0.0)
     unsure = new & set(seen_by.idle)
-    idle = indifferent(_context(look, rest, tried), branch.tip, unsure - failing_by_old_answers(look, branch.mixed, unsure))
+    idle = probe_vacuous(_context(look, rest, tried), branch.tip, unsure - failing_by_old_answers(look, branch.mixed, unsure))
     found = seen_by._replace(idle=idle.idle, tried=seen_by.tried + idle.tried)
     return [*flags, *_unnoticed(found, branch.tip.wall > SLOWED * branch.before.wall + 1.0), *_generated(look)], seen_by
 

@@ -57,7 +57,7 @@ def look_without_mutating(
         ("clock-red", lambda: look_at_dates(context, branch.base, branch.overlay, branch.mixed, branch.proved, until)),
         ("unnoticed", lambda: try_restoring(context, branch.tip, branch.patch, until, files)),
     ]
-    wanted = [look for kind, look in KeyedRandom(context.key, "looks").mixed(looks) if not allowed(kind)]
+    wanted = [look for kind, look in KeyedRandom(context.key, "looks").shuffled(looks) if not allowed(kind)]
     with ThreadPoolExecutor(jobs) as pool:
         return [flag for found in pool.map(lambda look: look(), wanted) for flag in found if not allowed(flag.kind)]
 

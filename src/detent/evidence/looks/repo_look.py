@@ -290,10 +290,10 @@ class RepoLook:
 
     def untested(self, all_of_it: bool = True) -> tuple[str, ...]:
         """The changed places in code that no test proves, and files that no test needs; without `all_of_it`, only such files, since a RED proves the code."""
-        from detent.evidence.probes.unproved import code_of, unneeded, unproved
+        from detent.evidence.probes.unproved import code_of, unneeded_files, unproved
 
         code = code_of(self.changes)
-        return unproved(self.probe_context(), code) if all_of_it else unneeded(self.probe_context(), code) if len(code) > 1 else ()
+        return unproved(self.probe_context(), code) if all_of_it else unneeded_files(self.probe_context(), code) if len(code) > 1 else ()
 
     def preflight(self) -> str | None:
         """What is wrong by the project's preflight commands. Those that failed before the work began are shown but do not count."""

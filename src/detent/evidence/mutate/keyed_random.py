@@ -33,7 +33,7 @@ class KeyedRandom:
     def one(self, among: Sequence[T]) -> T:
         return among[self.below(len(among))]
 
-    def mixed(self, things: Sequence[T]) -> list[T]:
+    def shuffled(self, things: Sequence[T]) -> list[T]:
         """The things in random order."""
         left, found = list(things), list[T]()
         while left:

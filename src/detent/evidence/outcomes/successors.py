@@ -40,7 +40,7 @@ def successors_by_words(path: str, old: str, new: str, lost: Iterable[str], pass
     found = dict[str, frozenset[str]]()
     for test in lost if came else ():
         was = [each for each in before if each.made(test)]
-        fits = [each for each in came if len(was) == 1 and says_what(was[0], each) and any(map(each.made, passing))]
+        fits = [each for each in came if len(was) == 1 and resembles(was[0], each) and any(map(each.made, passing))]
         most = max((_shared(was[0], each) for each in fits), default=0)
         best = [each for each in fits if _shared(was[0], each) == most]
         if best:
@@ -52,7 +52,7 @@ def _shared(was: SaidTest, now: SaidTest) -> int:
     return len(_names(was.said) & _names(now.said)) + len(_values(was.said) & _values(now.values_in))
 
 
-def says_what(was: SaidTest, now: SaidTest) -> bool:
+def resembles(was: SaidTest, now: SaidTest) -> bool:
     """Whether a test uses most of the names and values of an older one."""
     names, values = _names(was.said), _values(was.said)
     there = _values(now.values_in)

@@ -87,7 +87,7 @@ def look_at_dates(
     if not failing or context.git.read(base, SHIFTED) is not None:
         return []
     rng, files = KeyedRandom(context.key, "dates"), tuple(sorted({file_of(mixed, test) for test in failing}))
-    for by in rng.mixed([HOUR + rng.below(HOUR), DAY + rng.below(DAY), 400 * DAY + rng.below(400 * DAY)]):
+    for by in rng.shuffled([HOUR + rng.below(HOUR), DAY + rng.below(DAY), 400 * DAY + rng.below(400 * DAY)]):
         shifted = {**overlay, SHIFTED: SHIFT.format(by=by).encode()}
         seen = _run(context, base, files, shifted, mixed.wall, until)
         if by_itself := sorted(failing & seen.having("passed")):

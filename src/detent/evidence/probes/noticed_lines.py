@@ -210,7 +210,7 @@ def _rounds(
             due = [(p, of[turn]) for p, of in places.items() if turn < len(of) and (idle or not any(t.bad for t in found[p]))]
             if not due or _late(context, until):
                 break
-            due = rng.mixed(due)
+            due = rng.shuffled(due)
             say(f"{len(due)} at {len(places)} places, at most {until - context.clock():.0f} s left")
             tries = pool.map(lambda each: _try(context, each[1], files, min(one, until - context.clock())), due)
             for (place, _), tried in zip(due, tries, strict=True):

@@ -173,7 +173,7 @@ def _seen(context: ProbeContext, mutant: Mutant, files: tuple[str, ...], seconds
     return None if report is None or report.late else report
 
 
-def indifferent(context: ProbeContext, now: TestReport, tests: frozenset[str]) -> Probed:
+def probe_vacuous(context: ProbeContext, now: TestReport, tests: frozenset[str]) -> Probed:
     """Try whether passing tests check no answer at all: inverted expectations do not make them fail, nor does any mutant."""
     left = tests - fail_inverted(context, now, tests) if tests else tests
     files = _files(now, left)

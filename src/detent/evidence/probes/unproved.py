@@ -40,11 +40,11 @@ def unproved(context: ProbeContext, code: tuple[Changed, ...]) -> tuple[str, ...
         f"{mutant.path}: {mutant.place}" for mutant in pieces[MOST_PIECES:]
     }
     tried = {mutant.path for of in places.values() for mutant in of} | {mutant.path for mutant in pieces}
-    bare = unneeded(context, tuple(change for change in code if change.path not in tried))
+    bare = unneeded_files(context, tuple(change for change in code if change.path not in tried))
     return tuple(sorted({*quiet, *lines, *bare}))
 
 
-def unneeded(context: ProbeContext, code: tuple[Changed, ...]) -> tuple[str, ...]:
+def unneeded_files(context: ProbeContext, code: tuple[Changed, ...]) -> tuple[str, ...]:
     """The files that could be reverted without a test failing. Submodules cannot be tried, so they are always included."""
     until = context.clock() + context.seconds
     there = [change for change in code if change.how != "deleted"]

@@ -273,7 +273,7 @@ def _defines(text: str, name: str) -> bool:
 def _mapped(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
     where = PurePosixPath(file.path)
     if re.fullmatch(r"(?:ts|js)config.*\.json|package\.json|composer\.json|deno\.jsonc?", where.name) and not is_named_as_test(file.path):
-        for name, target in mapped.mapped_again(file.path, file.before, file.after, lambda path: path in ground.paths, ground.declared):
+        for name, target in mapped.stand_ins(file.path, file.before, file.after, lambda path: path in ground.paths, ground.declared):
             yield _flag(f"{file.path}: {name}", f"{file.path} maps {name} to {target}", target)
     elif where.name in ("go.mod", "go.work"):
         for name in mapped.replaced_in_go(file.before, file.after):

@@ -39,7 +39,7 @@ Mapped = tuple[str, str]  # a name, and the file it is mapped to
 Exists = Callable[[str], bool]
 
 
-def mapped_again(path: str, before: str, after: str, exists: Exists, declared: frozenset[str]) -> Iterator[Mapped]:
+def stand_ins(path: str, before: str, after: str, exists: Exists, declared: frozenset[str]) -> Iterator[Mapped]:
     """The names that a change to a manifest maps to a stand-in: a test file, or another file although the old one still exists."""
     old, new = (dict(_mappings(path, text)) for text in (before, after))
     here = dirname(path)
