@@ -18,7 +18,7 @@ from detent.gates.check_gates import cannot_fail
 from detent.gates.documents import Criterion, KnownIssue, TaskEntry, read_acceptance, read_tasks, recommended, section
 from detent.gates.human import APPROVE, MISSING, STRATEGY, PersonDecision, pending
 from detent.gates.judge import judge
-from detent.gates.reply import amounts_to, points, read_reply
+from detent.gates.reply import effective_status, points, read_reply
 from detent.journal.journal_rows import from_entry, to_entry
 from detent.kernel.decide import Decision as Decided
 from detent.kernel.decide import decide, refusal
@@ -306,7 +306,7 @@ def test_a_doubled_key_in_a_reply_is_refused() -> None:
 def test_a_grave_finding_weighs_more_than_the_status_it_comes_with(role: str, more: dict[str, Any], comes_to: str) -> None:
     read, said = read_reply(text_of(as_role(role, **more)), role)
     assert read, said
-    assert amounts_to(read) == comes_to
+    assert effective_status(read) == comes_to
 
 
 def test_a_waived_finding_no_longer_blocks_whatever_line_it_moved_to() -> None:
@@ -314,8 +314,8 @@ def test_a_waived_finding_no_longer_blocks_whatever_line_it_moved_to() -> None:
     moved, _ = read_reply(text_of(as_role("Reviewer", "BLOCKED", review_comments=[{**comment("major"), "line": 99}])), "Reviewer")
     assert first
     assert moved
-    assert amounts_to(moved, frozenset(p.id for p in points(first))) == "OK"
-    assert amounts_to(moved) == "BLOCKED"
+    assert effective_status(moved, frozenset(p.id for p in points(first))) == "OK"
+    assert effective_status(moved) == "BLOCKED"
 
 
 # -- documents ---------------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from detent.blocks.terms import Terms
 from detent.errors import Disturbed
 from detent.evidence.report import TestReport as Report
 from detent.evidence.running.suite import ProgressReader, Suite, check_timeout, too_long
-from detent.gates.testlist import alike
+from detent.gates.testlist import normalized_entry
 from detent.interfaces.cli.live import LiveTerminal
 from detent.kernel.model import Sent
 from detent.workflows.tdd.tdd_data import ErrorDetails, Note
@@ -201,8 +201,8 @@ def test_notes_hold_no_local_paths() -> None:
 
 @pytest.mark.parametrize("said", ["Adds two numbers.", "adds  two numbers", "`adds two numbers`", "ADDS TWO NUMBERS. "])
 def test_a_description_is_compared_without_case_and_full_stop(said: str) -> None:
-    assert alike(said) == alike("Adds two numbers")
-    assert alike(said) != alike("adds three numbers")
+    assert normalized_entry(said) == normalized_entry("Adds two numbers")
+    assert normalized_entry(said) != normalized_entry("adds three numbers")
 
 
 def test_a_list_entry_is_chosen_by_words_that_are_nearly_its_own(p: Project) -> None:

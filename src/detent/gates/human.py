@@ -139,7 +139,7 @@ def _skip(data: DD, seq: int) -> DD:
     return put(data, replace(old, status="skipped", resolved=seq, resolution_reason="superseded by another question")) if old else data
 
 
-def overtaken(run: Run[DD], why: str) -> Run[DD]:
+def close_question(run: Run[DD], why: str) -> Run[DD]:
     """Close the open question because something else answered it."""
     old = pending(run.data)
     return replace(run, data=put(run.data, replace(old, status="skipped", resolved=run.seq + 1, resolution_reason=why))) if old else run

@@ -171,7 +171,7 @@ def _name(file: str, category: str, words: str) -> str:
     return hashlib.sha256(f"{file}\n{category.lower()}\n{' '.join(words.lower().split())}".encode()).hexdigest()[:12]
 
 
-def amounts_to(reply: RoleReply, waived: frozenset[str] = frozenset()) -> Said:
+def effective_status(reply: RoleReply, waived: frozenset[str] = frozenset()) -> Said:
     """A reply's effective status: an OK with a blocking finding is BLOCKED, with a medium one a question. Waived findings do not count."""
     left = [p for p in points(reply) if p.id not in waived]
     if reply.status in ("OK", "PASS_WITH_NOTES") and any(p.blocks for p in left):

@@ -65,7 +65,7 @@ def even_out(text: str) -> str:
     return " ".join(text.split())
 
 
-def alike(text: str) -> str:
+def normalized_entry(text: str) -> str:
     """A text normalised for recognising an entry: white space, case, a full stop and surrounding markup do not matter."""
     return even_out(text).casefold().strip("`*_\"' ").rstrip(". ")
 
@@ -194,7 +194,7 @@ def current_is_open(look: FilesLook[ListData]) -> str | None:
         return None
     named = even_out(reply.current_test.description)
     open_now = [e.text for e in entries if not e.done]
-    if alike(named) in map(alike, open_now):
+    if normalized_entry(named) in map(normalized_entry, open_now):
         return None
     return f"currentTest.description '{named}' is not the text of an open entry; open: {'; '.join(open_now[:5]) or 'none'}"
 

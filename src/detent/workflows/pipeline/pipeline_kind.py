@@ -1,7 +1,7 @@
 """Which event a call to a session causes. Pure: reads only the run and what was sent, and decides nothing."""
 
 from detent.gates.human import event_of, pending, reopened
-from detent.gates.reply import RoleReply, amounts_to, read_reply
+from detent.gates.reply import RoleReply, effective_status, read_reply
 from detent.kernel.model import Run, Sent
 from detent.workflows.pipeline.pipeline_data import PipelineData, all_done, manual_open, reviewed, unproven
 from detent.workflows.pipeline.pipeline_revise import revision
@@ -60,7 +60,7 @@ def _submitted(run: Run[PipelineData], sent: Sent) -> str:
     reply, _ = read_reply(sent.reply, ROLES[run.state])
     if reply is None:
         return "no-reply"
-    said = amounts_to(reply)
+    said = effective_status(reply)
     if said == "OK":
         return _forward(run, reply)
     if said == "NEEDS_INFO" and run.state in ("INTAKE", "INTAKE_LEAN"):

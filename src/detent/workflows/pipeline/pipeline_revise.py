@@ -25,7 +25,7 @@ from detent.gates.documents import (
     short_spec_is_sound,
     spec_is_sound,
 )
-from detent.gates.human import APPROVE, overtaken, pending, resolve
+from detent.gates.human import APPROVE, close_question, pending, resolve
 from detent.kernel.model import Found, Sent
 from detent.workflows.pipeline.pipeline_data import DONE, PipelineData, Session, keep_tasks
 from detent.workflows.pipeline.pipeline_states import STATES
@@ -170,7 +170,7 @@ def release(run: Session, sent: Sent, found: Found) -> Session:
     tasks = tuple(replace(t, status="not-started") if t.status == "blocked" else t for t in data.tasks)
     data = replace(data, ended={**data.ended, **ended}, laid={}, merging=None, tasks=tasks, held=None, accepted=None)
     after = replace(run, data=data, cause="", last_error="", last_reason="", guidance="")
-    return overtaken(after, "a person changed what it was about") if asked else after
+    return close_question(after, "a person changed what it was about") if asked else after
 
 
 def ask_stage(run: Session, sent: Sent, found: Found) -> Session:

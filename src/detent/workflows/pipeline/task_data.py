@@ -8,7 +8,7 @@ import msgspec
 from detent.evidence.look import SubmitLook
 from detent.gates.documents import ACCEPTANCE, ARCHITECTURE, RECORDS, RESEARCH, SPEC, SPECS, TASKS, ChangedFile, KnownIssue, TaskEntry
 from detent.gates.human import DecisionData, pending, waived
-from detent.gates.reply import ReviewPoint, RoleReply, amounts_to, left_open, points, read_reply
+from detent.gates.reply import ReviewPoint, RoleReply, effective_status, left_open, points, read_reply
 from detent.kernel.model import Found, Run, Sent, StepShown
 from detent.workflows.pipeline.session import LONGEST_NOTE, MOST_NOTES, Aside, Grounded, answered_decisions
 
@@ -106,7 +106,7 @@ def reply_of(run: Run[DD], sent: Sent) -> RoleReply | None:
 
 
 def verdict_of(run: Run[TaskData], reply: RoleReply) -> str:
-    return amounts_to(reply, waived(run.data))
+    return effective_status(reply, waived(run.data))
 
 
 def changed_of(sent: Sent, name: str = "changed_files") -> tuple[ChangedFile, ...] | None:

@@ -221,7 +221,7 @@ def _left(data: PrData) -> list[str]:
     return [each for each in data.setup.entries if not any(title in each for title in data.merged)]
 
 
-def worked_through(data: PrData) -> bool:
+def all_entries_done(data: PrData) -> bool:
     """Whether every entry that was open when the run started is done."""
     return bool(data.setup.entries) and not _left(data)
 

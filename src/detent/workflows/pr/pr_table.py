@@ -122,7 +122,7 @@ from detent.workflows.pr.pr_data import (
     tried,
     unproven,
 )
-from detent.workflows.pr.pr_facts import nudge, worked_through
+from detent.workflows.pr.pr_facts import all_entries_done, nudge
 from detent.workflows.pr.pr_shown import MOVES, facts_and_places
 
 ANY_CODE = ("**",)
@@ -359,7 +359,7 @@ URGED = {"Request Scope Reduction": "scope-reduction", "Escalate for External He
 def urged(run: Run[PrData]) -> str:
     """The event that the briefing asks for: a way out after too many failed attempts, or the end once the plan is worked through."""
     if run.state == "INITIALIZING":
-        return "no-pr-left" if worked_through(run.data) else ""
+        return "no-pr-left" if all_entries_done(run.data) else ""
     return URGED.get(nudge(run), "") if run.state == "DEBUGGING" else ""
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from detent.blocks.common import Ground, strays_advice
 from detent.evidence.source.stubs import LANGUAGES, StubLanguage
-from detent.gates.testlist import FILE, CurrentTest, ListData, ListedTest, alike, even_out, read_list, read_reply
+from detent.gates.testlist import FILE, CurrentTest, ListData, ListedTest, even_out, normalized_entry, read_list, read_reply
 from detent.kernel.model import Found, Run, Sent, StepShown, Value
 from detent.kernel.table import T
 
@@ -167,7 +167,10 @@ def planned(run: Run[TddData], sent: Sent, found: Found) -> Run[TddData]:
     assert reply.current_test is not None, "the gate found a test in it"
     open_now = (e.text for e in run.data.entries if not e.done)
     said = reply.current_test.description
-    now = replace(reply.current_test, description=next((text for text in open_now if alike(text) == alike(said)), even_out(said)))
+    now = replace(
+        reply.current_test,
+        description=next((text for text in open_now if normalized_entry(text) == normalized_entry(said)), even_out(said)),
+    )
     after = replace(run, data=replace(run.data, current=now, cycle=run.data.cycle + 1))
     return _passed(after, found, "PLAN", "RED", f"plan: {now.description}")
 
