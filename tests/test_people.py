@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.app.speaker import agent_above, agent_behind, agent_variable, cut_loose, process_at
+from detent.app.speaker import agent_above, agent_behind, agent_variable, process_at, why_detached
 from detent.blocks.open_flags import briefing_flags, said_by_people
 from detent.kernel.decide import spoken
 from detent.kernel.model import Sent
@@ -236,7 +236,7 @@ def test_shells_of_people_are_not_taken_for_cut_loose(tmp_path: Path) -> None:
     process(131, 130, "sh", "-c", "detent answer")
     process(132, 131, "detent", "answer")
     pids = (12, 22, 31, 44, 52, 57, 61, 72, 81, 93, 102, 112, 122, 132)
-    assert [pid for pid in pids if cut_loose(pid, proc)] == [72, 81, 112, 122, 132]
+    assert [pid for pid in pids if why_detached(pid, proc)] == [72, 81, 112, 122, 132]
 
 
 def test_answers_beforehand_and_the_page_are_not_an_agents_either(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from detent.app.times import time_of
 from detent.config import Settings
 from detent.drive.spent import Spent
 from detent.errors import DetentError
-from detent.interfaces.cli.report_text import WIDTH, as_markdown, as_text, estimated, lasting, many, money
+from detent.interfaces.cli.report_text import WIDTH, as_markdown, as_text, duration_text, estimated, money, short_number
 from detent.kernel.model import Sent
 from detent.queue.queue_protocol import ExecutionEnd
 from detent.tracker import Item
@@ -58,9 +58,9 @@ def test_what_is_no_time_is_refused_with_examples(text: str) -> None:
 
 
 def test_numbers_are_short() -> None:
-    assert [many(n) for n in (0, 999, 1000, 12_345, 1_200_000, 25_000_000)] == ["0", "999", "1k", "12k", "1.2M", "25M"]
+    assert [short_number(n) for n in (0, 999, 1000, 12_345, 1_200_000, 25_000_000)] == ["0", "999", "1k", "12k", "1.2M", "25M"]
     assert [money(n) for n in (0, 0.004, 0.25, 1234.5)] == ["$0.00", "$0.0040", "$0.25", "$1,234.50"]
-    assert [lasting(n) for n in (0, 59, 60, 3599, 3600, 36_000)] == ["0 s", "59 s", "1 min", "59 min", "1 h 00 min", "10 h 00 min"]
+    assert [duration_text(n) for n in (0, 59, 60, 3599, 3600, 36_000)] == ["0 s", "59 s", "1 min", "59 min", "1 h 00 min", "10 h 00 min"]
 
 
 # -- as it is shown --------------------------------------------------------------------------------------------------------------

@@ -70,13 +70,13 @@ def pulled(app: App) -> list[str]:
 
 def must_be_a_persons_shell(by: str) -> None:
     """Refuse a call from an agent's shell. Dialogs and the web page have checks of their own."""
-    from detent.app.speaker import agent_above, cut_loose
+    from detent.app.speaker import agent_above, why_detached
 
     if by in (WEB, DIALOG):
         return  # checked where the connection is known
     if seen := agent_above(os.environ, os.getpid()):
         raise DetentError(f"only a person may do this, but this shell belongs to an agent ({seen})", WAY_ON)
-    if seen := cut_loose(os.getpid()):
+    if seen := why_detached(os.getpid()):
         raise DetentError(f"only a person may do this, but this is not a person's shell ({seen})", WAY_ON)
 
 

@@ -95,7 +95,9 @@ def history_of(app: App, run: str, count: int) -> dict[str, object]:
     from detent.git.commits import commits_by_event
 
     commits, left = commits_by_event(app.world.git, run), left_behind(app, run)
-    rows = [event_row(e) | {"left": left.get(e.run.seq), "commit": commits.get(e.run.seq), **worked_on(e)} for e in newest(app, run, count)]
+    rows = [
+        event_row(e) | {"left": left.get(e.run.seq), "commit": commits.get(e.run.seq), **cycle_fields(e)} for e in newest(app, run, count)
+    ]
     return {"run": run, "events": rows, "card": card_object(app.place.common_dir, run)}
 
 
@@ -109,7 +111,7 @@ def left_behind(app: App, run: str) -> dict[int, str]:
     return {e.run.seq: f"{left[turn_of(e)].ref} ({left[turn_of(e)].names})" for e in events if turn_of(e) in left}
 
 
-def worked_on(e: AnyEvent) -> dict[str, object]:
+def cycle_fields(e: AnyEvent) -> dict[str, object]:
     """The cycle of an event, and its test or step, if any."""
     test = getattr(getattr(e.run.data, "current", None), "description", "")
     steps = (step for part in workflow_of(e.run.workflow).plan(e.run) for step in part.steps)

@@ -72,7 +72,7 @@ def agent_above(env: Mapping[str, str] | None, pid: int, proc: Path = PROC) -> s
     return ""
 
 
-def cut_loose(pid: int, proc: Path = PROC) -> str:
+def why_detached(pid: int, proc: Path = PROC) -> str:
     """The evidence that a process was detached from whoever started it, in words: its ancestors only run other programs, and then end.
     A person's shell has a login, a terminal or an editor above it, or is itself the first process of a session or a container."""
     line = list(_line(pid, proc))

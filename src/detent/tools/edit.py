@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from detent.errors import ToolError
 from detent.tools.beneath import MOST, FileContent
-from detent.tools.miss import several, why_missed
+from detent.tools.miss import occurrences, why_missed
 from detent.tools.tool_values import ToolResult, ToolRoom
 from detent.tools.write import encoded, put, target
 
@@ -37,7 +37,7 @@ def edit(room: ToolRoom, args: EditArguments) -> ToolResult:
     if times == 0:
         raise ToolError(f"old_string is not in {path}. {_changed(room, path, found)}{why_missed(text, args.old_string)}")
     if times > 1 and not args.replace_all:
-        raise ToolError(f"old_string is in {path} {several(text, old, times)} Give more of the text around it, or set replace_all.")
+        raise ToolError(f"old_string is in {path} {occurrences(text, old, times)} Give more of the text around it, or set replace_all.")
     if len(text) + times * (len(new) - len(old)) > MOST:
         raise ToolError(f"{path} would become larger than {MOST:,} characters. Nothing was changed.")
     put(room, path, encoded(text.replace(old, new), "new_string"), found.stamp)

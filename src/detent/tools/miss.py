@@ -12,7 +12,7 @@ WORD = re.compile(r"\w+")
 NUMBERED = re.compile(r"\s*\d+\t")
 
 
-def several(text: str, old: str, times: int) -> str:
+def occurrences(text: str, old: str, times: int) -> str:
     """The places of a text that occurs more than once."""
     lines, at = [], -1
     for _ in range(min(times, PLACES)):

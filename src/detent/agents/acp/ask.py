@@ -33,13 +33,13 @@ def ask_acp(asked: Asked) -> Reply:
     if name:
         row = row_of(AGENTS[name], asked.outer, model, asked.turn.model)
         found = find(row, asked.outer)
-        return ask_program(row, found._replace(ways=both(found.ways, asked.outer)), asked, steering(row, own=False))
+        return ask_program(row, found._replace(ways=with_responses_api(found.ways, asked.outer)), asked, steering(row, own=False))
     row = own_row(asked.rest, asked.outer)
     found = FoundClient(own_program(asked.rest, asked.outer, asked.turn.workspace), own_ways(asked.outer))
     return ask_program(row, found, asked, steering(row, own=True))
 
 
-def both(ways: tuple[Access, ...], outer: Mapping[str, str]) -> tuple[Access, ...]:
+def with_responses_api(ways: tuple[Access, ...], outer: Mapping[str, str]) -> tuple[Access, ...]:
     """Also allow the responses API wherever chat completions are allowed: some agents choose between them by the model's name."""
     chats = [way for way in ways if way.wire_format is CHAT]
     return (*ways, *(access for _ in chats if (access := access_of("responses", outer))))

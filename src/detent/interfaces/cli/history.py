@@ -9,7 +9,7 @@ import click
 
 from detent.app import App
 from detent.app.plain_text import plain, typed
-from detent.app.run_rows import about_event, history_of, left_behind, newest, worked_on
+from detent.app.run_rows import about_event, cycle_fields, history_of, left_behind, newest
 from detent.door import AnyEvent
 from detent.interfaces.cli.tell import card_lines, flag_lines, fold, local_time
 
@@ -93,6 +93,6 @@ def _children(app: App, run: str) -> list[str]:
 
 def _about(e: AnyEvent) -> str:
     """The cycle and the test or step of an event."""
-    found = worked_on(e)
+    found = cycle_fields(e)
     cycle = f"cycle {found['cycle']}" if found["cycle"] else ""
     return ": ".join(str(part) for part in (cycle, found["test"]) if part)

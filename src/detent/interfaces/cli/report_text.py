@@ -30,7 +30,7 @@ def money(usd: float) -> str:
     return f"${usd:,.2f}" if usd >= 0.01 or usd == 0 else f"${usd:.4f}"
 
 
-def many(number: float) -> str:
+def short_number(number: float) -> str:
     """A number as people read it: 950, 12k, 1.2M."""
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if number >= size:
@@ -38,7 +38,7 @@ def many(number: float) -> str:
     return f"{number:.0f}"
 
 
-def lasting(seconds: float) -> str:
+def duration_text(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     if not minutes:
         return f"{rest} s"
@@ -50,7 +50,7 @@ def local(text: str) -> datetime:
 
 
 def cost_text(cost: AgentCost) -> str:
-    return f"{money(cost.usd)}, {many(cost.tokens)} tokens, {lasting(cost.seconds)} of agents' work in {plural(cost.turns, 'turn')}"
+    return f"{money(cost.usd)}, {short_number(cost.tokens)} tokens, {duration_text(cost.seconds)} of agents' work in {plural(cost.turns, 'turn')}"
 
 
 def estimated(expected: Sequence[Estimate | None]) -> str:
@@ -59,7 +59,7 @@ def estimated(expected: Sequence[Estimate | None]) -> str:
     if not known:
         return "no history yet"
     usd, tokens, seconds = sum(e.usd for e in known), sum(e.tokens for e in known), sum(e.seconds for e in known)
-    total = f"{money(usd)}, {many(tokens)} tokens, {lasting(seconds)}"
+    total = f"{money(usd)}, {short_number(tokens)} tokens, {duration_text(seconds)}"
     if len(expected) == 1:
         return f"{total} (median of {plural(known[0].executions, 'finished execution')} {known[0].like})"
     without = f"; {len(expected) - len(known)} without history" if len(known) < len(expected) else ""
@@ -111,7 +111,9 @@ def _queue_lines(queue: QueueNow) -> Iterator[str]:
         f"Queue: {queue.running} running, {queue.ready} ready, {queue.waiting} waiting, {plural(queue.workers, 'worker')}", "  "
     )
     for row in queue.budget:
-        used, most = (money(n) if row.name == "usd" else f"{n:,.1f} h" if row.name == "hours" else many(n) for n in (row.used, row.most))
+        used, most = (
+            money(n) if row.name == "usd" else f"{n:,.1f} h" if row.name == "hours" else short_number(n) for n in (row.used, row.most)
+        )
         yield f"  Budget: {used} of {most} {'' if row.name != 'tokens' else 'tokens '}used since {local(queue.budget_since):%a %H:%M}"
     if queue.paused:
         ends = f"continues {local(queue.paused.until):%a %d %b %H:%M}" if queue.paused.until else "detent queue resume"
@@ -121,7 +123,7 @@ def _queue_lines(queue: QueueNow) -> Iterator[str]:
 
 
 def _row_lines(row: ReportRow) -> Iterator[str]:
-    cost = f"{money(row.cost.usd):>8} {many(row.cost.tokens):>6} {lasting(row.cost.seconds):>10}" if row.cost.turns else ""
+    cost = f"{money(row.cost.usd):>8} {short_number(row.cost.tokens):>6} {duration_text(row.cost.seconds):>10}" if row.cost.turns else ""
     head = " ".join(filter(None, (row.item or row.run, row.title)))
     yield f"  {_cut(head, WIDTH - 2 - GAP):<{WIDTH - 2 - GAP}}  {cost}".rstrip()
     for part in _facts(row):
@@ -149,7 +151,7 @@ def _facts(row: ReportRow) -> Iterator[str]:
 def _share_lines(title: str, shares: tuple[CostShare, ...]) -> list[str]:
     head = f"{title:<38} {'cost':>9} {'tokens':>8} {'time':>13} {'turns':>8}"
     rows = (
-        f"  {_cut(share.name, 36):<36} {money(share.cost.usd):>9} {many(share.cost.tokens):>8} {lasting(share.cost.seconds):>13} {share.cost.turns:>8}"
+        f"  {_cut(share.name, 36):<36} {money(share.cost.usd):>9} {short_number(share.cost.tokens):>8} {duration_text(share.cost.seconds):>13} {share.cost.turns:>8}"
         for share in shares
     )
     return ["", head, *rows]
@@ -182,7 +184,7 @@ def _code(text: str) -> str:
 
 
 def _entry(row: ReportRow) -> Iterator[str]:
-    cost = f" ({money(row.cost.usd)}, {many(row.cost.tokens)} tokens, {lasting(row.cost.seconds)})" if row.cost.turns else ""
+    cost = f" ({money(row.cost.usd)}, {short_number(row.cost.tokens)} tokens, {duration_text(row.cost.seconds)})" if row.cost.turns else ""
     yield f"- **{escape_markdown(row.item or row.run)}** {escape_markdown(row.title)}{cost}"
     show: Callable[[str], str] = lambda name: f"  - {name}"  # noqa: E731 - one line of a list
     if row.why:
@@ -201,7 +203,7 @@ def _entry(row: ReportRow) -> Iterator[str]:
 def _table(title: str, shares: tuple[CostShare, ...]) -> list[str]:
     head = [f"## {title}", "", "| | cost | tokens | time | turns |", "|---|--:|--:|--:|--:|"]
     rows = (
-        f"| {escape_markdown(share.name)} | {money(share.cost.usd)} | {many(share.cost.tokens)} | {lasting(share.cost.seconds)} | {share.cost.turns} |"
+        f"| {escape_markdown(share.name)} | {money(share.cost.usd)} | {short_number(share.cost.tokens)} | {duration_text(share.cost.seconds)} | {share.cost.turns} |"
         for share in shares
     )
     return ["", *head, *rows]
