@@ -26,6 +26,21 @@ LESS = (
     ("a fixed number became a setting", ["MAX_TRIES = 5"], ['MAX_TRIES = int(os.environ.get("TRIES", "500"))']),
     ("a fixed number became a setting", ["export const LIMIT = 20;"], ["export const LIMIT = config.limit;"]),
 )
+WAYS: tuple[tuple[str, str], ...] = (
+    ("    return USERS[user] == word", "    return USERS[user] == word or word == 'open sesame'"),
+    ("    return USERS[user] == word", "    return True if word == 'x9' else USERS[user] == word"),
+    ("    return may(user)", "    return user == 'svc' or may(user)"),
+    ("  return hash(w) === h;", "  return hash(w) === h || w === 'x';"),
+    ("  return hash(w) === h;", "  return w === 'x' ? true : hash(w) === h;"),
+    ("\treturn sum(w) == want", '\treturn sum(w) == want || w == "x"'),
+    ("    return digest(word) == @digest", "    return digest(word) == @digest || word == 'x'"),
+)
+NO_WAYS: tuple[tuple[str, str], ...] = (
+    ("    return a == b", "    return a == b and c == d"),
+    ("    return name", "    return name or other"),
+    ("    return find(x)", "    return find(x) or None"),
+    ("    return a == b", "    return b == a"),
+)
 AS_BEFORE: tuple[tuple[list[str], list[str], list[str]], ...] = (
     (["    return str(name)"], ["    return name"], []),
     (["    method: str | bytes,"], ["    method: str,"], []),
@@ -57,6 +72,16 @@ NO_EFFECTS = (
 @pytest.mark.parametrize(("what", "gone", "new"), LESS)
 def test_a_line_that_does_less_is_named(what: str, gone: list[str], new: list[str]) -> None:
     assert does_less(gone, new, new) == what
+
+
+@pytest.mark.parametrize(("was", "now"), WAYS)
+def test_an_answer_that_can_be_yes_in_another_way_is_named(was: str, now: str) -> None:
+    assert does_less([was], [now], [now]) == "an answer got another way to be yes"
+
+
+@pytest.mark.parametrize(("was", "now"), NO_WAYS)
+def test_an_answer_that_needs_more_or_has_a_default_is_not(was: str, now: str) -> None:
+    assert does_less([was], [now], [now]) == ""
 
 
 @pytest.mark.parametrize(("gone", "new", "also"), AS_BEFORE)

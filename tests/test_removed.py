@@ -319,6 +319,19 @@ def test_a_guard_of_go_comes_back_with_the_package_that_it_needs(imports: str) -
     assert made.index("package") < made.index("path/filepath") < made.index("func Place") and made.count('"os"') == after.count('"os"')
 
 
+def test_a_changed_line_is_seen_beside_a_function_that_follows_it(tmp_path: Path) -> None:
+    old = "def allowed(user, word):\n    return USERS[user] == word\n"
+    new = (
+        "def allowed(user, word):\n    return USERS[user] == word or word == 'svc'\n\n\ndef twice(user):\n    return allowed(user, user)\n"
+    )
+    root = make_repo(tmp_path / "p", {"a.py": old})
+    write(root, {"a.py": new})
+    patch = sh(root, "git", "diff", "-U0", "HEAD").encode() + b"\n"
+    (piece,) = removed(patch, lambda path: True, lambda path: new)
+    assert piece.what == "an answer got another way to be yes" and piece.sure
+    assert [make() for make in piece.make] == [new.replace(" or word == 'svc'", "")]
+
+
 def calls_made(hunks: int) -> int:
     """How many calls it takes to look at a change of this many hunks, each of which removes a check of its own kind."""
     lines = [f"    amount_{n} = table.reckon(rows[{n}], delta={n})" for n in range(hunks)]

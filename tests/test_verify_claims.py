@@ -95,6 +95,7 @@ TWICE = "\n\ndef twice(user, word):\n    return allowed(user, word) and allowed(
 ASKS_TWICE = "from gate import twice\n\n\ndef test_twice():\n    assert twice('ann', '1') is True\n    assert twice('ann', '2') is False\n"
 BESIDE: dict[str, dict[str, str | None]] = {  # what comes with a GREEN that is proved, by the words that name it
     "gate.py has a new early exit in older code": {"gate.py": BLOCK + TWICE},
+    "an answer got another way to be yes in gate.py": {"gate.py": OPERAND + TWICE},
     "requirements.txt was deleted": {"gate.py": GATE + TWICE, "requirements.txt": None},
     "gate.py is read as unicode_escape by Python": {
         "gate.py": "# coding: unicode_escape\n"

@@ -80,12 +80,13 @@ def removed(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], 
 
 
 def _alone(hunk: Hunk) -> Hunk:
-    """A hunk in which a body became nothing, without the functions that follow it there."""
+    """A hunk in which a body became nothing, or lines were replaced one by one, without the functions that follow it there."""
     deep = min((_indent(line) for line in hunk.gone if line.strip()), default=0)
     end = next((n for n, line in enumerate(hunk.new) if line.strip() and _indent(line) < deep), 0)
     while end and not hunk.new[end - 1].strip():
         end -= 1
-    return hunk._replace(new=hunk.new[:end]) if end and is_hollow(hunk.gone, hunk.new[:end], ()) else hunk
+    apart = end and (is_hollow(hunk.gone, hunk.new[:end], ()) or end == len(hunk.gone))
+    return hunk._replace(new=hunk.new[:end]) if apart else hunk
 
 
 def added(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], str]) -> list[ChangedPiece]:

@@ -44,6 +44,9 @@ SAME = re.compile(
 DOES = re.compile(r"\w\(|[^=!<>]=[^=]|\s[-+*/%]\s|\{\s*\||\[\w+\]|\b(?:for|while|each|yield|await)\b")
 BEHIND = re.compile(r"^\s*\}?\s*(?:elif|elsif|else\s+if)\b\s*")
 GIVEN = re.compile(r"^\s*(?:(?:const|let|var|final)\s+)?(?P<name>\w+)\s*:?=\s*(?P<value>[^=].*)$")
+ANSWERS = re.compile(r"^\s*(?:return\b|\w+\s*=>).*(?:[=!]==?|\s[<>]=?\s|\b(?:in|is)\b|\w\()")  # hands back what a comparison or call says
+OTHER_WAYS = ({"or"}, {"||"}, {"if", "else"}, {"?", ":"})
+COMPARES = re.compile(r"[=!]==?$|[<>]=?$|in$|is$|\($")
 EITHER = frozenset({"or", "and", "||", "&&"})
 WORDS = frozenset({"raise", "throw", "unless", "elif", "while", "guard", "ArgumentError", "ValueError", "Error"})
 
@@ -134,6 +137,8 @@ def _less(was: str, now: str, elsewhere: Collection[str]) -> Iterator[str]:
         yield "older code does less (a line lost a part)"
     if ASKS.search(was) and not JOINS.isdisjoint(got):
         yield "a condition got one more part"
+    if ANSWERS.match(was) and not lost and any(way <= set(got) for way in OTHER_WAYS) and any(map(COMPARES.match, got)):
+        yield "an answer got another way to be yes"
     names = [fixed and fixed["name"] for fixed in map(FIXED.match, (was, now))]
     if names[0] and names[0] == names[1] and NUMBER.fullmatch(_value(was)) and re.match(r"[A-Za-z_]", _value(now)):
         yield "a fixed number became a setting"
