@@ -80,7 +80,7 @@ class Person:
         expect(shown).to_have_count(0, timeout=LONG * 1000)
 
     def pictured(self) -> None:
-        """A picture of the screen, for whoever wants to see what it was like: DETENT_PICTURES=FOLDER."""
+        """A picture of the screen, for whoever wants to see what it was like: PICTURES=FOLDER."""
         if self.pictures:
             self.taken += 1
             self.page.screenshot(path=f"{self.pictures}/{self.taken:02}.png")
@@ -162,7 +162,7 @@ def test_a_person_leads_a_session_from_request_to_release_on_the_page(chromium: 
     p = web_project(tmp_path / "p")
     with served(p) as to:
         page = visit(chromium, to.link)
-        watched, person = Watched(page), Person(page, os.environ.get("DETENT_PICTURES", ""))
+        watched, person = Watched(page), Person(page, os.environ.get("PICTURES", ""))
         started(person, script(p, *LED))
         edited_specification(person)
         sent_back_plan(person)

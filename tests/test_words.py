@@ -106,6 +106,7 @@ MISTAKES = [
     ("escalate-for-external-help --report gone.md", "gone.md cannot be read", "name a file that exists"),
     ("-C nowhere status", "cannot work in nowhere", "name a folder that exists"),
     ("status extra", "unexpected extra argument", "detent status --help"),
+    ("answer UD-1 yes, whole cents", "unexpected extra arguments", "put words with spaces in quotes"),
     ("get-task --run nope", "there is no run", "detent "),
     ("stop", "there is no command 'stop'; did you mean 'abort'?", "detent --help"),
     ("submit_work", "did you mean 'submit-work'?", "detent --help"),

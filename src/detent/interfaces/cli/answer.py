@@ -13,7 +13,7 @@ from detent.kernel.model import Verdict
 @click.argument("decision")
 @click.argument("value", required=False, default="")
 @click.option("--note", default="", metavar="TEXT", help="A remark, kept with the answer.")
-@click.option("--to", default="", metavar="ROLE", help="Which role gets the changes (pipeline).")
+@click.option("--to", default="", metavar="STAGE", help="Which stage runs again with the changes (pipeline).")
 @click.option("--cancel", default="", metavar="REASON", help="Decline to answer, and say why.")
 @click.option("--run", metavar="ID", help="The run (default: the one of this checkout).")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")

@@ -13,6 +13,7 @@ from detent.interfaces.cli.help_rows import COMMANDS, GROUPS, MEANT
 
 NAMES = 13  # columns for the names in --help; a longer name gets its own line
 
+WORDS = frozenset(("value", "text", "reason"))  # names of arguments that take a person's words
 FILES = {"report": "morning_report"}  # command -> its module, where they differ
 
 
@@ -101,7 +102,13 @@ def _usage_hint(error: click.UsageError) -> str:
     path = error.ctx.command_path if error.ctx else "detent"
     row = COMMANDS.get(path.removeprefix("detent "))
     example = f"for example: {row.example}\n" if row and isinstance(error, click.MissingParameter) else ""
-    return f"{_meant_choice(error)}{example}see `{path} --help`"
+    return f"{_meant_choice(error)}{_quotes(error)}{example}see `{path} --help`"
+
+
+def _quotes(error: click.UsageError) -> str:
+    """That words with spaces need quotes, if a shell split the text that a command takes last."""
+    taken = [each.name for each in error.ctx.command.params if isinstance(each, click.Argument)] if error.ctx else []
+    return "put words with spaces in quotes\n" if "extra argument" in error.message and taken[-1:] and taken[-1] in WORDS else ""
 
 
 def _meant_choice(error: click.UsageError) -> str:
