@@ -390,6 +390,8 @@ def test_the_project_has_a_say_reviewers_see_the_diff_and_documents_stay_in_git(
         assert shown == "# Our goals"
         diff = s.app.world.git.run("show", f"refs/detent/{s.id}/documents:{TILL}/diffs/T-001.diff").text
         assert "+def add(a, b):" in diff
+        page = s.app.world.git.run("show", f"refs/detent/{s.id}/documents:{TILL}/instructions/project.md").text
+        assert "- 1 test file\n" in page and "files (.py, .toml, .ini), such as .gitignore" in page, page
         events = [e for each in s.app.worlds.runs.family(s.id) for e in s.app.worlds.runs.history(each.id)]
         assert "## Rounds of changes\n\n- none" in report_of(s.run, events, ())
     status = p.run("status", "--json", "--run", s.id).json

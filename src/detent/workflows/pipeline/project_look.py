@@ -3,6 +3,7 @@
 from collections import Counter
 from pathlib import Path
 
+from detent.blocks.check_card import many
 from detent.door import AnyRun
 from detent.evidence.runners import RUNNERS
 from detent.world.work_tree import RepoWorld
@@ -43,12 +44,12 @@ def project_text(world: RepoWorld, run: AnyRun) -> str:
     said += [f"{path}: CI" for path in paths if path.startswith((".github/workflows/", ".gitlab-ci"))][:3]
     parts = (
         "# The project as it was when the session began",
-        f"{len(paths)} files. Keep and extend what exists; do not build anything twice.",
+        f"{many(len(paths), 'file')}. Keep and extend what exists; do not build anything twice.",
         "## Existing tests",
         _listed(
             [
                 f"runner: {suite.runner}" if suite and suite.runner else "runner: none was recognised",
-                f"{len(tests)} test files",
+                many(len(tests), "test file"),
                 *_shown(tests),
             ]
         ),
@@ -68,10 +69,9 @@ def _folders(paths: list[str]) -> list[str]:
     rows = sorted(by.items(), key=lambda row: (-len(row[1]), row[0]))
     lines = []
     for folder, files in rows[:MOST]:
-        ends = Counter(Path(path).suffix or Path(path).name for path in files).most_common(3)
-        lines.append(
-            f"{folder}: {len(files)} files ({', '.join(end for end, _ in ends)}), such as {', '.join(sorted(Path(f).name for f in files)[:3])}"
-        )
+        ends = ", ".join(end for end, _ in Counter(filter(None, (Path(path).suffix for path in files))).most_common(3))
+        such = ", ".join(sorted(Path(f).name for f in files)[:3])
+        lines.append(f"{folder}: {many(len(files), 'file')}{f' ({ends})' if ends else ''}, such as {such}")
     return lines + ([f"{len(rows) - MOST} more folders"] if len(rows) > MOST else [])
 
 
