@@ -5,9 +5,11 @@ from collections.abc import Callable
 
 import pytest
 
+from bench.history import Suite
 from bench.history.twins.braces import blanked, matching, parts
 from bench.history.twins.go import GO
 from bench.history.twins.javascript import JAVASCRIPT
+from bench.history.twins.make import new_in_code
 from bench.history.twins.python import PYTHON
 from bench.history.twins.source import Edit, Example, Function, Language, edited
 
@@ -224,6 +226,16 @@ def test_deleted_tests_take_their_empty_class_and_group_with_them() -> None:
     assert "TestAdd" not in go and "TestWords" in go and '"strings"' in go
     java = JAVASCRIPT.without(JS_TEST, [of(JAVASCRIPT, JS_TEST, "adds", tests=True)])
     assert "describe(" not in java and "test.each" in java
+
+
+def test_a_doctest_that_came_with_the_code_still_proves_it() -> None:
+    old, new = (
+        {"a.py::a.one": "passed"},
+        {"a.py::a.one": "passed", "a.py::a.two": "passed", "tests/test_a.py::test_two": "passed", "p::T": "passed"},
+    )
+    groups = {"a.py::a.one": "a.py", "a.py::a.two": "a.py", "tests/test_a.py::test_two": "tests/test_a.py", "p::T": "example.org/p"}
+    assert new_in_code(Suite(old, groups, 0, 0), Suite(new, groups, 0, 0)) == ["a.py::a.two"]
+    assert new_in_code(Suite(new, groups, 0, 0), Suite(new, groups, 0, 0)) == []
 
 
 @pytest.mark.parametrize(

@@ -78,9 +78,18 @@ def test_deleted(scene: Scene) -> Made | str:
     if files:
         trees = {"cut out of their files": scene.tree(scene.after, files), **trees}
     for note, tree in trees.items():
-        if scene.is_green(scene.suite(tree)) and not scene.proofs_of(tree):
+        suite = scene.suite(tree)
+        if scene.is_green(suite) and (kept := new_in_code(scene.suite(scene.before), suite)):
+            return f"a test inside its code needs it: {kept[0]}"
+        if scene.is_green(suite) and not scene.proofs_of(tree):
             return Made(tree, note)
     return "without its own tests an older one fails, or another one needs it too"
+
+
+def new_in_code(before: Suite, after: Suite) -> list[str]:
+    """The passing tests inside files of code (doctests) that came with the code. They prove it, wherever the other tests are."""
+    came = after.passed - set(before.cases)
+    return sorted(case for case in came if is_code(after.groups.get(case, "")) and not is_test(after.groups[case]))
 
 
 def _has_more(path: str, text: str) -> bool:
