@@ -82,8 +82,8 @@ HARM: tuple[tuple[str, str, str, str], ...] = (  # what is said, where, what sto
     ("a function does nothing any more", "pay.py", "    receipt = card.charge(amount)\n    book(receipt)\n    return receipt\n", "    pass\n"),
     ("a function does nothing any more", "src/pay.js", "  const receipt = card.charge(amount)\n  book(receipt)\n  return receipt\n", "  return {}\n"),
     ("a function does nothing any more", "lib/pay.rb", "    receipt = card.charge(amount)\n    book(receipt)\n    receipt\n", "    amount\n"),
-    ("an error is no longer handed on", "pay.go", "\t\treturn 0, err\n", "\t\treturn 0, nil\n"),
-    ("an error is no longer handed on", "pay.go", "\t\treturn 0, err\n", "\t\tlog.Println(err)\n"),
+    ("an error is no longer returned", "pay.go", "\t\treturn 0, err\n", "\t\treturn 0, nil\n"),
+    ("an error is no longer returned", "pay.go", "\t\treturn 0, err\n", "\t\tlog.Println(err)\n"),
     ("a condition got one more part", "pay.py", "    if not card.valid:\n", "    if (\n        not card.valid\n        and not debug\n    ):\n"),
     ("a condition got a way around it", "pay.py", "    if not card.valid:\n", "    if debug:\n        pass\n    elif not card.valid:\n"),
     ("a condition got a way around it", "src/pay.js", "  if (!card.valid) {\n", "  const fine = card.valid || debug\n  if (!fine) {\n"),
@@ -216,7 +216,7 @@ STEERED = {
 
 @pytest.mark.parametrize(("path", "text"), STEERED.items())
 def test_a_variable_by_which_tests_run_otherwise_is_flagged_wherever_it_is_set(g: Ground, path: str, text: str) -> None:
-    (flag,) = [each for each in g.flags(PY, {path: text})["judged-by"] if "by which tests are run" in each.sentence]
+    (flag,) = [each for each in g.flags(PY, {path: text})["judged-by"] if "changes how tests run" in each.sentence]
     assert flag.level in ("", "ask") and flag.place.startswith(f"{path}:")
 
 
@@ -231,7 +231,7 @@ def test_a_variable_by_which_tests_run_otherwise_is_flagged_wherever_it_is_set(g
     ],
 )
 def test_a_variable_that_is_only_read_or_told_is_not(g: Ground, path: str, text: str) -> None:
-    assert not [each for each in g.flags(PY, {path: text}).get("judged-by", []) if "by which tests are run" in each.sentence]
+    assert not [each for each in g.flags(PY, {path: text}).get("judged-by", []) if "changes how tests run" in each.sentence]
 
 
 @pytest.mark.parametrize("path", ["CODEOWNERS", ".github/CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS"])

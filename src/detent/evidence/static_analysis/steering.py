@@ -1,4 +1,4 @@
-"""Variables by which tests are run otherwise, set outside of what configures them: in a Makefile, a container, settings of a shell, code. Pure."""
+"""Environment variables that change how tests run, set outside the configuration of tests: in a Makefile, a container, a shell profile, code. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -29,5 +29,5 @@ def steered(files: tuple[EditedFile, ...]) -> Iterator[Flag]:
             if found is None or COMMENT.match(file.line(n)) or file.line(n) in file.before:
                 continue
             name = next(each for each in found.groupdict().values() if each)
-            yield Flag("judged-by", f"{file.path} sets {name}, by which tests are run differently", f"{file.path}:{n}", after=file.line(n))
+            yield Flag("judged-by", f"{file.path} sets {name}, which changes how tests run", f"{file.path}:{n}", after=file.line(n))
             break

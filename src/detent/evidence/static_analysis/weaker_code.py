@@ -117,7 +117,7 @@ def _forgiven(gone: Sequence[str], new: Sequence[str]) -> str:
     if any(HANDLES.match(a) and SAYS_YES.match(b) for a, b in pairwise(new)) and not any(map(HANDLES.match, gone)):
         return "an error became a yes"
     if any(map(HANDS_ON.match, gone)) and any(map(HANDS_NONE.match, new)) and not any(map(HANDS_ON.match, new)):
-        return "an error is no longer handed on"
+        return "an error is no longer returned"
     for was in filter(FAILS.match, gone):
         bare = was.strip().rstrip(";")
         deeper = (line for line in new if line.strip().rstrip(";") == bare and _indent(line) > _indent(was))
