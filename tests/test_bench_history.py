@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -480,11 +481,35 @@ def test_each_runner_is_read_by_its_own_report(command: str, tmp_path: Path) -> 
     assert read(runner_of(command), tmp_path / "report", output, Path("/r"))[0] == expected
 
 
+NODE_TESTS = """const test = require('node:test');
+const assert = require('node:assert');
+test('adds', () => assert.equal(1, 1));
+test.describe('a group', () => { test.it('adds', () => assert.equal(1, 2)); test.it.skip('waits', () => {}); });
+test('steps', async t => { await t.test('first', () => {}); });
+"""
+
+
+@pytest.mark.needs("node")
+def test_the_report_of_nodes_own_runner_names_groups_and_files_that_cannot_load(tmp_path: Path) -> None:
+    write(tmp_path, {"test/a.test.js": NODE_TESTS, "test/b.test.js": "require('./nothing');\n"})
+    runner = runner_of("node --test test/")
+    command = runner.asked("node --test test/a.test.js test/b.test.js", str(tmp_path / "report"))
+    subprocess.run(shlex.split(command), cwd=tmp_path, capture_output=True, check=False)
+    cases, groups = read(runner, tmp_path / "report", "", tmp_path)
+    a, b = "test/a.test.js", "test/b.test.js"
+    assert cases == {
+        f"{a} adds": "passed", f"{a} a group > adds": "failed", f"{a} a group > waits": "skipped", f"{a} steps > first": "passed",
+        f"{a} steps": "passed", f"{b} {b}": "failed",
+    }  # fmt: skip
+    assert set(groups.values()) == {a, b}
+
+
 def test_an_agent_selects_the_files_that_changed(tmp_path: Path) -> None:
     (tmp_path / "tests").mkdir()
     files = ["tests/test_a.py", "tests/data.json"]
     assert selection("python -m pytest --doctest-modules tests", files, tmp_path) == "python -m pytest tests/test_a.py"
     assert selection("npx mocha --require x tests", ["test/a.js"], tmp_path) == "npx mocha --require x test/a.js"
+    assert selection("node --test tests", ["test/a.js"], tmp_path) == "node --test test/a.js"
     assert selection("go test ./...", ["a_test.go", "sub/b_test.go"], tmp_path) == "go test . ./sub"
     assert selection("python -m pytest tests", ["tests/data.json"], tmp_path) == "python -m pytest tests"
 

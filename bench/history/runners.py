@@ -13,6 +13,7 @@ from detent.errors import DetentError
 
 Found = Iterator[tuple[str, str, str]]  # id, file or package, passed|failed|skipped
 STATES = {"passed": "passed", "failed": "failed", "pass": "passed", "fail": "failed", "ok": "passed", "FAILED": "failed"}
+NODE_REPORTER = Path(__file__).with_name("node_reporter.mjs").resolve()
 UNSTABLE = re.compile(r"0x[0-9a-f]+|\d{4}-\d\d-\d\d[T ]?[\d:.+]*|\b\d{9,}\b|/tmp/\S+")
 
 
@@ -50,6 +51,12 @@ def _mocha(report: str, output: str) -> Found:
         yield f"{case.get('file')} {case['fullTitle']}", case.get("file", ""), how
 
 
+def _node(report: str, output: str) -> Found:
+    for line in report.splitlines():
+        case = json.loads(line)
+        yield f"{case['file']} {case['name']}", case["file"], case["how"]
+
+
 def _go(report: str, output: str) -> Found:
     for line in output.splitlines():
         event = json.loads(line) if line.startswith("{") else {}
@@ -61,6 +68,11 @@ def _go(report: str, output: str) -> Found:
 def _cargo(report: str, output: str) -> Found:
     for name, how in re.findall(r"^test (\S.*?) \.\.\. (ok|FAILED|ignored)", output, re.MULTILINE):
         yield name, "", STATES.get(how, "skipped")
+
+
+def _with_reporter(command: str, report: str) -> str:
+    given = f"--test --test-reporter={NODE_REPORTER.as_uri()} --test-reporter-destination={report}"
+    return re.sub(r"(?<!\S)--test(?!\S)", given, command, count=1)
 
 
 def _with_files(command: str, files: Sequence[str]) -> str:
@@ -84,6 +96,7 @@ RUNNERS = (
     Runner("vitest", lambda c, r: f"{c} --reporter=json --outputFile={r}", _vitest, _with_files),
     Runner("jest", lambda c, r: f"{c} --json --outputFile={r}", _vitest, _with_files),
     Runner("mocha", lambda c, r: f"{c} --reporter json --reporter-option output={r}", _mocha, _with_files),
+    Runner("--test", _with_reporter, _node, _with_files),
     Runner("go", lambda c, r: c.replace("go test", "go test -json -count=1", 1), _go, _packages, by_file=False),
     Runner("cargo", lambda c, r: f"{c} --no-fail-fast", _cargo, lambda c, files: c, by_file=False),
 )
