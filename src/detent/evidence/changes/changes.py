@@ -170,7 +170,7 @@ class Changes:
 
     def sort(self, path: str) -> Sort:
         base = self.collect.suite.base
-        if (is_shared_config(path) or is_judging(path)) and self._names_other_versions(path):
+        if (is_shared_config(path) or is_judging(path)) and self._runs_no_less(path):
             return "production"
         if base is None or not base.runner:
             return "config" if is_shared_config(path) or self._judges(path) else "unknown"
@@ -189,10 +189,10 @@ class Changes:
             return "list" if path == "test-list.md" else "test"
         return "config" if self._judges(path) else "production"
 
-    def _names_other_versions(self, path: str) -> bool:
-        from detent.evidence.changes.ci_versions import only_versions_differ
+    def _runs_no_less(self, path: str) -> bool:
+        from detent.evidence.changes.ci_versions import runs_no_less
 
-        return only_versions_differ(path, self.text(path)(self.good), self.text(path)(self.tree))
+        return runs_no_less(path, self.text(path)(self.good), self.text(path)(self.tree))
 
     def _asks_only_more(self, path: str, parts: list[str]) -> bool:
         from detent.evidence.changes.judging_parts import asks_only_more  # few changes touch such a file

@@ -1,4 +1,4 @@
-"""Ordinary changes to CI, pre-commit and tox files: other versions of the same tools, additional versions to test with, other push triggers.
+"""Ordinary changes to CI, pre-commit and tox files: other versions of the same tools, more to test with or to run, other push triggers.
 
 Pure: texts in, an answer out.
 """
@@ -6,6 +6,7 @@ Pure: texts in, an answer out.
 import re
 
 from detent.evidence.changes.judging_parts import judging_part
+from detent.evidence.changes.stricter_ci import only_more_runs
 
 TOOL = re.compile(r"(\buses:\s*[\w./-]+@|\brev:\s*[\"']?)(?:v?\d[\w.+-]*[\"']?|[0-9a-f]{40}\s+)(?:\s*#.*)?$")  # @v4, @SHA # v4, rev: v1.2
 RUNTIME = r"(?:py(?:py|thon)?|pypy|graalpy|node|go|ruby|php|jruby)?-?v?\d+(?:\.\d+)*(?:\.x|t|-dev)?"
@@ -18,8 +19,8 @@ STARTS = re.compile(r"^[\"']?on[\"']?:[ \t]*([^\n]*)\n((?:[ \t]+[^\n]*\n|-[^\n]*
 ITEM = re.compile(rf"""(?<![\w.-]){RUNTIME}(?![\w.-])""")
 
 
-def only_versions_differ(path: str, before: str, after: str) -> bool:
-    """Whether a CI, pre-commit or tox file changed only versions of tools it already used, or added versions to test with.
+def runs_no_less(path: str, before: str, after: str) -> bool:
+    """Whether a CI, pre-commit or tox file still runs all that it ran: only versions of tools it already used differ, or there is more to run.
 
     Also true if a workflow changed only which pushes start it, as long as every pull request still does.
     """
@@ -32,7 +33,9 @@ def only_versions_differ(path: str, before: str, after: str) -> bool:
         return True
     was, now = ([_without_tested(line) for line in side] for side in sides)
     tested = [frozenset(item for line in side for item in _tested(line)) for side in sides]
-    return set(was) == set(now) and tested[0] <= tested[1] and _in_turn(was) == _in_turn(now)
+    if set(was) == set(now) and tested[0] <= tested[1] and _in_turn(was) == _in_turn(now):
+        return True
+    return only_more_runs(path, *("\n".join(side) for side in sides))
 
 
 def _without_pushes(text: str) -> str:

@@ -7,8 +7,8 @@ import json
 import re
 from pathlib import PurePosixPath
 
+from detent.evidence.changes import stricter_settings
 from detent.evidence.changes.judging_config import SHARED, has_targets, is_judging, targets_called
-from detent.evidence.changes.stricter_settings import is_of_rules, is_read_whole, only_more, only_more_rules, read_settings
 
 HIDES = re.compile(
     r"^(?!\s*#).*\s(?:-diff\b|linguist-(?:generated|vendored)\b(?!=false)|filter=(?!lfs\b)|merge=ours)"
@@ -92,7 +92,7 @@ def judges(path: str, before: str, after: str, preflight: tuple[str, ...]) -> bo
     if has_targets(name):
         return _targets(before, preflight) != _targets(after, preflight)
     parts = [judging_part(path, text) for text in (before, after)] if is_judging(path) else ["", ""]
-    if parts[0] != parts[1] and not asks_only_more(path, *([before, after] if is_read_whole(path) else parts)):
+    if parts[0] != parts[1] and not asks_only_more(path, *([before, after] if stricter_settings.is_read_whole(path) else parts)):
         return True
     if name != "package.json":
         return False
@@ -157,12 +157,7 @@ def judging_part(path: str, text: str) -> str:
 
 def asks_only_more(path: str, before: str, after: str) -> bool:
     """Whether a settings file only became stricter. `before`, `after`: its judging part as JSON, or the whole text (see `is_read_whole`)."""
-    if is_of_rules(path):
-        return only_more_rules(before.splitlines(), after.splitlines())
-    try:
-        return only_more(*(judging_value(read_settings(path, text)) for text in (before, after)))
-    except (ValueError, RecursionError):
-        return False
+    return stricter_settings.asks_only_more(path, before, after, judging_value)
 
 
 def only_judging_differs(path: str, before: str, after: str) -> bool:

@@ -12,8 +12,12 @@ from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 
 from detent.evidence.changes.changes import Changes
+from detent.evidence.changes.ci_versions import runs_no_less
 from detent.evidence.changes.dependencies import REQUIREMENTS, is_lock
-from detent.evidence.changes.judging_parts import only_judging_differs
+from detent.evidence.changes.judging_config import is_judging
+from detent.evidence.changes.judging_parts import asks_only_more, only_judging_differs
+from detent.evidence.changes.stricter_settings import is_read_whole
+from detent.evidence.runners.adapter import is_shared_config
 from detent.evidence.source.diff import Changed
 from detent.evidence.source.file_patterns import is_document
 from detent.evidence.source.renamed_files import imports_renamed, renamed_words
@@ -232,6 +236,8 @@ def is_no_substance(changes: Changes, change: Changed) -> bool:
         or only_hints_changed(change.path, old, new)
         or only_versions_changed(change.path, old, new)
         or only_judging_differs(change.path, old, new)
+        or ((is_shared_config(change.path) or is_judging(change.path)) and runs_no_less(change.path, old, new))
+        or (is_read_whole(change.path) and asks_only_more(change.path, old, new))
     )
 
 

@@ -115,7 +115,7 @@ def runner_part(path: str, text: str) -> str:
         package = msgspec.json.decode(text or "{}", type=dict[str, object])
     except msgspec.DecodeError:
         return text
-    return shared + json.dumps({key: package.get(key) for key in KEYS}, sort_keys=True, default=str)
+    return json.dumps({**json.loads(shared), **{key: package.get(key) for key in KEYS}}, sort_keys=True, default=str)
 
 
 def language(runner: str) -> ReportLanguage:
