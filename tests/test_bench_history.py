@@ -552,7 +552,7 @@ def test_causes_are_the_same_whatever_the_test_is_called(sentence: str) -> None:
     ("words", "said"),
     [
         (["--command", "go", "test", "./..."], "there is no folder test"),
-        (["--command", "python", "-m", "pytest"], "-m pytest belongs to no option"),
+        (["--command", "python", "-m", "pytest"], "belongs to no option"),
     ],
 )
 def test_a_command_that_came_without_quotes_is_told_how_to_be_given(

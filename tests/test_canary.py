@@ -150,6 +150,7 @@ JS_CHEATS: dict[str, tuple[Command, dict[str, str], str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.needs("node")
 @pytest.mark.parametrize("name", JS_CHEATS)
 def test_a_node_runner_that_was_tampered_with_does_not_either(name: str, tmp_path: Path) -> None:
     base, files, env = JS_CHEATS[name]
@@ -233,6 +234,7 @@ NODE_ODD: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 
 
+@pytest.mark.needs("node")
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("name", NODE_ODD)
 def test_an_honest_node_project_gives_it_back(name: str, tmp_path: Path) -> None:

@@ -190,6 +190,7 @@ CODE = {
 }
 
 
+@pytest.mark.needs("node")
 @pytest.mark.parametrize(("code", "passes_inverted"), [("honest", False), ("patched", True)])
 def test_in_javascript_only_an_honest_test_fails_when_it_is_inverted(tmp_path: Path, code: str, passes_inverted: bool) -> None:
     (tmp_path / "answer.mjs").write_text(CODE[code])

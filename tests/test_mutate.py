@@ -212,6 +212,7 @@ def broken(texts: list[str]) -> list[str]:
     return found
 
 
+@pytest.mark.needs("node")
 def test_every_mutant_of_javascript_is_javascript() -> None:
     files = [path.read_text("utf-8") for path in sorted(WHOLE.glob("*.js"))]
     parses = [code for code, expected in JS if expected]

@@ -9,6 +9,8 @@ from detent.evidence.running.project_site import link_node_modules
 from tests.project import PLAN, START, Project
 from tests.repos import sh, write
 
+pytestmark = pytest.mark.needs("node")
+
 TEST = "import test from 'node:test';\nimport assert from 'node:assert';\n"
 FILES = {
     PLAN: START[PLAN],

@@ -46,6 +46,7 @@ def test_init_tries_the_command_too(tmp_path: Path) -> None:
     assert p.run("init", "--json").json["tried"]["passed"] == 1
 
 
+@pytest.mark.needs("node")
 def test_a_script_that_wraps_a_known_runner_gets_the_line_that_reads_its_tests(tmp_path: Path) -> None:
     scripts = {"scripts": {"test": "vitest run --coverage | tee out.txt"}}
     p = Project(tmp_path / "p", {"package.json": json.dumps(scripts), "a.js": ""})
