@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.project import INI, PLAN, Project
+from tests.test_check import PROVED as CHECKED
+from tests.test_check import Branch
 from tests.test_honest_classes import PY, Change, lay, plays
 
 OLD = PY["tests/test_calc.py"]
@@ -92,3 +94,14 @@ def test_a_test_file_that_deletes_itself_costs_no_attempt_and_is_named(tmp_path:
     red = p.submit(test_command="pytest tests/test_odd.py", expectation="FAIL")
     assert red["status"] == "ERROR" and any("tests/test_odd.py" in reason for reason in red["reasons"]), red
     assert p.state["debug_attempt_counter"] == 0
+
+
+@pytest.mark.slow
+def test_a_folder_of_tests_that_becomes_a_link_is_judged_by_the_files_behind_it(tmp_path: Path) -> None:
+    p = Branch(tmp_path / "p")
+    p.git("mv", "tests", "checks")
+    (p.root / "tests").symlink_to("checks")
+    p.commit({"calc.py": CHECKED["calc.py"], "checks/test_odd.py": CHECKED["tests/test_odd.py"]})
+    found = p.run("check", "--json").json
+    assert found["answer"] == "flagged" and [flag["kind"] for flag in found["flags"]] == ["shadow"], found
+    assert any("test_odd" in each for each in found["proved"]), found

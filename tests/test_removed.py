@@ -108,6 +108,18 @@ NONE: dict[str, tuple[str, str, str]] = {
         "def f(x):\n    if x > 4:\n        return 1\n    return x\n",
     ),
 }
+EXPRESSIONS: dict[str, tuple[str, str, str]] = {
+    "in python": (
+        "a.py",
+        "def f(self):\n    parts = find(self)\n    if self.many:\n        return sep.join(parts)\n    return parts[0]\n",
+        "def f(self):\n    dirs = self.parts\n    return sep.join(dirs) if self.many else dirs[0]\n",
+    ),
+    "in javascript": (
+        "a.js",
+        "function f(n) {\n  if (n > 9) {\n    return big(n);\n  }\n  return n;\n}\n",
+        "function f(n) {\n  return n > 9 ? big(n) : n;\n}\n",
+    ),
+}
 SAFEGUARDS: dict[str, tuple[str, str, str]] = {
     "a lock": (
         "a.py",
@@ -207,12 +219,12 @@ STILL_SAFE: dict[str, tuple[str, str, str]] = {
 }
 
 
-def pieces(tmp_path: Path, case: tuple[str, str, str]) -> list[ChangedPiece]:
+def pieces(tmp_path: Path, case: tuple[str, str, str], changed: bool = False) -> list[ChangedPiece]:
     name, old, new = case
     root = make_repo(tmp_path / "p", {name: old})
     write(root, {name: new})
     patch = sh(root, "git", "diff", "-U0", "HEAD").encode()
-    return [piece for piece in removed(patch + b"\n", lambda path: True, lambda path: new) if piece.guard and piece.sure]
+    return [piece for piece in removed(patch + b"\n", lambda path: True, lambda path: new) if piece.guard and (piece.sure or changed)]
 
 
 @pytest.mark.parametrize("name", CHECKS)
@@ -225,6 +237,24 @@ def test_a_check_that_was_taken_out_is_put_back_where_it_stood(tmp_path: Path, n
     assert name in ("never come to", "what the check asks") or all(text.count("\n") > new.count("\n") for text in made)
     if piece.path.endswith(".py"):
         assert all(ast.parse(text) for text in made)
+
+
+OTHERS = {
+    "another answer": "    return 2 if n > 9 else n\n",
+    "the answers in turn": "    return n if n > 9 else 1\n",
+    "another condition": "    return 1 if n > 99 else n\n",
+    "no answer": "    x = 1 if n > 9 else n\n    return n\n",
+}
+
+
+@pytest.mark.parametrize("new", OTHERS.values(), ids=OTHERS)
+def test_an_expression_with_another_answer_is_a_check_that_changed(tmp_path: Path, new: str) -> None:
+    assert pieces(tmp_path, ("a.py", "def f(n):\n    if n > 9:\n        return 1\n    return n\n", f"def f(n):\n{new}"), changed=True)
+
+
+@pytest.mark.parametrize("case", EXPRESSIONS.values(), ids=EXPRESSIONS)
+def test_a_check_that_became_an_expression_with_the_same_answer_was_not_removed(tmp_path: Path, case: tuple[str, str, str]) -> None:
+    assert pieces(tmp_path, case, changed=True) == []
 
 
 @pytest.mark.parametrize("name", NONE)

@@ -186,6 +186,9 @@ class Git:
             self.files_read[tree, path] = out.raw
         return out.raw if out.code == 0 else None
 
+    def is_link(self, tree: str, path: str) -> bool:
+        return self.run("ls-tree", "-z", tree, "--", path).raw.startswith(b"120000 ")
+
     def changes(self, old: str, new: str) -> list[tuple[str, str]]:
         """(letter, path) for every path that differs between two trees. A rename is a deletion and an addition."""
         return self.patch(old, new, ())[0]

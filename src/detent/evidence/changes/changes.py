@@ -113,6 +113,7 @@ def read_plain(file: Path) -> bytes | None:
         return None
 
 
+LONGEST_TARGET = 4096  # of a link
 Sort = Literal["test", "production", "config", "list", "unknown"]
 LETTERS: Mapping[str, Literal["added", "modified", "deleted"]] = {"A": "added", "D": "deleted"}
 
@@ -158,10 +159,15 @@ class Changes:
         found = {}
         for change in self.all():
             if change.sort == "test" and change.how != "deleted" and not change.inside:
-                found[change.path] = self.git.read(self.tree, change.path) or b""
+                data = self.git.read(self.tree, change.path) or b""
+                if not self._is_link(change.path, data):  # the files that it leads to are laid themselves
+                    found[change.path] = data
             elif change.inside and (laid := self._laid(change.path, tree)):
                 found[change.path] = bytes_of(laid)
         return found
+
+    def _is_link(self, path: str, data: bytes) -> bool:
+        return 0 < len(data) < LONGEST_TARGET and b"\n" not in data and self.git.is_link(self.tree, path)
 
     def _laid(self, path: str, tree: str) -> str | None:
         from detent.evidence.source.insource import lay_over  # few code files contain tests

@@ -49,6 +49,8 @@ GO_IMPORT = re.compile(r'^\s*(?:import\s+)?(?P<alias>\w+\s+)?"(?P<path>[\w./-]+)
 COMMENT = re.compile(r"^\s*(?:#(?!!?\[)|//|\*|/\*|--\s|<!--)")
 PLAIN = re.compile(r"^\s*(?:#(?!!?\[)|//|\*|/\*|\"\"\"|'''|import\b|from\b|use\b|require\b|package\b|@|[})\];,]*\s*$)")
 NAMED = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*\b(?!\s*[\w(.\"'])")  # a variable: not a function, a member, or a keyword followed by a name
+CONDITION = re.compile(r"^\s*if\b\s*(?:\(([^()]+)\)|(.+?))\s*[:{]?\s*$")
+CALLED_WITH = re.compile(r"(?<![\w.\"'])(?!(?:True|False|None|true|false|null|nil|undefined)\b)[A-Za-z_]\w*\b(?!\s*[\w(.\"'])")
 ALIKE = 0.75
 MOST_LINES = 12
 MOST_EFFECTS = 3  # lines of a removed piece; longer pieces went together with their purpose
@@ -180,7 +182,8 @@ def _pieces(hunk: Hunk, text: str, added: tuple[str, ...], imports: list[str]) -
         block = lines[start:end]
         rights = ALLOWS.search(" ".join(block)) is not None
         moved = _is_moved(block, elsewhere)
-        if DATED.search(" ".join(block)) or _in_removed(lines, start) or (moved and not rights) or _is_among(block, called):
+        same = moved or _is_expression(block, hunk.new)
+        if DATED.search(" ".join(block)) or _in_removed(lines, start) or (same and not rights) or _is_among(block, called):
             continue
         yield _reverted(hunk, text, block, rights) if comes else _piece(hunk, text, block, True, not moved, imports)
     if not found and hunk.new and _is_less_safe(hunk, added):
@@ -212,6 +215,21 @@ def _is_moved(block: list[str], added: Sequence[str]) -> bool:
     fails = [line for line in block if FAILS.match(line)]
     again = [[other for other in added if other.split()[:1] == line.split()[:1]] for line in fails]
     return _is_there(block[0], added) and (not fails or any(map(_is_there, fails, again)))
+
+
+def _is_expression(block: list[str], new: Sequence[str]) -> bool:
+    """Whether `if C: return X` became `return X if C else Y`, or `return C ? X : Y`. Variables in a call of X may have other names."""
+    rest = [line.strip().rstrip(";") for line in block[1:] if line.strip(" \t}")]
+    if (head := CONDITION.match(block[0])) is None or len(rest) != 1 or not rest[0].startswith("return "):
+        return False
+    text, said = " ".join(" ".join(new).split()), re.escape(" ".join((head[1] or head[2]).split()))
+    forms = (rf"\breturn (.+?) if {said} else\b", rf"(?:\breturn|=>) \(?{said}\)? \? (.+?) : ")
+    values = [found[1] for form in forms if (found := re.search(form, text))]
+    return any(_without_names(value) == _without_names(rest[0].removeprefix("return ")) for value in values)
+
+
+def _without_names(value: str) -> str:
+    return CALLED_WITH.sub("_", value) if "(" in value else value
 
 
 def _form(hunk: Hunk) -> tuple[str, ...]:
