@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from detent.app import App, open_app
-from detent.app.run_driver import driver, only_driver
+from detent.app.driver_lock import only_driver
+from detent.app.run_driver import driver
 from detent.blocks.terms import Terms
 from detent.door import AnyRun
 from detent.git.repo import Git, Out

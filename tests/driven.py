@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from detent.app import App, open_app
+from detent.app.driver_lock import only_driver
 from detent.app.push import result
-from detent.app.run_driver import driver, only_driver
+from detent.app.run_driver import driver
 from detent.blocks.terms import Terms
 from detent.door import AnyEvent, AnyRun
 from detent.drive import Driver, Seen

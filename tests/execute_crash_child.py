@@ -8,7 +8,8 @@ import os
 import sys
 from pathlib import Path
 
-from detent.app.run_driver import driver, only_driver
+from detent.app.driver_lock import only_driver
+from detent.app.run_driver import driver
 from detent.blocks.terms import Terms
 from detent.door import AnyRun
 from detent.kernel.model import Sent

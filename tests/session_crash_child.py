@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 
 from detent.app import App, open_app
-from detent.app.run_driver import driver, only_driver
+from detent.app.driver_lock import only_driver
+from detent.app.run_driver import driver
 from detent.blocks.terms import Terms
 from detent.gates.human import pending
 from detent.kernel.model import Sent

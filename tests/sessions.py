@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from detent.app import App, open_app
+from detent.app.driver_lock import only_driver
 from detent.app.push import result
-from detent.app.run_driver import only_driver, whole_driver
+from detent.app.run_driver import whole_driver
 from detent.blocks.terms import Terms
 from detent.door import AnyRun
 from detent.drive import Seen

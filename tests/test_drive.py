@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -13,11 +15,11 @@ from msgspec.structs import replace
 
 from detent.agents import AgentFailed, Reply, Usage
 from detent.app import next_step, open_app
+from detent.app.driver_lock import driver_of, hand_over, held_for_another, only_driver
 from detent.app.live_log import keep_stop
 from detent.app.next_step import nobody_drives
 from detent.app.push import push
 from detent.app.rolling_back import roll_back
-from detent.app.run_driver import only_driver
 from detent.drive.spent import Limits, over, spent_in
 from detent.errors import Busy, DetentError
 from detent.interfaces.cli import decisions
@@ -613,12 +615,54 @@ def test_what_tests_need_that_git_ignores_is_there_in_the_clean_checkout_too(tmp
 # -- a driver that is gone ---------------------------------------------------------------------------------------------------
 
 
-def test_a_run_that_no_process_drives_waits_for_somebody_to_continue_it(p: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+STARTS = """
+import sys
+from pathlib import Path
+from detent.app import open_app
+from detent.app.driver_lock import only_driver
+with only_driver(open_app(Path(sys.argv[1])), sys.argv[2]):
+    print("drives", flush=True)
+    assert sys.stdin.read() == "", "what it starts does not inherit the lock"
+    import time
+    time.sleep(100)
+"""
+
+
+def test_a_process_that_starts_drives_a_run_from_before_it_exists(p: Project) -> None:
     with driven(p, PLANS) as d:
         d.app.door.next(d.id)
         head = d.app.journal.heads(d.id)[0]
-        assert nobody_drives(d.app, head) == "", "its next process may be starting"
-        monkeypatch.setattr(next_step, "SETTLES", -1.0)
+        with held_for_another(d.app, d.id) as lock:
+            assert lock is not None and nobody_drives(d.app, head) == ""
+            with held_for_another(d.app, d.id) as second:
+                assert second is None, "only one process drives"
+            child = subprocess.Popen(
+                [sys.executable, "-c", STARTS, str(p.root), d.id], env=p.env, stdin=lock, stdout=subprocess.PIPE, text=True
+            )
+            hand_over(lock, child.pid)
+        with child:
+            assert driver_of(d.app, d.id).startswith(f"{child.pid} since "), "before it has done anything"
+            assert child.stdout is not None and child.stdout.readline() == "drives\n"
+            assert nobody_drives(d.app, head) == "" and driver_of(d.app, d.id).startswith(f"{child.pid} since ")
+            child.kill()
+        assert nobody_drives(d.app, head) == next_step.ENDED
+
+
+def test_a_lock_that_was_held_for_nobody_is_free_again(p: Project) -> None:
+    with driven(p, PLANS) as d:
+        with held_for_another(d.app, d.id):
+            pass
+        with only_driver(d.app, d.id):
+            assert driver_of(d.app, d.id).startswith(f"{os.getpid()} since ")
+
+
+def test_a_run_that_no_process_drives_waits_for_somebody_to_continue_it(p: Project) -> None:
+    with driven(p, PLANS) as d:
+        d.app.door.next(d.id)
+        head = d.app.journal.heads(d.id)[0]
+        assert nobody_drives(d.app, head) == "", "no process has driven it yet"
+        with only_driver(d.app, d.id):
+            assert nobody_drives(d.app, head) == ""
         assert nobody_drives(d.app, head) == next_step.ENDED
         (line,) = decisions._undriven(d.app, d.id)
         assert " ".join(line.split()) == f"{d.id} is stopped. The process that drove it has ended. Continue: detent resume"

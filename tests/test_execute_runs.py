@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from detent.app import App, queue_ends
+from detent.app.driver_lock import only_driver
 from detent.app.live_log import live_file, read_from
 from detent.app.overtime import ExecutionClock
-from detent.app.run_driver import driver, only_driver
+from detent.app.run_driver import driver
 from detent.blocks.terms import Terms
 from detent.drive import Seen
 from detent.kernel.model import Sent

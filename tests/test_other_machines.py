@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from detent.app.run_driver import driver_of, only_driver
+from detent.app.driver_lock import driver_of, only_driver
 from detent.errors import CannotTell, DetentError
 from detent.sandbox import SANDBOXES, ProcessLimits, Room, choose
 from detent.sandbox.process import run

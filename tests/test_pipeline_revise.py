@@ -15,11 +15,12 @@ from detent.kernel.model import Run, Sent
 from detent.workflows.pipeline.gate_text import gate_text
 from detent.workflows.pipeline.pipeline_data import PipelineData
 from detent.workflows.pipeline.pipeline_revise import invalidated
+from detent.workflows.pipeline.session_folder import keep_documents
 from detent.workflows.pipeline.session_report import report_of
 from tests.driven import scripted
 from tests.project import Project
+from tests.sessions import CRITERION, TEAM, YES, acceptance_text, plays, till
 from tests.sessions import SPEC as TILL_SPEC
-from tests.sessions import TEAM, YES, acceptance_text, plays, till
 from tests.sessions import S as TILL
 from tests.sessions import session as driven
 from tests.test_pipeline_tables import (
@@ -198,7 +199,12 @@ def test_an_edit_of_the_file_that_is_shown_counts_and_is_asked_about_again(p: Pr
     assert "+prices are added in cents" in seen["diff"] and seen["void"], seen
     assert all(line in " ".join(p.run("revise", "--show").out.split()) for line in seen["void"])
     first = p.run("answer", "UD-APPROVE-DESIGN", "approved")
-    assert first.code == 1 and "you changed spec.md" in first.out and "+prices are added in cents" in first.out, first
+    assert (
+        first.code == 1
+        and first.out.startswith("STALE  APPROVE_DESIGN")
+        and "you changed spec.md" in first.out
+        and "+prices are added in cents" in first.out
+    ), first
     assert "in cents" in p.run("decisions").out
     done = p.run("answer", "UD-APPROVE-DESIGN", "approved")
     assert done.code == 0 and "detent resume" in done.out, done
@@ -219,9 +225,15 @@ def test_an_edit_while_tasks_are_worked_on_is_neither_lost_nor_taken_in_silence(
         s.go()
         assert s.acting.state == "ASK_USER"
         home = p.root / TILL / "acceptance.json"
-        better = acceptance_text({"id": "AC-001", "description": "prices are added", "verify": ["cmd: pytest -q tests/test_add.py tests"]})
+        was, better = home.read_text(), acceptance_text({**CRITERION, "verify": ["cmd: pytest -q tests/test_add.py tests"]})
         home.write_text(better)
         seen = looked_at(s.app, s.id, edited_documents(s.app, s.id))
+        world = s.app.worlds.of(s.run)
+        (s.workspace / TILL / "acceptance.json").write_text(better)
+        keep_documents(world, s.run)
+        assert edited_documents(s.app, s.id) == {}, "what counts already is no edit, though it was not shown in the checkout yet"
+        (s.workspace / TILL / "acceptance.json").write_text(was)
+        keep_documents(world, s.run)
         assert "+" in seen.diff and any("asked again" in line for line in seen.void) and any("T-002" in line for line in seen.void)
         page = papers_of(s.app, s.id)
         assert {paper.name for paper in page.papers} == {"spec.md", "acceptance.json", "architecture.md", "tasks.yaml"}

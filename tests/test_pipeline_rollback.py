@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from detent.app.driver_lock import only_driver
 from detent.app.questions import open_of_run
 from detent.app.revising import revise
 from detent.app.rolling_back import roll_back
-from detent.app.run_driver import only_driver, whole_driver
+from detent.app.run_driver import whole_driver
 from detent.app.run_rows import costs_of
 from detent.interfaces.cli.machine_moves import Moves
 from detent.kernel.model import Sent

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from string import Template
 from typing import Any
 
@@ -663,6 +664,18 @@ def test_a_decision_whose_fields_contradict_its_status_cannot_exist() -> None:
     ):
         with pytest.raises(ValueError, match="wrong fields"):
             PersonDecision("UD-1", "question", "?", (), "CODE", 1, status, answer, resolved=resolved, resolution_reason=reason)  # type: ignore[arg-type]
+
+
+def test_questions_of_a_task_keep_their_numbers_short_and_to_themselves() -> None:
+    tasks = tuple(msgspec.structs.replace(ONE, id=f"T-{n:03}") for n in (1, 2, 10))
+    found = dict[str, int]()
+    for ended in range(25):
+        data = PipelineData(session=S, tasks=tasks, strategy="per-batch", parallel=3, good_tree="t", ended={t.id: ended for t in tasks})
+        made = children(session("IMPLEMENT_LOOP", data))
+        found |= {c.name: c.data.first_question for c in made if isinstance(c.data, TaskData)}
+    assert (found["T-002"], found["T-002-2"], found["T-010-10"]) == (2000, 2100, 10900)
+    numbers = sorted(found.values())
+    assert len(found) == 75 and all(b - a >= 100 for a, b in pairwise(numbers))
 
 
 def test_questions_of_parent_tasks_and_later_rounds_never_share_a_number() -> None:

@@ -98,8 +98,8 @@ def another_scope(p: Project, shell: Pane) -> None:
     typed(shell, "detent revise --yes", "SUCCESS  REVIEW_STRATEGY")
     typed(shell, "detent answer UD-REVIEW-STRATEGY per-batch", "SUCCESS")
     typed(shell, "detent resume", "Stopped (question)")
-    typed(shell, "detent answer UD-3001 euro", "the open question is UD-20003001, not 'UD-3001'")  # work on the task began again
-    typed(shell, "detent answer UD-20003001 euro", "SUCCESS  CODE")
+    typed(shell, "detent answer UD-3001 euro", "the open question is UD-3101, not 'UD-3001'")  # work on the task began again
+    typed(shell, "detent answer UD-3101 euro", "SUCCESS  CODE")
     typed(shell, "detent resume", "a manual check needs a person to confirm it", "A person is asked: detent decisions")
 
 

@@ -1,11 +1,18 @@
 """A session as the person who leads it reads it in a terminal: what comes next, what happened, and where the result is. Never what only an agent does."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from detent.app import push
+from detent.app.driver_lock import only_driver
 from detent.app.next_step import after_a_word
-from detent.app.run_driver import only_driver
+from detent.app.questions import waiting
+from detent.app.tally import UsageTally
+from detent.interfaces.http.inbox import open_questions, show_decision
+from detent.interfaces.http.runs_board import RunsBoard, stamp_of
+from detent.kernel.model import Briefing
 from tests.driven import scripted
 from tests.project import Project
 from tests.sessions import ADD, REQUEST, TEAM, S, plays, reply, session, till
@@ -62,6 +69,38 @@ def test_where_somebody_drives_the_session_it_continues_by_itself(p: Project) ->
         assert after_a_word(s.app, s.id) == "detent resume"
         with only_driver(s.app, s.id):
             assert after_a_word(s.app, s.id).startswith("It continues by itself (process ")
+
+
+def test_what_is_said_while_a_driver_leaves_is_driven_on(p: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever answers then starts no other driver, since the lock is held still."""
+    with session(p) as s:
+        drive, said = push._driven, list[str]()
+
+        def leaves(*args: Any) -> Briefing:
+            briefing = drive(*args)
+            if not said:
+                said.append(s.run.state)
+                assert s.answer("UD-APPROVE-DESIGN", "approved").status == "SUCCESS"
+            return briefing
+
+        monkeypatch.setattr(push, "_driven", leaves)
+        assert (push.push(s.app, s.id, s.seen.append)["state"], said) == ("REVIEW_STRATEGY", ["APPROVE_DESIGN"])
+
+
+def test_while_the_machine_lands_a_branch_nobody_is_asked_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    with session(till(tmp_path / "b", "[git]\nremote = ''\nmerge = 'branch'\n"), lean=True) as s:
+        s.go()
+        assert s.run.state == "LANDING"
+        head = s.app.journal.heads(s.id)[0]
+        with only_driver(s.app, s.id):  # it looks whether the branch can be merged
+            assert open_questions(s.app, head) == [] and list(waiting(s.app, s.id)) == []
+            assert RunsBoard(UsageTally()).group(s.app, stamp_of(s.app, head)) == "working"
+        (row,) = open_questions(s.app, head)
+        assert (row.kind, [each.id for each in waiting(s.app, s.id)]) == ("merge", [s.id])
+        assert RunsBoard(UsageTally()).group(s.app, stamp_of(s.app, head)) == "waiting"
+        text = show_decision(s.app, row.id).text
+        assert f"git merge --no-ff {s.run.data.branch.removeprefix('refs/heads/')}" in text and "press Continue" in text, text
 
 
 @pytest.mark.slow

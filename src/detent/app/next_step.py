@@ -2,13 +2,11 @@
 Also why a run that should be driven stands still. Changes nothing.
 """
 
-from datetime import UTC, datetime
-
 from detent.app import App
+from detent.app.driver_lock import driver_of, was_driven
 from detent.app.executions import is_execution
-from detent.app.live_log import driver_log, why_stopped
+from detent.app.live_log import why_stopped
 from detent.app.questions import open_of_run
-from detent.app.run_driver import driver_of
 from detent.blocks.common import is_driven
 from detent.journal.journal import Head
 
@@ -28,28 +26,16 @@ def after_a_word(app: App, run: str) -> str:
     return f"detent resume{of}"
 
 
-SETTLES = 10.0  # seconds in which a process may still be starting: after an event, or after the page started one
 ENDED = "The process that drove it has ended."
 
 
 def nobody_drives(app: App, head: Head) -> str:
     """Why a run that the machine should drive stands still; empty if it is driven, waits for a person, or belongs to a worker."""
-    if head.ended or head.parent or is_execution(head.workflow) or driver_of(app, head.run):
-        return ""
-    if not is_driven(app.door.load(head.run).run.data):
+    if head.ended or head.parent or is_execution(head.workflow) or not is_driven(app.door.load(head.run).run.data):
         return ""
     acting = app.door.acting(head.run)
     if app.door.tables[acting.workflow].states[acting.state].actor not in ("agent", "system"):
         return ""
-    now = datetime.now(UTC)
-    if (now - _started(app, head.run)).total_seconds() < SETTLES:
+    if driver_of(app, head.run) or not was_driven(app, head.run) or app.door.acting(head.run) != acting:  # it moved meanwhile
         return ""
-    return why_stopped(app, head.run) or (ENDED if (now - datetime.fromisoformat(head.at)).total_seconds() >= SETTLES else "")
-
-
-def _started(app: App, run: str) -> datetime:
-    """When the web page last started a driver for a run; the epoch if never."""
-    try:
-        return datetime.fromtimestamp(driver_log(app, run).stat().st_mtime, UTC)
-    except OSError:
-        return datetime.fromtimestamp(0, UTC)
+    return why_stopped(app, head.run) or ENDED

@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 from detent.app import App
 from detent.app.commit_settings import settings_for
+from detent.app.driver_lock import driver_of, only_driver
 from detent.app.live_log import keep_stop, kept_live
 from detent.app.overtime import ParkingClock
 from detent.app.registry import workflow_of
 from detent.app.run_configs import CONFIGURED
-from detent.app.run_driver import only_driver, whole_driver
+from detent.app.run_driver import whole_driver
 from detent.app.suite_on_main import tests_run
 from detent.app.tally import unrecorded_usage
 from detent.app.who import agents_are_ready
@@ -79,6 +80,22 @@ def push(app: App, run: str, watch: Callable[[Seen], None], park: bool = False) 
     """
     begun = time.monotonic()
     app.worlds.runs.patient, app.worlds.runs.tests_run = park, partial(tests_run, app.worlds)
+    while True:
+        briefing = _driven(app, run, watch, park)
+        if park or not _was_answered(app, run, briefing):  # while this process still held the lock, an answer started no other
+            return result(app, run, briefing, time.monotonic() - begun)
+
+
+def _was_answered(app: App, run: str, briefing: Briefing) -> bool:
+    """Whether a run that waited for a person has work for the machine again, and nobody does it."""
+    acting = app.door.acting(run)
+    if app.door.load(briefing.run).run.state == briefing.state:
+        return False
+    return app.door.tables[acting.workflow].states[acting.state].actor in ("agent", "system") and not driver_of(app, run)
+
+
+def _driven(app: App, run: str, watch: Callable[[Seen], None], park: bool) -> Briefing:
+    """Drive until the run ends or waits."""
     with only_driver(app, run), whole_driver(app, run, kept_live(app, run, watch)) as driver:
         if park:
             driver.clock = ParkingClock(driver.clock)
@@ -89,7 +106,7 @@ def push(app: App, run: str, watch: Callable[[Seen], None], park: bool = False) 
             raise
         if briefing.actor == "none":
             app.worlds.leave(app.door.load(run).run)
-    return result(app, run, briefing, time.monotonic() - begun)
+    return briefing
 
 
 def _asking_again(work: Callable[[], Briefing]) -> Briefing:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from detent.app import App
+from detent.app.driver_lock import driver_of
 from detent.app.registry import usable, workflow_of
 from detent.blocks.open_flags import CAUSE, asking, hunk_of, line_of
 from detent.door import AnyRun
@@ -75,7 +76,13 @@ def open_runs(app: App) -> list[str]:
 
 def waiting(app: App, run: str) -> Iterator[AnyRun]:
     """The runs of a family that wait for a person."""
-    return (each for each in at_work(app, run) if app.door.tables[each.workflow].states[each.state].actor == "human")
+    return (each for each in at_work(app, run) if actor_now(app, each) == "human")
+
+
+def actor_now(app: App, run: AnyRun) -> str:
+    """Who acts in a run now. Where the machine tries something before it asks a person, that is the machine as long as a process drives the run."""
+    state = app.door.tables[run.workflow].states[run.state]
+    return "system" if state.job is not None and state.actor == "human" and driver_of(app, run.parent or run.id) else state.actor
 
 
 def _of_table(app: App, run: AnyRun) -> Iterator[dict[str, object]]:

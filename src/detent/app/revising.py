@@ -98,4 +98,4 @@ def first_taken_over(app: App, run: str, by: str, answering: str) -> Verdict | N
             verdict.status, verdict.state, diff, f"Fix {names}, then answer again.", reasons=(f"you changed {names}:", *verdict.reasons)
         )
     said = f"you changed {names}: your change is applied now, and {answering} was not answered; look at the change, then answer again"
-    return Verdict("FAILURE", verdict.state, diff, "detent decisions", reasons=(said,))
+    return Verdict("STALE", verdict.state, diff, "detent decisions", reasons=(said,))

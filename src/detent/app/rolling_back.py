@@ -7,9 +7,9 @@ import time
 import msgspec
 
 from detent.app import App
+from detent.app.driver_lock import driver_of
 from detent.app.policy import user
 from detent.app.registry import workflow_of
-from detent.app.run_driver import driver_of
 from detent.door import AnyEvent, AnyRun
 from detent.errors import DetentError
 from detent.git.commits import bring_to, marker, switch

@@ -1,7 +1,5 @@
-"""Wires push mode: which agent is asked, with which tools, sandbox and limits; and the lock that allows one driver per run."""
+"""Wires push mode: which agent is asked, with which tools, sandbox and limits."""
 
-import fcntl
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +9,7 @@ import msgspec
 
 from detent.agents import AgentFailed, Reply, Turn, ask
 from detent.agents.kept import keep_reply, kept_reply
-from detent.app import App, now, open_app
+from detent.app import App, open_app
 from detent.app.away import as_outage
 from detent.app.conversation import base_of, may_write, only
 from detent.app.driving import driving
@@ -29,12 +27,11 @@ from detent.door import AnyEvent, AnyRun
 from detent.drive import Driven, Driver, NoLimitClock, Seen
 from detent.drive.spent import failed_tries, limits_of
 from detent.drive.together import Together
-from detent.errors import Busy, CannotTell, DetentError, Outage, Unreached
+from detent.errors import CannotTell, DetentError, Outage, Unreached
 from detent.evidence.runners.build_caches import for_agents
 from detent.git.branch_view import make_view
 from detent.git.repo import GitError
 from detent.kernel.model import Briefing
-from detent.storage.machine import has
 from detent.tools import Toolbox
 from detent.world.turn_tree import left_by
 from detent.world.turn_tree import turn as at_turn
@@ -203,60 +200,3 @@ def _view(world: RepoWorld, run: AnyRun) -> tuple[Path, Path] | None:
         return make_view(world.git, left), world.place.git_dir
     except (GitError, OSError):
         return None
-
-
-def locks_held() -> frozenset[str]:
-    """The flock-ed files of this machine, as /proc/locks names them."""
-    if not has("proc"):
-        return frozenset()
-    try:
-        lines = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
-    except OSError:
-        return frozenset()
-    return frozenset(words[5] for words in lines if len(words) > 5 and words[1] == "FLOCK")
-
-
-def driver_of(app: App, run: str, held: frozenset[str] | None = None) -> str:
-    """Which process drives a run, and since when; empty if none. Reads the kernel's list of locks, and never takes the lock.
-
-    Without /proc, the process whose id is in the lock file, if it exists.
-    """
-    file = app.place.common_dir / "detent" / f"drive-{run}.lock"
-    try:
-        if not has("proc"):
-            return said if _is_there((said := file.read_text()).partition(" ")[0]) else ""
-        seen = file.stat()
-        name = f"{os.major(seen.st_dev):02x}:{os.minor(seen.st_dev):02x}:{seen.st_ino}"
-        return (file.read_text() or "?") if name in (locks_held() if held is None else held) else ""
-    except OSError:
-        return ""
-
-
-def _is_there(number: str) -> bool:
-    try:
-        os.kill(int(number), 0)
-    except (ValueError, ProcessLookupError):
-        return False
-    except PermissionError:
-        pass  # of another user
-    return True
-
-
-@contextmanager
-def only_driver(app: App, run: str) -> Iterator[None]:
-    """Hold the driver lock of a run, which the kernel releases with the process. Its file stays: a removed one could be held twice."""
-    file = app.place.common_dir / "detent" / f"drive-{run}.lock"
-    file.parent.mkdir(exist_ok=True)  # may be missing where the journal is in a database
-    with file.open("a+") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as e:
-            lock.seek(0)
-            raise Busy(f"run {run} is being driven by process {lock.read().strip() or '?'}", "wait for it, or stop it first") from e
-        lock.truncate(0)
-        lock.write(f"{os.getpid()} since {now()}")
-        lock.flush()
-        try:
-            yield
-        finally:
-            lock.truncate(0)  # without /proc, a process id in the file would mean a driver

@@ -6,10 +6,10 @@ A workspace is removed only after a snapshot of it; a shared ref only once its r
 from contextlib import suppress
 
 from detent.app import App
+from detent.app.driver_lock import driver_of
 from detent.app.executions import is_completed, is_execution
 from detent.app.opened import shared_url
 from detent.app.project import project_settings
-from detent.app.run_driver import driver_of
 from detent.errors import CannotTell, DetentError
 from detent.git.commits import main_branch
 from detent.git.land_merge import fetch_main

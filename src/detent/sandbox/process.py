@@ -281,12 +281,12 @@ def _below(root: int) -> set[int]:
     return seen
 
 
-def start_detached(argv: Sequence[str], cwd: Path, env: Mapping[str, str], log: Path) -> int:
-    """Start a program in a session of its own, without input; returns its pid."""
+def start_detached(argv: Sequence[str], cwd: Path, env: Mapping[str, str], log: Path, given: int = subprocess.DEVNULL) -> int:
+    """Start a program in a session of its own; returns its pid. `given`: the descriptor that becomes its standard input; none by default."""
     log.parent.mkdir(parents=True, exist_ok=True)
     fd = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
-        child = subprocess.Popen(argv, cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL, stdout=fd, stderr=fd, start_new_session=True)
+        child = subprocess.Popen(argv, cwd=cwd, env=dict(env), stdin=given, stdout=fd, stderr=fd, start_new_session=True)
     finally:
         os.close(fd)
     threading.Thread(target=child.wait, daemon=True).start()

@@ -45,7 +45,11 @@ def command(decision: str, value: str, note: str, to: str, cancel: str, run: str
     verdict = person("answer", who_asks(app, chosen, decision), decision=decision, to=to, **given)
     if is_execution((now := app.door.load(chosen).run).workflow) and not exit_code(verdict):
         verdict = replace(verdict, instruction=_goes_on(app, chosen))
-    elif workflow_of(now.workflow).has_decisions and verdict.status in ("SUCCESS", "FAILURE") and not app.journal.heads(chosen)[0].ended:
+    elif (
+        workflow_of(now.workflow).has_decisions
+        and verdict.status in ("SUCCESS", "FAILURE", "STALE")
+        and not app.journal.heads(chosen)[0].ended
+    ):
         verdict = replace(verdict, instruction=after_a_word(app, chosen), reasons=verdict.reasons or _why(app, chosen, verdict))
     elif is_driven(now.data) and not exit_code(verdict) and not app.journal.heads(chosen)[0].ended:
         verdict = replace(verdict, instruction=f"Continue: detent resume{f' --run {run}' if run else ''}")

@@ -98,10 +98,11 @@ def _driven(app: App, run: AnyRun) -> list[str]:
 
 def _waits(app: App, run: AnyRun) -> bool:
     """Whether a task waits for a person or for a driver."""
-    from detent.app.run_driver import driver_of
+    from detent.app.driver_lock import driver_of
+    from detent.app.questions import actor_now
 
     idle = is_driven(run.data) and not driver_of(app, run.parent or run.id)
-    return idle or app.door.tables[run.workflow].states[run.state].actor == "human"
+    return idle or actor_now(app, run) == "human"
 
 
 def _tasks(run: AnyRun) -> list[str]:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from detent.app import App
+from detent.app.driver_lock import driver_of
 from detent.app.live_log import MARK, live_file, read_from
 from detent.app.outline import plan_of, title_of
 from detent.app.plain_text import plain, typed
-from detent.app.run_driver import driver_of
+from detent.app.questions import actor_now
 from detent.app.run_rows import newest
 from detent.app.tally import UsageTally, add, budget_of
 from detent.blocks.common import is_driven
@@ -36,8 +37,7 @@ def _numbers(app: App, run: str) -> Iterator[int]:
     """The number of the newest event at each poll, until only a person can continue or the run has ended."""
     while True:
         yield app.journal.heads(run)[0].seq
-        acting = app.door.acting(run)
-        if app.door.tables[acting.workflow].states[acting.state].actor in ("human", "none"):
+        if actor_now(app, app.door.acting(run)) in ("human", "none"):
             return
         time.sleep(EVERY)
 

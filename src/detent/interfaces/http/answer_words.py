@@ -46,6 +46,10 @@ DOES = {  # what the answers to a state's own question do
     "replan": "the Planner plans the tasks again, without the missing document.",
     "abort": "the run ends for good. Branch and files stay.",
 }
+MERGE = (
+    "The branch `{branch}` is finished and proved. Nothing merges it by itself here, because of `[git] merge`. Merge it by its pull request{where}, or with "
+    "`git merge --no-ff {branch}`; then press Continue. Detent sees whether it is in main."
+)
 ALONE = "No process drives this run, so it does not move. Nothing is lost. Its last output:"
 CONTINUE: tuple[Option, ...] = (Option(value="resume", words="guidance", does=DOES["resume"]),)
 TO_STAGE = (

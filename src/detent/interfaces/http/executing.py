@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from detent.app import App
+from detent.app.driver_lock import locks_held
 from detent.app.people import allowed
 from detent.app.person_calls import spoken
 from detent.app.policy import user
 from detent.app.push import fit_for_push, said_agent
-from detent.app.run_driver import locks_held
 from detent.app.run_rows import as_row, when
 from detent.errors import DetentError
 from detent.interfaces.http import shapes_execute as shapes

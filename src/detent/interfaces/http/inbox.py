@@ -11,18 +11,19 @@ from detent.app.land_asked import Left, open_landings
 from detent.app.next_step import nobody_drives
 from detent.app.outline import title_of
 from detent.app.push import STUCK
-from detent.app.questions import at_work, choices, ways
+from detent.app.questions import actor_now, at_work, choices, ways
 from detent.app.registry import workflow_of
 from detent.blocks.open_flags import ACCEPT, CAUSE, asking, hunk_of
 from detent.door import AnyRun
 from detent.errors import DetentError
 from detent.gates.human import CORRECTIONS, PICKING, DecisionData, PersonDecision, pending
 from detent.interfaces.http import shapes, shapes_inbox
-from detent.interfaces.http.answer_words import ALONE, CONTINUE, DOES, STOPPED, WHY, options_of
+from detent.interfaces.http.answer_words import ALONE, CONTINUE, DOES, MERGE, STOPPED, WHY, options_of
 from detent.interfaces.http.heads import NotFound, StalePage, cut_flag, head_of
 from detent.interfaces.http.runs_board import MOST, RowStamp, RunsBoard, stands
 from detent.journal.journal import Head
 from detent.kernel.model import Flag
+from detent.world.pulls import url_of
 
 LANDING = "land:"  # prefix of the ids of `land` questions, which belong to no run
 AFTERWARDS = (
@@ -62,7 +63,7 @@ def _of_run(app: App, head: Head, every: bool) -> Iterator[shapes_inbox.Decision
         if isinstance(run.data, DecisionData):
             yield from (_row(app, top, run, d) for d in run.data.decisions if d.status != "pending")
     for acting in () if head.ended else at_work(app, head.run):
-        if app.door.tables[acting.workflow].states[acting.state].actor == "human":
+        if actor_now(app, acting) == "human":
             asked = pending(acting.data) if isinstance(acting.data, DecisionData) else None
             yield _row(app, top, acting, asked) if asked and "resume" not in choices(app, acting) else _wait(app, top, acting)
     if why := nobody_drives(app, head):
@@ -96,7 +97,7 @@ def _wait(app: App, top: AnyRun, run: AnyRun) -> shapes_inbox.DecisionRow:
         title=title_of(top),
         workflow=top.workflow,
         state=run.state,
-        kind=run.cause or "halted",
+        kind=run.cause or ("merge" if _lands(app, run) else "halted"),
         decision=WAITS,
         question=run.last_reason or app.door.briefing(event).goal or "The run waits for a person.",
         asked_at=event.at,
@@ -215,13 +216,23 @@ def _question_text(app: App, run: AnyRun, asked: PersonDecision | None) -> str:
                     (WHY.get(run.cause, STOPPED), _reviewed(run) or _flagged(run) or getattr(run.data, "report", "") or run.last_reason),
                 )
             )
-        return app.door.briefing(app.door.load(run.id)).briefing
+        return _to_merge(app, run) if _lands(app, run) else app.door.briefing(app.door.load(run.id)).briefing
     points = "".join(f"\n- {p.text} `{p.id}`" for p in asked.points) or (f"\n{_flagged(run)}" if asked.kind == "flags" else "")
     told = workflow_of(run.workflow).asks(app, run, asked)
     question = asked.question.partition("\n")[0] if asked.points and all(p.id in asked.question for p in asked.points) else told
     trouble = f"\n\n> {run.last_error}" if run.last_error and "is not an answer" in run.last_error else ""
     how = f"\n\n{PICKING}" if asked.kind == "notes" and asked.points else ""
     return question + (f"\n\n### Findings\n{points}" if points else "") + how + trouble
+
+
+def _lands(app: App, run: AnyRun) -> bool:
+    """Whether a run waits for a person to merge its branch."""
+    return app.door.tables[run.workflow].states[run.state].job is not None and not run.cause
+
+
+def _to_merge(app: App, run: AnyRun) -> str:
+    url = url_of(app.place.common_dir, run)
+    return MERGE.format(branch=run.data.branch.removeprefix("refs/heads/"), where=f" ({url})" if url else "")
 
 
 def _flagged(run: AnyRun) -> str:

@@ -8,6 +8,7 @@ from detent.app import App
 from detent.app.live_log import driver_log, live_file
 from detent.app.outline import merged_into, plan_of
 from detent.app.push import commits_of
+from detent.app.questions import actor_now
 from detent.app.revising import edited_documents, stages
 from detent.app.run_rows import about_event, costs_of
 from detent.app.tally import budget_of, turn_of
@@ -33,7 +34,7 @@ def run_shown(app: App, board: RunsBoard, run_id: str) -> shapes.RunShown:
         run=board.row(app, stamp),
         request=getattr(run.data, "feature_request", "") or getattr(run.data, "request", ""),
         briefing=briefing.briefing if briefing else "",
-        actor=inner.states[acting.state].actor,
+        actor=actor_now(app, acting),
         role=inner.states[acting.state].role,
         instruction=inner.instruction(acting),
         counts=run.counts,

@@ -7,10 +7,11 @@ from functools import reduce
 from typing import NamedTuple, TypeVar
 
 from detent.app import App
+from detent.app.driver_lock import driver_of, locks_held
 from detent.app.outline import plan_of, title_of
 from detent.app.push import OUTCOMES
+from detent.app.questions import actor_now
 from detent.app.registry import usable
-from detent.app.run_driver import driver_of, locks_held
 from detent.app.tally import UsageTally, add
 from detent.blocks.common import is_driven
 from detent.interfaces.http import shapes
@@ -126,8 +127,10 @@ def _group(app: App, stamp: RowStamp) -> Group:
     head = stamp.head
     if head.ended:
         return "ended"
-    at = app.door.acting(head.run) if any(not child.ended for child in stamp.children) else head
-    return "waiting" if app.door.tables[at.workflow].states[at.state].actor == "human" else "working"
+    children = any(not child.ended for child in stamp.children)
+    if not children and app.door.tables[head.workflow].states[head.state].actor != "human":
+        return "working"
+    return "waiting" if actor_now(app, app.door.acting(head.run)) == "human" else "working"
 
 
 def run_row(app: App, tally: UsageTally, stamp: RowStamp) -> shapes.RunRow:

@@ -2,8 +2,11 @@
 
 import os
 import sys
+from collections.abc import Callable
+from typing import TextIO
 
 from detent.app import App
+from detent.app.driver_lock import hand_over, held_for_another
 from detent.app.executions import is_execution
 from detent.app.land_asked import accept_flags
 from detent.app.live_log import driver_log
@@ -14,7 +17,6 @@ from detent.app.push import STUCK, fit_for_push, said_agent
 from detent.app.queueing import catch_up, go_on
 from detent.app.revising import edited_documents, looked_at, papers, report_text, revise, stages
 from detent.app.rolling_back import roll_back
-from detent.app.run_driver import driver_of
 from detent.app.starting import PAGE, options_fit, policies_fit, start_of
 from detent.blocks.common import is_driven
 from detent.blocks.open_flags import ACCEPT
@@ -27,6 +29,7 @@ from detent.kernel.model import Verdict
 from detent.sandbox.process import start_detached
 
 CHANNEL = "web"
+MOVED = ("SUCCESS", "FAILURE", "NEEDS_ANALYSIS", "STALE")  # after these, a run may have work for the machine
 FRESH = Verdict("SUCCESS", "", instruction="The run continues.")
 
 
@@ -46,13 +49,9 @@ def start(app: App, asked: shapes.StartAsked) -> str:
 def resume(app: App, run: str, guidance: str) -> Verdict:
     """Release a waiting run, and start a driver for a driven one."""
     head = head_of(app, run)
-    now = app.door.load(run).run
-    verdict = FRESH
-    if not is_driven(now.data) or app.door.acting(run).state in STUCK or head.ended:
-        verdict = spoken(app, CHANNEL, "resume", run, guidance=guidance)
-    elif guidance:
-        verdict = spoken(app, CHANNEL, "steer", run, note=guidance)
-    return _driven(app, run, verdict)
+    if not is_driven(app.door.load(run).run.data) or app.door.acting(run).state in STUCK or head.ended:
+        return _driven(app, run, lambda: spoken(app, CHANNEL, "resume", run, guidance=guidance))
+    return _driven(app, run, lambda: spoken(app, CHANNEL, "steer", run, note=guidance) if guidance else FRESH)
 
 
 def steer(app: App, run: str, text: str) -> Verdict:
@@ -79,7 +78,7 @@ def revision(app: App, run: str, asked: shapes_revise.ReviseAsked) -> shapes_rev
 def revise_run(app: App, run: str, asked: shapes_revise.ReviseAsked) -> Verdict:
     """Apply a person's changes, or have a stage done again, and start a driver."""
     head_of(app, run)
-    return _driven(app, run, revise(app, run, CHANNEL, _by_path(app, run, asked), asked.to, asked.text))
+    return _driven(app, run, lambda: revise(app, run, CHANNEL, _by_path(app, run, asked), asked.to, asked.text))
 
 
 def _by_path(app: App, run: str, asked: shapes_revise.ReviseAsked) -> dict[str, str]:
@@ -112,7 +111,7 @@ def answer(app: App, id: str, asked: shapes.AnswerAsked) -> Verdict:
     run, verb, fields = answer_of(app, id, asked)
     if verb == DRIVE:
         return resume(app, run, fields["guidance"])
-    return _driven(app, run, spoken(app, CHANNEL, verb, run, **fields))
+    return _driven(app, run, lambda: spoken(app, CHANNEL, verb, run, **fields))
 
 
 def _accept(app: App, id: str, asked: shapes.AnswerAsked) -> Verdict:
@@ -127,24 +126,40 @@ def _accept(app: App, id: str, asked: shapes.AnswerAsked) -> Verdict:
     return Verdict("SUCCESS", "", instruction=f"detent land {left.branch}")
 
 
-def _driven(app: App, run: str, verdict: Verdict) -> Verdict:
-    if verdict.status in ("SUCCESS", "FAILURE", "NEEDS_ANALYSIS"):
-        drive_on(app, run)
-    return verdict
-
-
 def drive_on(app: App, run: str) -> None:
-    """Start a detached driver process for a driven run that has none; it outlives this server.
+    """Have a run driven that has no driver. An execution of the queue is queued again instead."""
+    _driven(app, run, lambda: FRESH)
 
-    An execution of the queue is queued again instead.
+
+def _driven(app: App, run: str, say: Callable[[], Verdict]) -> Verdict:
+    """Say something to a run, then have it driven if it has no driver.
+
+    The driver's lock is held from before that, so that nobody sees the run without a driver in between.
     """
     head = head_of(app, run)
-    top = head_of(app, head.parent) if head.parent else head
-    if is_execution(top.workflow):
-        catch_up(app, top.run)
-        if go_on(app, top.run):
-            return
-    if top.ended or not is_driven(app.door.load(top.run).run.data) or driver_of(app, top.run):
-        return
-    words = ["-C", str(app.place.root), "run", "--run", top.run, "--json"]
-    start_detached([sys.executable, "-I", "-m", "detent", *words], app.place.root, os.environ, driver_log(app, top.run))
+    top = head.parent or head.run
+    if is_execution(head_of(app, top).workflow):  # a worker may take it at once, so its lock is free until nobody does
+        verdict = say()
+        return verdict if verdict.status not in MOVED or _queued(app, top) else _driven_here(app, top, lambda: verdict)
+    return _driven_here(app, top, say)
+
+
+def _driven_here(app: App, top: str, say: Callable[[], Verdict]) -> Verdict:
+    if not is_driven(app.door.load(top).run.data):
+        return say()
+    with held_for_another(app, top) as lock:
+        verdict = say()
+        if lock is not None and verdict.status in MOVED and not head_of(app, top).ended:
+            _start_driver(app, top, lock)
+        return verdict
+
+
+def _queued(app: App, execution: str) -> bool:
+    catch_up(app, execution)
+    return go_on(app, execution)
+
+
+def _start_driver(app: App, run: str, lock: TextIO) -> None:
+    """Start a detached driver process, which gets the lock and outlives this server."""
+    argv = [sys.executable, "-I", "-m", "detent", "-C", str(app.place.root), "run", "--run", run, "--json"]
+    hand_over(lock, start_detached(argv, app.place.root, os.environ, driver_log(app, run), lock.fileno()))

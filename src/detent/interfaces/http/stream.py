@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from detent.app import App, open_app
+from detent.app.driver_lock import locks_held
 from detent.app.live_log import live_file
-from detent.app.run_driver import locks_held
 from detent.interfaces.http.heads import head_of
 from detent.interfaces.http.run_pages import event_rows
 from detent.interfaces.http.runs_board import RowStamp, RunsBoard, stands

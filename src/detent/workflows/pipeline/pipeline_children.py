@@ -45,7 +45,7 @@ def has_task_workspaces(data: PipelineData) -> bool:
     return data.parallel > 1 and data.mode == "full" and bool(data.setup.workspace)
 
 
-def _inherited(data: PipelineData, id: str, number: int) -> TaskData:
+def _inherited(data: PipelineData, id: str, number: int, round: int) -> TaskData:
     strategy: Literal["per-batch", "single-final"] = "single-final" if data.strategy == "single-final" else "per-batch"
     return TaskData(
         setup=data.setup,
@@ -68,14 +68,23 @@ def _inherited(data: PipelineData, id: str, number: int) -> TaskData:
         tasks=data.tasks,
         good_tree=data.good_tree,
         task_id=id,
-        first_question=number * 1000,
+        first_question=_first_question(number, round),
         strategy=strategy,
     )
 
 
+def _first_question(number: int, round: int) -> int:
+    """Where the questions of a child are numbered from: UD-3001 is the first about T-003, UD-3101 the first after that task began again.
+
+    Rounds after the ninth get long numbers, so that no two children share one.
+    """
+    later, nth = divmod(round, 10)
+    return number * 1000 + nth * 100 + later * 10_000_000
+
+
 def _task_data(data: PipelineData, task: TaskEntry) -> TaskData:
-    number = data.ended.get(task.id, 0) * 20000 + int(task.id.removeprefix("T-"))
-    return replace(_inherited(data, task.id, number), task=task, goal=task.goal, qa=needs_qa(task), security=needs_security(task))
+    made = _inherited(data, task.id, int(task.id.removeprefix("T-")), data.ended.get(task.id, 0))
+    return replace(made, task=task, goal=task.goal, qa=needs_qa(task), security=needs_security(task))
 
 
 def _meta_data(data: PipelineData) -> TaskData:
@@ -84,5 +93,5 @@ def _meta_data(data: PipelineData) -> TaskData:
     missing = set(CORE) - set(data.roles) if data.mode == "full" else set[str]()
     goal = f"{'Single-final' if single else 'Cross-task final'} review of all session changes"
     task = TaskEntry(META, goal, goal, (), ("no finding is left that blocks",), type="review")
-    made = replace(_inherited(data, META, 10000 + data.ended.get(META, 0)), task=task, goal=goal)
+    made = replace(_inherited(data, META, 0, 1 + data.ended.get(META, 0)), task=task, goal=goal)
     return replace(made, qa=single or "QA" in missing, security=single or "Security" in missing)

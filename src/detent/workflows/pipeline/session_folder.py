@@ -190,12 +190,13 @@ def edited_documents(git: Git, run: AnyRun, writes: tuple[str, ...]) -> dict[str
     If the agent works in the same checkout, the files that the acting role may write are left out.
     """
     home, apart = Path(run.worktree), bool(run.data.setup.workspace)
-    known = _blobs(git, run, shown_ref(run) if apart else kept_ref(run))
+    kept = kept_documents(git, run)
     found = {}
-    for path, blob in known.items():
+    for path, blob in (_blobs(git, run, shown_ref(run)) if apart else kept).items():
         name = path.removeprefix(f"{run.data.session}/")
         theirs = not apart and any(name == w or (w.endswith("/**") and name.startswith(w[:-2])) for w in writes)
-        if is_editable(path, run) and not theirs and (text := read_document(home, path)) is not None and text != _text(git, blob):
+        counts = (_text(git, each) for each in {blob, kept.get(path, blob)})  # a newer one may be on its way here
+        if is_editable(path, run) and not theirs and (text := read_document(home, path)) is not None and text not in counts:
             found[path] = text
     return found
 
