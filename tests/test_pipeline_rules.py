@@ -260,7 +260,7 @@ def test_who_chooses_the_strategy_is_shown_the_tasks_both_strategies_and_a_recom
         "Slower, but finds problems early",
         "`single-final`: all tasks are coded first",
         "Faster",
-        "Recommended: single-final, because",
+        "Recommended: `single-final`, because",
     ):
         assert said in shown, said
 

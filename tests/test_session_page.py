@@ -105,7 +105,7 @@ def started(person: Person, agent: str) -> None:
 
 
 def edited_specification(person: Person) -> None:
-    person.is_asked("Questions before it is specified", "Are prices whole cents?")
+    person.is_asked("Questions about the request", "Are prices whole cents?")
     person.answers("Answer", "yes, whole cents")
     person.is_asked("Approve the design", "prices are added", "manual: print a receipt and read it")
     with person.dialog("Revise") as dialog:
@@ -114,13 +114,13 @@ def edited_specification(person: Person) -> None:
         person.presses("Show what it changes", dialog)
         expect(dialog.locator("tr.insert .line")).to_have_text("prices are added, in whole cents")
         person.pictured()
-        person.presses("Do it", dialog)
+        person.presses("Apply the change", dialog)
     person.is_asked("Approve the design", "prices are added, in whole cents")
     person.answers("Approve")
 
 
 def sent_back_plan(person: Person) -> None:
-    person.is_asked("How is work reviewed?", "T-004", "Recommended")
+    person.is_asked("Approve the plan", "T-004", "Recommended")
     person.answers("Request changes", "taxes are missing")
     person.sees("What was asked for", "taxes are missing", "T-005", within=person.asked)
     person.answers("Per batch")
@@ -135,8 +135,8 @@ def another_scope(person: Person) -> None:
         person.writes("revision", dialog.locator("[name=revision]").input_value().replace("tax", "scale"))
         person.presses("Show what it changes", dialog)
         person.sees("T-005", "the review strategy is asked again", within=dialog.locator(".planned"))
-        person.presses("Do it", dialog)
-    person.is_asked("How is work reviewed?", "T-001 add [completed]", "T-005 scale")
+        person.presses("Apply the change", dialog)
+    person.is_asked("Approve the plan", "T-001 add [completed]", "T-005 scale")
     person.answers("Per batch")
     person.is_asked("A question", "Which currency are prices in?")
     person.answers("Answer", "euro")

@@ -74,7 +74,7 @@ def edited_specification(p: Project, shell: Pane) -> None:
 
 def sent_back_plan(shell: Pane) -> None:
     typed(shell, "detent resume", "→ REVIEW_STRATEGY")
-    typed(shell, "detent decisions", "4 tasks are planned", "Recommended: single-final, because the tasks are few")
+    typed(shell, "detent decisions", "4 tasks are planned", "Recommended: `single-final`, because the tasks are few")
     typed(shell, "detent answer UD-REVIEW-STRATEGY 'changes-requested: taxes are missing'", "SUCCESS  PLAN")
     typed(shell, "detent resume", "→ REVIEW_STRATEGY")
     typed(
@@ -83,7 +83,7 @@ def sent_back_plan(shell: Pane) -> None:
         "WHAT WAS ASKED FOR",
         "taxes are missing",
         "+- id: T-005",
-        "Recommended: per-batch, because there are 5 tasks",
+        "Recommended: `per-batch`, because there are 5 tasks",
     )
     typed(shell, "detent answer UD-REVIEW-STRATEGY per-batch", "SUCCESS  IMPLEMENT_LOOP")
 

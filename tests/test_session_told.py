@@ -1,19 +1,22 @@
 """A session as the person who leads it reads it in a terminal: what comes next, what happened, and where the result is. Never what only an agent does."""
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from detent.app import push
-from detent.app.driver_lock import only_driver
+from detent.app.driver_lock import driver_of, only_driver
 from detent.app.next_step import after_a_word
 from detent.app.questions import waiting
 from detent.app.tally import UsageTally
+from detent.interfaces.http import speaking
 from detent.interfaces.http.inbox import open_questions, show_decision
 from detent.interfaces.http.runs_board import RunsBoard, stamp_of
-from detent.kernel.model import Briefing
+from detent.kernel.model import Briefing, Verdict
 from tests.driven import scripted
+from tests.patience import until
 from tests.project import Project
 from tests.sessions import ADD, REQUEST, TEAM, S, plays, reply, session, till
 
@@ -85,6 +88,20 @@ def test_what_is_said_while_a_driver_leaves_is_driven_on(p: Project, monkeypatch
 
         monkeypatch.setattr(push, "_driven", leaves)
         assert (push.push(s.app, s.id, s.seen.append)["state"], said) == ("REVIEW_STRATEGY", ["APPROVE_DESIGN"])
+
+
+def test_what_is_said_while_a_driver_has_just_left_is_driven_on_too(p: Project) -> None:
+    with session(p) as s:
+        s.go()
+        with ExitStack() as leaving:
+            leaving.enter_context(only_driver(s.app, s.id))
+
+            def say() -> Verdict:
+                leaving.close()  # it saw no answer, and is gone before there is one
+                return s.answer("UD-APPROVE-DESIGN", "approved")
+
+            assert speaking._driven(s.app, s.id, say).status == "SUCCESS"
+        until(lambda: s.run.state == "REVIEW_STRATEGY" and not driver_of(s.app, s.id))
 
 
 def test_while_the_machine_lands_a_branch_nobody_is_asked_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,7 +50,7 @@ def revised(page: Page, p_root: Path, url: str, run: str) -> None:
     expect(dialog.locator("tr.delete .line")).to_have_text("taxes and receipts")
     expect(dialog.locator("tr.insert .line")).to_have_text("taxes, receipts and tips")
     expect(dialog.locator("textarea[name=revision]")).to_have_value(spec.read_text())
-    dialog.get_by_role("button", name="Do it").click()
+    dialog.get_by_role("button", name="Apply the change").click()
     expect(dialog).to_have_count(0)
 
 
@@ -82,10 +82,10 @@ def test_every_gate_of_a_session_shows_what_it_is_about_and_documents_are_revise
         watched, asked, heading = Watched(page), page.locator(".question .asked"), page.locator(".question > header h3")
         page.keyboard.type("gi", delay=0)
         approves(page, p.root, to.url, run)
-        expect(heading).to_have_text("How is work reviewed?", timeout=LONG * 1000)
+        expect(heading).to_have_text("Approve the plan", timeout=LONG * 1000)
         expect(page.get_by_role("tab", name="tasks.yaml")).to_have_attribute("aria-selected", "true")
         expect(page.locator(".papers .paper")).to_contain_text("T-002")
-        expect(asked).to_contain_text("T-001 add [not-started]: add prices")
+        expect(asked).to_contain_text("T-001 add: add prices")
         answered(page, "Per batch")
         expect(heading).to_have_text("Retries are used up", timeout=LONG * 1000)
         expect(asked).to_contain_text("Repair 1 began with:")

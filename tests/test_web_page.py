@@ -128,7 +128,7 @@ def test_a_design_is_sent_back_and_approved_a_strategy_chosen_and_a_security_que
         spec.write_text(spec.read_text().removesuffix("\nchanged behind your back\n"))
         page.reload()
         answer(page, "Approve")
-        expect(page.get_by_role("heading", name="How is work reviewed?")).to_be_visible(timeout=LONG * 1000)
+        expect(page.get_by_role("heading", name="Approve the plan")).to_be_visible(timeout=LONG * 1000)
         answer(page, "One final review")
         expect(page.locator(".question .asked")).to_contain_text("prices are trusted", timeout=LONG * 1000)
         expect(page.locator(".event .chip.bad")).to_have_text("security")

@@ -1,12 +1,12 @@
 // The inbox: what people are asked, with everything they need to answer, and an answer that is bound to what was shown.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "./api.js";
-import { ago, sentence, words } from "./format.js";
+import { ago, sentence, toneOf, words } from "./format.js";
 import { Flagged, Proof, useCard } from "./proof.jsx";
-import { Ask, Button, Chip, Empty, Link, Loading, Pick, STOP, Tabs, useSteps } from "./parts.jsx";
+import { Ask, Button, Chip, Empty, Link, Loading, Pick, STOP, StateChip, Tabs, useSteps } from "./parts.jsx";
 import { Allow } from "./notices.jsx";
 import { Revise } from "./revise.jsx";
-import { ask, asked as known, at, go, phone, questions, tell, told } from "./store.js";
+import { ask, asked as known, at, go, phone, questions, runs, tell, told } from "./store.js";
 import { titleOf } from "./titles.js";
 import { Ansi, Document, Markdown, T, Unified } from "./text.jsx";
 
@@ -25,12 +25,12 @@ export default function Inbox({ id }) {
   }, [all, id]);
   useSteps(all.length, all.indexOf(chosen), (i) => pick(all[i]));
   if (!known.value) return <Loading />;
-  if (!all.length && (!id || id === answered)) return <Empty title="Nothing waits for you"><p>When a run needs a person, to approve a design, to choose, to answer or to help an agent that is stuck, it is asked here.</p><Allow /></Empty>;
+  if (!all.length && (!id || id === answered)) return <Empty title="Nothing waits for you"><p>When a run needs a person, to approve a design, to choose, to answer or to help an agent that is stuck, it is asked here.</p><Working /><Allow /></Empty>;
   return (
     <div class={`split inbox ${id ? "picked" : ""}`}>
       <div class="column"><div class="windowed events" role="list" aria-label="Questions">{all.map((q) => (
         <Pick key={q.id} here={q === chosen} tone={q.security ? "bad" : "wait"} onPick={() => pick(q)}>
-          <span class="lines"><span class="first"><b>{titleOf(q)}</b></span><span class="muted clip"><T text={q.title} /></span></span>
+          <span class="lines"><span class="first"><b>{titleOf(q)}</b></span><span class="muted clip"><T text={q.kind === "question" ? q.question : q.title} /></span></span>
           <span class="right">{q.security ? <Chip tone="bad">security</Chip> : <Chip>{q.workflow}</Chip>}<span class="muted num">{ago(q.asked_at)}</span></span>
         </Pick>
       ))}</div><Allow /></div>
@@ -38,6 +38,12 @@ export default function Inbox({ id }) {
         : id && id !== answered && <section class="shown"><Empty title="This question is closed">It was answered elsewhere, or its run has moved on. <Button onClick={() => pick(all[0] ?? null)}>{all.length ? "To the next question" : "To the inbox"}</Button></Empty></section>}
     </div>
   );
+}
+
+// What goes on while nothing is asked.
+function Working() {
+  const all = [...runs.value.values()].filter((r) => r.group === "working" && !r.parent);
+  return all.length > 0 && <ul class="goes"><li>At work now:</li>{all.map((r) => <li key={r.run}><i class={`dot ${toneOf(r)} ${r.driven ? "alive" : ""}`} /><Link to={at("runs", r.run)}><T text={r.title} /></Link><StateChip run={r} /></li>)}</ul>;
 }
 
 const NAMES = { approved: "Approve", "changes-requested": "Request changes", resume: "Continue", approve: "Approve as it is", "another-round": "Another round", finish: "Finish", "per-batch": "Per batch", "single-final": "One final review", accept: "Accept", fix: "Have it fixed", passed: "It passed", failed: "It failed", "different-approach": "Another approach", guidance: "Give guidance", "accept-known-issues": "Accept as known issues", "simplify-scope": "Simplify the scope", "change-acceptance": "The check is wrong", skip: "Skip the questions", override: "Open it anyway", review: "Review again", replan: "Plan again", abort: "Stop the run" };
@@ -59,6 +65,7 @@ function Question({ id, asked, onBack, onAnswered }) {
   const [calm, setCalm] = useState(false);
   const [said, setSaid] = useState(null); // what came of an answer that was not taken
   const [asking, setAsking] = useState(null);
+  const body = useRef(null);
   const setText = (words) => { setDraft(words); drafts.set(id, words); };
   useEffect(() => {
     const soon = setTimeout(() => setCalm(true), CALM);
@@ -66,8 +73,10 @@ function Question({ id, asked, onBack, onAnswered }) {
   }, [id]);
   const load = () => call(`/api/decisions/${encodeURIComponent(id)}`).then(setGot, (e) => { if (e.status === 404) ask(); else tell(e.message, "bad", e.hint); });
   useEffect(() => { load(); }, [id, asked]);
+  useEffect(() => { body.current?.scrollTo(0, 0); }, [got?.lead]); // what changed stands at the top
   if (!got) return <section class="shown loading" aria-busy="true" />;
   const row = got.row;
+  const lead = got.options.reduce((words, o) => words.replaceAll(`\`${o.value}\``, `**${nameOf(o)}**`), got.lead); // answers by the names of their buttons
   const send = async (body) => {
     let verdict;
     try {
@@ -77,7 +86,7 @@ function Question({ id, asked, onBack, onAnswered }) {
       if (e.status === 409 || e.status === 404) await load();
       return;
     }
-    setSaid(verdict.status === "FAILURE" || verdict.status === "REFUSED" ? verdict : null);
+    setSaid(["FAILURE", "REFUSED", "STALE"].includes(verdict.status) ? verdict : null);
     if (told(verdict, row.run ? "Your answer is recorded; the run continues." : `Your answer is recorded. To land it: ${verdict.instruction}`)) { setText(""); onAnswered(); }
     await ask();
     await load();
@@ -91,22 +100,22 @@ function Question({ id, asked, onBack, onAnswered }) {
   const needs = got.options.some((o) => o.words === "changes") ? "What should change; or a note, kept with your answer" : got.options.some((o) => o.words === "guidance") ? "Guidance for the agent; it reads it before it continues" : got.options.some((o) => o.needed) ? `A note, kept with the answer; ${got.options.filter((o) => o.needed).map((o) => `“${nameOf(o)}”`).join(" and ")} needs one` : "A note, kept with the answer (may be empty)";
   return (
     <section class="shown question" aria-label={titleOf(row)}>
-      <header class="one"><button type="button" class="button plain phone-only" aria-label="Back" onClick={onBack}>←</button><h3>{titleOf(row)}</h3>{row.security && <Chip tone="bad">security</Chip>}<span class="grow" />{PAPERS.includes(row.kind) && <Button onClick={() => setAsking({ revise: true })} title="Change a document, or have a stage done again">Revise</Button>}{row.run && <Link to={at("runs", row.run)} class="button">See the run</Link>}</header>
-      <div class="body">
+      <header class="one"><button type="button" class="button plain phone-only" aria-label="Back" onClick={onBack}>←</button><h3>{titleOf(row)}</h3>{row.security && <Chip tone="bad">security</Chip>}<span class="grow" />{PAPERS.includes(row.kind) && <Button onClick={() => setAsking({ revise: true })} title="Change a document, or have a stage done again">Revise</Button>}{row.run && <Link to={at("runs", row.run.split(".")[0])} class="button">See the run</Link>}</header>
+      <div class="body" ref={body}>
         <p class="muted about"><T text={row.title} /> · {row.workflow}</p>
         {said && <Said verdict={said} />}
-        <div class="asked"><Markdown text={got.lead} /></div>
+        <div class="asked"><Markdown text={lead} /></div>
         {got.flags.length > 0 ? <Branch row={row} flags={got.flags} /> : row.decision === "waits" ? tabs.map((t) => <details key={t.id} class="seen"><summary>{sentence(t.name)}</summary><pre class="code"><Ansi text={t.text} /></pre></details>) : tabs.length > 0 && <div class="papers"><Tabs tabs={tabs} at={shown.id} onPick={setPaper} label="What to look at" of="paper" /><div class="paper"><Document path={shown.path} text={shown.text} /></div></div>}
         <Does options={ordered} free={got.free} cancels={got.may_cancel} />
       </div>
       <footer class="answer">
         <label class="field"><span>{got.free ? "Your answer" : needs}</span><textarea rows={2} name="words" value={text} onInput={(e) => setText(e.target.value)} onKeyDown={byKey} /></label>
         <div class="buttons">
-          {got.to.length > 0 && <label class="tick">changes go to <select aria-label="Who gets the changes" value={to} onChange={(e) => setTo(e.target.value)}><option value="">spec</option>{got.to.filter((t) => t !== "spec").map((t) => <option key={t}>{t}</option>)}</select></label>}
+          {got.to.length > 0 && <label class="tick">Changes go to <select aria-label="Who gets the changes" value={to} onChange={(e) => setTo(e.target.value)}><option value="">spec</option>{got.to.filter((t) => t !== "spec").map((t) => <option key={t}>{t}</option>)}</select></label>}
           <span class="grow" />
           {got.may_cancel && <Button kind="plain" busy={!calm || !text.trim()} title={DECLINES} onClick={() => send({ cancel: text.trim() })}>Decline</Button>}
-          {got.free && <Button kind="primary" busy={!calm || !text.trim()} onClick={() => send({ value: text.trim() })}>Answer</Button>}
           {ordered.map((o, i, list) => <Button key={o.value} kind={i === list.length - 1 && !got.free ? "primary" : ""} busy={!calm || ((o.needed || o.words === "changes") && !text.trim())} title={o.does} onClick={() => pick(o)}>{nameOf(o)}</Button>)}
+          {got.free && <Button kind="primary" busy={!calm || !text.trim()} onClick={() => send({ value: text.trim() })}>Answer</Button>}
         </div>
       </footer>
       {asking?.revise ? <Revise run={row.run} onClose={async () => { setAsking(null); await ask(); await load(); }} /> : asking && <Ask {...asking} onClose={() => setAsking(null)} />}

@@ -60,6 +60,7 @@ export function Lines({ lines, count, cut, small }) {
 }
 
 const CALL = /^(Read|Write|Edit|Bash|Glob|Grep) \{/;
+const taskOf = (run) => /\.(T-\d+)/.exec(run ?? "")?.[1] ?? "";
 const clipped = (text) => (text.length > 4000 ? `${text.slice(0, 4000)} …` : text);
 
 function Line({ text, n, numbered }) {
@@ -71,5 +72,5 @@ function Line({ text, n, numbered }) {
   } catch {
     return <div class="line" role="listitem">{no}<T text={text} /></div>;
   }
-  return <div class="line own" role="listitem">{no}<span class="at">{time(said.at)}</span><b>{words(said.state)}</b> {said.kind === "turn" ? <>{said.role} begins</> : said.status && <Chip tone={TONE[said.status]}>{words(said.status)}</Chip>} <T text={said.text} /></div>;
+  return <div class="line own" role="listitem">{no}<span class="at">{time(said.at)}</span><b>{words(said.state)}</b> {taskOf(said.run)} {said.kind === "turn" ? <>{said.role} begins</> : said.status && <Chip tone={TONE[said.status]}>{words(said.status)}</Chip>} <T text={said.text} /></div>;
 }

@@ -34,7 +34,7 @@ export function Revise({ run, onClose }) {
   };
   const body = () => (what.startsWith(EDIT) ? { documents: { [what.slice(EDIT.length)]: text } } : { to: what.slice(AGAIN.length), text: text.trim() });
   const look = () => attempt(async () => setPlanned(await call(`/api/runs/${run}/revision`, body())));
-  const send = () => attempt(async () => { if (told(await call(`/api/runs/${run}/revise`, body()), "It is applied; the run continues from there.")) onClose(); });
+  const send = () => attempt(async () => { if (told(await call(`/api/runs/${run}/revise`, body()), "It is applied.")) onClose(); });
   const write = (words) => { setText(words); setPlanned(null); };
   return (
     <Dialog title="Revise the session" onClose={onClose} class="wide">
@@ -46,8 +46,8 @@ export function Revise({ run, onClose }) {
         </select>
       </label>
       {what && <label class="field"><span>{what.startsWith(EDIT) ? "The document" : "What must change; the briefing includes it"}</span><textarea name="revision" rows={what.startsWith(EDIT) ? 16 : 4} value={text} onInput={(e) => write(e.target.value)} /></label>}
-      {planned && <div class="planned">{planned.diff && <Unified text={planned.diff} />}<p>This invalidates:</p><ul class="reasons warn">{planned.void.map((line, i) => <li key={i}><T text={line} /></li>)}</ul></div>}
-      <footer><Button kind="plain" onClick={onClose}>Not now</Button>{planned ? <Button kind="primary" onClick={send}>Do it</Button> : <Button kind="primary" busy={!what || (what.startsWith(EDIT) && !text.trim())} onClick={look}>Show what it changes</Button>}</footer>
+      {planned && <div class="planned"><p>What this does:</p><ul class={`reasons ${planned.void.length === 1 && planned.void[0].startsWith("nothing") ? "" : "warn"}`}>{planned.void.map((line, i) => <li key={i}><T text={line} /></li>)}</ul>{planned.diff && <Unified text={planned.diff} />}</div>}
+      <footer><Button kind="plain" onClick={onClose}>Not now</Button>{planned ? <Button kind="primary" onClick={send}>{what.startsWith(EDIT) ? "Apply the change" : "Have it done again"}</Button> : <Button kind="primary" busy={!what || (what.startsWith(EDIT) && !text.trim())} onClick={look}>Show what it changes</Button>}</footer>
     </Dialog>
   );
 }

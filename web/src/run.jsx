@@ -11,8 +11,9 @@ import { Log } from "./log.jsx";
 import { Ask, Away, Button, Card, Chip, Dialog, Empty, Hash, Link, Loading, STOP, State, StateChip, Tabs, Where } from "./parts.jsx";
 import { Proof, useCard } from "./proof.jsx";
 import { Revise } from "./revise.jsx";
-import { at, attempt, attend, go, phone, tell, told } from "./store.js";
+import { at, attempt, attend, go, phone, questions, tell, told } from "./store.js";
 import { Markdown, T } from "./text.jsx";
+import { titleOf } from "./titles.js";
 import { Timeline } from "./timeline.jsx";
 import { Turns } from "./turns.jsx";
 
@@ -26,7 +27,7 @@ export default function Run({ id, tab: named = "", what = "" }) {
   const [size, setSize] = useState(0);
   const [asking, setAsking] = useState(null);
   const [drawing, setDrawing] = useState(!phone.value);
-  const [goingBack, setBack] = useState(0);
+  const [goingBack, setBack] = useState(null);
   const fresh = useRef([]);
   const soon = useRef(0);
   const tab = TABS.includes(named) ? named : "overview";
@@ -70,24 +71,28 @@ export default function Run({ id, tab: named = "", what = "" }) {
         {tab === "changes" && <Diff run={id} stamp={run.done + got.commits.length} />}
         {tab === "documents" && got.has_documents && <Documents run={id} stamp={last} />}
         {tab === "output" && (run.parent && !size ? <Empty title="It is on the page of its parent run">What its agents say while they work is shown there. <Link to={at("runs", run.parent, "output")} class="button">See it</Link></Empty> : <Log source={`/api/runs/${id}/output`} size={size} />)}
-        {tab === "turns" && <Turns runs={kin} last={last} at={what} onPick={(a, instead = true) => to("turns", a, instead)} />}
+        {tab === "turns" && <Turns runs={kin} tasks={tasksOf(got.children)} last={last} at={what} onPick={(a, instead = true) => to("turns", a, instead)} />}
       </div>
-      {goingBack > 0 && <GoBack run={run} seq={goingBack} onClose={() => setBack(0)} />}
+      {goingBack && <GoBack run={run} event={goingBack} onClose={() => setBack(null)} />}
       {asking?.revise ? <Revise run={id} onClose={() => setAsking(null)} /> : asking && <Ask {...asking} onClose={() => setAsking(null)} />}
     </div>
   );
 }
 
+// The task of each child run, as a short name.
+const tasksOf = (children) => Object.fromEntries(children.map((c) => [c.run, c.title.split(": ")[0]]));
+
 // Going back begins a new run, and the page follows it there.
-function GoBack({ run, seq, onClose }) {
+function GoBack({ run, event, onClose }) {
   const send = () => attempt(async () => {
-    const fresh = await call(`/api/runs/${run.run}/rollback`, { event: seq });
+    const fresh = await call(`/api/runs/${run.run}/rollback`, { event: event.seq });
     tell("The new run begins there; the old one has ended.", "good");
     onClose();
     go(at("runs", fresh.run.run));
   });
   return (
-    <Dialog title={`Go back to event ${seq}?`} onClose={onClose} class="small">
+    <Dialog title={`Go back to event ${event.seq}?`} onClose={onClose} class="small">
+      <p><b>{words(event.on)}</b> <T text={event.about || event.summary || ""} /></p>
       <p class="muted">This run ends, and a new one begins where it stood after that event: branch, files and documents go back. What came later stays reachable under refs/detent/.</p>
       <footer><Button kind="plain" onClick={onClose}>Not now</Button><Button kind="danger" onClick={send}>Go back</Button></footer>
     </Dialog>
@@ -168,14 +173,16 @@ function Overview({ got, id, size, onEvent, onRevise }) {
 function Now({ got, flags, onRevise }) {
   const run = got.run;
   if (run.group === "ended") {
-    return <Card title={run.outcome === "done" ? "Done" : "Stopped"} class={run.outcome === "done" ? "good" : ""}><p>{run.outcome === "done" ? (got.merged_into ? `Every step was proved, and the branch is merged into ${got.merged_into}.` : "Every step was proved. The branch holds the result.") : "The run was ended by a person. Files and branch are as they were."}</p>{run.branch && <p class="muted">Look at it: <code class="break">git log -p <T text={run.branch} /></code></p>}{got.has_documents && run.outcome === "done" && <p><Link to={at("runs", run.run, "documents")} class="button">Read the report</Link></p>}{got.unproven.length > 0 && <ul class="reasons warn">{got.unproven.map((u, i) => <li key={i}><T text={u} /></li>)}</ul>}</Card>;
+    return <Card title={run.outcome === "done" ? "Done" : "Stopped"} class={run.outcome === "done" ? "good" : ""}><p>{run.outcome === "done" ? (got.merged_into ? `Every step was proved, and the branch is merged into ${got.merged_into}.` : "Every step was proved. The branch holds the result.") : "A person ended this run: stopped it, or went back to an earlier event, from where a new run continues. What it had is kept under refs/detent/."}</p>{run.branch && <p class="muted">Look at it: <code class="break">git log -p <T text={run.branch} /></code></p>}{got.has_documents && run.outcome === "done" && <p><Link to={at("runs", run.run, "documents")} class="button">Read the report</Link></p>}{got.unproven.length > 0 && <ul class="reasons warn">{got.unproven.map((u, i) => <li key={i}><T text={u} /></li>)}</ul>}</Card>;
   }
+  const asked = questions.value.find((q) => q.id === got.asks[0]), child = got.children.find((c) => c.run === run.acting);
   const who = { human: "A person is asked", agent: run.pushed && !run.driven ? "No process drives it" : got.role ? `The agent works: ${got.role}` : "The agent works", system: "The machine is at work" }[got.actor] ?? "";
   return (
     <Card title="Now" aside={<span class="muted">{who}</span>} class={run.group === "waiting" ? "wait" : ""}>
-      {run.group === "waiting" && <p>{got.asks.length ? "It continues once this is answered" : "It waits to be released"}{run.cause ? <>: <b>{words(run.cause)}</b></> : ""}. {got.asks.length > 0 && <Link to={at("inbox", got.asks[0])} class="button">Answer</Link>}</p>}
-      {run.step && <p class="step"><State name={run.step.split(": ")[0]} /> <T text={run.step.split(": ").slice(1).join(": ")} /></p>}
-      {run.acting && <p>At work: <Link to={`/runs/${run.acting}`}>{run.acting}</Link> <State name={run.acting_state} tone="info" /></p>}
+      {run.group === "waiting" && <p>{got.asks.length ? <>It continues once you have answered: <b>{asked ? titleOf(asked) : words(run.cause)}</b>.</> : <>It waits to be released{run.cause && <>: <b>{words(run.cause)}</b></>}.</>} {got.asks.length > 0 && <Link to={at("inbox", got.asks[0])} class="button">Answer</Link>}</p>}
+      {!child && run.group === "working" && run.driven && !run.step && <p class="muted">{got.actor === "system" ? SYSTEM[run.state] ?? "The machine runs tests and checks. No agent works meanwhile." : `${got.role || "The agent"} is at work. What it says appears below.`}</p>}
+      {run.step && !child && <p class="step"><State name={run.step.split(": ")[0]} /> <T text={run.step.split(": ").slice(1).join(": ")} /></p>}
+      {child && <p class="step"><span class="muted">{child.group === "waiting" ? "Waits" : "At work"}</span> <Link to={`/runs/${run.acting}`}><T text={child.title} /></Link> <State name={run.acting_state} tone="info" /></p>}
       {got.trouble && <ul class="reasons bad"><li><T text={got.trouble} /></li></ul>}
       {got.guidance && <p class="quote"><T text={got.guidance} /></p>}
       {flags.length > 0 && <Flags flags={flags} />}
@@ -186,13 +193,15 @@ function Now({ got, flags, onRevise }) {
   );
 }
 
+const SYSTEM = { INTEGRATE_CHECKS: "The whole test suite and the acceptance commands run now.", LANDING: "The branch is tested in a clean checkout, looked through once more, and merged." };
 const SIGN = { done: "✓", now: "›", blocked: "!", open: "" };
 function Plan({ got, onEvent }) {
   if (!got.plan.length) return <Card title="Plan"><p class="muted">There is no plan yet. It appears here once the agent has made one and the machine has accepted it.</p></Card>;
+  const begun = new Set(Object.values(tasksOf(got.children.filter((c) => c.group !== "ended"))));
   const Steps = ({ steps }) => <ul class="steps">{steps.map((s, i) => <li key={i} class={s.status}><b class={`kind ${s.kind}`}>{s.kind.toLowerCase()}</b><span><T text={s.text} /></span>{s.proof > 0 && <button type="button" class="button plain" onClick={() => onEvent(s.proof)} title="The event that proved it">#{s.proof}</button>}</li>)}</ul>;
   return (
     <Card title="Plan" aside={<span class="num muted">{got.run.done} of {got.run.parts}</span>}>
-      <ol class="plan">{got.plan.map((p, i) => <li key={i} class={p.status}><span class="sign" aria-label={p.status}>{SIGN[p.status]}</span><div><span class="name">{p.name && <code>{p.name}</code>} <T text={p.title} /></span>{p.needs.length > 0 && <span class="muted"> after {p.needs.join(", ")}</span>}{p.steps.length > 0 && <Steps steps={p.steps} />}</div></li>)}</ol>
+      <ol class="plan">{got.plan.map((p, i) => ({ ...p, i, status: p.status === "open" && begun.has(p.name) ? "now" : p.status })).map((p) => <li key={p.i} class={p.status}><span class="sign" aria-label={p.status}>{SIGN[p.status]}</span><div><span class="name">{p.name && <code>{p.name}</code>} <T text={p.title} /></span>{p.needs.length > 0 && <span class="muted"> · after {p.needs.join(", ")}</span>}{p.steps.length > 0 && <Steps steps={p.steps} />}</div></li>)}</ol>
     </Card>
   );
 }
@@ -204,7 +213,7 @@ function Budget({ got }) {
     <Card title="Budget" aside={<span class="muted">{u.turns} {u.turns === 1 ? "turn" : "turns"}</span>}>
       {got.budget.map((l) => <div key={l.name} class="limit"><span>{LIMITS[l.name] ?? l.name}</span><meter min={0} max={l.most} high={l.most * 0.8} value={Math.min(l.used, l.most)} /><span class="num muted">{l.name === "usd" ? `$${l.used.toFixed(2)} of $${l.most.toFixed(2)}` : `${many(Math.round(l.used))} of ${many(l.most)}`}</span></div>)}
       <dl class="facts">{!got.budget.some((l) => l.name === "usd") && <><dt>Cost</dt><dd class="num">{money(u.usd)}</dd></>}{tokens(u) > 0 && <><dt>Tokens</dt><dd class="num">{many(u.input_tokens)} in, {many(u.cached_tokens)} cached, {many(u.output_tokens)} out</dd></>}{u.seconds >= 1 && <><dt>Agent time</dt><dd class="num">{lasted(u.seconds)}</dd></>}</dl>
-      {Object.keys(got.roles ?? {}).length > 0 && <table class="roles"><caption class="muted">By role</caption><tbody>{Object.entries(got.roles).map(([role, c]) => <tr key={role}><th scope="row">{role}</th><td class="num">{c.turns} {c.turns === 1 ? "turn" : "turns"}</td><td class="num">{lasted(c.seconds)}</td><td class="num">{money(c.usd)}</td></tr>)}</tbody></table>}
+      {Object.keys(got.roles ?? {}).length > 0 && <table class="roles"><caption class="muted">By role, with the runs it continues</caption><tbody>{Object.entries(got.roles).map(([role, c]) => <tr key={role}><th scope="row">{role}</th><td class="num">{c.turns} {c.turns === 1 ? "turn" : "turns"}</td><td class="num">{lasted(c.seconds)}</td><td class="num">{money(c.usd)}</td></tr>)}</tbody></table>}
       {!got.budget.length && <p class="muted">No limit is set. <code>[limits]</code> in detent.toml sets some.</p>}
     </Card>
   );

@@ -69,7 +69,7 @@ export function NewRun() {
       {busy
         ? <p role="status">Starting. Detent runs the tests once first, which takes as long as they do; then this becomes the page of the run.</p>
         : <p class="muted">The agent works on a branch of its own, in a workspace of its own; your checkout stays as it is. First, Detent runs the tests once.</p>}
-      <footer><Button kind="plain" onClick={close}>Not now</Button><Button kind="primary" busy={!asked.request.trim() && asked.workflow !== "pr"} onClick={start} title="Ctrl and Enter">Start</Button></footer>
+      <footer>{!busy && <Button kind="plain" onClick={close}>Not now</Button>}<Button kind="primary" busy={!asked.request.trim() && asked.workflow !== "pr"} onClick={start} title="Ctrl and Enter">{busy ? "Starting…" : "Start"}</Button></footer>
     </Dialog>
   );
 }

@@ -71,7 +71,7 @@ function Shown({ run, seq, onLeave, onTurn, onBack }) {
   const tabs = [{ id: "evidence", name: "Evidence" }, got.output && { id: "said", name: "Output" }, e.tree && { id: "changes", name: "Changes" }].filter(Boolean);
   return (
     <section class="shown" aria-label={`Event ${seq}`}>
-      <header class="one"><button type="button" class="button plain phone-only" aria-label="Back" onClick={onLeave}>←</button><h3>{sentence(e.on)} <span class="muted">event {seq}</span></h3><Verdict status={e.status} /><span class="grow" />{e.attempt && <button type="button" class="button" onClick={() => onTurn(e.attempt)}>Transcript</button>}{onBack && <button type="button" class="button" title="A new run begins where this one stood after the event" onClick={() => onBack(seq)}>Go back to here</button>}</header>
+      <header class="one"><button type="button" class="button plain phone-only" aria-label="Back" onClick={onLeave}>←</button><h3>{sentence(e.on)} <span class="muted">event {seq}</span></h3><Verdict status={e.status} /><span class="grow" />{e.attempt && <button type="button" class="button" onClick={() => onTurn(e.attempt)}>Transcript</button>}{onBack && <button type="button" class="button" title="A new run begins where this one stood after the event" onClick={() => onBack(e)}>Go back to here</button>}</header>
       <Tabs tabs={tabs} at={tab} onPick={setTab} label="About the event" of="event" />
       <div class="body">
         {tab === "evidence" && <Evidence run={run} got={got} e={e} />}

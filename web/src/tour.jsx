@@ -9,7 +9,7 @@ const begin = () => { starting.value = true; };
 const STEPS = [
   ["Set it up once", <><p>In a terminal, in this repository:</p><pre class="code">detent init</pre><p>It finds how your tests are run and which agents are installed, tries them, and writes <code>detent.toml</code>. Commit that file.</p></>],
   ["Say what you want", <><p>A feature in a sentence, a plan with an entry for each pull request, or a whole request. Detent drives an agent for it, on a branch and in a folder of its own; your checkout stays as it is.</p><p><Button onClick={begin}>New run</Button> or press <kbd>n</kbd></p></>],
-  ["See it being held", <><p>Every step waits for evidence: a test that fails, code that makes it pass, nothing else broken. The page of a run shows where it stands, each verdict with its tests and its diff, and what the agent writes while it writes it.</p></>],
+  ["Watch each step", <><p>Every step waits for evidence: a test that fails, code that makes it pass, nothing else broken. The page of a run shows where it stands, each verdict with its tests and its diff, and what the agent writes while it writes it.</p></>],
   ["Answer when you are asked", <><p>A design to approve, an agent that is stuck, a branch with something to look at before it lands: all of it comes to the <Link to="/inbox">inbox</Link>, with what you need to decide.</p><Allow /></>],
 ];
 

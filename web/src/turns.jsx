@@ -10,7 +10,7 @@ import { Windowed } from "./windowed.jsx";
 const PAGE = 100, NEWEST = 20, ROW = 54;
 const EVERY = 1000; // milliseconds at least between two looks at which turns there are
 
-export function Turns({ runs, last, at, onPick }) {
+export function Turns({ runs, tasks, last, at, onPick }) {
   const kept = useRef(new Map());
   const [rows, setRows] = useState(null);
   const [rest, setRest] = useState({}); // where the next page of each run begins
@@ -42,17 +42,17 @@ export function Turns({ runs, last, at, onPick }) {
         const r = rows[i];
         return (
           <Pick key={r.attempt} here={r === chosen} onPick={() => onPick(r.attempt)}>
-            <span class="lines"><span class="first"><State name={r.state} /><span class="muted">{words(r.role)}</span></span><span class="muted num">{r.usage ? `${money(r.usage.usd)}, ${many(tokens(r.usage))} tokens` : bytes(r.size)}</span></span>
+            <span class="lines"><span class="first"><State name={r.state} />{tasks[r.run] && <span>{tasks[r.run]}</span>}{words(r.role) !== words(r.state) && <span class="muted">{r.role}</span>}</span><span class="muted num">{r.usage ? `${money(r.usage.usd)}, ${many(tokens(r.usage))} tokens` : bytes(r.size)}</span></span>
             <span class="right">{r.open ? <span class="chip info">at work</span> : <Verdict status={r.status} />}<span class="muted num">{time(r.at)}</span></span>
           </Pick>
         );
       }} />
-      {chosen && <Turn key={chosen.attempt} row={chosen} onBack={() => onPick("")} />}
+      {chosen && <Turn key={chosen.attempt} row={chosen} task={tasks[chosen.run]} onBack={() => onPick("")} />}
     </div>
   );
 }
 
-function Turn({ row, onBack }) {
+function Turn({ row, task, onBack }) {
   const kept = useRef({ lines: [], next: 0 });
   const [lines, setLines] = useState([]);
   useEffect(() => { // what was read already is not read again
@@ -67,7 +67,7 @@ function Turn({ row, onBack }) {
     });
     return () => { here = false; };
   }, [row.attempt, row.size]);
-  return <section class="shown" aria-label="Transcript"><header class="one"><button type="button" class="button plain phone-only" aria-label="Back" onClick={onBack}>←</button><h3>{words(row.state)} <span class="muted">{words(row.role)}</span></h3>{!row.open && <Verdict status={row.status} />}</header>
+  return <section class="shown" aria-label="Transcript"><header class="one"><button type="button" class="button plain phone-only" aria-label="Back" onClick={onBack}>←</button><h3>{words(row.state)} {task} {words(row.role) !== words(row.state) && <span class="muted">{row.role}</span>}</h3>{!row.open && <Verdict status={row.status} />}</header>
     <div class="body transcript"><Portions all={lines} what="entries" row={(l, i) => <Entry key={i} line={l} />} /></div></section>;
 }
 

@@ -149,9 +149,13 @@ def _driven_here(app: App, top: str, say: Callable[[], Verdict]) -> Verdict:
         return say()
     with held_for_another(app, top) as lock:
         verdict = say()
-        if lock is not None and verdict.status in MOVED and not head_of(app, top).ended:
-            _start_driver(app, top, lock)
-        return verdict
+        if lock is not None:
+            _start_driver(app, top, verdict, lock)
+            return verdict
+    with held_for_another(app, top) as lock:  # whoever drove it may have left before it could see what was said
+        if lock is not None:
+            _start_driver(app, top, verdict, lock)
+    return verdict
 
 
 def _queued(app: App, execution: str) -> bool:
@@ -159,7 +163,9 @@ def _queued(app: App, execution: str) -> bool:
     return go_on(app, execution)
 
 
-def _start_driver(app: App, run: str, lock: TextIO) -> None:
-    """Start a detached driver process, which gets the lock and outlives this server."""
+def _start_driver(app: App, run: str, verdict: Verdict, lock: TextIO) -> None:
+    """Start a detached driver process if there may be work. It gets the lock, and outlives this server."""
+    if verdict.status not in MOVED or head_of(app, run).ended:
+        return
     argv = [sys.executable, "-I", "-m", "detent", "-C", str(app.place.root), "run", "--run", run, "--json"]
     hand_over(lock, start_detached(argv, app.place.root, os.environ, driver_log(app, run), lock.fileno()))

@@ -58,10 +58,15 @@ def _clarify(run: Session, asked: PersonDecision, since: str | None) -> str:
 
 
 def _task(task: TaskEntry) -> str:
-    after = f", after {', '.join(task.depends_on)}" if task.depends_on else ""
+    stands = [
+        *([task.status] if task.status != "not-started" else []),
+        *([f"after {', '.join(task.depends_on)}"] if task.depends_on else []),
+    ]
+    about = f" [{', '.join(stands)}]" if stands else ""
+    goal = f": {task.goal}" if task.goal.strip(" .").lower() != task.title.strip(" .").lower() else ""
     risks = f" Risks: {', '.join(task.risk_flags)}." if task.risk_flags else ""
     files = f" Files: {', '.join(task.files_expected)}." if task.files_expected else ""
-    return f"**{task.id}** {task.title} [{task.status}{after}]: {task.goal}.{files}{risks}".replace("..", ".")
+    return f"**{task.id}** {task.title}{about}{goal}.{files}{risks}".replace("..", ".")
 
 
 def _manual(run: Session, asked: PersonDecision, since: str | None) -> str:
@@ -78,7 +83,7 @@ def _manual(run: Session, asked: PersonDecision, since: str | None) -> str:
     )
     return "\n\n".join(
         (
-            "Is this true? Only a person can tell.",
+            "Only a person can check this. Does it hold?",
             f"### What to check by hand\n\n{list_points(rows)}",
             *_seen_before(run, asked),
         )

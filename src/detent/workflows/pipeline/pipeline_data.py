@@ -245,13 +245,15 @@ def ask_strategy(run: Session, sent: Sent, found: Found) -> Session:
     """Ask for the review strategy, with a recommendation, bound to the planned tasks."""
     which, why = recommended(run.data.tasks)
     count = len(run.data.tasks)
-    words = f"{count} task{' is' if count == 1 else 's are'} planned. How should the work be reviewed? Recommended: {which}, because {why}."
+    words = (
+        f"{count} task{' is' if count == 1 else 's are'} planned. How should the work be reviewed? Recommended: `{which}`, because {why}."
+    )
     shown = {f"{run.data.session}/{TASKS}": content_hash(msgspec.json.encode(run.data.tasks).decode())}
     old = next((d for d in run.data.decisions if d.decision_id == STRATEGY), None)
     wanted = (
         " ".join((old.answer.partition(":")[2].strip(), old.note)).strip() if old and old.answer.startswith("changes-requested") else ""
     )
-    takes = ("per-batch", "single-final", "changes-requested: TEXT")
+    takes = (*sorted(("per-batch", "single-final"), key=lambda name: name != which), "changes-requested: TEXT")
     made = PersonDecision(
         STRATEGY, "strategy", words, takes, "REVIEW_STRATEGY", 0, shown=shown, before=old.asked if old else 0, wanted=wanted
     )

@@ -104,7 +104,7 @@ ANSWERS_MEAN: Mapping[tuple[str, str], str] = {  # what an answer does, by kind 
         "budget",
         "change-acceptance",
     ): "the check that fails is the wrong one: the SpecAgent corrects acceptance.json, you approve it, and the work continues.",
-    ("manual", "passed"): "it holds; your answer counts for the current tree only.",
+    ("manual", "passed"): "it holds. If files change afterwards, you are asked again.",
     ("manual", "failed"): "it does not; the Coder gets your note, and everything is checked again.",
     ("clarify", "skip"): "the SpecAgent decides and lists its assumptions.",
     ("approval", "approved"): "the tasks are planned next.",
