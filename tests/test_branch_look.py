@@ -269,6 +269,16 @@ def test_work_that_changes_no_code_is_asked_about_where_code_was_wanted(tmp_path
     assert flag.level == "ask" and "Add clamp" in flag.sentence
 
 
+def test_a_test_file_that_is_not_collected_is_named(tmp_path: Path) -> None:
+    base = {**BASE, "pytest.ini": "[pytest]\ntestpaths = tests\n"}
+    change = {
+        "calc.py": f"{BASE['calc.py']}\n\ndef third(n):\n    return n / 3\n",
+        "other/test_third.py": "def test_third():\n    assert 0\n",
+    }
+    (flag,) = [flag for flag in card(tmp_path, change, base).flags if flag.kind == "no-proof"]
+    assert flag.sentence.endswith("passes with it; no test of other/test_third.py ran"), flag.sentence
+
+
 BESIDE = {
     "a benchmark": "benchmark/run.py",
     "an example of one package": "packages/calc/examples/show.py",

@@ -41,6 +41,8 @@ def test_a_card_in_short_counts_and_names_nothing() -> None:
         "kept       3 old tests pass as before; none lost, none newly skipped",
         "FLAGGED    1 to look at  4.2 s",
     ]
+    for count, said in ((1, "1 test failed before and still fails"), (2, "2 tests failed before and still fail")):
+        assert f"known      {said}" in lines_of(checked(known=tuple(f"t.py::{n}" for n in range(count))))
     assert (
         short_of(checked(out=("tests/test_a.py::test_o",)))[3] == "kept       3 old tests pass as before; 1 taken out, none newly skipped"
     )

@@ -274,6 +274,12 @@ def test_what_tape_says_above_its_points_is_their_name() -> None:
     assert [(point.names, point.said) for point in read_points(plain)] == [(("a",), "a diagnosis"), (("b",), "")]
 
 
+def test_a_process_that_failed_because_its_tests_did_is_no_failure_of_its_own() -> None:
+    ava = "TAP version 13\nok 1 - a\nnot ok 2 - b\nnot ok 3 - unhandled-rejection\nnot ok 4 - test.js exited with a non-zero exit code: 1\n\n1..2\n"
+    assert [point.names for point in read_points(ava.encode())] == [("a",), ("b",)]
+    assert len(read_points(ava.replace("not ok 2", "ok 2").encode())) == 4
+
+
 def test_failures_beside_the_plan_are_failures_and_nothing_else_may_stand_beside_it() -> None:
     ava = b"TAP version 13\nok 1 - a\nnot ok 2 - test.js exited with a non-zero exit code: 1\n\n1..1\n# tests 1\n"
     assert [point.outcome for point in read_points(ava)] == ["passed", "failed"]

@@ -17,6 +17,8 @@ SCHEMA = 1
 ELSEWHERE = "outside of all projects"
 MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "¦", **{sign: f"\\{sign}" for sign in "\\`*[]~#"}})
 LINKED = re.compile(r"(?<=@)|(?<=[#!$%&~^])(?=\w)|(?<=GH-)(?=\d)|(?<=:)(?=//)|(?<=www)(?=\.)", re.IGNORECASE)  # what hosts turn into links
+ONE = {"fail": "fails", "pass": "passes", "are": "is"}  # a verb for one test
+SEVERAL = re.compile(rf"\b(?:{'|'.join(ONE)})\b")
 
 
 def lines_of(checked: Checked, verbose: bool = False, width: int = NARROW) -> list[str]:
@@ -79,7 +81,7 @@ def _size(checked: Checked) -> str:
 def _named(label: str, what: str, names: tuple[str, ...], card: Card, most: int, width: int) -> list[str]:
     if not names:
         return [row(label, "no test fails without this change and passes with it")] if label == "proved" else []
-    verb = what if len(names) > 1 else what.replace("fail ", "fails ").replace("pass ", "passes ").replace("are ", "is ")
+    verb = what if len(names) > 1 else SEVERAL.sub(lambda verb: ONE[verb[0]], what)
     more = [row("", f"and {len(names) - most} more (--verbose)")] if len(names) > most > 0 else []
     return [row(label, f"{many(len(names), 'test')} {verb}"), *fit_lines([clickable(name, card) for name in names[:most]], width), *more]
 

@@ -77,5 +77,10 @@ def is_named_as_test(path: str) -> bool:
     return is_below_tests(path) or NAMED_AS_TEST.fullmatch(where.name) is not None or bool({"spec", "specs"} & set(where.parts[:-1]))
 
 
+def has_test_name(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    return name != "conftest.py" and NAMED_AS_TEST.fullmatch(name) is not None
+
+
 def product(files: tuple[EditedFile, ...]) -> Iterator[EditedFile]:
     return (file for file in files if file.is_product)

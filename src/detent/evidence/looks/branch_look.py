@@ -6,6 +6,7 @@ Landing, `verify` and `check` all use the same function. Owns how the card is ma
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
@@ -14,6 +15,7 @@ import msgspec
 from detent.errors import CannotTell
 from detent.evidence.changes.changes import ReferenceTrees
 from detent.evidence.changes.documents_alone import documents_alone
+from detent.evidence.changes.edited_files import has_test_name
 from detent.evidence.changes.install_lines import in_clean_checkouts, install_hint_at
 from detent.evidence.changes.no_substance import is_only_words
 from detent.evidence.changes.projects import is_tooling
@@ -142,7 +144,7 @@ def _compared(span: BranchSpan, look: RepoLook, tried: Tried) -> Card:
 
 def _without_probes(span: BranchSpan, look: RepoLook, proved: frozenset[str], unloaded: frozenset[str]) -> Iterator[Flag]:
     """The flags that need no probe. `unloaded`: test files that do not load without the change."""
-    yield from no_proof(look, proved, span.request, min(unloaded, default=""))
+    yield from no_proof(look, proved, span.request, min(unloaded, default=""), _idle(look))
     yield from _judged_by(look)
     yield from look.read_through()
     yield from _deleted(look)
@@ -287,6 +289,14 @@ def _by_themselves(look: RepoLook, before: TestReport, tip: TestReport, proved: 
     """Older tests that passed before and that the changed test files cannot have broken: they must be flaky."""
     passed = {test: file_of(tip, test) for test in proved & before.having("passed")}
     return out_of_reach(passed, look.changed(), {*before.files.values(), *tip.files.values()}, lambda path: look.read(path) or "")
+
+
+def _idle(look: RepoLook) -> str:
+    """A changed file that is named as a test, of which no test ran: the runner does not collect it, or its process ended early."""
+    ran = frozenset(look.tests().files.values())
+    ends = {PurePosixPath(file).suffix for file in ran}
+    named = [c.path for c in look.changed() if c.sort == "test" and c.how != "deleted" and has_test_name(c.path)]
+    return min((path for path in named if path not in ran and PurePosixPath(path).suffix in ends), default="")
 
 
 def _unloaded(report: TestReport) -> frozenset[str]:

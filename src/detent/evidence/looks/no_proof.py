@@ -13,16 +13,22 @@ ONLY_WORDS = re.compile(
 )  # work that needs no code change
 
 
-def no_proof(look: ChangeLook[Data], proved: frozenset[str], about: str, unloaded: str = "") -> list[Flag]:
+def no_proof(look: ChangeLook[Data], proved: frozenset[str], about: str, unloaded: str = "", idle: str = "") -> list[Flag]:
     """The flag for a branch that no test needs. `about`: what people asked for; if unknown, a change without code is only a note. `unloaded`: a
-    test file that does not load without the change."""
+    test file that does not load without the change. `idle`: a changed test file of which no test ran."""
     if proved:
         return []
     substance = look.substance()
     if changed := [c for c in substance if not is_beside(c.path)]:
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
         said = f"code changed ({changed[0].path}{more}), but no test fails without this change and passes with it"
-        said += f"; {unloaded} does not load without it, which proves nothing by itself" if unloaded else ""
+        said += (
+            f"; {unloaded} does not load without it, which proves nothing by itself"
+            if unloaded
+            else f"; no test of {idle} ran"
+            if idle
+            else ""
+        )
         return [Flag("no-proof", said, changed[0].path)]
     paths = [c.path for c in look.changed()]
     if not paths:

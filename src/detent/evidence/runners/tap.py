@@ -40,6 +40,8 @@ class _Level:
         if self.plan != self.seen and not told:  # ava reports a crashed process in addition to its plan
             planned = "has no plan" if self.plan is None else f"plans {self.plan} tests"
             raise CannotTell(f"the test report is incomplete: it {planned}, and has {self.seen}")
+        if told and len(self.points) == self.seen and any(point.outcome == "failed" for point in self.points[:-more]):
+            return self.points[:-more]  # the process failed because its tests did
         return self.points
 
 
