@@ -169,7 +169,7 @@ def test_a_base_whose_tests_fail_is_known_and_held_against_nobody(tmp_path: Path
 
 @pytest.mark.slow
 def test_a_changed_configuration_of_the_runner_is_flagged(tmp_path: Path) -> None:
-    assert "judged-by" in kinds(card(tmp_path, {"calc.py": HALF, "tests/test_odd.py": ODD, "pytest.ini": INI + "xfail_strict = true\n"}))
+    assert "judged-by" in kinds(card(tmp_path, {"calc.py": HALF, "tests/test_odd.py": ODD, "pytest.ini": INI + "norecursedirs = slow\n"}))
 
 
 def test_trying_the_tests_of_a_repository_without_a_commit_says_nothing(tmp_path: Path) -> None:
