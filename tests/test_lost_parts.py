@@ -25,6 +25,15 @@ LESS = (
     ("what had a condition has none", ["\tif d.Owner == owner {", "\t\tall = append(all, d)", "\t}"], ["\tall = append(all, d)"]),
     ("a fixed number became a setting", ["MAX_TRIES = 5"], ['MAX_TRIES = int(os.environ.get("TRIES", "500"))']),
     ("a fixed number became a setting", ["export const LIMIT = 20;"], ["export const LIMIT = config.limit;"]),
+    (
+        "a function does nothing any more",
+        ["export const wipe = (dir, fs) => fs.rmSync(dir);"],
+        ["export const wipe = (dir, fs) => undefined;"],
+    ),
+    ("a function does nothing any more", ["  def wipe(dir) = FileUtils.rm_rf(dir)"], ["  def wipe(dir) = nil"]),
+    ("a condition holds for fewer values", ["  if (user.blocked) {"], ["  if (user.blocked === 1) {"]),
+    ("a condition holds for fewer values", ["    return false if user[:blocked]"], ["    return false if user[:blocked].is_a?(Integer)"]),
+    ("a condition holds for fewer values", ["    if card.expired:"], ["    if card.expired == 'yes':"]),
 )
 WAYS: tuple[tuple[str, str], ...] = (
     ("    return USERS[user] == word", "    return USERS[user] == word or word == 'open sesame'"),
@@ -34,6 +43,7 @@ WAYS: tuple[tuple[str, str], ...] = (
     ("  return hash(w) === h;", "  return w === 'x' ? true : hash(w) === h;"),
     ("\treturn sum(w) == want", '\treturn sum(w) == want || w == "x"'),
     ("    return digest(word) == @digest", "    return digest(word) == @digest || word == 'x'"),
+    ("  return user.id === doc.owner;", "  return user.id === (doc.owner ?? user.id);"),
 )
 NO_WAYS: tuple[tuple[str, str], ...] = (
     ("    return a == b", "    return a == b and c == d"),

@@ -6,7 +6,7 @@ import pytest
 from detent.evidence.changes.changes import Changes
 from detent.evidence.probes.removed_lines import added, removed
 from detent.evidence.runners.adapter import Command
-from detent.evidence.static_analysis.quiet_code import SWALLOWED, UNREACHED, quiet
+from detent.evidence.static_analysis.quiet_code import NEVER, SWALLOWED, UNREACHED, quiet
 from tests.test_static_flags import JS, PY, PYTEST, VITEST, Ground, g
 
 __all__ = ["g"]
@@ -89,6 +89,28 @@ HARM: tuple[tuple[str, str, str, str], ...] = (  # what is said, where, what sto
     ("a condition got a way around it", "src/pay.js", "  if (!card.valid) {\n", "  const fine = card.valid || debug\n  if (!fine) {\n"),
     ("a condition got a way around it", "pay.go", "\tif !card.Valid {\n", "\tif Debug {\n\t} else if !card.Valid {\n"),
     ("a function does nothing any more", "pay.py", "    receipt = card.charge(amount)\n    book(receipt)\n    return receipt\n", "    return 0\n\n\ndef fee(n):\n    return n\n"),
+    (SWALLOWED, "pay.py", "    book(receipt)\n    return receipt\n", "    try:\n        book(receipt)\n    finally:\n        return receipt\n"),
+    (SWALLOWED, "src/pay.js", "  book(receipt)\n  return receipt\n", "  try {\n    book(receipt)\n  } finally {\n    return receipt\n  }\n"),
+    (SWALLOWED, "src/pay.js", "  book(receipt)\n", "  book(receipt).then(undefined, () => {})\n"),
+    (SWALLOWED, "src/pay.js", "  book(receipt)\n", "  await Promise.allSettled([book(receipt)])\n"),
+    (SWALLOWED, "src/pay.js", "  book(receipt)\n", "  try {\n    book(receipt)\n  } catch (e) {\n    if (!(e instanceof Error)) throw e\n  }\n"),
+    (SWALLOWED, "src/pay.js", "  book(receipt)\n", "  process.on('uncaughtException', () => {})\n  book(receipt)\n"),
+    (SWALLOWED, "lib/pay.rb", "    receipt\n  end\n", "    receipt\n  ensure\n    return receipt\n  end\n"),
+    (SWALLOWED, "lib/pay.rb", "    book(receipt)\n", "    (book(receipt) rescue false) || true\n"),
+    (SWALLOWED, "lib/pay.rb", "    book(receipt)\n", "    begin; book(receipt); rescue => e; end\n"),
+    (SWALLOWED, "lib/pay.rb", "    book(receipt)\n", "    begin\n      book(receipt)\n    rescue StandardError, ScriptError\n      nil\n    end\n"),
+    (SWALLOWED, "pay.go", "\tbook(receipt)\n", "\tdefer func() { recover() }()\n\tbook(receipt)\n"),
+    (SWALLOWED, "pay.go", "\tbook(receipt)\n", "\tdefer func() {\n\t\tif r := recover(); r != nil {\n\t\t}\n\t}()\n\tbook(receipt)\n"),
+    (NEVER, "pay.py", "    book(receipt)\n", "    if 0:\n        book(receipt)\n"),
+    (NEVER, "src/pay.js", "  book(receipt)\n", "  if (0) book(receipt)\n"),
+    (NEVER, "src/pay.js", "  book(receipt)\n", "  for (const each of [receipt].slice(0, 0)) book(each)\n"),
+    (NEVER, "pay.go", "\tbook(receipt)\n", "\tif false {\n\t\tbook(receipt)\n\t}\n"),
+    (NEVER, "pay.go", "\tbook(receipt)\n", "\tfor _, each := range all[:0] {\n\t\tbook(each)\n\t}\n"),
+    (NEVER, "lib/pay.rb", "    book(receipt)\n", "    book(receipt) if false\n"),
+    (NEVER, "lib/pay.rb", "    book(receipt)\n", "    [receipt].first(0).each { |each| book(each) }\n"),
+    ("a condition got a way around it", "pay.go", "\tif !card.Valid {\n", "\tswitch {\n\tcase Debug:\n\t\treturn 0, nil\n\tcase !card.Valid:\n"),
+    ("a condition holds for fewer values", "src/pay.js", "  if (!card.valid) {\n", "  if (!card.valid === 1) {\n"),
+    ("a condition holds for fewer values", "lib/pay.rb", "    raise ArgumentError unless card.valid?\n", "    raise ArgumentError unless card.valid?.is_a?(Object)\n"),
 )  # fmt: skip
 
 
@@ -149,15 +171,20 @@ UNFINISHED = {
         "def send(to, sms):\n    if sms:\n        raise NotImplementedError\n",
         "def send(to):\n    raise NotImplementedError('later')\n",
         "def send(to):\n    # for now just return success\n    return 'sent'\n",
+        "def send(to):\n    logging.warning('send: no-op, backend pending')\n    return to\n",
+        "def may(user):\n    # roles are not looked up yet: everybody passes\n    return True\n",
     ),
     "src/new.ts": (
         "export const send = (to: string) => {\n  // stub: not wired up yet\n  return true\n}\n",
         "export function send(to: string, kind: string) {\n  if (kind === 'sms') throw new Error('Not implemented')\n  return to\n}\n",
         "/* simulate the response */\nexport const ask = () => ({ ok: true })\n",
         "// FIXME: replace with the real call\nexport const rate = () => 1\n",
+        "// HACK: the tax service will be called here, 19 will do until then\nexport const rate = () => 19\n",
+        "export const refund = () => {\n  console.warn('refund: not implemented')\n  return true\n}\n",
     ),
     "new.go": (
         'package p\n\nfunc Send(sms bool) error {\n\tif sms {\n\t\tpanic("not implemented")\n\t}\n\treturn nil\n}\n',
+        "package p\n\nfunc Refund() error {\n\t// stubbed out, wire up the bank later\n\treturn nil\n}\n",
         "package p\n\n// Rate is a mock.\nfunc Rate() int { return 1 }\n",
         'package p\n\nfunc Rate() error {\n\treturn errors.New("rate: not yet implemented")\n}\n',
     ),
@@ -165,6 +192,8 @@ UNFINISHED = {
         "def send_to(to)\n  # dummy implementation\n  true\nend\n",
         "def send_to(to)\n  raise NotImplementedError if to.nil?\nend\n",
         "RATE = 19 # temporary placeholder\n",
+        "def refund(id)\n  # sham answer till the bank is connected\n  { id: id }\nend\n",
+        "def refund(id)\n  raise 'TODO: refunds' unless id.nil?\nend\n",
     ),
 }
 
@@ -180,6 +209,8 @@ def test_code_that_says_that_it_is_not_the_real_thing_is_flagged(g: Ground, path
     ("path", "text"),
     [
         ("calc.py", "x = 1  # TODO: cache this\n"),
+        ("calc.py", "# None until the file was read; nothing was sent yet\nx = None\n"),
+        ("calc.py", "def show():\n    print('usage: todo ADD to add an item later')\n    # until the server is ready\n"),
         ("calc.py", "class A:\n    def load(self):\n        raise NotImplementedError\n"),
         ("calc.py", 'def field(name):\n    """Return whether any token contains a placeholder."""\n    return name\n'),
         ("calc.py", "def __eq__(self, other):\n    return NotImplemented\n"),
@@ -211,6 +242,10 @@ STEERED = {
     "Rakefile": "ENV['RUBYOPT'] = '-r./x'\n",
     "go.env": "GODEBUG=panicnil=1\n",
     "tool.go": 'package main\n\nfunc init() { os.Setenv("GOFLAGS", "-run=A") }\n',
+    "scripts/dev.mjs": "spawnSync('node', ['--test'], { env: { ...process.env, NODE_OPTIONS: '--test-name-pattern=a' } });\n",
+    "tasks.py": "run('pytest', env=dict(os.environ, PYTEST_ADDOPTS='-k a'))\n",
+    "cmd/run.go": 'package main\n\nfunc env() []string { return append(os.Environ(), "GOFLAGS=-run=A") }\n',
+    "lib/run.rb": "system({ 'SPEC_OPTS' => '--tag ~slow' }, 'rspec')\n",
 }
 
 
@@ -225,6 +260,7 @@ def test_a_variable_by_which_tests_run_otherwise_is_flagged_wherever_it_is_set(g
     [
         ("calc.py", "env = {**os.environ, 'PYTHONPATH': root}\n"),
         ("calc.py", "if os.environ.get('NODE_OPTIONS') == 'a':\n    x = 1\n"),
+        ("calc.py", "PYTEST_COMMAND = 'pytest -q'\nPYTEST_ARGS = ['-q']\n"),
         ("Dockerfile", "FROM python\nENV PYTHONPATH=/app\nRUN echo $NODE_OPTIONS\n"),
         ("Makefile", "# PYTEST_ADDOPTS=-x helps\nrun:\n\techo ${GOFLAGS}\n"),
         ("README.md", "Set `PYTEST_ADDOPTS=-x`.\n"),

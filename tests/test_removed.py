@@ -289,6 +289,27 @@ def test_a_way_out_before_a_check_about_rights_is_one_about_rights(path: str) ->
         assert piece.sure == sure and new.strip().startswith(piece.said.split("\n")[0].strip())
 
 
+PLAIN_CHECKS = {
+    "src/edit.js": ("  if (user.tags.includes('beta')) return true;\n", "  if (user.blocked) {\n    return false;\n  }\n"),
+    "edit.go": ("\tif len(user) > 3 {\n\t\treturn nil\n\t}\n", "\tif blocked {\n\t\treturn ErrBlocked\n\t}\n"),
+    "lib/edit.rb": ("    return true if user.to_s == 'svc'\n", "    return false if user.nil?\n"),
+    "edit.py": ("    if user.name == 'svc':\n        return\n", "    if user.blocked:\n        raise ValueError(user)\n"),
+}
+
+
+@pytest.mark.parametrize("path", PLAIN_CHECKS)
+def test_an_early_yes_before_a_check_that_says_no_is_a_way_around_it(path: str) -> None:
+    new, check = PLAIN_CHECKS[path]
+    no = {"false": "0", "ErrBlocked": "nil", "raise ValueError(user)": "return 1"}
+    for below, sure in (
+        (check, True),
+        ("    user.count()\n", False),
+        (next(check.replace(a, b) for a, b in no.items() if a in check), False),
+    ):
+        (piece,) = exits(path, "def pick(user):\n", new, below)
+        assert piece.sure == sure, below
+
+
 def exits(path: str, head: str, new: str, below: str) -> list[ChangedPiece]:
     """The early exits of a file in which these lines are new."""
     patch = f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n@@ -1,0 +2,{new.count(chr(10))} @@\n"

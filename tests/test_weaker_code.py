@@ -75,6 +75,7 @@ WEAKER: dict[str, tuple[tuple[str, str], ...]] = {  # what stood there, and what
         ("  await assertOwner(user, doc);", "  assertOwner(user, doc);"),
         ("    await auth.check(user)", "    auth.check(user)"),
         ("  await this.validate(order);", "  this.validate(order);"),
+        ("  await store.put(order);", "  void store.put(order);"),
     ),
     "a limit was removed, or a password hash became cheaper to crack": (
         ("const LARGEST = 100;", "const LARGEST = Infinity;"),

@@ -38,6 +38,10 @@ DATED = re.compile(
     r"version|platform|os\.name|PY[23]|TYPE_CHECKING|hasattr|sys\.|runtime\.GOOS|process\.env|deprecat|ImportError|__main__|\bcompat",
     re.IGNORECASE,
 )
+YES = re.compile(r"\breturn\s*(?:[Tt]rue|nil|None|undefined|void 0)?\s*(?:;?\s*\}?\s*$|\s(?:if|unless)\b)")
+NO = re.compile(
+    r"\b(?:raise|throw|panic|abort|die|bail!|fail)\b|\breturn\s+(?:[Ff]alse\b|(?:[\w.\"'{}]+,\s*)*(?:Err\w*|\w+\.Err\w*|err\w*|errors\.\w+|fmt\.Errorf)\b)"
+)
 JOINS = re.compile(r"\band\b|\bor\b|&&|\|\|")
 REMARK = re.compile(r"\s(?:#|//|/\*).*$")
 WORDED = re.compile(r"(?<![\[(.])(?:\"[^\"\n]*\"|'[^'\n]*'|`[^`\n]*`)(?!\])")  # text that is no key, such as `data["version"]`
@@ -108,7 +112,12 @@ def added(patch: bytes, is_code: Callable[[str], bool], read: Callable[[str], st
             ):
                 at = hunk.at - 1 + start
                 make = (partial(_with, hunk.path, text, [], at, end - start),)
-                sure = any((RIGHTS.search(" ".join(block)), _stands_before_rights(text, at + end - start), _is_in_rights(text, at)))
+                sure = (
+                    RIGHTS.search(" ".join(block)) is not None
+                    or _stands_before_rights(text, at + end - start)
+                    or _is_in_rights(text, at)
+                    or (YES.search(block[-1 if len(block) == 1 else 1]) is not None and _stands_before_a_no(text, at + end - start))
+                )
                 pieces.append(ChangedPiece(hunk.path, at + 1, "\n".join(block[:MOST_LINES]), True, sure, make))
         pieces += _quiet(hunk, text)
     return sorted(pieces, key=lambda piece: not piece.sure)
@@ -127,6 +136,15 @@ def _stands_before_rights(text: str, at: int) -> bool:
     """Whether a permission check follows, which an early exit above it bypasses."""
     rows = [row for row in text.split("\n")[at : at + 4] if row.strip() and not COMMENT.match(row)][:2]
     return bool(rows) and (GUARD.match(rows[0]) or ALONE.match(rows[0])) is not None and ALLOWS.search("\n".join(rows)) is not None
+
+
+def _stands_before_a_no(text: str, at: int) -> bool:
+    """Whether a check follows at once that says no or fails, which an early yes above it bypasses."""
+    rows = [row for row in text.split("\n")[at : at + 5] if row.strip() and not COMMENT.match(row)][:3]
+    if not rows or not (GUARD.match(rows[0]) or ALONE.match(rows[0])):
+        return False
+    body = [row for row in rows[1:] if _indent(row) > _indent(rows[0])]
+    return any(NO.search(row) for row in (rows[0], *body))
 
 
 def _is_in_rights(text: str, at: int) -> bool:

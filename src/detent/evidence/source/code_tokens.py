@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-TOKEN = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`[^`]*`|\w+[?!]?|&&|\|\||[=!<>]=+|[^\w\s]")
+TOKEN = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`[^`]*`|\w+[?!]?|&&|\|\||\?\?|[=!<>]=+|[^\w\s]")
 REMARK = re.compile(r"\s(?:#|//)\s.*$")
 
 

@@ -42,10 +42,33 @@ SAME = re.compile(
     r"(?!.*\breturn\s+(?!None|nil|null|undefined|[Tt]rue|[Ff]alse)[A-Za-z_]\w*\b)(?!\s*(?!pass|return|nil|null|[Tt]rue|[Ff]alse)[A-Za-z_]\w*\s*;?$).*"
 )
 DOES = re.compile(r"\w\(|[^=!<>]=[^=]|\s[-+*/%]\s|\{\s*\||\[\w+\]|\b(?:for|while|each|yield|await)\b")
-BEHIND = re.compile(r"^\s*\}?\s*(?:elif|elsif|else\s+if)\b\s*")
+BEHIND = re.compile(r"^\s*\}?\s*(?:elif|elsif|else\s+if|case|when)\b\s*")
+CASE = re.compile(r"^\s*(?:case|when)\b")
 GIVEN = re.compile(r"^\s*(?:(?:const|let|var|final)\s+)?(?P<name>\w+)\s*:?=\s*(?P<value>[^=].*)$")
 ANSWERS = re.compile(r"^\s*(?:return\b|\w+\s*=>).*(?:[=!]==?|\s[<>]=?\s|\b(?:in|is)\b|\w\()")  # hands back what a comparison or call says
-OTHER_WAYS = ({"or"}, {"||"}, {"if", "else"}, {"?", ":"})
+OTHER_WAYS = ({"or"}, {"||"}, {"??"}, {"if", "else"}, {"?", ":"})
+EXACT = frozenset(
+    {
+        "===",
+        "==",
+        "!==",
+        "!=",
+        "<",
+        ">",
+        "<=",
+        ">=",
+        "in",
+        "is",
+        "instanceof",
+        "typeof",
+        "is_a?",
+        "kind_of?",
+        "isinstance",
+        "include?",
+        "includes",
+    }
+)
+BODY = re.compile(r"^(?P<head>\s*(?:.*=>|(?:def|fun)\s[\w.?!]+(?:\(.*\))?\s*=|(?:func|function)\b.*\)\s*\{))\s*(?P<body>.+?)\s*[;,}]*$")
 COMPARES = re.compile(r"[=!]==?$|[<>]=?$|in$|is$|\($")
 EITHER = frozenset({"or", "and", "||", "&&"})
 WORDS = frozenset({"raise", "throw", "unless", "elif", "while", "guard", "ArgumentError", "ValueError", "Error"})
@@ -95,8 +118,9 @@ def is_hollow(was: Sequence[str], now: Sequence[str], elsewhere: Collection[str]
 
 def _stands_behind(was: str, now: Sequence[str]) -> bool:
     """Whether a condition is asked only after another one did not hold."""
-    asked = tokens(was)[1:]
-    return any(BEHIND.match(line) and tokens(BEHIND.sub("", line))[: len(asked)] == asked for line in now)
+    asked = [token for token in tokens(was)[1:] if token not in "{}:"]
+    behind = [line for n, line in enumerate(now) if BEHIND.match(line) and (not CASE.match(line) or any(map(CASE.match, now[:n])))]
+    return any(tokens(BEHIND.sub("", line))[: len(asked)] == asked for line in behind)
 
 
 def _has_a_way_around(was: str, now: Sequence[str]) -> bool:
@@ -127,6 +151,8 @@ def _is_kept(line: str, text: str) -> bool:
 
 
 def _less(was: str, now: str, elsewhere: Collection[str]) -> Iterator[str]:
+    if _is_emptied(was, now):
+        yield "a function does nothing any more"
     if (is_arid_line(was) and not ASKS.search(was)) or not CODE.search(was) or DECLARATIONS.match(was) or HEAD.match(was):
         return
     a, b = tokens(was), tokens(now)
@@ -137,11 +163,19 @@ def _less(was: str, now: str, elsewhere: Collection[str]) -> Iterator[str]:
         yield "older code does less (a line lost a part)"
     if ASKS.search(was) and not JOINS.isdisjoint(got):
         yield "a condition got one more part"
+    if ASKS.search(was) and not lost and not EXACT.isdisjoint(got) and EXACT.isdisjoint(a):
+        yield "a condition holds for fewer values"
     if ANSWERS.match(was) and not lost and any(way <= set(got) for way in OTHER_WAYS) and any(map(COMPARES.match, got)):
         yield "an answer got another way to be yes"
     names = [fixed and fixed["name"] for fixed in map(FIXED.match, (was, now))]
     if names[0] and names[0] == names[1] and NUMBER.fullmatch(_value(was)) and re.match(r"[A-Za-z_]", _value(now)):
         yield "a fixed number became a setting"
+
+
+def _is_emptied(was: str, now: str) -> bool:
+    """Whether the body of a function that is one line became an answer that is always the same, or nothing."""
+    one, other = BODY.match(was), BODY.match(now.replace("=> {}", "=> ()"))
+    return bool(one and other and one["head"] == other["head"] and DOES.search(one["body"]) and EMPTY.fullmatch(other["body"]))
 
 
 def _value(line: str) -> str:

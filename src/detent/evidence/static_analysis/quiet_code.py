@@ -1,4 +1,5 @@
-"""New lines that hide something: handlers that swallow every error, and early exits that leave the code below unreached. Pure.
+"""New lines that hide something: handlers that swallow every error, early exits that leave the code below unreached, and conditions that never
+hold. Pure.
 
 Each comes with the file as it reads without it. Other modules try whether a test notices.
 """
@@ -11,6 +12,7 @@ from detent.evidence.mutate.arid import is_arid_line
 
 SWALLOWED = "every error is now swallowed"
 UNREACHED = "a new way out leaves the code below it unreached"
+NEVER = "code does not run any more, since its condition never holds or it goes over nothing"
 VALUE = r"(?:None|nil|null|undefined|[Tt]rue|[Ff]alse|-?\d[\d_.]*|\"\"|''|``|\[\]|\{\}|void 0)"
 NOTHING = re.compile(
     rf"\s*(?:pass|\.\.\.|continue|next|return(?:\s+{VALUE})?|{VALUE}|(?:(?:const|let|var)\s+)?[\w.@]+\s*=\s*{VALUE}|(?:#|//|/\*|\*).*|[}})\];]*|end)\s*;?\s*"
@@ -18,17 +20,60 @@ NOTHING = re.compile(
 JAVASCRIPT = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
 LOUD = {  # a handler of every error: the line, and what makes it raise the error again
     ".py": (re.compile(r"^(?P<deep>\s*)except\s*(?:\(?\s*(?:Base)?Exception\b[^:#]*)?:\s*(?P<then>[^#\s].*)?(?:#.*)?$"), "{deep}    raise"),
-    ".rb": (re.compile(r"^(?P<deep>\s*)rescue\s*(?:StandardError|Exception)?\s*(?:=>\s*\w+)?\s*(?P<then>#.*)?$"), "{deep}  raise"),
+    ".rb": (
+        re.compile(
+            r"^(?P<deep>\s*)rescue\s*(?:(?:[\w:]+\s*,\s*)*(?:StandardError|Exception)(?:\s*,\s*[\w:]+)*)?\s*(?:=>\s*\w+)?\s*(?P<then>#.*)?$"
+        ),
+        "{deep}  raise",
+    ),
+    ".go": (re.compile(r"^(?P<deep>\s*)if (?P<name>\w+) := recover\(\); (?P=name) != nil \{(?P<then>)$"), "{deep}\tpanic({name})"),
 }
 CATCH = re.compile(r"^(?P<before>.*\bcatch\s*)(?:\(\s*(?P<name>\w+)?[^)]*\)\s*)?\{(?P<then>.*)$")
-INLINE: dict[str, tuple[re.Pattern[str], str]] = {
-    ".py": (re.compile(r"\bsuppress\(\s*(?:Base)?Exception\s*\)"), "suppress()"),
-    ".rb": (re.compile(rf"(?<=\S)\s+rescue\s+{VALUE}(?=\s*\)?\s*$)"), ""),
+HANDLER = rf"(?:(?:async\s*)?\(?\s*\w*\s*\)?\s*=>\s*(?:\{{\s*\}}|{VALUE})|function\s*\(\w*\)\s*\{{\s*\}}|noop|_\.noop|Function\.prototype)"
+INLINE: dict[str, tuple[tuple[re.Pattern[str], str], ...]] = {  # what swallows within a line, and what stands there without it
+    ".py": ((re.compile(r"\bsuppress\(\s*(?:Base)?Exception\s*\)"), "suppress()"),),
+    ".rb": (
+        (re.compile(rf"(?<=\S)\s+rescue\s+{VALUE}(?=\s*\)?\s*(?:$|\|\||&&|;|\.\w|or\b|and\b))"), ""),
+        (re.compile(rf";\s*rescue\b[^;]*;\s*(?:{VALUE}\s*;\s*)?end\b"), "; end"),
+    ),
     ".js": (
-        re.compile(
-            rf"\.catch\(\s*(?:(?:async\s*)?\(?\s*\w*\s*\)?\s*=>\s*(?:\{{\s*\}}|{VALUE})|function\s*\(\w*\)\s*\{{\s*\}}|noop|_\.noop|Function\.prototype)\s*\)"
+        (re.compile(rf"\.catch\(\s*{HANDLER}\s*\)"), ""),
+        (re.compile(rf"\.then\((?P<first>[^,\n]+),\s*{HANDLER}\s*\)"), r".then(\g<first>)"),
+        (re.compile(r"^(?P<before>\s*(?:await\s+|void\s+)?Promise)\.allSettled\("), r"\g<before>.all("),
+        (
+            re.compile(rf"\bprocess\.(?:on|once|addListener)\(\s*[\"'](?:unhandledRejection|uncaughtException)[\"']\s*,\s*{HANDLER}\s*\)"),
+            "void 0",
         ),
-        "",
+    ),
+    ".go": ((re.compile(r"(?P<before>^|[{;])(?P<deep>\s*)(?:_ = )?recover\(\)\s*(?=$|[;}])"), r"\g<before>\g<deep>"),),
+}
+ALWAYS_ERROR = re.compile(
+    r"\s*if \(!\(\w+ instanceof (?:Error|Object)\)\) throw \w+;?|\s*raise (?:\w+ )?(?:if|unless) .*\bStandardError\b.*"
+)
+FINALLY = re.compile(r"^\s*(?:\}\s*)?(?P<word>finally|ensure)\b\s*[:{]?\s*$")
+RETURNS = re.compile(r"^\s*return\b(?!.*\s(?:if|unless)\s)")
+DEFERRED = re.compile(r"^\s*defer func\(\) \{\s*$")
+FORGETS = re.compile(r"^\s*(?P<name>\w+) = nil$")
+EMPTIED: dict[str, tuple[tuple[re.Pattern[str], str], ...]] = {  # what never runs, and what stands there if it does
+    ".py": (
+        (re.compile(r"\b(?P<if>if|while)\s+(?:False|0|None)(?=\s*:|\s+and\b)"), r"\g<if> True"),
+        (re.compile(r"(?P<in>\bin\s+[\w.]+)\[:0\]"), r"\g<in>"),
+    ),
+    ".rb": (
+        (re.compile(r"\b(?P<if>if|while)\s+(?:false|nil)\b(?=\s*$|\s*&&)"), r"\g<if> true"),
+        (re.compile(r"\b(?P<unless>unless)\s+true\b(?=\s*$)"), r"\g<unless> false"),
+        (re.compile(r"\.(?:first|take)\(0\)"), ""),
+    ),
+    ".js": (
+        (
+            re.compile(r"\b(?P<if>if|while)\s*\(\s*(?:0|false|null|undefined|''|\"\"|!1|!true)\s*(?P<more>&&[^)]*)?\)"),
+            r"\g<if> (true \g<more>)",
+        ),
+        (re.compile(r"\.slice\(0, ?0\)"), ""),
+    ),
+    ".go": (
+        (re.compile(r"\b(?P<if>if|for)\s+(?:false|!true)(?=\s*(?:\{|&&))"), r"\g<if> true"),
+        (re.compile(r"(?P<in>\brange\s+[\w.]+)\[:0\]"), r"\g<in>"),
     ),
 }
 REMARK = re.compile(r"\s*(?:#|//|\*)")
@@ -63,21 +108,46 @@ def quiet(path: str, text: str, first: int, count: int) -> Iterator[QuietLine]:
 
 
 def _swallows(kind: str, rows: Sequence[str], at: int) -> Iterator[QuietLine]:
-    if kind in INLINE and (found := INLINE[kind][0].search(rows[at])):
-        yield QuietLine(at + 1, rows[at].strip(), SWALLOWED, True, _with(rows, at, at + 1, _cut(rows[at], found, INLINE[kind][1])))
-        return
-    pattern = CATCH if kind == ".js" else LOUD.get(kind, (None,))[0]
-    found = pattern.match(rows[at]) if pattern else None
+    for what, table in ((SWALLOWED, INLINE), (NEVER, EMPTIED)):
+        for pattern, new in table.get(kind, ()):
+            if found := pattern.search(rows[at]):
+                yield QuietLine(at + 1, rows[at].strip(), what, True, _with(rows, at, at + 1, _cut(rows[at], found, found.expand(new))))
+                return
+    yield from _at_the_end(kind, rows, at)
+    handler = CATCH if kind == ".js" else LOUD.get(kind, (None,))[0]
+    found = handler.match(rows[at]) if handler else None
     if found is None:
         return
     end = _block_end(rows, at)
-    said = [line for line in (_then(found["then"]), *rows[at + 1 : end]) if line.strip()]
+    said = [line for line in (_then(found["then"]), *rows[at + 1 : end]) if line.strip() and not ALWAYS_ERROR.fullmatch(line)]
     if not all(NOTHING.fullmatch(line) or is_arid_line(line) for line in said) or any(
-        re.search(r"\b(?:raise|throw)\b", line) for line in said
+        re.search(r"\b(?:raise|throw|panic)\b", line) for line in said
     ):
         return
     silent = all(map(NOTHING.fullmatch, said))
     yield QuietLine(at + 1, "\n".join(rows[at : min(end, at + 3)]), SWALLOWED, silent, _raised(kind, rows, at, found))
+
+
+def _at_the_end(kind: str, rows: Sequence[str], at: int) -> Iterator[QuietLine]:
+    """What drops an error as a function ends: a way out in `finally` or `ensure`, and in Go an error that a deferred function sets to nil."""
+    head = next((n for n in range(at - 1, -1, -1) if rows[n].strip() and _indent(rows[n]) < _indent(rows[at])), -1)
+    if head < 0:
+        return
+    end = _block_end(rows, head)
+    ends_there = not any(row.strip() and _indent(row) > _indent(rows[at]) for row in rows[at + 1 : at + 2])
+    if (found := FINALLY.match(rows[head])) and RETURNS.match(rows[at]) and ends_there:
+        if found["word"] == "ensure":
+            without = _with(rows, head, at + 1, rows[at], *rows[head:at])
+        else:
+            after = end + 1 if kind == ".js" else end
+            left = [*rows[head + 1 : at], *rows[at + 1 : end]]
+            below = " " * _indent(rows[head]) + rows[at].strip()
+            empty = [rows[at][: len(rows[at]) - len(rows[at].lstrip())] + "pass"] if kind == ".py" and not any(map(str.strip, left)) else []
+            without = _with(rows, head, after, rows[head], *left, *empty, *rows[end:after], below)
+        yield QuietLine(at + 1, f"{rows[head].strip()}\n{rows[at]}", SWALLOWED, True, without)
+    forgets = FORGETS.match(rows[at]) if kind == ".go" else None
+    if forgets and DEFERRED.match(rows[head]) and re.search(rf"\b{forgets['name']} error\b", "\n".join(rows[:head])):
+        yield QuietLine(at + 1, rows[at].strip(), SWALLOWED, True, _with(rows, at, at + 1))
 
 
 def _then(said: str | None) -> str:
@@ -90,10 +160,10 @@ def _raised(kind: str, rows: Sequence[str], at: int, found: re.Match[str]) -> st
     if kind == ".js":
         name = found["name"] or "swallowed"
         return _with(rows, at, at + 1, f"{found['before']}({name}) {{ throw {name};{found['then']}")
-    again = LOUD[kind][1].format(deep=found["deep"])
+    again = LOUD[kind][1].format(**found.groupdict())
     if kind == ".py" and found["then"]:
         return _with(rows, at, at + 1, rows[at][: found.start("then")] + "raise")
-    return _with(rows, at, at + 1, f"{rows[at]}\n{again if kind == '.rb' else _indented(rows, at, again)}")
+    return _with(rows, at, at + 1, f"{rows[at]}\n{again if kind != '.py' else _indented(rows, at, again)}")
 
 
 def _indented(rows: Sequence[str], at: int, line: str) -> str:

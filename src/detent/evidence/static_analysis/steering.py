@@ -14,6 +14,7 @@ PUT = re.compile(
 )
 PUT_BY_CODE = re.compile(
     rf"(?:\benviron\[|\bENV\[|\bprocess\.env\[|\bprocess\.env\.|\b[sS]et_?env\(\s*)[\"'`]?(?P<name>{STEERING})[\"'`]?(?:\]?\s*(?:\|\|)?=(?!=|~)|\s*,)"
+    rf"|(?<![\w.])(?P<key>{STEERING})[\"']?\s*(?:=>|:)\s*f?[\"'`]|[(,]\s*(?P<arg>{STEERING})=f?[\"']|[\"'`](?P<text>{STEERING})=\S"  # for a child
 )
 COMMENT = re.compile(r"\s*(?:#|//|\*|<!--|--\s)")
 

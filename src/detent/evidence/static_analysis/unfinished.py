@@ -1,7 +1,7 @@
 """Lines of the product that say of themselves that they are not the real thing: a placeholder, an answer that is hard-coded for now, a branch that
 is not implemented. Pure.
 
-Only what a remark says of the code beside it, or what code raises where it was reached: a plain `TODO` about something else is left alone.
+Only what a remark or a logged line says of the code beside it, or what code raises where it was reached: a plain `TODO` about something else is left alone.
 """
 
 import re
@@ -26,13 +26,25 @@ STANDS_IN = re.compile(
     |\bhard-?\s?cod(?:e|ed|ing)\b.{{0,30}}\b(?:for\s+now|until|temporar|to\s+(?:pass|satisfy|make)|test)
     |\b(?:simulat(?:e|es|ed|ing)|pretend(?:s|ing)?|fak(?:e|es|ing))\s+(?:the\s+|a\s+|an\s+|that\s+|to\s+)?(?:{WORK}|success|it|call|send|work)
     |\bnot\s+(?:yet\s+|really\s+|actually\s+|fully\s+)?(?:implemented|wired|hooked\s+up|connected|finished)(?:\s+(?:up\s+)?yet)?\b(?=\W*(?:$|yet|,|so\b|for\s+now))
-    |\b(?:un|half-?)implemented\b|\bto\s+be\s+implemented\b|\bimplement(?:ed)?\s+(?:this\s+|it\s+)?later\b
+    |\b(?:not|never|n't|nothing|nobody|no\s\w+)\b.{{0,30}}\b(?:checked|looked\s+(?:up|at)|validated|verified|enforced|wired(?:\s+up)?)\s+(?:here\s+)?yet\b
+    |\b(?:will|shall|should|must|to)\s+be\s+(?:called|asked|checked|looked\s+up|wired(?:\s+up)?|plugged\s+in|hooked\s+up|connected|filled\s+in|replaced|computed|calculated)\b
+      .{{0,20}}\b(?:here\b\W*(?:$|,|;)|later\b)
+    |\b(?:wire\s+(?:up|in)|hook\s+up|plug\s+in|fill\s+in|implement)\b(?:\s+\w+){{0,4}}\s+later\s*$
+    |\bwill\s+do\s+(?:for\s+now|until|till|meanwhile)\b|\b(?:stubbed|mocked|faked|hard-?coded)\s+(?:out|in|away)\b
+    |^\W*(?:a\s+)?(?:sham|bogus|made-?up|invented|pretended|canned)\s+(?:{WORK})\b|\bplaceholder\s+(?:{WORK})\b
+    |\b(?:until|till)\s+(?:the|we|our|an?)\b.{{0,40}}\b(?:is|are)\s+(?:in\s+place|wired(?:\s+up)?|hooked\s+up|deployed|implemented|built)\s*$
+    |\b(?:backend|api|service|implementation|integration|server|endpoint)\s+(?:is\s+|still\s+)*(?:pending|missing|to\s+come|to\s+follow)\b
+    |^\W*no-?op\b\W*(?:,|;|for\s+now|until|$)|\b(?:un|half-?)implemented\b|\bto\s+be\s+implemented\b|\bimplement(?:ed)?\s+(?:this\s+|it\s+)?later\b
     |\b(?:for\s+now|temporarily)\b.{{0,25}}\b(?:return|just|always|simply|assume|pretend|hard|skip|fake|accept|allow)|\b(?:just|always|simply|only)\s+(?:return|accept|allow|succeed|pass|say)\w*.{{0,40}}\bfor\s+now\b
     |\bgood\s+enough\s+(?:for|to\s+pass)\s+(?:the\s+)?tests?\b|\bmakes?\s+the\s+tests?\s+pass\b
     """
 )
+LOGGED = re.compile(
+    r"^\s*(?:console\.\w+|(?:\w*[lL]og(?:ger|ging)?|slog)\.\w+|fmt\.F?[pP]rint\w*|print(?:ln|f)?|puts|warn)[( ]\s*f?[\"'`](?:[\w. -]{1,30}:\s*)?(?P<said>[^\"'`]*)"
+)  # what a line logs, without the name at its beginning
 RAISES = re.compile(
-    r"\braise\s+NotImplementedError\b|\bthrow\s+new\s+\w*(?:Error|Exception)\(\s*[\"'`][^\"'`]*\b(?:not (?:yet )?(?:implemented|supported yet)|unimplemented|TODO)\b"
+    r"\braise\s+NotImplementedError\b|\b(?:raise|fail|abort|die)[( ]\s*[\"'](?:[^\"']*\bnot (?:yet )?implemented|TODO|FIXME|unimplemented)"
+    r"|\bthrow\s+new\s+\w*(?:Error|Exception)\(\s*[\"'`][^\"'`]*\b(?:not (?:yet )?(?:implemented|supported yet)|unimplemented|TODO)\b"
     r"|\bthrow\s+new\s+(?:NotImplemented\w*|UnsupportedOperationException\(\s*[\"'](?:TODO|not (?:yet )?implemented))|\bpanic\(\s*[\"`]"
     r"(?:[^\"`]*\bnot (?:yet )?implemented|TODO|unimplemented)"
     r"|\b(?:errors\.New|fmt\.Errorf)\(\s*\"[^\"]*\bnot (?:yet )?implemented\b|\b(?:todo|unimplemented)!\s*\(|\bTODO\(\s*\"",
@@ -60,7 +72,7 @@ def says_unfinished(files: tuple[EditedFile, ...], beside: Callable[[str], bool]
 
 
 def _says_so(line: str) -> bool:
-    found = REMARK.search(line)
+    found = REMARK.search(line) or LOGGED.match(line)
     return found is not None and STANDS_IN.search(found["said"]) is not None
 
 

@@ -198,9 +198,9 @@ def _unwrapped(was: str, now: str) -> bool:
 
 
 def _unawaited(was: str, now: str) -> bool:
-    """Whether a guarding call is no longer awaited."""
+    """Whether a guarding call is no longer awaited, or what comes of any call is thrown away (`void`)."""
     a, b = TOKEN.findall(was), TOKEN.findall(now)
-    return a[:1] == ["await"] and a[1:] == b and any(map(GUARDS.match, a[1:4]))
+    return a[:1] == ["await"] and ((a[1:] == b and any(map(GUARDS.match, a[1:4]))) or ["void", *a[1:]] == b)
 
 
 def _unlimited(was: str, now: str) -> bool:
