@@ -26,6 +26,7 @@ class Probed(Value, frozen=True):
     idle: tuple[str, ...] = ()  # new tests that killed none of them
     apart: tuple[str, ...] = ()  # new tests that pass in the workspace but not in a clean checkout
     why: str = ""  # why there is no result
+    doubts: tuple[Flag, ...] = ()  # flags for values that a refactoring brought and no test notices
 
 
 class Branch(Value, frozen=True):

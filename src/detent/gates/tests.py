@@ -322,12 +322,13 @@ def new_tests_kill_mutants(look: MutationLook[Data]) -> Said:
 
 
 def refactoring_is_tested(look: MutationLook[Data]) -> Said:
-    """Some test fails for a small mutation of the code that a refactoring wrote, or it is flagged."""
+    """Some test fails for a small mutation of the code that a refactoring wrote, and for each value that it brought, or it is flagged."""
     if look.setting("flags.unnoticed") == "allow":
         return None
     seen = look.refactored()
     idle = [Flag("unnoticed", f"no test fails against a small change to {place}", place) for place in seen.idle]
-    return _probed(look, seen, tuple(idle), "unnoticed")
+    said = _probed(look, seen, (*idle, *seen.doubts), "unnoticed")
+    return (said, *seen.doubts) if isinstance(said, Flag) else said
 
 
 def _probed(look: SubmitLook[Data], seen: Probed, idle: tuple[Flag, ...], kind: str) -> Said:

@@ -19,7 +19,7 @@ from detent.evidence.outcomes.card import Card, Change, Checked, redacted
 from detent.gates.judge import weighed_card
 from detent.gates.tree import as_named, asked
 from detent.git.commits import commits_between, main_branch, paths_between, short
-from detent.kernel.model import LAND, Sent, commands_of
+from detent.kernel.model import LAND, Flag, Sent, commands_of
 from detent.kernel.redact import keys_of, redactor, secrets_of
 from detent.storage.state import read_sealed, write_sealed
 from detent.world.work_tree import RepoWorld
@@ -85,9 +85,15 @@ def look_over(world: RepoWorld, run: AnyRun, tip: str) -> Card:
         return Card(base, tip, flags=tuple(flag for flag in run.flags if flag.stays))
     wish = asked(world.look(run, Sent("due"), tip))
     card = _gated(world, run, _looked(world, run, commit, tip, wish))
-    card = msgspec.structs.replace(card, flags=tuple(as_named(flag, wish) for flag in card.flags))
+    card = msgspec.structs.replace(card, flags=tuple(_as_asked(run, as_named(flag, wish)) for flag in card.flags))
     said = {(flag.kind, flag.place): flag for flag in (*card.flags, *(flag for flag in run.flags if flag.stays))}
     return weighed_card(msgspec.structs.replace(card, flags=tuple(said.values())), world.config_of(run).settings)
+
+
+def _as_asked(run: AnyRun, flag: Flag) -> Flag:
+    """A flag of the branch as a question, if a step asked the same about the same place: a look at more code does not lower it."""
+    asked = any((each.kind, each.place, each.level) == (flag.kind, flag.place, "ask") for each in run.flags)
+    return msgspec.structs.replace(flag, level="ask") if asked and flag.kind == "unnoticed" else flag
 
 
 def _looked(world: RepoWorld, run: AnyRun, commit: str, tip: str, about: str) -> Card:
@@ -151,10 +157,11 @@ def new_card(span: "BranchSpan", outer: Mapping[str, str], at: CardPlace, wrong:
 
 def card_file(span: "BranchSpan", also: str = "") -> Path:
     """The cache file of the card of two trees, named by everything it depends on. `also`: further input."""
-    from detent.evidence.looks.branch_look import is_probed
+    from detent.evidence.looks.branch_look import doubts_of, is_probed
 
     allowed = sorted(name for name, level in span.settings.items() if name.startswith("flags.") and level == "allow")
-    how = f"{span.run is None} {is_probed(span.settings)} {allowed} {span.seconds}\n{span.preflight}\n{span.request}\n{also}\n{sources_digest(JUDGING)}"
+    doubts = sorted((flag.place.rpartition(":")[0], flag.before, flag.after) for flag in doubts_of(span))
+    how = f"{span.run is None} {doubts} {is_probed(span.settings)} {allowed} {span.seconds}\n{span.preflight}\n{span.request}\n{also}\n{sources_digest(JUDGING)}"
     text = f"{span.collector.key(span.base)}\n{span.collector.key(span.tip)}\n{how}"
     return span.collector.store / f"card-{sha256(text.encode()).hexdigest()[:24]}.json"
 

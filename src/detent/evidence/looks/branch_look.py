@@ -33,6 +33,7 @@ from detent.evidence.outcomes.card import Card, Trial
 from detent.evidence.outcomes.outcomes import Outcomes, compare, file_of
 from detent.evidence.outcomes.shared_test_files import out_of_reach
 from detent.evidence.probes.context import ProbeContext
+from detent.evidence.probes.doubted_values import doubt_again, is_doubt
 from detent.evidence.probes.mutant_order import OUTSIDE
 from detent.evidence.probes.noticed_lines import Noticed, try_mutants
 from detent.evidence.probes.test_probes import probe_vacuous
@@ -162,6 +163,7 @@ def _probed(span: BranchSpan, look: RepoLook, branch: ProbedBranch, tried: Tried
     flags = look_without_mutating(
         _context(look, span.seconds, tried), span.collector, branch, lambda kind: span.settings.get(f"flags.{kind}") == "allow", span.jobs
     )
+    flags += doubt_again(_context(look, span.seconds, tried), branch.tip, doubts_of(span), begun + span.seconds)
     left = max(span.seconds / 2, span.seconds - (idle_clock() - begun))
     new = branch.proved - branch.before.ids  # an older test may fail without the change only because its file does not load
     small = "5 of 5: trying small changes to the code"
@@ -173,6 +175,11 @@ def _probed(span: BranchSpan, look: RepoLook, branch: ProbedBranch, tried: Tried
     idle = probe_vacuous(_context(look, rest, tried), branch.tip, unsure - failing_by_old_answers(look, branch.mixed, unsure))
     found = seen_by._replace(idle=idle.idle, tried=seen_by.tried + idle.tried)
     return [*flags, *_unnoticed(found, branch.tip.wall > SLOWED * branch.before.wall + 1.0), *_generated(look)], seen_by
+
+
+def doubts_of(span: BranchSpan) -> tuple[Flag, ...]:
+    """What the run's refactorings brought and no test noticed then."""
+    return tuple(filter(is_doubt, span.run.flags)) if span.run is not None else ()
 
 
 def is_probed(settings: Mapping[str, str]) -> bool:

@@ -286,7 +286,8 @@ class RepoLook:
     def refactored(self) -> Probed:
         from detent.evidence.probes.test_probes import probe_refactored
 
-        return probe_refactored(self.probe_context(self._asked("unnoticed")), self.tests()) if self._runner else Probed()
+        context = self.probe_context(self._asked("unnoticed"))
+        return probe_refactored(context, self.tests(), self.changes.patch()) if self._runner else Probed()
 
     def untested(self, all_of_it: bool = True) -> tuple[str, ...]:
         """The changed places in code that no test proves, and files that no test needs; without `all_of_it`, only such files, since a RED proves the code."""

@@ -7,11 +7,14 @@ Owns how many mutants are tried, and for how long. Must not know phases or gates
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+import msgspec
+
 from detent.errors import CannotTell, Disturbed
 from detent.evidence.look import Probed
 from detent.evidence.mutate.inverted import inverted
 from detent.evidence.outcomes.outcomes import file_of
 from detent.evidence.probes.context import ONE_RUN, SLOWER, ProbeContext
+from detent.evidence.probes.doubted_values import doubt_values
 from detent.evidence.probes.mutant_order import Mutant, candidates
 from detent.evidence.probes.trials import came_of, trial_of
 from detent.evidence.probes.vacuous_tests import still_vacuous, table_in, vacuous_of
@@ -50,9 +53,14 @@ def probe(context: ProbeContext, now: TestReport, before: TestReport) -> Probed:
     return _try(context, tried, _files(now, new), new, _together(context, now, before, new), clock)
 
 
-def probe_refactored(context: ProbeContext, now: TestReport) -> Probed:
-    """Whether any test kills a mutant of rewritten code; tests that earlier steps wrote run first. A rewrite without a line to mutate (only words, or
-    removed lines) has nothing to prove."""
+def probe_refactored(context: ProbeContext, now: TestReport, patch: bytes) -> Probed:
+    """Whether any test kills a mutant of rewritten code, and whether one notices each value that came with it."""
+    seen = _probe_rewritten(context, now)
+    return seen if seen.apart else msgspec.structs.replace(seen, doubts=doubt_values(context, now, patch))
+
+
+def _probe_rewritten(context: ProbeContext, now: TestReport) -> Probed:
+    """Tests that earlier steps wrote run first. A rewrite without a line to mutate (only words, or removed lines) has nothing to prove."""
     proved = _were_red_earlier(context, now)
     files = _files(now, proved)
     tried = candidates(context, _text(context, files))
