@@ -116,6 +116,23 @@ def test_a_report_that_does_not_fit_tells_nothing(tmp_path: Path, text: str, cod
         saying(tmp_path / "p", text, code)
 
 
+CRASHING = """console.log('TAP version 13\\n# ' + 'adds' + '\\nok 1 should be equal\\n# halves');
+require('../calc.js').half();
+"""
+
+
+@pytest.mark.needs("node")
+def test_an_error_of_a_test_that_ends_the_process_breaks_its_file_where_that_file_was_chosen(tmp_path: Path) -> None:
+    half = "exports.half = () => {\n  throw new RangeError('no half');\n};\n"
+    write(tmp_path / "p", {"calc.js": half, "test/calc.test.js": CRASHING, "test/other.test.js": ""})
+    found = run(tmp_path / "p", "node test/calc.test.js > r.tap", "r.tap", "test/calc.test.js")
+    assert found.outcomes == {"test/calc.test.js::adds > should be equal": "passed", "test/calc.test.js": "error"}, found
+    assert found.kinds == {"test/calc.test.js": "RangeError"} and found.messages["test/calc.test.js"] == "RangeError: no half"
+    for chosen in ((), ("test/other.test.js",)):
+        with pytest.raises(CannotTell, match="it has no plan"):
+            run(tmp_path / "p", "node test/calc.test.js > r.tap", "r.tap", *chosen)
+
+
 def test_a_report_of_an_earlier_run_is_not_read(tmp_path: Path) -> None:
     write(tmp_path / "p", {"r.xml": f"<testsuite>{GOOD}</testsuite>"})
     with pytest.raises(CannotTell, match=r"it wrote nothing that \[test\] report names \(r.xml\); it exited with code 0"):

@@ -110,6 +110,14 @@ class _Points:
             level.points[-1] = level.points[-1]._replace(said=f"{level.points[-1].said}\n{text}".strip("\n"))
 
 
+def points_before_end(report: bytes) -> list[TapPoint]:
+    """The tests of a report that was cut, those that ended."""
+    points = _Points()
+    for line in report.decode("utf-8", "replace").splitlines():
+        points.line(line)
+    return points.levels[0].points
+
+
 def read_points(report: bytes) -> list[TapPoint]:
     """Every test of a report, in order."""
     points = _Points()

@@ -6,7 +6,7 @@ A separate program, started in the sandbox; it decides nothing. Only what this r
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -17,11 +17,13 @@ from detent.evidence.runners.adapter import is_below
 from detent.evidence.runners.report_lines import ReportLine
 from detent.evidence.runners.report_reader import JUnitCase, limit_report, read_cases
 from detent.evidence.runners.reports.test_file_of import TestFilesOf
-from detent.evidence.runners.tap import read_points
+from detent.evidence.runners.tap import points_before_end, read_points
 from detent.evidence.runners.trx import read_results
 from detent.evidence.runners.wrapper import ordered, source_files, start, write
 
 ASSERTS = re.compile(r"assert|expect|fail|compar|mismatch", re.IGNORECASE)
+
+UNCAUGHT = re.compile(r"^(?:Uncaught )?([A-Z]\w*(?:Error|Exception)|Error)\b(?: \[\w+\])?: .*$", re.MULTILINE)
 
 
 def main() -> int:
@@ -36,7 +38,9 @@ def main() -> int:
     try:
         lines = list(_lines(fresh))
     except CannotTell as e:
-        sys.exit(f"{fresh[0]}: {e}")
+        lines = list(_before_crash(fresh, done.stderr, order.paths)) if done.code else []
+        if not lines:
+            sys.exit(f"{fresh[0]}: {e}")
     finally:
         _put_back(fresh, before)
     kept = [line for line in lines if not order.paths or any(is_below(line.file, path.partition("::")[0]) for path in order.paths)]
@@ -81,6 +85,23 @@ def _lines(reports: list[Path]) -> Iterator[ReportLine]:
                 yield _line(files, path, result.classname, (result.name,), result.outcome, kind, result.message, result.seconds)
         else:
             yield from (_case(files, path, case) for case in read_cases(data))
+
+
+def _before_crash(reports: list[Path], said: str, chosen: Iterable[str]) -> Iterator[ReportLine]:
+    """What a TAP report said before an error in a test ended the process, and the test's file as broken.
+
+    Only if that file is one of those that were chosen: of all others, nothing is known then.
+    """
+    paths = [path.partition("::")[0] for path in chosen]
+    file = next((path for path in paths if re.search(rf"(?<![\w.-]){re.escape(path)}:\d", said)), "")
+    error = next(reversed(list(UNCAUGHT.finditer(said))), None)
+    data = reports[0].read_bytes().lstrip()
+    if not file or error is None or len(reports) > 1 or data.startswith(b"<"):
+        return
+    files = TestFilesOf(source_files(Path()), os.getcwd())
+    for point in points_before_end(limit_report(data)):
+        yield _line(files, reports[0], point.names[0], point.names[1:], point.outcome, "AssertionError", point.said, point.seconds)
+    yield ReportLine("file", file, outcome="error", kind=error[1], message=error[0], place=files.place(said))
 
 
 def _case(files: TestFilesOf, report: Path, case: JUnitCase) -> ReportLine:
