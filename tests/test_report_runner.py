@@ -17,6 +17,7 @@ from tests.dialects import PACKAGES
 from tests.patience import LONG
 from tests.project import PLAN, START, Project
 from tests.repos import write
+from tests.test_check import Branch
 
 BATS = PACKAGES / "bats" / "bin" / "bats"
 CALC = "add() { echo 0; }\n"
@@ -278,3 +279,30 @@ def test_a_title_alone_stands_in_the_file_that_says_it(tmp_path: Path) -> None:
     assert files.saying("wraps") is None and files.saying("") is None
     only = TestFilesOf([path for path in texts if path != "test/b.js"], str(tmp_path))
     assert only.saying("for each of 3 rows") == FoundFile("test/a.js", ("for each of 3 rows",))
+
+
+POINTS = """const calc = require('../calc.js');
+let count = 0;
+const ok = (says, fine) => {
+  console.log(`${fine ? 'ok' : 'not ok'} ${++count} ${says}`);
+  if (!fine) process.exitCode = 1;
+};
+console.log('TAP version 13\\n# ' + 'adds');
+ok('should be equal', calc.add(1, 2) === 3);
+"""
+HALVES = "console.log('# ' + 'halves');\nconst half = calc.half(4);\nok('should come back', true);\nok('should be half', half === 2);\n"
+
+
+@pytest.mark.slow
+@pytest.mark.needs("node")
+@pytest.mark.parametrize(("last", "is_vacuous"), [("=== 2", False), ("!== 'x'", True)])
+def test_the_points_of_one_test_of_tape_answer_for_each_other(tmp_path: Path, last: str, is_vacuous: bool) -> None:
+    end = "console.log(`1..${count}`);\n"
+    settings = '[test]\ncommand = "node test/calc.test.js > r.tap"\nreport = "r.tap"\n'
+    code = "exports.add = (a, b) => {\n  return a + b;\n};\n"
+    p = Branch(tmp_path / "p", {"detent.toml": settings, "calc.js": code, "test/calc.test.js": POINTS + end})
+    p.env["DETENT_EVIDENCE_MUTATION"] = "warn"
+    half = "\nexports.half = (n) => {\n  const by = 2;\n  return n / by;\n};\n"
+    p.commit({"calc.js": code + half, "test/calc.test.js": POINTS + HALVES.replace("=== 2", last) + end})
+    found = p.run("check", "--json").json
+    assert ("vacuous-test" in {flag["kind"] for flag in found["flags"]}) is is_vacuous, found

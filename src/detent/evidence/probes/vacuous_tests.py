@@ -26,7 +26,11 @@ def _belongs_to(test: str, table: Table) -> Iterator[str]:
 
 
 def table_in(context: ProbeContext) -> Table:
-    """A function that finds the table of a test by the text of its file in the judged tree."""
+    """A function that finds the table of a test by the text of its file in the judged tree.
+
+    In TAP, each assertion is a point of its own: those of one test count together."""
+    base = context.collect.suite.base
+    in_tap = base is not None and base.report.endswith(".tap")
 
     @cache
     def of(path: str) -> Callable[[str], int | None]:
@@ -36,7 +40,7 @@ def table_in(context: ProbeContext) -> Table:
     def table(test: str) -> str:
         path = test.partition("::")[0]
         number = of(path)(test)
-        return "" if number is None else f"{path} table {number}"
+        return f"{path} table {number}" if number is not None else test.rpartition(" > ")[0] if in_tap else ""
 
     return table
 
