@@ -328,6 +328,11 @@ def test_red_may_write_tests_and_the_list() -> None:
     assert shown("tdd", "RED").writes == ("tests/test_sum.py", "tests/**", "test-list.md")
 
 
+def test_only_a_retry_of_red_speaks_of_an_earlier_test() -> None:
+    assert "your last test" not in shown("tdd", "RED", last_error="").briefing
+    assert "your last test passed at once" in shown("tdd", "RED", counts={"retries": 1}).briefing
+
+
 def test_a_retry_of_green_asks_for_another_approach_than_those_that_failed() -> None:
     data = TddData(entries=TDD_DATA.entries, current=TDD_DATA.current, cycle=1, tried=("a lookup table",), taken_back="abcdef0123")
     text = shown("tdd", "GREEN", data=data).briefing
@@ -346,10 +351,9 @@ def test_the_work_prompt_holds_item_project_context_limits_and_the_way_to_say_bl
 
 
 def test_the_retry_of_a_work_agent_is_told_as_its_one_retry_and_a_crash_is_not() -> None:
-    assert (
-        "This is your one retry. What the previous attempt wrote is still there. What the machine saw:"
-        in shown("execute", "RUNNING", counts={"tries": 1}).briefing
-    )
+    text = shown("execute", "RUNNING", counts={"tries": 1}).briefing
+    assert "This is your one retry. What the previous attempt wrote is still there. What the machine saw:" in text
+    assert "ONE retry" not in text and "If they fail again, the execution ends" in text and "No further retry" in text
     crashed = shown("execute", "RUNNING", counts={"agent": 1}).briefing
     assert "## The last attempt failed\n\nWhat the machine saw:" in crashed
 

@@ -17,6 +17,7 @@ from detent.app.registry import brief_of as brief
 from detent.blocks.briefs import SHARED, flags_prompt, prompt, system_prompt
 from detent.blocks.common import Ground
 from detent.gates.item import BranchReview, FoundIssue, WorkItem
+from detent.gates.plan import PlanTask
 from detent.gates.testlist import CurrentTest, ListedTest
 from detent.kernel.model import Run
 from detent.kernel.table import Table
@@ -29,7 +30,7 @@ from detent.workflows.pr.pr_jobs import _findings_prompt
 from detent.workflows.pr.pr_table import PR
 from detent.workflows.tdd.tdd_data import TddData
 from detent.workflows.tdd.tdd_table import TDD
-from tests.test_briefings import PR_DATA, WRITTEN
+from tests.test_briefings import PLAN, PR_DATA, STEPS, WRITTEN
 from tests.test_briefings import a_run as pr_run
 
 GOLDEN = Path(__file__).with_name("golden")
@@ -134,11 +135,23 @@ def test_a_briefing_of_execute_is_the_recorded_one(name: str) -> None:
 
 
 TABLES: dict[str, Table[Any]] = {"pr": PR}
+
+
+def as_it_was(state: str, **more: Any) -> Run[Any]:
+    """A run as it really is in a state: what must be done by then is done, and what failed was counted."""
+    steps = tuple(msgspec.structs.replace(s, status="DONE", proof=1) for s in STEPS)
+    done = msgspec.structs.replace(PLAN, tasks=(PlanTask("add money", steps),))
+    data: dict[str, Any] = (
+        {"plan": done} if state in ("CODE_REVIEW", "AWAITING_FINALIZATION", "FINALIZE_COMPLETE", "MERGING_BRANCH") else {}
+    )
+    data |= {"report": "The currency of an order is nowhere to be found."} if state == "HALTED" else {}
+    counts = {"debug": 10 if state == "HALTED" else 1} if state in ("DEBUGGING", "HALTED") else {}
+    return pr_run("pr", state, data=msgspec.structs.replace(PR_DATA, **data, **more), counts=counts)
+
+
 OTHERS: dict[tuple[str, str], Run[Any]] = {
-    **{("pr", state): pr_run("pr", state) for name, state in WRITTEN if name == "pr"},
-    ("pr", "DEBUGGING-driven"): pr_run(
-        "pr", "DEBUGGING", data=msgspec.structs.replace(PR_DATA, setup=PrSetup(plan="docs/plan.md", agent="human"))
-    ),
+    **{("pr", state): as_it_was(state) for name, state in WRITTEN if name == "pr"},
+    ("pr", "DEBUGGING-driven"): as_it_was("DEBUGGING", setup=PrSetup(plan="docs/plan.md", agent="human")),
 }  # every state that someone reads; those of sessions are held door by door, in test_session_texts.py
 
 

@@ -325,6 +325,10 @@ WAYS_OUT: Mapping[str, str] = {
 }  # why an execution waits for a person, and what that person can do
 
 
+ONE_RETRY = "If they fail, you get ONE retry, with the output. Still failing: the execution ends as FAILED, and a follow-up item is filed."
+NO_RETRY = "If they fail again, the execution ends as FAILED, and a follow-up item is filed."
+
+
 def facts(run: Run[ExecuteData]) -> Mapping[str, str]:
     """The names that the briefings of this workflow may use."""
     data, ready = run.data, run.data.review
@@ -342,6 +346,8 @@ def facts(run: Run[ExecuteData]) -> Mapping[str, str]:
         "start": _start(data),
         "hours": data.setup.hours,
         "silence": data.setup.silence,
+        "if_they_fail": NO_RETRY if run.counts.get("tries") else ONE_RETRY,
+        "retries": "No further retry for test failures" if run.counts.get("tries") else "One retry for test failures",
         "reason": data.reason or run.last_error or "no reason was given",
         "commit": data.pushed or "(nothing was pushed)",
         "trouble": "\n".join(part for part in (_found(run), _failure_section(run), previous_attempt_section(run)) if part),

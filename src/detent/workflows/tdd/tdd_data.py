@@ -30,6 +30,7 @@ OF_AGENT: Mapping[str, Trouble] = {
 SCHEMA = 1
 FIX = re.compile(r"\s*fix(es|ed|ing)?\b", re.IGNORECASE)
 ALREADY = (
+    "If your last test passed at once, check its assertions: a test that passes proves nothing.\n\n"
     'If you are sure that the behaviour already exists: {keep} the test, and call submit_work with summary and reply "ALREADY_SATISFIED". '
     "The entry is closed if the machine can show that your test fails against a small change to the code."
 )  # offered from the second try of RED on
