@@ -16,7 +16,7 @@ from detent.interfaces.cli import first_screen
 from detent.interfaces.cli.first_screen import SIGNS, first_screen_in, look
 from detent.interfaces.cli.help_rows import COMMANDS
 from tests.project import PLAN, Project
-from tests.repos import make_repo
+from tests.repos import make_repo, sh
 from tests.warm import without_marks
 
 INIT_CLIENT = ("init", "--client", "claude", "--entry", "Round prices")
@@ -50,7 +50,9 @@ def test_a_repository_with_tests_and_no_run_is_told_to_check_first(tmp_path: Pat
     root = make_repo(tmp_path / "shop", {"pytest.ini": "", "a.py": ""})
     facts, following = look(str(root))
     assert facts == [("Folder", "shop, branch main"), ("Tests", "pytest, by the look of pytest.ini"), ("Runs", "none yet")]
-    assert typed(following) == ["detent check HEAD~1..HEAD", "detent init", "detent demo"], "main adds nothing to main"
+    assert typed(following) == ["detent check --worktree", "detent init", "detent demo"], "there is nothing before the first commit"
+    sh(root, "git", "commit", "-q", "--allow-empty", "-m", "more")
+    assert typed(look(str(root))[1]) == ["detent check HEAD~1..HEAD", "detent init", "detent demo"], "main adds nothing to main"
     subprocess.run(["git", "switch", "-q", "-c", "discount"], cwd=root, check=True)
     assert typed(look(str(root))[1]) == ["detent check", "detent init", "detent demo"]
 
@@ -142,7 +144,7 @@ def test_init_names_start_only_where_start_is_accepted(tmp_path: Path) -> None:
     without = project.run("init", "--json").json
     assert next(row for row in without["found"] if row["name"] == "plan")["ok"] is False
     commit, entry = "git add detent.toml && git commit -m 'Set up Detent'", 'detent init --entry "what the first pull request does"'
-    assert without["next"] == ["detent check", commit, entry]
+    assert without["next"] == [commit, entry], "there is nothing to check before the first commit"
     planned = project.run("init", "--entry", "Round prices", "--json").json
     assert (planned["plan"], planned["written"]["pr.plan"]) == ("docs/plan.md", "docs/plan.md")
     assert (project.root / "docs/plan.md").read_text().endswith("\n- Round prices\n")
@@ -183,6 +185,15 @@ def test_init_names_a_check_that_has_something_to_check(tmp_path: Path) -> None:
     command = project.run("init", "--json").json["next"][0]
     assert command == "detent check HEAD~1..HEAD"
     assert project.run(*command.split()[1:]).code == 0, "on main, `detent check` alone has nothing to look at"
+
+
+def test_nobody_is_sent_to_a_commit_before_the_first(tmp_path: Path) -> None:
+    project = Project(tmp_path / "p", {"tests/test_a.py": "def test_a():\n    assert True\n", "pytest.ini": "[pytest]\n"})
+    assert typed(look(str(project.root))[1])[0] == "detent check --worktree"
+    assert not [line for line in project.run("init", "--json").json["next"] if line.startswith("detent check")]
+    nothing, none = project.run("check"), project.run("check", "HEAD~1..HEAD")
+    assert "HEAD~1" not in nothing.err and "detent check --worktree" in nothing.err, nothing
+    assert "no commit of HEAD is as old as that" in none.err and "detent check --worktree" in none.err, none
 
 
 def test_init_names_no_check_where_the_tests_cannot_be_run(tmp_path: Path) -> None:

@@ -63,6 +63,22 @@ def test_the_reason_of_a_stop_stands_in_status_in_history_and_in_the_last_line(p
 
 
 @pytest.mark.slow
+def test_spent_retries_are_named_where_a_stop_is_looked_for(p: Project) -> None:
+    passes = {
+        "state": "RED",
+        "again": True,
+        "write": {"tests/test_add.py": "def test_add():\n    assert True\n"},
+        "reply": "the test is written",
+    }
+    ran = run(p, "--agent", scripted(p, PLANS, passes))
+    last = ran.out.splitlines()[-1]
+    assert last.startswith("Stopped (retries): ") and "Continue: detent resume --run tdd-" in last, ran
+    why = last.removeprefix("Stopped (retries): ").partition(". Look:")[0]
+    assert why and why[:40] in " ".join(p.run("status").out.split()) and "because of: retries" in p.run("status").out
+    assert why[:40] in " ".join(p.run("history").out.split())
+
+
+@pytest.mark.slow
 def test_why_the_machine_could_not_go_on_stands_in_status_until_it_does(p: Project) -> None:
     agent = scripted(p, PLANS)
     assert run(p, "--agent", agent).code == 2, "there is no turn for RED"

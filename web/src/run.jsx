@@ -80,7 +80,7 @@ export default function Run({ id, tab: named = "", what = "" }) {
 }
 
 // The task of each child run, as a short name.
-const tasksOf = (children) => Object.fromEntries(children.map((c) => [c.run, c.title.split(": ")[0]]));
+const tasksOf = (children) => Object.fromEntries(children.map((c) => [c.run, c.title.split(": ")[0].replace(/^meta$/, "all tasks")]));
 
 // Going back begins a new run, and the page follows it there.
 function GoBack({ run, event, onClose }) {

@@ -22,6 +22,7 @@ What = Literal["range", "staged", "worktree"]
 DECLARES = "Detent-Change"  # the trailer by which a commit declares its kind
 DECLARED = ("refactor", "docs", "chore")
 WHOLE = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{28,52}\b")  # a full hash, shown with 12 digits
+UNCOMMITTED = "what is not committed: detent check --worktree"
 UNSHALLOW = "fetch the whole history: git fetch --unshallow (in CI: fetch-depth: 0)"
 
 
@@ -57,7 +58,7 @@ def _range(git: Git, text: str, main: str) -> Change:
     elif text:
         left, _, right = text.partition("..")
         right = right.lstrip(".") or "HEAD"
-        tip, old = (_or_fetch(git, partial(commit_named, git, end)) for end in (right, left or "HEAD"))
+        tip, old = (_or_fetch(git, partial(_end, git, end)) for end in (right, left or "HEAD"))
         name = f"{left or 'HEAD'}…{right}"
     else:
         tip = commit_named(git, "HEAD")
@@ -65,7 +66,7 @@ def _range(git: Git, text: str, main: str) -> Change:
         name = f"{beside}…HEAD"
     base = _base(git, old, tip)
     if base == tip:
-        raise _empty(text, old, tip, name.partition("…")[0])
+        raise _empty(git, text, old, tip, name.partition("…")[0])
     return Change(name, base, git.tree(base), git.tree(tip), tuple(commits_between(git, base, tip)))
 
 
@@ -89,6 +90,14 @@ def _parent(git: Git, commit: str, text: str) -> str:
     return _or_fetch(git, lambda: commit_named(git, f"{commit}^1", f"{text} has no parent, so there is nothing to compare it with"))
 
 
+def _end(git: Git, name: str) -> str:
+    """The commit at one end of a range. One before the first commit is called that."""
+    below = name.rstrip("~^0123456789")
+    if below != name and not git.resolve(f"{name}^{{commit}}") and git.resolve(f"{below}^{{commit}}"):
+        return commit_named(git, name, f"there is no commit '{name}': no commit of {below} is as old as that", UNCOMMITTED)
+    return commit_named(git, name)
+
+
 def _base(git: Git, old: str, tip: str) -> str:
     return _or_fetch(git, lambda: common_base(git, old, tip))
 
@@ -102,13 +111,11 @@ def _or_fetch(git: Git, find: Callable[[], str]) -> str:
         raise DetentError(f"{e.message}, as far as this shallow clone goes", UNSHALLOW) if shallow else e from None
 
 
-def _empty(text: str, old: str, tip: str, beside: str) -> DetentError:
+def _empty(git: Git, text: str, old: str, tip: str, beside: str) -> DetentError:
     """The error for an empty range: why it is empty, and what to type instead."""
     if not text:
-        return DetentError(
-            f"there is nothing to check: HEAD has no commit that {beside} does not have",
-            "the last commit: detent check HEAD~1..HEAD\nwhat is not committed: detent check --worktree",
-        )
+        last = "the last commit: detent check HEAD~1..HEAD\n" if git.resolve("HEAD~1") else ""
+        return DetentError(f"there is nothing to check: HEAD has no commit that {beside} does not have", f"{last}{UNCOMMITTED}")
     if old == tip:
         return DetentError(f"{text} is empty: both ends are {tip[:12]}", "name a range: detent check A..B")
     left, _, right = text.partition("..")

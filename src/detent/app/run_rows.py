@@ -123,7 +123,13 @@ def about_event(e: AnyEvent) -> str:
     """The subject of an event beside its summary: its task, or what a person answered, changed or sent back."""
     answer = f"{e.sent.decision}: {e.sent.value}" if e.sent.verb == "answer" else ""
     edits = f"changed {', '.join(sorted(path.rpartition('/')[2] for path in e.sent.documents))}" if e.sent.documents else ""
-    return " ".join(" ".join(filter(None, (e.sent.child, answer, edits, e.sent.to and f"to {e.sent.to}"))).split())
+    return " ".join(" ".join(filter(None, (_child_words(e.sent.child), answer, edits, e.sent.to and f"to {e.sent.to}"))).split())
+
+
+def _child_words(child: str) -> str:
+    """A child's task, and which try at it this was."""
+    task, _, nth = child.rpartition("-") if child.count("-") > child.startswith("T-") else (child, "", "")
+    return f"{task} (try {nth})" if nth else child
 
 
 def reason_of(run: AnyRun) -> str:

@@ -34,6 +34,7 @@ SIGNS = (  # the files by which a runner shows itself, in the order of evidence/
 HEADS = "SELECT run, state, worktree, ended FROM heads WHERE parent = '' ORDER BY n DESC"
 CHECK = ("detent check", "what this branch adds to main; no set-up")
 LAST = ("detent check HEAD~1..HEAD", "what the last commit proves; no set-up")
+WORK = ("detent check --worktree", "what is not committed yet; no set-up")
 MAIN = ("branch main", "branch master")  # the usual names of the main branch
 INIT = ("detent init", "look at this project, and set it up")
 DEMO = ("detent demo", "watch an agent cheat, and get caught")
@@ -73,6 +74,8 @@ def look(folder: str) -> tuple[list[Line], tuple[Line, ...]]:
     facts, check = [("Folder", f"{os.path.basename(root)}, {branch}"), ("Tests", tests(root))], LAST if branch in MAIN else CHECK
     if not _has_commit(git_dir, common):
         return [*facts, ("Runs", "none: there is no commit yet")], (COMMIT, CHECK, DEMO)
+    if check is LAST and _is_first(git_dir, common):
+        check = WORK
     rows = runs(common)
     if rows is None:
         return [*facts, ("Runs", "the journal cannot be read from here; `detent doctor` says why")], (
@@ -164,6 +167,19 @@ def _has_commit(git_dir: str, common: str) -> bool:
     if head == ref or ref == "refs/heads/.invalid":
         return True
     return os.path.exists(f"{common}/{ref}") or f" {ref}\n" in _read(f"{common}/packed-refs")
+
+
+def _is_first(git_dir: str, common: str) -> bool:
+    """Whether HEAD's commit has no parent; assumed to have one where its object is packed."""
+    import zlib
+
+    ref = _read(f"{git_dir}/HEAD").strip().removeprefix("ref: ")
+    commit = _read(f"{common}/{ref}").strip() or ref
+    try:
+        with open(f"{common}/objects/{commit[:2]}/{commit[2:]}", "rb") as file:
+            return b"\nparent " not in zlib.decompress(file.read())
+    except (OSError, zlib.error):
+        return False
 
 
 def _common(git_dir: str) -> str:

@@ -149,7 +149,7 @@ def _next(git: Git, settings: Settings, rows: list[DoctorCheck], tried: "Tried |
     if "checkout" in names and not git.head():
         return [("git add -A && git commit -m start", "Detent compares with a commit"), (LOOK, "to look again")]
     tested = next(row for row in rows if row.name == "tests")
-    found = [_to_check(git, settings.git.main)] if tested.ok and "tried" not in names else []
+    found = _to_check(git, settings.git.main) if tested.ok and "tried" not in names else []
     if not tested.ok:
         found += [(tested.fix, ""), (LOOK, "to look again")]
     elif names:
@@ -165,16 +165,18 @@ def _next(git: Git, settings: Settings, rows: list[DoctorCheck], tried: "Tried |
     return found
 
 
-def _to_check(git: Git, main: str) -> tuple[str, str]:
-    """What there is to check already: what this branch adds, or else the last commit."""
+def _to_check(git: Git, main: str) -> list[tuple[str, str]]:
+    """What there is to check already: what this branch adds, or else the last commit, unless that is the first."""
     from detent.app.check_span import change_of
 
     command, why = CHECK
     try:
         change_of(git, "range", "", main)
     except DetentError:
-        command, why = LAST if git.resolve("HEAD~1") else CHECK
-    return command, why.partition(";")[0]
+        if not git.resolve("HEAD~1"):
+            return []
+        command, why = LAST
+    return [(command, why.partition(";")[0])]
 
 
 def _commit(git: Git, settings: Settings) -> list[tuple[str, str]]:
