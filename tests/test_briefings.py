@@ -353,7 +353,7 @@ def test_the_work_prompt_holds_item_project_context_limits_and_the_way_to_say_bl
 def test_the_retry_of_a_work_agent_is_told_as_its_one_retry_and_a_crash_is_not() -> None:
     text = shown("execute", "RUNNING", counts={"tries": 1}).briefing
     assert "This is your one retry. What the previous attempt wrote is still there. What the machine saw:" in text
-    assert "ONE retry" not in text and "If they fail again, the execution ends" in text and "No further retry" in text
+    assert "ONE retry" not in text and "If they fail again, the execution ends" in text
     crashed = shown("execute", "RUNNING", counts={"agent": 1}).briefing
     assert "## The last attempt failed\n\nWhat the machine saw:" in crashed
 

@@ -323,16 +323,13 @@ WAYS_OUT: Mapping[str, str] = {
     "--run $run` pushes it as it is. `detent answer FLAGS fix --note TEXT --run $run` has the agent work on it with your words (where no inner run did the "
     "work). `detent resume` answers nothing here.",
 }  # why an execution waits for a person, and what that person can do
-
-
 ONE_RETRY = "If they fail, you get ONE retry, with the output. Still failing: the execution ends as FAILED, and a follow-up item is filed."
 NO_RETRY = "If they fail again, the execution ends as FAILED, and a follow-up item is filed."
 
 
 def facts(run: Run[ExecuteData]) -> Mapping[str, str]:
     """The names that the briefings of this workflow may use."""
-    data, ready = run.data, run.data.review
-    follow = follow_up_of(run)
+    data, ready, follow = run.data, run.data.review, follow_up_of(run)
     return {
         "status": public_status(run.state),
         "item": data.item.id,
@@ -347,7 +344,6 @@ def facts(run: Run[ExecuteData]) -> Mapping[str, str]:
         "hours": data.setup.hours,
         "silence": data.setup.silence,
         "if_they_fail": NO_RETRY if run.counts.get("tries") else ONE_RETRY,
-        "retries": "No further retry for test failures" if run.counts.get("tries") else "One retry for test failures",
         "reason": data.reason or run.last_error or "no reason was given",
         "commit": data.pushed or "(nothing was pushed)",
         "trouble": "\n".join(part for part in (_found(run), _failure_section(run), previous_attempt_section(run)) if part),
