@@ -213,6 +213,13 @@ def test_code_that_says_that_it_is_not_the_real_thing_is_flagged(g: Ground, path
         ("calc.py", "def show():\n    print('usage: todo ADD to add an item later')\n    # until the server is ready\n"),
         ("calc.py", "class A:\n    def load(self):\n        raise NotImplementedError\n"),
         ("calc.py", 'def field(name):\n    """Return whether any token contains a placeholder."""\n    return name\n'),
+        ("calc.py", "hint = ''  # placeholder: shown while empty\n"),
+        ("calc.py", "class Field:\n    # placeholder: what stands there until something is typed\n    placeholder: str = ''\n"),
+        ("calc.py", 'def field(name, fake=None):\n    """Make a field.\n\n    :param fake: another clock\n    """\n    return name\n'),
+        (
+            "src/new.ts",
+            "/**\n * @param placeholder - the words for no name\n */\nexport const field = (placeholder: string) => placeholder\n",
+        ),
         ("calc.py", "def __eq__(self, other):\n    return NotImplemented\n"),
         ("src/new.ts", "export const page = '<input placeholder=\"Name\">'\n"),
         ("src/new.ts", "// The temporary file that the editor opens.\nexport const path = ''\n"),

@@ -6,8 +6,10 @@ from pathlib import Path
 from types import FrameType
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from detent.evidence.probes.removed_lines import ChangedPiece, added, removed
+from detent.evidence.probes.removed_lines import ChangedPiece, _is_alike, _is_there, added, removed
 from tests.repos import make_repo, sh, write
 
 CHECKS: dict[str, tuple[str, str, str]] = {
@@ -409,3 +411,11 @@ def calls_made(hunks: int) -> int:
 def test_a_change_of_many_hunks_takes_work_in_proportion() -> None:
     """Each added line is read once for the whole change, not once for each hunk."""
     assert calls_made(160) < 3 * calls_made(80)
+
+
+@given(st.lists(st.lists(st.sampled_from(["if", "a:", "b", "b", "c(", "raise", "x", ")"]), max_size=7), max_size=12))
+def test_a_similar_line_is_found_as_if_each_was_compared(rows: list[list[str]]) -> None:
+    lines = [" ".join(row) for row in rows]
+    for line in filter(None, lines):
+        others = [other for other in lines if other != line]
+        assert _is_there(line, others) == any(_is_alike(line.split(), other.split()) for other in others)

@@ -56,6 +56,7 @@ NAMED = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*\b(?!\s*[\w(.\"'])")  # a variable
 CONDITION = re.compile(r"^\s*if\b\s*(?:\(([^()]+)\)|(.+?))\s*[:{]?\s*$")
 CALLED_WITH = re.compile(r"(?<![\w.\"'])(?!(?:True|False|None|true|false|null|nil|undefined)\b)[A-Za-z_]\w*\b(?!\s*[\w(.\"'])")
 ALIKE = 0.75
+SHARED = ALIKE / (2 - ALIKE)  # the least part of its words that a line shares with a similar one
 MOST_LINES = 12
 MOST_EFFECTS = 3  # lines of a removed piece; longer pieces went together with their purpose
 
@@ -194,7 +195,7 @@ def _pieces(hunk: Hunk, text: str, added: tuple[str, ...], imports: list[str]) -
     less = "" if what or is_check or (found and not comes) else _does_less(hunk, added)
     tried = found if not (comes and (what or less)) else []
     again = frozenset(comes)
-    elsewhere = [line for line in added if line not in again] if tried and comes else added
+    elsewhere = tuple(line for line in added if line not in again) if tried and comes else added
     called = _called_blocks(hunk, text) if tried else []
     for start, end in tried:
         block = lines[start:end]
@@ -289,13 +290,33 @@ def _indent(line: str) -> int:
 
 def _in_removed(lines: list[str], at: int) -> bool:
     """Whether a piece was removed together with its function."""
-    return any(HEAD.match(line) and _indent(line) < _indent(lines[at]) for line in lines[:at]) or HEAD.match(lines[at]) is not None
+    return any(n < at and deep < _indent(lines[at]) for n, deep in _heads(tuple(lines))) or HEAD.match(lines[at]) is not None
 
 
-def _is_there(line: str, added: Iterable[str]) -> bool:
+@lru_cache(1)
+def _heads(lines: tuple[str, ...]) -> list[tuple[int, int]]:
+    """The lines that begin a function or a class, and how deep each stands."""
+    return [(n, _indent(line)) for n, line in enumerate(lines) if HEAD.match(line)]
+
+
+def _is_there(line: str, added: Sequence[str]) -> bool:
     """Whether a line, or a very similar one, is among the added lines."""
-    bare = line.split()
-    return any(_is_alike(bare, other.split()) for other in added)
+    bare, (words, places) = line.split(), _by_word(tuple(added))
+    few = (
+        int((1 - SHARED) * len(bare) + 0.001) + 1
+    )  # so many words of the line may be missing from a similar one, less one: it has one of the rarest
+    rarest = sorted(bare, key=lambda word: len(places.get(word, ())))[:few]
+    return any(_is_alike(bare, words[at]) for at in sorted({at for word in rarest for at in places.get(word, ())}))
+
+
+@lru_cache(4)
+def _by_word(lines: tuple[str, ...]) -> tuple[list[list[str]], dict[str, list[int]]]:
+    """The words of each line, and for each word the lines that have it."""
+    words, places = [line.split() for line in lines], dict[str, list[int]]()
+    for at, line in enumerate(words):
+        for word in dict.fromkeys(line):
+            places.setdefault(word, []).append(at)
+    return words, places
 
 
 def _is_alike(one: list[str], other: list[str]) -> bool:

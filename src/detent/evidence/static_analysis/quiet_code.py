@@ -130,8 +130,11 @@ def _swallows(kind: str, rows: Sequence[str], at: int) -> Iterator[QuietLine]:
 
 def _at_the_end(kind: str, rows: Sequence[str], at: int) -> Iterator[QuietLine]:
     """What drops an error as a function ends: a way out in `finally` or `ensure`, and in Go an error that a deferred function sets to nil."""
+    forgets = FORGETS.match(rows[at]) if kind == ".go" else None
+    if not forgets and not RETURNS.match(rows[at]):
+        return
     head = next((n for n in range(at - 1, -1, -1) if rows[n].strip() and _indent(rows[n]) < _indent(rows[at])), -1)
-    if head < 0:
+    if head < 0 or not (FINALLY.match(rows[head]) or DEFERRED.match(rows[head])):
         return
     end = _block_end(rows, head)
     ends_there = not any(row.strip() and _indent(row) > _indent(rows[at]) for row in rows[at + 1 : at + 2])
@@ -145,7 +148,6 @@ def _at_the_end(kind: str, rows: Sequence[str], at: int) -> Iterator[QuietLine]:
             empty = [rows[at][: len(rows[at]) - len(rows[at].lstrip())] + "pass"] if kind == ".py" and not any(map(str.strip, left)) else []
             without = _with(rows, head, after, rows[head], *left, *empty, *rows[end:after], below)
         yield QuietLine(at + 1, f"{rows[head].strip()}\n{rows[at]}", SWALLOWED, True, without)
-    forgets = FORGETS.match(rows[at]) if kind == ".go" else None
     if forgets and DEFERRED.match(rows[head]) and re.search(rf"\b{forgets['name']} error\b", "\n".join(rows[:head])):
         yield QuietLine(at + 1, rows[at].strip(), SWALLOWED, True, _with(rows, at, at + 1))
 

@@ -39,6 +39,16 @@ STANDS_IN = re.compile(
     |\bgood\s+enough\s+(?:for|to\s+pass)\s+(?:the\s+)?tests?\b|\bmakes?\s+the\s+tests?\s+pass\b
     """
 )
+EXPLAINED = re.compile(
+    r"^\W*(?:@param\s+(?:\{[^}]*\}\s*)?|:param\s+)?(?P<name>placeholder|stub|dummy|mock|fake)\b\s*(?::|--|-|—|,|\()\s*", re.IGNORECASE
+)
+SHOWN = re.compile(
+    r"(?:(?:the|a|an)\s+)?(?:text|hint|label|words|string|grey|gray)?\s*(?:that\s+is\s+|to\s+be\s+)?(?:shown|displayed|visible|rendered|drawn)\b",
+    re.IGNORECASE,
+)
+NAMED = re.compile(
+    r"(?<![\w\"'])(?:placeholder|stub|dummy|mock|fake)(?=\s*[=:,)?(\]]|\s*\.\w|\s*$)|(?<=[\"'])(?:placeholder|stub|dummy|mock|fake)(?=[\"']\s*[:\])])"
+)
 LOGGED = re.compile(
     r"^\s*(?:console\.\w+|(?:\w*[lL]og(?:ger|ging)?|slog)\.\w+|fmt\.F?[pP]rint\w*|print(?:ln|f)?|puts|warn)[( ]\s*f?[\"'`](?:[\w. -]{1,30}:\s*)?(?P<said>[^\"'`]*)"
 )  # what a line logs, without the name at its beginning
@@ -59,11 +69,11 @@ BRANCH = re.compile(
 def says_unfinished(files: tuple[EditedFile, ...], beside: Callable[[str], bool]) -> Iterator[Flag]:
     """The lines of this kind that a change brings; none that only moved, or that stand beside the product."""
     for file in product(files):
-        rows = file.before.split("\n")
+        rows, names = file.before.split("\n"), _names(file.after)
         moved = Counter(rows[n - 1].strip()[:200] for n in file.removed if n <= len(rows))
         for n in sorted(file.added):
             line = file.line(n)
-            if not (_says_so(line) or _raises(file, n)):
+            if not (_says_so(line, names) or _raises(file, n)):
                 continue
             if moved[line] > 0:
                 moved[line] -= 1
@@ -71,9 +81,17 @@ def says_unfinished(files: tuple[EditedFile, ...], beside: Callable[[str], bool]
                 yield Flag("unfinished", "this line says that the code is not the real thing yet", f"{file.path}:{n}", after=line)
 
 
-def _says_so(line: str) -> bool:
+def _says_so(line: str, names: frozenset[str]) -> bool:
     found = REMARK.search(line) or LOGGED.match(line)
-    return found is not None and STANDS_IN.search(found["said"]) is not None
+    if found is None or STANDS_IN.search(found["said"]) is None:
+        return False
+    about = EXPLAINED.match(found["said"])
+    return about is None or (about["name"] not in names and not SHOWN.match(found["said"], about.end()))
+
+
+def _names(text: str) -> frozenset[str]:
+    """The names that the code of a file has for fields, options and the like, by the words that remarks use for stand-ins."""
+    return frozenset(name for line in text.split("\n") if not REMARK.match(line.strip()) for name in NAMED.findall(REMARK.sub("", line)))
 
 
 def _raises(file: EditedFile, number: int) -> bool:

@@ -120,10 +120,11 @@ def _forgiven(gone: Sequence[str], new: Sequence[str]) -> str:
         return "an error is no longer returned"
     for was in filter(FAILS.match, gone):
         bare = was.strip().rstrip(";")
-        deeper = (line for line in new if line.strip().rstrip(";") == bare and _indent(line) > _indent(was))
+        near = [line for line in new if bare in line]
+        deeper = (line for line in near if line.strip().rstrip(";") == bare and _indent(line) > _indent(was))
         inline = (
             line
-            for line in new
+            for line in near
             if re.match(r"\s*if\b.*" + re.escape(bare), line) or re.match(r"\s*" + re.escape(bare) + r"\s+(?:if|unless)\b", line)
         )
         if (any(deeper) and any(map(_asks, new)) and not any(map(_asks, gone))) or any(inline):
@@ -151,8 +152,13 @@ def _raised_again(was: Sequence[str], now: Sequence[str]) -> list[str]:
 
 def _fails_alike(line: str, elsewhere: Collection[str]) -> bool:
     """Whether the same error was added elsewhere, perhaps with another message."""
-    begins = TOKEN.findall(line)[:3]
-    return any(FAILS.match(other) and TOKEN.findall(other)[:3] == begins for other in elsewhere)
+    return tuple(TOKEN.findall(line)[:3]) in _errors(tuple(elsewhere))
+
+
+@lru_cache(1)
+def _errors(lines: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
+    """How the lines begin that raise or return an error."""
+    return frozenset(tuple(TOKEN.findall(line)[:3]) for line in lines if FAILS.match(line))
 
 
 def _lost_part(was: str, now: str, words: Collection[str]) -> bool:
