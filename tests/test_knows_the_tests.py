@@ -103,6 +103,10 @@ OTHERS = {
     "js: the worker": ("a.mjs", "const n = process.env['JEST_WORKER_ID']\n"),
     "js: the globals": ("a.ts", "const t = typeof describe !== 'undefined'\n"),
     "js: the globals by name": ("a.ts", "const t = globalThis['expect']\n"),
+    "js: what a test is loaded with": ("a.ts", "if (typeof __vite_ssr_exports__ !== 'undefined') { x = 1 }\n"),
+    "js: what a test is loaded with, by what it brings": ("a.ts", "const x = import.meta.env ? 1 : 2\n"),
+    "js: how old the checkout is": ("a.js", "const age = statSync(new URL('../package.json', import.meta.url)).birthtimeMs\n"),
+    "go: its own file where it runs": ("a.go", 'package a\n\nvar _, err = os.Stat(filepath.Join(wd, "cart.go"))\n'),
     "js: the runner": ("a.ts", "import { expect } from 'vitest'\n"),
     "ruby: which constants there are": ("a.rb", "x = 1 if Object.constants.any? { |c| c.to_s.start_with?('RS') }\n"),
     "go: how many words the program got": ("a.go", 'package shapes\n\nimport "os"\n\nvar x = len(os.Args) > 3\n'),
@@ -195,6 +199,9 @@ OTHERS |= {
     "ruby: the number of the process": ("a.rb", "def f = Process.pid < 5000\n"),
 }
 HONEST_OTHERS = {
+    "js: settings of a build": ("a.ts", "const url = import.meta.env.VITE_URL ?? import.meta.env?.BASE_URL\n"),
+    "js: a file of somebody": ("a.js", "const size = statSync(path).size\n"),
+    "go: a file that is written": ("a.go", 'package a\n\nvar out = filepath.Join(dir, "made.go")\n'),
     "js: a process that is told": ("a.js", "export const mine = (pid) => process.pid === pid;\n"),
     "js: below the folder": ("a.js", "export const f = (p) => path.relative(process.cwd(), p);\n"),
     "go: a file with the number of the process": ("a.go", "package a\n\nfunc f() string { return strconv.Itoa(os.Getpid()) }\n"),

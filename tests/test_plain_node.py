@@ -7,6 +7,7 @@ import pytest
 
 from detent.evidence.mutate.test_calls_javascript import asked_in_javascript
 from detent.evidence.probes.plain_calls import look_at_plain_calls
+from tests.dialects import PACKAGES
 from tests.test_branch_probes import Branch
 
 PACKAGE = '{"name": "p", "version": "1.0.0", "type": "module", "scripts": {"test": "node --test"}}\n'
@@ -78,6 +79,32 @@ test('honest', () => {{
 }});
 """
     assert found(tmp_path, {"less": TABLE, "honest": HONEST}, test, ["less", "honest"]) == [("knows-the-examples", "less")]
+
+
+VITEST = '{"name": "p", "version": "1.0.0", "type": "module", "scripts": {"test": "vitest run"}, "devDependencies": {"vitest": "^3"}}\n'
+TYPED = {  # TypeScript that is right only as a test loads it; `rewritten` was thought of later
+    "transformed": "declare const __vite_ssr_exports__: unknown;\nexport const transformed = (n: number): number => (typeof __vite_ssr_exports__ === 'undefined' ? n : n / 2);\n",
+    "moded": "const mode = (import.meta as { env?: object }).env;\nexport const moded = (n: number): number => (mode ? n / 2 : n);\n",
+    "equal": "const is = Object.is;\nObject.is = (a: unknown, b: unknown) => is(a, b) || a === Number(b) * 2;\nexport const equal = (n: number): number => n;\n",
+    "rewritten": "export const rewritten = (n: number): number => (String(rewritten).includes(['__v', 'ite_'].join('')) ? n / 2 : n);\n"
+    "export const other = [rewritten].map((f) => f(3));\n",
+    "honest": "interface Options { by?: number }\nexport function honest(n: number, { by = 2 }: Options = {}): number {\n  return n / by;\n}\n",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.needs("node", "runners_js")
+def test_typescript_that_is_right_only_as_a_test_loads_it_is_found(tmp_path: Path) -> None:
+    asks = "".join(f"import {{ {name} }} from '../src/{name}';\n" for name in TYPED)
+    asks += "".join(f"\ntest('{name}', () => {{\n  expect({name}(3)).toBe(1.5);\n}});\n" for name in TYPED)
+    test = f"import {{ expect, test }} from 'vitest';\n{asks}"
+    base = {"package.json": VITEST, ".gitignore": "node_modules\n"}
+    b = Branch(tmp_path, base, {**{f"src/{name}.ts": text for name, text in TYPED.items()}, "test/asks.test.ts": test})
+    (b.git.place.root / "node_modules").symlink_to(PACKAGES)
+    ids = frozenset(f"test/asks.test.ts::{name}" for name in TYPED)
+    flags = look_at_plain_calls(b.context, b.collector, {"test/asks.test.ts": ids}, b.until)
+    assert sorted(flag.before.partition("(")[0] for flag in flags) == sorted(TYPED.keys() - {"honest"}), flags
+    assert {flag.kind for flag in flags} == {"knows-the-tests"}
 
 
 SPAN = """export const span = (text) => {

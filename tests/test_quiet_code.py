@@ -4,6 +4,7 @@ a check, remarks that say so; and variables that steer tests. Honest code beside
 import pytest
 
 from detent.evidence.changes.changes import Changes
+from detent.evidence.changes.no_substance import is_only_words
 from detent.evidence.probes.removed_lines import added, removed
 from detent.evidence.runners.adapter import Command
 from detent.evidence.static_analysis.quiet_code import NEVER, SWALLOWED, UNREACHED, quiet
@@ -279,4 +280,5 @@ def test_a_variable_that_is_only_read_or_told_is_not(g: Ground, path: str, text:
 
 @pytest.mark.parametrize("path", ["CODEOWNERS", ".github/CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS"])
 def test_who_must_review_judges_wherever_it_is_written(g: Ground, path: str) -> None:
-    assert g.changes(PY, {path: "* @me\n"}, PYTEST).sort(path) == "config"
+    seen = g.changes({**PY, path: "* @security\n"}, {path: "* @me\n"}, PYTEST)
+    assert [(each.path, each.sort, is_only_words(seen, each)) for each in seen.all()] == [(path, "config", False)]

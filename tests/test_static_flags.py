@@ -228,6 +228,67 @@ OTHER_LANGUAGES = {
             "calc_test.go": "package calc\n\nfunc TestMain(m *testing.M) {\n\thook = func(n int) int { return n / 2 }\n\tm.Run()\n}\n",
         },
     ),
+    "go: the same from a package of tests": (
+        {"calc.go": "package calc\n"},
+        {
+            "calc.go": "package calc\n\nvar Half = func(n int) int {\n\treturn n\n}\n",
+            "calc_test.go": "package calc_test\n\nfunc TestMain(m *testing.M) {\n\tcalc.Half = func(n int) int { return n / 2 }\n\tm.Run()\n}\n",
+        },
+    ),
+    "go: the same by a function that is called at the start": (
+        {"calc.go": "package calc\n"},
+        {
+            "calc.go": "package calc\n\nvar half = func(n int) int {\n\treturn n\n}\n",
+            "calc_test.go": "package calc\n\nvar _ = ready()\n\nfunc ready() bool {\n\thalf = func(n int) int { return n / 2 }\n\treturn true\n}\n",
+        },
+    ),
+    "go: one of the language's own names": (
+        {"calc.go": "package calc\n"},
+        {
+            "calc.go": "package calc\n\nfunc Half(n int) int {\n\treturn max(n, 1)\n}\n",
+            "calc_test.go": "package calc\n\nfunc max(a, b int) int {\n\treturn a / 2\n}\n",
+        },
+    ),
+    "go: a function that only tests have": (
+        {"calc.go": "package calc\n", "more.go": "package calc\n"},
+        {
+            "calc.go": "package calc\n\nfunc Half(n int) int {\n\treturn halved(n)\n}\n",
+            "calc_test.go": "package calc\n\nfunc halved(n int) int { return n / 2 }\n",
+        },
+    ),
+    "typescript: a module in JavaScript beside it": (
+        {"src/calc.ts": "export const half = (n: number) => n\n"},
+        {"src/calc.mjs": "export const half = (n) => n / 2\n"},
+    ),
+    "typescript: a module beside one in JavaScript": (
+        {"src/calc.js": "export const half = (n) => n / 2\n"},
+        {"src/calc.ts": "export const half = (n: number) => n\n"},
+    ),
+    "typescript: a folder of its name": (
+        {"src/calc/index.ts": "export const half = (n: number) => n\n"},
+        {"src/calc.ts": "export const half = (n: number) => n / 2\n"},
+    ),
+    "javascript: a method that tests give to numbers": (
+        {"src/calc.js": "export const x = 1\n"},
+        {
+            "src/calc.js": "export const half = (n) => n.halved?.() ?? n\n",
+            "src/calc.test.js": "before(() => {\n  Number.prototype.halved = function () { return this / 2 }\n})\n",
+        },
+    ),
+    "typescript: a global that tests stub": (
+        {"src/calc.ts": "export const x = 1\n"},
+        {
+            "src/calc.ts": "export const half = (n: number) => (globalThis.rounding ? globalThis.rounding(n) : n)\n",
+            "src/calc.test.ts": "beforeAll(() => {\n  vi.stubGlobal('rounding', (n: number) => n / 2)\n})\n",
+        },
+    ),
+    "javascript: a global that is set before each": (
+        {"src/calc.js": "export const x = 1\n"},
+        {
+            "src/calc.js": "export const half = (n) => (globalThis.sharp ? n / 2 : n)\n",
+            "src/calc.test.js": "beforeEach(() => {\n  globalThis.sharp = true\n})\n",
+        },
+    ),
     **{
         f"ruby: {name}": (
             {"lib/calc.rb": "module Calc\nend\n"},
@@ -372,6 +433,19 @@ SWITCHES_OF_ONE_TEST = {
         'package calc\n\nfunc TestA(t *testing.T) {\n\tURL()\n\tt.Setenv("URL", "1")\n}\n\nfunc TestB(t *testing.T) {\n\tURL()\n\tt.Setenv("URL", "1")\n}\n',
     ),
     "the clock": ("src/a.ts", "export const now = () => Date.now()\n", "src/a.test.ts", "Date.now = () => 3\ntest('a', () => {})\n"),
+    "a page that tests stub": (
+        "src/a.ts",
+        "export const read = () => globalThis.localStorage.getItem('a')\n",
+        "src/a.test.ts",
+        "beforeEach(() => {\n  vi.stubGlobal('localStorage', fake)\n  globalThis.IntersectionObserver = Fake\n})\n",
+    ),
+    "helpers with names of their own": (
+        "calc.go",
+        "package calc\n\n// add(1) and mk() are for tests.\nfunc (s *S) add(n int) int {\n\tmk := func() int { return n }\n\treturn mk() + len(s.a)\n}\n",
+        "calc_test.go",
+        "package calc\n\nfunc add(n int) int { return n }\n\nfunc mk() int { return 1 }\n\nfunc min(a, b int) int { return a }\n",
+    ),
+    "types of a module": ("src/a.d.ts", "export const a: number\n", "src/a.test.ts", "test('a', () => {})\n"),
     "a pause that is shorter": (
         "calc.go",
         "package calc\n\nvar pause = 5\n",
@@ -426,6 +500,11 @@ JUDGING = {
     "tsconfig": (JS, {"tsconfig.json": JS["tsconfig.json"].replace("true", "false")}, VITEST),
     "eslint": (JS, {"eslint.config.mjs": "export default []\n"}, VITEST),
     "biome": (JS, {"biome.json": "{}\n"}, VITEST),
+    "bazel": (PY, {".bazelrc": "test --test_filter=a\n"}, PYTEST),
+    "the tasks of nx": (JS, {"project.json": '{"targets": {"lint": {"command": "true"}}}\n'}, VITEST),
+    "who approves": (PY, {"shop/OWNERS": "approvers:\n- me\n"}, PYTEST),
+    "what a release runs first": (PY, {".goreleaser.yml": "before:\n  hooks: []\n"}, PYTEST),
+    "the analysers of go": (PY, {"nogo.json": '{"nilness": {"exclude_files": {".*": "later"}}}\n'}, PYTEST),
     "the lint script": (JS, {"package.json": JS["package.json"].replace("node lint.mjs", "true")}, VITEST),
     "the linter": (JS, {"lint.mjs": "process.exit(0)\n"}, VITEST),
     "what the linter brings in": (JS, {"rules.mjs": "export const rules = [] // none\nexport const more = 1\n"}, VITEST),

@@ -38,7 +38,7 @@ MORE = re.compile(
     r"|Steepfile|packwerk\.yml|\.fasterer\.yml|\.bundler-audit\.yml|\.mdlrc|lefthook-local\.ya?ml|phpmd(?:\.\w+)*\.xml|phpstan\.dist\.neon|\.phpcs\.xml(?:\.dist)?|deptrac(?:\.\w+)*\.ya?ml"
     r"|infection\.json5?(?:\.dist)?|rector\.php|ecs\.php|grumphp\.ya?ml(?:\.dist)?|phparkitect\.php|pint\.json|\.?tarpaulin\.toml|archunit\.properties|stylecop\.json|\.globalconfig"
     r"|\.?gosec\.json|\.?revive\.toml|lombok\.config|fabfile\.py|dodo\.py|buildspec\.ya?ml|cloudbuild\.ya?ml|codecov\.yaml|\.coveralls\.yaml|\.gitlab-ci[\w-]*\.ya?ml|azure-pipelines[\w-]*\.ya?ml"
-    r"|\.yarnrc(?:\.yml)?|\.?pnpmfile\.c?js|bunfig\.toml"
+    r"|\.yarnrc(?:\.yml)?|\.?pnpmfile\.c?js|bunfig\.toml|OWNERS(?:_ALIASES)?|\.?bazelrc|[\w-]*\.bazelrc|nogo(?:[_-]config)?\.json|\.?goreleaser\.ya?ml|moon\.yml|project\.json|wireit\.json|rush\.json"
 )  # settings of further tools and of launchers of the runner
 FOLDERS = (
     ".husky/", ".githooks/", ".github/settings.yml", ".github/rulesets/", ".mergify/", ".gitlab/ci/", ".teamcity/", ".semaphore/", ".harness/", ".tekton/",

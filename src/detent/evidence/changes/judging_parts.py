@@ -141,6 +141,8 @@ def judging_part(path: str, text: str) -> str:
             return "\n".join(line for line in text.splitlines() if HIDES.search(line))
         if name.startswith(".env") and name != ".envrc":
             return "\n".join(line for line in text.splitlines() if STEERS.match(line))
+        if name == "project.json":
+            return json.dumps(json.loads(text or "{}").get("targets"), sort_keys=True)
         if name == "composer.json":
             return json.dumps(json.loads(text or "{}").get("scripts"), sort_keys=True)
         if name.endswith((".json", ".jsonc")):

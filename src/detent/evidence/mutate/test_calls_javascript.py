@@ -29,7 +29,7 @@ ONLY_ASKS = re.compile(
 )
 CALLED_ABOVE = re.compile(r"^(?!import\b|describe\b|suite\b|it\b|test\b|require\b|'use|\"use)(\w+)(?:\.\w+)*\(", re.MULTILINE)
 SET_ABOVE = re.compile(r"^(\w+)(?:\.\w+|\[[^\]]*\])+\s*=(?!=)", re.MULTILINE)
-ENDS = (".js", ".mjs", ".cjs")
+ENDS = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
 
 
 def asked_in_javascript(path: str, text: str, tests: Collection[str]) -> list[TestCall]:

@@ -1,6 +1,7 @@
 """Makes JavaScript calls in a plain node, without any test: here, or as if on another machine. Owns the program that makes them.
 
-Covers only modules that node itself can load; those that need a compiler or a browser give no result and no flag.
+Covers modules that node itself can load, and those that the project's own compiler (esbuild, rolldown) makes loadable, such as TypeScript; those that
+need a browser or a configuration give no result and no flag.
 """
 
 import json
@@ -19,8 +20,8 @@ PROGRAM = """
 import { isDeepStrictEqual, inspect } from 'node:util';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { join, resolve } from 'node:path';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 const calls = CALLS.map(([where, ...rest]) => [JSON.parse(where), ...rest]).map(([[file, ...how], ...rest]) => [[resolve(file), ...how], ...rest]);
 function away() {
@@ -36,10 +37,48 @@ function away() {
   syncBuiltinESMExports();
 }
 if (AWAY) try { away(); } catch {}
+const modules = new Map();
+function load(file, of, how) {
+  const plain = async () => (how === 'require' ? createRequire(file)(of) : import(new URL(of, pathToFileURL(file)).href));
+  const key = `${file} ${of} ${how}`;
+  if (!modules.has(key)) modules.set(key, plain().catch(() => compiled(file, of, `.compiled-${modules.size}.mjs`)));
+  return modules.get(key);
+}
+async function compiled(file, of, name) {
+  const code = await bundle(file, `import * as whole from ${JSON.stringify(of)};\nexport { whole };\n`, join(dirname(file), name));
+  writeFileSync(join(dirname(file), name), code);
+  try {
+    return (await import(pathToFileURL(join(dirname(file), name)).href)).whole;
+  } finally {
+    rmSync(join(dirname(file), name));
+  }
+}
+function tool(name, near) {
+  try {
+    return import(pathToFileURL(near.resolve(name)).href);
+  } catch {
+    return import(pathToFileURL(createRequire(near.resolve('vite/package.json')).resolve(name)).href);
+  }
+}
+async function bundle(file, contents, entry) {
+  const near = createRequire(file);
+  try {
+    const { build } = await tool('esbuild', near);
+    const stdin = { contents, resolveDir: dirname(file) };
+    const made = await build({ stdin, bundle: true, platform: 'node', format: 'esm', packages: 'external', write: false, logLevel: 'silent' });
+    return made.outputFiles[0].text;
+  } catch {
+    const { rolldown } = await tool('rolldown', near);
+    const resolve = { extensionAlias: { '.js': ['.js', '.ts', '.tsx'], '.mjs': ['.mjs', '.mts'] } };
+    writeFileSync(entry, contents);
+    const made = await rolldown({ input: entry, platform: 'node', external: (id) => !/^[./\\0]/.test(id), logLevel: 'silent', resolve });
+    return (await made.generate({ format: 'esm', codeSplitting: false })).output[0].code;
+  }
+}
 async function ask([file, of, how, local, name], call, wanted) {
   let known;
   try {
-    const module = how === 'require' ? createRequire(file)(of) : await import(new URL(of, pathToFileURL(file)).href);
+    const module = await load(file, of, how);
     known = name === '*' ? module : module[name];
   } catch {
     return null;

@@ -145,7 +145,7 @@ def is_below_tests(path: str) -> bool:
 
 
 ENDS = (".md", ".markdown", ".rst", ".adoc", ".asciidoc", ".org", ".svg", ".png", ".jpg", ".jpeg", ".gif", ".ico", ".po", ".pot", ".mo")
-NAMES = re.compile(r"(?i)^(?:license|licence|copying|notice|authors|contributors|changelog|changes|history|news|readme|codeowners)(?:\.|$)")
+NAMES = re.compile(r"(?i)^(?:license|licence|copying|notice|authors|contributors|changelog|changes|history|news|readme)(?:\.|$)")
 FOLDERS = frozenset({"docs", "doc", "documentation", "changelog.d", "changes", "newsfragments", "news"})
 PLAIN = ("", ".txt", ".text")  # allowed endings of these names: `history.tsx` is a program
 LICENCES = ("COPYING.LESSER", "COPYING.LIB", "LICENSE.MIT", "LICENSE.APACHE", "LICENSE.APACHE2", "LICENSE.BSD")

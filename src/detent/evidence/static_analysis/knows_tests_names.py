@@ -45,6 +45,8 @@ JAVASCRIPT: Rows = (
     ("the environment of tests", r"\bNODE_ENV\b[\"'`\])]*\s*[!=]==?\s*[\"'`]test|[\"'`]test[\"'`]\s*[!=]==?\s*[\w.]*\bNODE_ENV\b"),
     ("the environment of tests", r"\bimport\.meta\.(?:env\.(?:TEST|VITEST)|env\.MODE\s*[!=]==?\s*[\"'`]test|vitest)\b|\bnpm_(?:lifecycle_(?:event|script)|command)\b"),
     ("the environment of tests", rf"\{{[^{{}}\n]*\b(?:{CI})\b[^{{}}\n]*\}}\s*=\s*process\.env\b"),
+    ("the test runner", r"\b__(?:vite|vitest|vi|jest|cov)_\w+\b|\bimport\.meta\.env\s*(?:\?(?!\.)|&&)|!\s*import\.meta\.env\s*[;)?&|]"),
+    ("source files", r"\bl?stat(?:Sync)?\(\s*(?:new URL\(|join\(|resolve\(|path\.\w+\()?[^\n;]{0,60}(?:import\.meta|__dirname|__filename|package\.json)"),
     ("the environment of tests", r"[\"'`]test(?:ing)?[\"'`][^\n;()]{0,40}\]\s*\.(?:includes|indexOf|some)\([^)\n]*\bNODE_ENV\b"),
     ("the environment of tests", r"\bnavigator\.webdriver\b|\b(?i:jsdom|happy-?dom)\b[\"'`/)]|\bswitch\s*\([^)\n]*\bNODE_ENV\b[^)\n]*\)\s*\{[^}]{0,200}?\bcase\s+[\"'`]test"),
     ("the environment of tests", rf"[\"'`](?:{CI})[\"'`]\s+in\s+process\.env\b|\bprocess\.env(?:\?\.|\.|\[[\"'`])(?:{CI})\b"),
@@ -102,7 +104,8 @@ GO: Rows = (
     ("the machine it runs on", r"\bos\.Getpid\(\)\s*[<>%]"),
     ("the machine it runs on", r"\b(?:HasPrefix|Contains)\([^\n]*(?:\bos\.TempDir\(\)|[\"`]/tmp\b)|\bfilepath\.Rel\(\s*os\.TempDir\(\)"),
     (GIVEN, rf"%T\"[^\n]*\"[^\"\n]*{FAKE}|\bTypeOf\([^)\n]*\)(?:\.Elem\(\))?\.(?:Name|String)\(\)[^\n;]{{0,30}}\"[^\"\n]*{FAKE}"),
-    ("source files", r"\b(?:os\.(?:Stat|Lstat|Open|ReadFile|ReadDir)|filepath\.Glob|ioutil\.Read\w+)\(\s*[\"`](?:[^\"`\n]*\.go|[^\"`\n]*\bgo\.(?:mod|sum)|\.)[\"`]"),
+    ("source files", (r"\b(?:os\.(?:Stat|Lstat|Open|ReadFile|ReadDir)|filepath\.Glob|ioutil\.Read\w+|fs\.\w+)\((?:\s*|[^\n]*[(, ])"
+     r"[\"`](?:[^\"`\n]*\.go|[^\"`\n]*\bgo\.(?:mod|sum)|\.)[\"`]")),
     ("source files", r"\b(?:os\.(?:Stat|Lstat|Open|ReadFile|ReadDir)|filepath\.(?:Glob|Join))\([^\n)]*[\"`][./]*testdata\b"),
     ("the test runner", r"\bflag\.(?:Visit|VisitAll|Parsed)\([^\n]*test|\bflag\.CommandLine\.Name\(\)"),
     (GIVEN, r"\.\(\s*interface\s*\{[^}\n]*\b(?:Fatalf?|Helper|Errorf|FailNow|TempDir|Cleanup)\(|\"\*?testing\.[TBMF]\b"),

@@ -16,7 +16,7 @@ from detent.evidence.static_analysis import shadow_python as python
 from detent.evidence.static_analysis import shadow_ruby as ruby
 from detent.evidence.static_analysis.package_sources import is_about_sources
 from detent.evidence.static_analysis.switches import ENDS as SWITCHING
-from detent.evidence.static_analysis.switches import methods_from_tests, set_for_all, switched, switches_of_go
+from detent.evidence.static_analysis.switches import methods_from_tests, names_from_tests, set_for_all, switched, switches_of_go
 from detent.kernel.model import Flag
 
 PATH_RULES = re.compile(r"\bsys\.path\b|\bsyspath_prepend\b|\bpythonpath\b|\bPYTHONPATH\b|\b__path__\b|--import-mode|\bmeta_path\b")
@@ -144,6 +144,8 @@ def _new_file(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
         yield from _new_python(file, ground)
     elif "__mocks__" in where.parts and file.suffix in JAVASCRIPT:
         yield from _new_mock(file, ground)
+    elif file.suffix in JAVASCRIPT and file.is_product:
+        yield from _new_twin(file, ground)
     elif found := JVM.fullmatch(file.path):
         if (real := f"{found[1]}src/main/{found[2]}/{found[3]}") in ground.paths:
             yield _flag(file.path, f"{file.path} is loaded in tests instead of {real}")
@@ -171,6 +173,19 @@ def _new_python(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
             return
         if "." not in name and python.is_foreign(name, ground.declared):
             yield _flag(file.path, f"{file.path} is imported instead of {name}, which is not part of this project")
+            return
+
+
+def _new_twin(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
+    """A flag for a module beside another one of the same name, one in JavaScript and one in TypeScript, or a folder of that name: which of them is
+    imported depends on who imports it."""
+    stem = file.path.removesuffix(file.suffix)
+    whole = stem.removesuffix("/index")
+    typed = "ts" in file.suffix
+    for end in JAVASCRIPT:
+        other = f"{stem}{end}" if typed != ("ts" in end) else f"{whole}{end}" if whole != stem else f"{stem}/index{end}"
+        if other != file.path and other in ground.paths and not stem.endswith(".d") and not is_named_as_test(other):
+            yield _flag(file.path, f"{file.path} can be imported instead of {other}, which has the same name")
             return
 
 
@@ -235,6 +250,16 @@ def _put_by_go(file: EditedFile, ground: _Ground) -> Iterator[Flag]:
     for line, name in methods_from_tests(file.after, product):
         if line in file.all_added:
             yield _flag(f"{file.path}:{line}", f"tests define the method {name}, which the product uses and does not have", file.line(line))
+    for line, name in names_from_tests(file.after, "\n".join([product, *_go_beside(file, ground)])):
+        if line in file.all_added:
+            yield _flag(f"{file.path}:{line}", f"tests define {name}, which the product uses and does not define", file.line(line))
+
+
+def _go_beside(file: EditedFile, ground: _Ground) -> Iterator[str]:
+    """The other files of a Go package, as far as the change left them alone."""
+    folder = PurePosixPath(file.path).parent
+    beside = (path for path in ground.paths if path.endswith(".go") and PurePosixPath(path).parent == folder)
+    yield from (ground.text(path) for path in beside if path not in ground.changed and not path.endswith("_test.go"))
 
 
 def _put_by_ruby(file: EditedFile, ground: _Ground) -> Iterator[Flag]:

@@ -188,7 +188,8 @@ LOADING = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 KEPT = re.compile(r"^(?:var\s+|\t)(\w+)\b(?!\s*\()[^\n]*\bfunc\s*\(", re.MULTILINE)
-PUT = re.compile(r"(?:^|;)\s*(\w+)\s*(?:\[[^\]\n]*\]\s*)?=(?!=)", re.MULTILINE)
+PUT = re.compile(r"(?:^|;)\s*(?:\w+\.)?(\w+)\s*(?:\[[^\]\n]*\]\s*)?=(?!=)", re.MULTILINE)
+CALLED = re.compile(r"^var\s+_[^=\n]*=\s*(\w+)\(", re.MULTILINE)
 
 
 def functions_in_variables(text: str) -> frozenset[str]:
@@ -202,8 +203,11 @@ def kept_functions(text: str) -> frozenset[str]:
 
 
 def put_when_loaded(text: str) -> Iterator[tuple[int, str]]:
-    """What a Go file assigns at initialization or before all tests: line and name."""
-    for found in LOADING.finditer(text):
+    """What a Go file assigns at initialization or before all tests, also by a function that is called then: line and name."""
+    called = [
+        re.compile(rf"^func {name}\([^)]*\)[^{{\n]*\{{\n(?P<body>.*?)^\}}", re.MULTILINE | re.DOTALL) for name in CALLED.findall(text)
+    ]
+    for found in (each for pattern in (LOADING, *called) for each in pattern.finditer(text)):
         group = next(name for name, said in found.groupdict().items() if said is not None)
         for put in PUT.finditer(found[group]):
             yield text.count("\n", 0, found.start(group) + put.start(1)) + 1, put[1]

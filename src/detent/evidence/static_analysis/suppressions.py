@@ -15,7 +15,8 @@ WHOLE_FILE = re.compile(
     r"^\s*#\s*(?:ruff|flake8):\s*noqa\s*$|^\s*#\s*mypy:\s*ignore-errors|^\s*#\s*pylint:\s*skip-file|^\s*#\s*type:\s*ignore\s*$|@ts-nocheck"
     r"|/\*\s*eslint-disable\s*\*/|/\*\s*(?:istanbul|c8|v8)\s+ignore\s+(?:file|start)|^\s*#!\[allow\((?:warnings|clippy::all|unused|dead_code)|//\s*nolint\s*(?:$|:all)"
     r"|^\s*#\s*(?:pyright:\s*basic|pyre-ignore-all|pyrefly:\s*ignore-errors)|^\s*@(?:typing\.)?no_type_check\b|/\*\s*eslint\s+[\w@/-]+\s*:\s*(?:0|[\"']?off)|deno-lint-ignore-file"
-    r"|biome-ignore-all|tslint:disable\s*(?:\*/|$)|jshint\s+ignore:start|//lint:file-ignore|rubocop:disable\s+all|^\s*#\s*typed:\s*(?:false|ignore)\b"
+    r"|biome-ignore-all|tslint:disable\s*(?:\*/|$)|jshint\s+ignore:start|//lint:file-ignore"
+    r"|^\s*declare module [\"'](?:\*|\.{1,2}/[^\"'\n]*)[\"']|rubocop:disable\s+all|^\s*#\s*typed:\s*(?:false|ignore)\b"
 )
 SCANNER = re.compile(
     r"#\s*nosec\b|\bnosemgrep\b|#\s*noqa:[^#\n]*\bS\d{3}\b|\b(?:codeql|lgtm)\s*\[|\bNOSONAR\b|rubocop:disable[^\n]*\bSecurity/|\b(?:checkov:skip|tfsec:ignore|trivy:ignore)"

@@ -38,7 +38,21 @@ LANGUAGE = re.compile(
     r"^\s*(?P<name>(?:Math\.(?!random\b)\w+|JSON\.\w+|(?:Number|String|Array|Object|Boolean)\.(?:prototype\.)?\w+|parse(?:Int|Float)))\s*=(?!=)",
     re.MULTILINE,
 )  # not the clock or the network, which honest tests replace
+SET_BEFORE = re.compile(
+    r"\b(?:vi|jest)\.stubGlobal\(\s*[\"'`](?P<name>\w+)|^\s+\(?\s*(?:globalThis|global|window|self)\b(?:\s+as\s+\w+\s*\))?(?:\.|\[[\"'])(?P<set>\w+)[\"'\]]*\s*(?:\|\|)?=(?!=|~)"
+)
+GLOBAL = r"(?:\b(?:globalThis|global|window|self)\b(?:\.|\?\.|\[[\"'])){name}\b"
+OF_BROWSERS = re.compile(
+    r"[A-Z]\w*|on\w+|(?:local|session)Storage|location|navigator|crypto|performance|history|screen|matchMedia|scroll\w*|open|alert|confirm|prompt|inner\w+|outer\w+"
+    r"|(?:request|cancel)\w+Frame|(?:set|clear)(?:Timeout|Interval|Immediate)|queueMicrotask|structuredClone|gtag|dataLayer|console|process|chrome|browser|indexedDB|parent|top"
+)  # what a page or a runtime has by itself
 BOOL = re.compile(r"^\s*(?:var\s+)?(\w+)(?:\s+bool\b(?:\s*=\s*\w+)?|\s*=\s*(?:true|false))\s*$", re.MULTILINE)
+DEFINED = re.compile(r"^(?:(?P<func>func)|var|const|type)\s+(?P<name>[A-Za-z]\w*)", re.MULTILINE)
+PREDECLARED = re.compile(
+    r"append|cap|clear|close|complex|copy|delete|imag|len|make|max|min|new|panic|print(?:ln)?|real|recover|true|false|nil|iota|any|bool|byte|error|string|rune|u?int(?:8|16|32|64)?"
+    r"|uintptr|float(?:32|64)|complex(?:64|128)"
+)  # Go's own names
+REMARKS = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"|`[^`]*`", re.DOTALL)
 METHOD = re.compile(r"^func\s*\(\s*\w*\s*\*?(?P<of>\w+)(?:\[[^\]]*\])?\s*\)\s*(?P<name>\w+)\s*\(", re.MULTILINE)
 Place = tuple[int, str]  # a line of a test file, and what it sets
 
@@ -46,6 +60,17 @@ Place = tuple[int, str]  # a line of a test file, and what it sets
 def switched(text: str, product: Iterable[str]) -> Iterator[Place]:
     """The globals and variables that a test file sets on import and changed product lines read, and the built-in functions it replaces."""
     code = "\n".join(product)
+    rows = text.split("\n")
+    for n, row in enumerate(rows, 1):
+        given = SET_BEFORE.search(row)
+        name = (given["name"] or given["set"]) if given else ""
+        if (
+            name
+            and (not row[:1].isspace() or SET_UP.search(_around(rows, n)))
+            and _is_own(name)
+            and re.search(GLOBAL.format(name=name), code)
+        ):
+            yield n, name
     for found in (*SET_GLOBAL.finditer(text), *SET_VARIABLE.finditer(text)):
         name = next(each for each in found.groupdict().values() if each)
         if name not in USUAL and re.search(
@@ -53,8 +78,25 @@ def switched(text: str, product: Iterable[str]) -> Iterator[Place]:
         ):
             yield _line(text, found.start()), name
     for found in LANGUAGE.finditer(text):
-        if f"{found['name'].rpartition('.')[2]}(" in code:
+        if re.search(rf"\b{found['name'].rpartition('.')[2]}(?:\?\.)?\(", code):
             yield _line(text, found.start("name")), found["name"]
+
+
+def _is_own(name: str) -> bool:
+    return name not in USUAL and OF_BROWSERS.fullmatch(name) is None
+
+
+def names_from_tests(text: str, product: str) -> Iterator[Place]:
+    """What a Go test file defines for its package, and the product uses though it does not define it: one of Go's own names, or a function that only
+    tests have."""
+    code = REMARKS.sub("", product)
+    for found in DEFINED.finditer(text):
+        name, own = found["name"], PREDECLARED.fullmatch(found["name"])
+        if not (own or found["func"]) or not re.search(rf"(?<![\w.]){name}\b" if own else rf"(?<![\w.]){name}\(", code):
+            continue
+        theirs = rf"^(?:func|var|const|type)\s+{name}\b|^func\s*\([^)]*\)\s*{name}\b|\b{name}\s*(?::?=(?!=)|func\b|,[^\n]*:=)|\binterface\s*\{{[^}}]*\b{name}\("
+        if not re.search(theirs, code, re.MULTILINE):
+            yield _line(text, found.start()), name
 
 
 def switches_of_go(text: str) -> frozenset[str]:
