@@ -196,6 +196,20 @@ def test_nobody_is_sent_to_a_commit_before_the_first(tmp_path: Path) -> None:
     assert "no commit of HEAD is as old as that" in none.err and "detent check --worktree" in none.err, none
 
 
+def test_init_names_projects_whose_tests_its_command_does_not_run(tmp_path: Path) -> None:
+    inner = {
+        "web/package.json": '{"scripts": {"test": "node --test"}}',
+        "web/a.test.mjs": "",
+        "api/pyproject.toml": "",
+        "api/tests/test_b.py": "",
+    }
+    project = Project(tmp_path / "p", {"tests/test_a.py": "def test_a():\n    assert True\n", "pytest.ini": "[pytest]\n", **inner})
+    (row,) = (row for row in project.run("init", "--json").json["found"] if row["name"] == "projects")
+    assert row["says"] == "web: tests of its own, which the command above does not run", "pytest at the root runs those of api"
+    one = Project(tmp_path / "one", {"tests/test_a.py": "def test_a():\n    assert True\n", "pytest.ini": "[pytest]\n"})
+    assert "projects" not in {row["name"] for row in one.run("init", "--json").json["found"]}
+
+
 def test_init_names_no_check_where_the_tests_cannot_be_run(tmp_path: Path) -> None:
     files = {
         "tests/test_a.py": "def test_a():\n    assert True\n",

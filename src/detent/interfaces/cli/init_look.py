@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 ENTRY = 'detent init --entry "what the first pull request does"'
 REQUEST = 'detent start --workflow tdd "what you want"'
 LOOK = "detent init"
+MOST_FOLDERS = 40  # folders with a manifest that are looked into
+PROJECTS = "`detent check` tests each project by itself; for steps, set a [test] command that runs all of them"
 BEGINS = "a run begins from what is committed"
 
 
@@ -48,7 +50,7 @@ def look(place: Place, settings: Settings, env: Mapping[str, str]) -> InitLook:
         rows = [tests, preflight, plan, _agents(env), DoctorCheck("git", False, e.message, e.hint)]
         return InitLook(rows, None, [(LOOK, "once git is there")])
     tried, trouble = _try(place, settings, env)
-    rows = [tests, *_tried(tried, trouble), preflight, plan, _agents(env), _remote(git), *_checkout(git)]
+    rows = [tests, *_tried(tried, trouble), *_projects(git, settings), preflight, plan, _agents(env), _remote(git), *_checkout(git)]
     return InitLook(rows, tried, _next(git, settings, rows, tried), landing_words(git, settings, env))
 
 
@@ -94,6 +96,20 @@ def _tried(tried: "Tried | None", trouble: str) -> list[DoctorCheck]:
     red = bool(tried.failing or tried.preflight)
     way = "fix it, or accept it as known when a run starts: detent start --baseline" if red else ""
     return [DoctorCheck("tried", not red, f"on the last commit: {tried.words}", way, needed=False)]
+
+
+def _projects(git: Git, settings: Settings) -> list[DoctorCheck]:
+    """A row about folders with tests that the test command of the root does not run, as in a repository of several projects."""
+    from detent.evidence.changes.projects import chain, manifest_folders, owner
+    from detent.evidence.runners.adapter import Folder
+
+    root, folders = git.place.root, sorted(manifest_folders(git.run("ls-files", "-z").items))[:MOST_FOLDERS]
+    apart = [each for each in folders if owner({above: Folder(root / above, git.env["PATH"]) for above in chain(each, folders)}) == each]
+    if not apart or settings.test.project:
+        return []
+    names = ", ".join(apart[:3]) + (f" and {len(apart) - 3} more" if len(apart) > 3 else "")
+    says = f"{names}: tests of {'their' if len(apart) > 1 else 'its'} own, which the command above does not run"
+    return [DoctorCheck("projects", False, says, PROJECTS, needed=False)]
 
 
 def _plan(place: Place, settings: Settings) -> DoctorCheck:
