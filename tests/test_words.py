@@ -203,6 +203,13 @@ def test_the_help_of_every_command_has_an_example(name: str, capsys: pytest.Capt
     assert f"detent {name}" in capsys.readouterr().out.partition("\n")[2]
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_command_is_broken_at_a_hyphen(name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run(["help", name]) == 0
+    assert [line for line in capsys.readouterr().out.splitlines() if re.search(r"\w-$", line)] == [], "nobody can copy it"
+
+
 def test_what_people_may_mean_is_a_command() -> None:
     assert set(MEANT.values()) <= set(COMMANDS) and not set(MEANT) & set(COMMANDS)
 

@@ -18,7 +18,7 @@ from detent.kernel.model import Verdict
 @click.option("--run", metavar="ID", help="The run (default: the one of this checkout).")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def command(decision: str, value: str, note: str, to: str, cancel: str, run: str | None, as_json: bool) -> int:
-    """Answer DECISION with VALUE. The briefing of the run that waits (`detent get-task`) names both; so does `detent decisions`.
+    """Answer DECISION with VALUE. `detent decisions` names both, and so does the briefing of the run that waits.
 
     \b
     detent answer REVIEW approve          take the reviewed tree as it is

@@ -32,8 +32,8 @@ OPTIONS = ("lean", "research", "ui", "parallel", "context", "again")  # options 
     "--yes-to",
     multiple=True,
     metavar="POLICY",
-    help="Answer beforehand, for runs nobody attends: flags=KIND,… (any workflow); approve-design, review-strategy=recommended, "
-    "notes=accept, questions (pipeline).",
+    help="Answer beforehand, for runs nobody attends: flags=KIND,… (any workflow); approve-design, notes=accept, questions, "
+    "review-strategy=recommended (pipeline).",
 )
 @click.option("--parallel", type=click.IntRange(1, 16), default=1, metavar="N", help="How many tasks of pipeline may run at once.")
 @click.option("--context", default="", metavar="TEXT", help="What the agent should know besides the item (execute).")

@@ -40,6 +40,8 @@ def command(span: str, jobs: int, require_red: bool, as_json: bool) -> int:
     detent verify COMMIT              one commit
 
     The claims are notes below refs/notes/detent-evidence, which holds the trees of the steps too. Fetch it first:
+
+    \b
     git fetch origin refs/notes/detent-evidence:refs/notes/detent-evidence
 
     No claim is taken on trust. Every tree is checked out into a folder of its own, and its whole suite is run, with the test command that
