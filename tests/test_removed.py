@@ -116,6 +116,18 @@ EXPRESSIONS: dict[str, tuple[str, str, str]] = {
         "def f(self):\n    parts = find(self)\n    if self.many:\n        return sep.join(parts)\n    return parts[0]\n",
         "def f(self):\n    dirs = self.parts\n    return sep.join(dirs) if self.many else dirs[0]\n",
     ),
+    "in python, in a function that is taken out": (
+        "a.py",
+        (
+            "class A:\n    @property\n    def f(self):\n        parts = [self.one]\n        parts.append(self.two)\n        if self.many:\n"
+            "            return sep.join(parts)\n        return parts[0]\n\n    @property\n    def g(self):\n        return 1\n"
+        ),
+        (
+            "class A:\n    @property\n    def _parts(self):\n        parts = [self.one]\n        parts.append(self.two)\n        return parts\n\n"
+            "    @property\n    def f(self):\n        dirs = self._parts\n        return sep.join(dirs) if self.many else dirs[0]\n\n"
+            "    @property\n    def g(self):\n        return 1\n"
+        ),
+    ),
     "in javascript": (
         "a.js",
         "function f(n) {\n  if (n > 9) {\n    return big(n);\n  }\n  return n;\n}\n",

@@ -201,7 +201,7 @@ def _pieces(hunk: Hunk, text: str, added: tuple[str, ...], imports: list[str]) -
         block = lines[start:end]
         rights = ALLOWS.search(" ".join(block)) is not None
         moved = _is_moved(block, elsewhere)
-        same = moved or _is_expression(block, hunk.new)
+        same = moved or _is_expression(block, [*added, " ".join(hunk.new)])
         if DATED.search(" ".join(block)) or _in_removed(lines, start) or (same and not rights) or _is_among(block, called):
             continue
         yield _reverted(hunk, text, block, rights) if comes else _piece(hunk, text, block, True, not moved, imports)
@@ -236,14 +236,14 @@ def _is_moved(block: list[str], added: Sequence[str]) -> bool:
     return _is_there(block[0], added) and (not fails or any(map(_is_there, fails, again)))
 
 
-def _is_expression(block: list[str], new: Sequence[str]) -> bool:
+def _is_expression(block: list[str], added: Sequence[str]) -> bool:
     """Whether `if C: return X` became `return X if C else Y`, or `return C ? X : Y`. Variables in a call of X may have other names."""
     rest = [line.strip().rstrip(";") for line in block[1:] if line.strip(" \t}")]
     if (head := CONDITION.match(block[0])) is None or len(rest) != 1 or not rest[0].startswith("return "):
         return False
-    text, said = " ".join(" ".join(new).split()), re.escape(" ".join((head[1] or head[2]).split()))
-    forms = (rf"\breturn (.+?) if {said} else\b", rf"(?:\breturn|=>) \(?{said}\)? \? (.+?) : ")
-    values = [found[1] for form in forms if (found := re.search(form, text))]
+    said = re.escape(" ".join(head[1 + (head[1] is None)].split()))
+    forms = [re.compile(form) for form in (rf"\breturn (.+?) if {said} else\b", rf"(?:\breturn|=>) \(?{said}\)? \? (.+?) : ")]
+    values = [found[1] for line in added for form in forms if (found := form.search(" ".join(line.split())))]
     return any(_without_names(value) == _without_names(rest[0].removeprefix("return ")) for value in values)
 
 
