@@ -455,6 +455,8 @@ def test_the_place_of_a_failure_is_taken_from_a_stack_of_the_jvm(runner: str) ->
         ("tests/a_test.go", "BuildError", '"os" imported and not used', "tests/a_test.go:4", "test", "the test file does not compile"),
         ("tests/a_test.go", "BuildError", "syntax error: non-declaration statement", "calc/calc.go:7", "product", "a file of the product does not compile"),
         ("tests/all.rs::exits", "Exit", "it exited with code 3", "", "unknown", "it exited with code 3: the process ended before the test did"),
+        ("a_test.go::TestA", "Exit", "the process ended before the test began", "", "unknown", "Exit: the process ended before the test began"),
+        ("tests/a_test.go", "BuildError", "TestA redeclared in this block", "tests/a_test.go:5", "unknown", "the name is declared elsewhere in the package as well"),
         ("tests/a_test.go::TestX", "panic", "runtime error: index out of range", "", "unknown", "the report does not say where it came from"),
     ],
 )  # fmt: skip
@@ -468,6 +470,7 @@ def test_whose_reason_it_is_when_a_file_does_not_build_or_its_process_ends(
     )
     why = reason(report, test, lambda path: path.startswith("tests/"), lambda name: False)
     assert (why.sort, words in why.sentence) == (sort, True), why
+    assert why.sentence.count("the process ended") < 2, why
 
 
 def test_a_report_that_says_nothing_is_unknown_and_one_that_was_cut_is_the_machines() -> None:

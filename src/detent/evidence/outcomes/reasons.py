@@ -50,6 +50,8 @@ OLDER_PANIC = re.compile(r"^thread '.*?' panicked at '")  # Rust before 1.73 pri
 PANICKED = re.compile(r"^thread '.*' .*panicked at [^\n]*:\d+:\d+:$|^stack backtrace:|^note: run with")
 STAR = re.compile(r"^\s*from \S+ import \*", re.MULTILINE)
 NOT_INSTALLED = " is a third-party package, and it is not installed here"
+TWICE = re.compile(r"\bredeclared in this block\b|\balready declared\b|\b[Dd]uplicate (?:identifier|definition|declaration)\b")
+ENDED = "the process ended"
 UNFETCHED = re.compile(r"module lookup disabled by GOPROXY=off")
 UNUSED = re.compile(r"imported and not used|declared and not used|declared but not used")
 
@@ -169,6 +171,8 @@ def _build(facts: FailureFacts) -> Found:
         return None
     if facts.in_test is False:
         return "product", "a file of the product does not compile"
+    if TWICE.search(facts.message):
+        return "unknown", "the name is declared elsewhere in the package as well"
     if UNFETCHED.search(facts.message):
         return "test", "a module that it needs is not installed here"
     parsed = not UNPARSED.search(facts.message) and not UNUSED.search(facts.message)
@@ -185,7 +189,7 @@ def _exception(facts: FailureFacts) -> tuple[Sort, str]:
     if facts.kind in ASSERTIONS or facts.in_test is False or unwrapped or CALL.search(facts.message):
         return "product", plain
     if facts.kind == "Exit":
-        return "unknown", _sentence(facts, "the process ended before the test did")
+        return "unknown", _sentence(facts, "" if facts.message.startswith(ENDED) else f"{ENDED} before the test did")
     own = "raised in the test itself: because of what the product returned, or by a mistake in the test"
     return "unknown", _sentence(facts, own if facts.in_test else "the report does not say where it came from")
 
