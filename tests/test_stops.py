@@ -199,8 +199,12 @@ def test_a_suite_over_its_limit_is_an_error_unless_the_change_made_it_so() -> No
     late = Report(fault=fault, late=True)
     assert fault.startswith("the tests took longer than 120 s (`test.timeout`)")
     assert check_timeout(late, Report(wall=20), 120) is late
-    for slow in (Report(wall=100), Report(late=True)):
-        with pytest.raises(Disturbed, match=r"took longer than 120 s \(`test.timeout`\)"):
+    said = r"took longer than 120 s \(`test.timeout`\), and were stopped"
+    for slow, took in (
+        (Report(wall=100), "without the change they take 100 s"),
+        (Report(late=True), "and so were those without the change"),
+    ):
+        with pytest.raises(Disturbed, match=rf"{said}[;,] {took}"):
             check_timeout(late, slow, 120)
 
 

@@ -251,7 +251,8 @@ def too_long(suite: Suite) -> str:
 def check_timeout(report: TestReport, before: TestReport, limit: float) -> TestReport:
     """A report that hit the timeout: the change is to blame if the last good tree needs at most half the limit; else Disturbed."""
     if before.late or before.wall > limit / 2:
-        raise Disturbed(f"{report.fault}; without the change they take {before.wall:.0f} s. Set [test] timeout higher")
+        took = "and so were those without the change" if before.late else f"without the change they take {before.wall:.0f} s"
+        raise Disturbed(f"{report.fault}; {took}. Set [test] timeout higher")
     return report
 
 
