@@ -18,7 +18,7 @@ from detent.evidence.changes.documents_alone import documents_alone
 from detent.evidence.changes.edited_files import has_test_name
 from detent.evidence.changes.install_lines import in_clean_checkouts, install_hint_at
 from detent.evidence.changes.no_substance import is_only_words
-from detent.evidence.changes.projects import is_tooling
+from detent.evidence.changes.projects import BesideProduct, is_tooling
 from detent.evidence.looks.branch_probes import ProbedBranch, examples_in_code, look_without_mutating
 from detent.evidence.looks.card_trials import TrialRun, places, trials
 from detent.evidence.looks.exit_code import CommandSpan, by_exit_code
@@ -174,7 +174,7 @@ def _probed(span: BranchSpan, look: RepoLook, branch: ProbedBranch, tried: Tried
     unsure = new & set(seen_by.idle)
     idle = probe_vacuous(_context(look, rest, tried), branch.tip, unsure - failing_by_old_answers(look, branch.mixed, unsure))
     found = seen_by._replace(idle=idle.idle, tried=seen_by.tried + idle.tried)
-    return [*flags, *_unnoticed(found, branch.tip.wall > SLOWED * branch.before.wall + 1.0), *_generated(look)], seen_by
+    return [*flags, *_unnoticed(found, branch.tip.wall > SLOWED * branch.before.wall + 1.0, _new_files(look)), *_generated(look)], seen_by
 
 
 def doubts_of(span: BranchSpan) -> tuple[Flag, ...]:
@@ -359,11 +359,22 @@ def _otherwise(place: str) -> str:
     return f"what {path} has outside its functions is changed" if name == OUTSIDE else f"{place} returns something else"
 
 
-def _unnoticed(seen: Noticed, slowed: bool) -> list[Flag]:
-    """Flags for what no test notices: questions if that is most of the change, else notes. Also for tests that notice nothing, and for a suite that
+def _new_files(look: RepoLook) -> frozenset[str]:
+    """The product files that the change added, without those that are renamed or stand beside the product."""
+    beside = BesideProduct(look.subject.git, look.tree, lambda path: look.changes.sort(path) == "production")
+    added = (c.path for c in look.changed() if c.how == "added" and c.sort == "production" and c.path not in look.changes.moves.values())
+    return frozenset(path for path in added if not beside(path))
+
+
+def _unnoticed(seen: Noticed, slowed: bool, new_files: frozenset[str]) -> list[Flag]:
+    """Flags for what no test notices: questions if that is most of the change or all of a new file, else notes. Also for tests that notice nothing, and for a suite that
     the change made too slow to try mutants."""
     level: Literal["note", "ask"] = "ask" if seen.is_substance else "note"
-    flags = [Flag("unnoticed", f"no test fails when {_otherwise(place)}", place, level=level) for place in seen.unnoticed[:MOST_SHOWN]]
+    apart = [place for place in seen.unnoticed if place.rpartition(": ")[0] in new_files & seen.silent_files]
+    shown = [*apart, *(place for place in seen.unnoticed if place not in apart)][:MOST_SHOWN]
+    flags = [
+        Flag("unnoticed", f"no test fails when {_otherwise(place)}", place, level="ask" if place in apart else level) for place in shown
+    ]
     flags += [
         Flag("unnoticed", f"no test fails when {place} returns another value of the same kind", place) for place in seen.blunt[:MOST_SHOWN]
     ]

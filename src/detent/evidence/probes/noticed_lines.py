@@ -39,6 +39,7 @@ class Noticed(NamedTuple):
     outside: int = 0  # how many of the places are code outside functions
     elsewhere: bool = False  # the tests that need the change notice none of its functions, so they are about something else
     blunt: tuple[str, ...] = ()  # functions that the new tests name, and that may return any other value of the same kind
+    silent_files: frozenset[str] = frozenset()  # files in which no test notices any place that was tried
     shallow: tuple[str, ...] = ()  # functions whose returned value the tests that need the change check only by kind
 
     @property
@@ -96,9 +97,27 @@ def try_mutants(
     seen_by_kind = shallow(context, tip, proved, named - silent - set(blunt), until, jobs)
     idle = still_vacuous(context, idle, files, context.one_run(tip.wall, until)) if not why else ()
     elsewhere = bool(proved) and not why and not any(by.get(place, frozenset()) & proved for place in chosen if not place.endswith(OUTSIDE))
+    known = {_file(place) for place in chosen if by.get(place) or place in heard}
+    files_left = frozenset(map(_file, silent)) - known
     return Noticed(
-        len(chosen), tuple(sorted(silent)), tried, idle, why, by, len(named), len(named & silent), outside, elsewhere, blunt, seen_by_kind
+        len(chosen),
+        tuple(sorted(silent)),
+        tried,
+        idle,
+        why,
+        by,
+        len(named),
+        len(named & silent),
+        outside,
+        elsewhere,
+        blunt,
+        files_left,
+        seen_by_kind,
     )
+
+
+def _file(place: str) -> str:
+    return place.rpartition(": ")[0]
 
 
 def _chosen(context: ProbeContext, said: str) -> dict[str, list[Mutant]]:
