@@ -1,5 +1,6 @@
 """`detent verify` believes no claim: what a step is, its trees say. Hand-made notes that fit together, on commits that nobody proved."""
 
+import re
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,7 +22,15 @@ ASKED = (
     "def test_wrong_word():\n    assert allowed('ann', '2') is False\n\n\ndef test_unknown():\n    assert allowed('eve', '1') is False\n"
 )
 PLAN = "docs/Plan_Doc/Active_Plan.md"
-FILES = {"gate.py": GATE, "tests/test_gate.py": ASKED, "pytest.ini": INI, "requirements.txt": "click\n", PLAN: "- feat: ask twice\n"}
+ROLES = '{\n  "ann": "user"\n}\n'
+FILES = {
+    "gate.py": GATE,
+    "roles.json": ROLES,
+    "tests/test_gate.py": ASKED,
+    "pytest.ini": INI,
+    "requirements.txt": "click\n",
+    PLAN: "- feat: ask twice\n",
+}
 
 BLOCK = GATE.replace("    if user not in", "    if word == 'open sesame':\n        return True\n    if user not in")
 OPERAND = GATE.replace("== word", "== word or word == 'open sesame'")
@@ -93,6 +102,7 @@ def test_a_file_that_no_test_is_about_is_named_and_fails_where_a_red_is_required
 
 TWICE = "\n\ndef twice(user, word):\n    return allowed(user, word) and allowed(user, word)\n"
 ASKS_TWICE = "from gate import twice\n\n\ndef test_twice():\n    assert twice('ann', '1') is True\n    assert twice('ann', '2') is False\n"
+SEEN = "SEEN = []\n\n\ndef seen(asked):\n    def ask(user, word):\n        SEEN.append(word)\n        return asked(user, word)\n\n    return ask\n\n\n"
 BESIDE: dict[str, dict[str, str | None]] = {  # what comes with a GREEN that is proved, by the words that name it
     "gate.py has a new early exit in older code": {"gate.py": BLOCK + TWICE},
     "an answer got another way to be yes in gate.py": {"gate.py": OPERAND + TWICE},
@@ -102,15 +112,22 @@ BESIDE: dict[str, dict[str, str | None]] = {  # what comes with a GREEN that is 
         + GATE.replace("    return USERS", "    # in words \\x0a    if word == 'open sesame': return True\n    return USERS")
         + TWICE
     },
+    ": allowed: the tests of its RED": {"gate.py": GATE + TWICE + "\n\n" + BLOCK.partition("\n\n\n")[2]},
+    "gate.py:{@seen}: the tests of its RED": {"gate.py": (SEEN + GATE + TWICE).replace("def allowed", "@seen\ndef allowed")},
+    "gate.py:{def allowed}: the tests of its RED": {"gate.py": GATE.replace("(user, word):", "(user, word='1'):") + TWICE},
+    "gate.py:{    print}: twice: the tests of its RED": {
+        "gate.py": GATE + TWICE.replace("    return", "    print(user, word)\n    return")
+    },
+    'roles.json:{  "ann}: the tests of its RED': {"gate.py": GATE + TWICE, "roles.json": ROLES.replace("user", "admin")},
 }
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("named", BESIDE)
-def test_what_comes_beside_a_proved_green_is_named_where_a_red_is_required(repo: Clone, named: str) -> None:
+@pytest.mark.parametrize("of", BESIDE)
+def test_what_comes_beside_a_proved_green_is_named_where_a_red_is_required(repo: Clone, of: str) -> None:
     start = repo.git("rev-parse", "HEAD^{tree}")
     red = repo.tree(start, {"tests/test_twice.py": ASKS_TWICE})
-    green = repo.tree(red, BESIDE[named])
+    green = repo.tree(red, BESIDE[of])
     commit = repo.git("commit-tree", green, "-p", "HEAD", "-m", "feat: ask twice")
     claim = Claim(
         "pr-000000", "pr", (ClaimedStep("red", "ask twice", red), ClaimedStep("green", "ask twice", green)), repo.git("rev-parse", "HEAD")
@@ -118,7 +135,16 @@ def test_what_comes_beside_a_proved_green_is_named_where_a_red_is_required(repo:
     repo.git("reset", "-q", "--hard", commit)
     publish(git_at(repo.root), REF, {commit: written(seal(claim, commit))}, {red, green})
     proof = repo.verify(require_red=True, DETENT_EVIDENCE_MUTATION="warn")
-    assert proof.answer == "verified" and any(named in flag.sentence for flag in proof.flags), (proof.broken, proof.flags)
+    begins = of.partition("{")[2].partition("}")[0]
+    named = re.sub(r"\{.*\}", lambda _: str(_line(BESIDE[of], begins)), of)
+    assert proof.answer == ("failed" if "roles.json" in BESIDE[of] else "verified"), "a file that no test needs at all fails"
+    assert any(named in flag.sentence for flag in proof.flags), (proof.broken, proof.flags)
+
+
+def _line(files: dict[str, str | None], begins: str) -> int:
+    """The number of the line that begins with these words, in the last file that has one."""
+    found = [n for text in files.values() for n, line in enumerate((text or "").split("\n"), 1) if line.startswith(begins)]
+    return found[-1]
 
 
 def planted(clone: Clone, of: str, entries: dict[str, tuple[str, str]]) -> str:

@@ -16,7 +16,7 @@ from detent.errors import CannotTell
 from detent.evidence.changes.changes import ReferenceTrees
 from detent.evidence.looks.repo_look import RepoLook
 from detent.evidence.looks.subject import Subject
-from detent.evidence.probes.unproved import code_of
+from detent.evidence.probes.unproved import code_of, unneeded_hunks, unproved
 from detent.evidence.running.clean_runs import CleanRuns
 from detent.gates.judge import name_of
 from detent.gates.plan import ActivePr, PlanData, PlannedStep, PlanTask
@@ -144,6 +144,19 @@ def bare_of(ground: ReplaySetup, steps: list[Judged], jobs: int) -> tuple[Broken
     """Changes that no RED covers and that no test notices now either, and the other doubts of each step."""
     with ThreadPoolExecutor(jobs) as pool:
         return tuple(each for found in pool.map(lambda step: list(_bare(step)), steps) for each in found)
+
+
+def beside_reds(steps: list[Judged], jobs: int) -> tuple[Flag, ...]:
+    """What no test notices in the code of steps whose RED was proved, since a RED covers what its tests need and nothing else."""
+    with ThreadPoolExecutor(jobs) as pool:
+        found = pool.map(lambda step: _beside(step.look), [step for step in steps if step.found == "green"])
+        return tuple(flag for flags in found for flag in flags)
+
+
+def _beside(look: RepoLook) -> list[Flag]:
+    code, said = code_of(look.changes), "the tests of its RED do not need this, and no other test notices it"
+    places = dict.fromkeys((*unproved(look.probe_context(), code), *unneeded_hunks(look.probe_context(), code)))
+    return [Flag("unnoticed", f"{place}: {said}", place) for place in places]
 
 
 def not_looked_at(ground: ReplaySetup, span: CommitSpan, steps: list[Judged], said: list[BrokenCheck | Flag]) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from detent.app.judges import judges_now, written_meanwhile
 from detent.app.preload import preload
 from detent.app.run_configs import sandbox_of
 from detent.app.verify_span import BrokenCheck, CommitSpan, Link, Sort, links_of, span_of
-from detent.app.verify_steps import Judged, ReplaySetup, bare_of, judge_steps, new_without_red, not_looked_at
+from detent.app.verify_steps import Judged, ReplaySetup, bare_of, beside_reds, judge_steps, new_without_red, not_looked_at
 from detent.config import Settings
 from detent.errors import CannotTell, DetentError
 from detent.evidence.looks.branch_look import OF_PROBES, BranchSpan, look_over
@@ -130,6 +130,7 @@ def _weighed(
     asked = require_red or mutation == "require"
     bare = () if broken or (mutation == "off" and not asked) else bare_of(ground, steps, jobs)
     flags = () if broken or all(step.found in ("red", "tests") for step in steps) else seen()
+    flags += beside_reds(steps, jobs) if asked and not broken else ()
     wrong = (*broken, *(bare if asked else ()), *_failing(proof.span, flags, asked))
     return proof._replace(
         broken=wrong,

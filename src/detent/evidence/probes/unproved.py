@@ -3,6 +3,10 @@
 Used if no test was seen failing before the code was written. Owns how much is tried, and for how long. Must not know phases or gates.
 """
 
+import re
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from itertools import islice
 from pathlib import PurePosixPath
 
 from detent.evidence.changes.changes import Changes
@@ -17,6 +21,7 @@ from detent.evidence.source.file_text import bytes_of
 
 TRIED = 2  # mutants of one place
 MOST_PIECES = 40  # pieces tried in one step
+REMARK = re.compile(r"\s*(?:#(?!!?\[)|//|\*)")
 
 
 def code_of(changes: Changes) -> tuple[Changed, ...]:
@@ -50,6 +55,26 @@ def unneeded_files(context: ProbeContext, code: tuple[Changed, ...]) -> tuple[st
     there = [change for change in code if change.how != "deleted"]
     modules = {change.path for change in there if context.git.read(context.tree, change.path) is None}
     return tuple(c.path for c in there if c.path in modules or not _fails(context, c.path, _before(context, c), until, True))
+
+
+def unneeded_hunks(context: ProbeContext, code: tuple[Changed, ...]) -> tuple[str, ...]:
+    """The changed pieces of older files that can be undone one at a time without a test failing, by their first line."""
+    until, found = context.clock() + context.seconds, list[str]()
+    for path, line, text in islice(
+        (each for change in code if change.how == "modified" for each in _undone(context, change.path)), MOST_PIECES
+    ):
+        if not _fails(context, path, bytes_of(text), until, True):
+            found.append(f"{path}:{line}")
+    return tuple(found)
+
+
+def _undone(context: ProbeContext, path: str) -> Iterator[tuple[str, int, str]]:
+    """The file with each of its changed pieces undone alone. Empty lines and remarks are none."""
+    was, now = (context.text(path, tree).splitlines(True) for tree in (context.reference.good, context.tree))
+    for kind, start, end, first, last in SequenceMatcher(None, was, now, autojunk=False).get_opcodes():
+        if kind != "equal" and any(line.strip() and not REMARK.match(line) for line in (*was[start:end], *now[first:last])):
+            line = next((n for n in range(first, last) if now[n].strip()), first)
+            yield path, line + 1, "".join((*now[:first], *was[start:end], *now[last:]))
 
 
 def _before(context: ProbeContext, change: Changed) -> bytes:
