@@ -97,23 +97,13 @@ def try_mutants(
     seen_by_kind = shallow(context, tip, proved, named - silent - set(blunt), until, jobs)
     idle = still_vacuous(context, idle, files, context.one_run(tip.wall, until)) if not why else ()
     elsewhere = bool(proved) and not why and not any(by.get(place, frozenset()) & proved for place in chosen if not place.endswith(OUTSIDE))
-    known = {_file(place) for place in chosen if by.get(place) or place in heard}
-    files_left = frozenset(map(_file, silent)) - known
-    return Noticed(
-        len(chosen),
-        tuple(sorted(silent)),
-        tried,
-        idle,
-        why,
-        by,
-        len(named),
-        len(named & silent),
-        outside,
-        elsewhere,
-        blunt,
-        files_left,
-        seen_by_kind,
-    )
+    counts = (len(named), len(named & silent), outside, elsewhere, blunt)
+    left_files = _silent_files(silent, {place for place in chosen if by.get(place)} | heard)
+    return Noticed(len(chosen), tuple(sorted(silent)), tried, idle, why, by, *counts, left_files, seen_by_kind)
+
+
+def _silent_files(silent: set[str], noticed: set[str]) -> frozenset[str]:
+    return frozenset(map(_file, silent)) - frozenset(map(_file, noticed))
 
 
 def _file(place: str) -> str:
